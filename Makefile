@@ -1,0 +1,49 @@
+# Every target makes .venv first if it has to: Python >= 3.11 with pip, and make, are all that must be there.
+
+PYTHON    ?= python3
+JOBS      ?= 2
+ARGS      ?=
+PIP_FLAGS ?= -qq --disable-pip-version-check
+
+VENV  := .venv
+BIN   := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-quick lint format bench clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "  variables: PYTHON=$(PYTHON)  JOBS=$(JOBS) (test processes)  ARGS= (more arguments for pytest)"
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=/path/to/python" if sys.version_info < (3, 11) else 0)'
+	@echo "setting up $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[dev]'
+	@touch $@
+
+demo: $(READY) ## differentiate a real program and show it
+	@$(BIN)/python examples/demo.py
+
+test: $(READY) ## the whole test suite, with the doctests of the package
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
+
+test-quick: $(READY) ## the tests that are not marked slow, with fewer random examples: under a minute
+	WENGERT_TEST_PROFILE=quick $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not slow" $(ARGS)
+
+lint: $(READY) ## ruff (lint and format) and mypy; changes nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY) ## let ruff mend and format the source
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY) ## benchmarks, side by side with other packages (which get a venv of their own)
+	$(BIN)/python benchmarks/run.py
+
+clean: ## remove everything that the other targets made
+	rm -rf $(VENV) .venv-* benchmarks/.venv* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

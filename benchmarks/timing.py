@@ -1,0 +1,44 @@
+"""Time several functions against each other.
+
+The functions take turns: in each round every function is sampled once, so that whatever else the machine does hits all
+of them alike, and each has samples from the whole length of the run, the quiet stretches too. One sample calls a
+function as often as it takes to last `seconds`. What counts is the shortest sample, the one disturbed least.
+
+The garbage collector stays on, since the garbage that a tool makes is part of its price; but it starts every sample
+clean, and what was alive before (modules, compiled code) is frozen, so that nobody pays for the others' objects.
+"""
+
+import gc
+from collections.abc import Callable, Hashable
+from itertools import repeat
+from time import perf_counter
+
+
+def interleaved(functions: dict[Hashable, Callable], rounds: int, seconds: float) -> dict[Hashable, list[float]]:
+    """Return, for each function, the seconds per call in each round."""
+    calls = {name: sample(function, seconds, 1)[1] for name, function in functions.items()}
+    samples = {name: [] for name in functions}
+    gc.collect()
+    gc.freeze()
+    for _ in range(rounds):
+        for name, function in functions.items():
+            gc.collect()
+            per_call, calls[name] = sample(function, seconds, calls[name])
+            samples[name].append(per_call)
+    gc.unfreeze()
+    return samples
+
+
+def sample(function: Callable, seconds: float, calls: int) -> tuple[float, int]:
+    """Return the seconds per call in a run of at least `seconds`, and how many calls that took; try `calls` first."""
+    while (taken := elapsed(function, calls)) < seconds:
+        calls = max(calls + 1, min(10 * calls, int(1.2 * calls * seconds / taken)))
+    return taken / calls, calls
+
+
+def elapsed(function: Callable, calls: int) -> float:
+    """Return the seconds that a number of calls take."""
+    start = perf_counter()
+    for _ in repeat(None, calls):
+        function()
+    return perf_counter() - start

@@ -1,0 +1,73 @@
+"""The main job in a minute: differentiate a plain NumPy program, in every mode, and use the derivatives.
+
+The program is the Helmholtz free energy of a mixed fluid, with which the literature on automatic differentiation
+measures gradients (Griewank 1989; the survey's Figure 5). Nothing in it knows of wengert.
+"""
+
+import numpy as np
+from scipy.optimize import minimize
+
+import wengert as wg
+
+
+def energy(x, A, b, R=8.314, T=300.0):
+    """Helmholtz free energy of a mixture with mole numbers x (Peng-Robinson equation of state)."""
+    bx = b @ x
+    mixing = R * T * np.sum(np.log(x / (1 - bx)))
+    attraction = x @ A @ x / (np.sqrt(8) * bx)
+    return mixing - attraction * np.log((1 + (1 + np.sqrt(2)) * bx) / (1 + (1 - np.sqrt(2)) * bx))
+
+
+def rosenbrock(x):
+    """A valley that gradient descent crawls through and Newton's method does not."""
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def main():
+    rng = np.random.default_rng(0)
+    n = 8
+    x, b = rng.uniform(0.5, 1.5, n) / n / 2, rng.uniform(0.2, 0.8, n)
+    A = rng.uniform(0, 1, (n, n))
+    A = A + A.T
+
+    print("1. The gradient of a plain NumPy program, three independent ways")
+    reverse = wg.grad(energy)(x, A, b)
+    forward = wg.jacfwd(energy)(x, A, b)
+    step = wg.numerical.grad(energy, method="complex-step")(x, A, b)
+    print(f"   energy                 {energy(x, A, b):.10f}")
+    print(f"   reverse mode           {reverse[0]:.12f}  {reverse[1]:.12f}  …")
+    print(f"   forward mode           {forward[0]:.12f}  {forward[1]:.12f}  …")
+    print(f"   complex step           {step[0]:.12f}  {step[1]:.12f}  …")
+    print(f"   largest relative difference: {np.max(np.abs(reverse / step - 1)):.1e}")
+
+    print("\n2. Second derivatives, by nesting the modes")
+    H = wg.hessian(energy)(x, A, b)
+    v = rng.normal(size=n)
+    print(f"   Hessian: {H.shape[0]} × {H.shape[1]}, symmetric to {np.max(np.abs(H - H.T)) / np.max(np.abs(H)):.0e}")
+    for mode in ("forward-reverse", "reverse-forward", "reverse-reverse"):
+        error = np.max(np.abs(wg.hvp(energy, mode=mode)(x, A, b, v) / (H @ v) - 1))
+        print(f"   H v by {mode:<16} agrees to {error:.0e}")
+
+    print("\n3. Derivatives at work: SciPy's Newton method with exact gradients and Hessian-vector products")
+    start = np.tile([-1.2, 1.0], 10)
+    found = minimize(rosenbrock, start, jac=wg.grad(rosenbrock), hessp=wg.hvp(rosenbrock), method="trust-ncg")
+    print(
+        f"   Rosenbrock, 20 variables: f = {rosenbrock(start):.0f} at the start, {found.fun:.0e} after {found.nit} steps"
+    )
+    print(f"   farthest from the solution (1, …, 1): {np.max(np.abs(found.x - 1)):.0e}")
+
+    print("\n4. The Jacobian as a linear operator, from one run of the program")
+    residuals = lambda p: np.stack([p[0] * np.exp(-p[1] * t) - np.cos(t) for t in np.linspace(0, 1, 5)])
+    y, J = wg.linearize(residuals, np.array([1.0, 0.5]))
+    print(f"   J is {J.shape[0]} × {J.shape[1]};  Jᵀ r = {J.T @ y}")
+
+    print("\n5. What would be silently wrong is an error that says what to do")
+    try:
+        wg.grad(lambda x: float(x) ** 2)(3.0)
+    except wg.errors.ConcretizationError as error:
+        print("   " + str(error).splitlines()[0])
+        print("   " + str(error).splitlines()[1].strip())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""The methods of ufuncs on traced values."""
+
+import numpy as np
+import pytest
+from harness import check
+
+import wengert as wg
+from wengert.errors import InPlaceError, UnsupportedFunctionError
+
+X = np.array([[0.3, 1.3, 2.5], [1.7, 0.4, 0.65]])
+MASK = np.array([[True, False, True], [True, True, False]])
+REORDERABLE = [np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin, np.logaddexp, np.logaddexp2, np.hypot]
+ORDERED = [np.subtract, np.divide, np.remainder, np.fmod, np.copysign, np.heaviside]
+VECTORISED = [np.power, np.arctan2]
+"""On this machine (x86-64, AVX-512) NumPy 2.4 reduces a contiguous axis with these wrongly:
+np.power.reduce([.3, 1.2, 2.5]) is .3**2.5 there. So the fold is written out as the reference."""
+
+
+@pytest.mark.parametrize("ufunc", REORDERABLE + ORDERED)
+def test_reduce(ufunc):
+    check(lambda x: ufunc.reduce(x), X)
+    check(lambda x: ufunc.reduce(x, axis=-1, keepdims=True), X)
+    check(lambda x: ufunc.reduce(x, 1), X)
+    check(lambda x: ufunc.reduce(x, axis=None), X[0])
+    check(lambda x, i: ufunc.reduce(x, axis=1, initial=i, where=MASK), X, 1.3)
+    check(lambda x: ufunc.reduce(x, axis=()), X)
+    check(lambda x: ufunc.reduce(x), 0.7)
+
+
+@pytest.mark.parametrize("ufunc", REORDERABLE)
+def test_reduce_over_several_axes(ufunc):
+    check(lambda x: ufunc.reduce(x, axis=(0, 1)), X)
+    check(lambda x: ufunc.reduce(x, axis=None, keepdims=True), X)
+
+
+@pytest.mark.parametrize("ufunc", VECTORISED)
+def test_fold(ufunc):
+    def step(x):
+        return ufunc(ufunc(x[0], x[1]), x[2])
+
+    x = X[0]
+    for f, written_out in [
+        (lambda x: ufunc.reduce(x), step),
+        (lambda x: ufunc.accumulate(x), lambda x: np.stack([x[0], ufunc(x[0], x[1]), step(x)])),
+        (lambda x: ufunc.reduceat(x, [1, 0]), lambda x: np.stack([x[1], step(x)])),
+    ]:
+        y, y_dot = wg.jvp(f, (x,), (np.ones(3),))
+        expected, expected_dot = wg.jvp(written_out, (x,), (np.ones(3),))
+        np.testing.assert_allclose(y, expected, rtol=1e-14)
+        np.testing.assert_allclose(y_dot, expected_dot, rtol=1e-13)
+        check(written_out, x)
+    check(lambda x: ufunc.outer(x, x[1:]), x)
+
+
+def test_reduce_is_refused_where_numpy_refuses():
+    for call, error in [
+        (lambda x: np.subtract.reduce(x, axis=(0, 1)), ValueError),
+        (lambda x: np.subtract.reduce(x, where=MASK), ValueError),
+        (lambda x: np.subtract.reduce(x[:0]), ValueError),
+        (lambda x: np.subtract.reduce(x, axis=2), np.exceptions.AxisError),
+        (lambda x: np.greater.reduce(x), TypeError),
+        (lambda x: np.exp.reduce(x), ValueError),
+        (lambda x: np.add.accumulate(x[0, 0]), TypeError),
+        (lambda x: np.add.accumulate(x, axis=None), ValueError),
+        (lambda x: np.exp.outer(x, x), ValueError),
+        (lambda x: np.add.reduceat(x, [0, 2]), IndexError),
+        (lambda x: np.add.reduce(x, out=np.zeros(3)), UnsupportedFunctionError),
+        (lambda x: np.subtract.reduce(x, out=np.zeros(3)), UnsupportedFunctionError),
+        (lambda x: np.add.outer(x, x, where=False), UnsupportedFunctionError),
+    ]:
+        with pytest.raises(error):
+            wg.jvp(call, (X,), (X,))
+
+
+def test_reduce_of_nothing():
+    nothing = np.zeros((0, 3))
+    for ufunc in (np.add, np.multiply, np.logaddexp, np.logaddexp2, np.hypot):
+        y, _ = wg.jvp(ufunc.reduce, (nothing,), (nothing,))
+        np.testing.assert_array_equal(y, ufunc.reduce(nothing))
+    check(lambda x, i: np.subtract.reduce(x, initial=i), nothing, 1.5)
+
+
+def test_truth():
+    x = np.array([[0.0, 1.0, 2.0], [0.0, 0.0, 3.0]])
+    for ufunc in (np.logical_and, np.logical_or, np.logical_xor):
+        for axis in (0, 1, None):
+            y, _ = wg.jvp(lambda x, u=ufunc, a=axis: u.reduce(x, axis=a) + 0 * x[0, 0], (x,), (x,))
+            np.testing.assert_array_equal(y, ufunc.reduce(x, axis=axis))
+        y, _ = wg.jvp(lambda x, u=ufunc: u.accumulate(x, axis=1) + 0 * x, (x,), (x,))
+        np.testing.assert_array_equal(y, ufunc.accumulate(x, axis=1))
+
+
+def test_dtype():
+    x = X.astype(np.float32)
+    for f in (np.add.reduce, np.subtract.reduce, np.hypot.accumulate, np.add.accumulate):
+        y, y_dot = wg.jvp(lambda x, f=f: f(x, dtype=np.float64), (x,), (x,))
+        assert y.dtype == y_dot.dtype == np.float64
+        np.testing.assert_allclose(y, f(x, dtype=np.float64), rtol=1e-15)
+
+
+@pytest.mark.parametrize("ufunc", REORDERABLE + ORDERED)
+def test_accumulate(ufunc):
+    check(lambda x: ufunc.accumulate(x), X)
+    check(lambda x: ufunc.accumulate(x, axis=-1), X)
+    check(lambda x: ufunc.accumulate(x), X[:0])
+
+
+@pytest.mark.parametrize("ufunc", REORDERABLE + ORDERED)
+def test_outer(ufunc):
+    y = np.array([0.9, 1.4])
+    check(lambda x, y: ufunc.outer(x, y), X, y)
+    check(lambda y: ufunc.outer([1.1, 2.3, 0.8], y), y)
+    check(lambda y: ufunc.outer(y, 1.6), y)
+
+
+@pytest.mark.parametrize("ufunc", REORDERABLE + ORDERED)
+def test_reduceat(ufunc):
+    x = np.array([0.3, 1.3, 2.5, 1.7, 0.4, 0.65])
+    check(lambda x: ufunc.reduceat(x, [0, 3, 1, 1, 5]), x)
+    check(lambda x: ufunc.reduceat(x, [0, 2], axis=1), X)
+    check(lambda x: ufunc.reduceat(x, []), x)
+
+
+def test_at_is_refused_with_a_remedy():
+    a, where = np.zeros(4), np.array([0, 2])
+    with pytest.raises(InPlaceError, match="bincount"):
+        wg.grad(lambda x: np.add.at(a, where, x))(np.ones(2))
+    with pytest.raises(InPlaceError, match="views"):
+        wg.grad(lambda x: np.multiply.at(x, where, 2.0))(np.ones(4))
+    with pytest.raises(InPlaceError, match="negative"):
+        wg.grad(lambda x: np.negative.at(x, where))(np.ones(4))
+    assert not np.any(a)

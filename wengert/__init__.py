@@ -1,0 +1,49 @@
+"""Wengert: differentiate the Python and NumPy you already have, exactly, to any order, in any mode.
+
+>>> import numpy as np, wengert as wg
+>>> wg.grad(lambda x: np.sum(np.sin(x) ** 2))(np.array([0.0, np.pi / 4])).round(12)
+array([0., 1.])
+"""
+
+from wengert import errors
+from wengert.api import numerical
+from wengert.api.check import check_gradients
+from wengert.api.custom import custom_jvp, custom_vjp, stop_gradient
+from wengert.api.derivative import derivative
+from wengert.api.fields import curl, curl_and_divergence, divergence, laplacian
+from wengert.api.grad import grad, value_and_grad
+from wengert.api.hessian import grad_and_hessian, grad_and_hvp, hessian, hvp, value_grad_and_hessian
+from wengert.api.jacobian import jacfwd, jacobian, jacrev, value_and_jacobian
+from wengert.api.linearize import linearize
+from wengert.api.products import directional, jvp, vjp
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "check_gradients",
+    "curl",
+    "curl_and_divergence",
+    "custom_jvp",
+    "custom_vjp",
+    "derivative",
+    "directional",
+    "divergence",
+    "errors",
+    "grad",
+    "grad_and_hessian",
+    "grad_and_hvp",
+    "hessian",
+    "hvp",
+    "jacfwd",
+    "jacobian",
+    "jacrev",
+    "jvp",
+    "laplacian",
+    "linearize",
+    "numerical",
+    "stop_gradient",
+    "value_and_grad",
+    "value_and_jacobian",
+    "value_grad_and_hessian",
+    "vjp",
+]

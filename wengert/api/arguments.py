@@ -1,0 +1,291 @@
+"""From a user's function to a function of leaves, and back: what every operator does with its arguments.
+
+`Prepared` takes apart the arguments that are differentiated (`argnums`), checks that they have derivatives, and gives a
+function from leaves to leaves, which remembers the containers of the result and of the auxiliary data as they come by.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert import tree
+from wengert.box.box import Box, plain
+from wengert.errors import MismatchError, NotDifferentiableInputError, NotDifferentiableOutputError
+from wengert.modes.dual import push
+from wengert.modes.tape import Recorded, record
+from wengert.ops.shape import astype
+from wengert.types import SCALARS, Aval, aval_of, dtype_of, is_inexact, shape_of
+
+Argnums = int | Sequence[int]
+
+_LEAF = object()
+"""Stands for the structure of an argument that is a single array."""
+
+
+class Prepared:
+    """A call of a user's function, seen as a function of the leaves that are differentiated."""
+
+    __slots__ = ("_args", "_aux_structure", "_count", "_function", "_kwargs", "argnums", "aux", "has_aux",
+                 "in_structure", "leaves", "out_structure")  # fmt: skip
+
+    def __init__(self, function: Callable, argnums: Argnums, args: tuple, kwargs: dict, has_aux: bool):
+        self._function = function
+        self._args = args
+        self._kwargs = kwargs
+        self.has_aux = has_aux
+        self.argnums = argnums
+        if argnums.__class__ is not int:
+            argnums = _normalised(argnums, len(args))
+            self.argnums = argnums
+        if argnums.__class__ is int:
+            x = _argument(function, args, argnums)
+            if x.__class__ is np.ndarray or x.__class__ is float:
+                self.in_structure: Any = _LEAF
+                self.leaves = [x]
+            else:
+                self.leaves, self.in_structure = tree.flatten(x)
+        else:
+            chosen = tuple([_argument(function, args, k) for k in argnums])  # type: ignore[union-attr]
+            self.leaves, self.in_structure = tree.flatten(chosen)
+        for k, leaf in enumerate(self.leaves):
+            if leaf.__class__ is not float:
+                _check_input(leaf, self, k)
+
+    def restricted(self, chosen: Any) -> Any:
+        """The user's function of the differentiated arguments only."""
+        args = list(self._args)
+        if self.argnums.__class__ is int:
+            args[self.argnums] = chosen
+        else:
+            for k, x in zip(self.argnums, chosen, strict=True):  # type: ignore[arg-type]
+                args[k] = x
+        return self._function(*args, **self._kwargs)
+
+    def __call__(self, *leaves: Any) -> list[Any]:
+        """The user's function of leaves: those of its result, followed by those of the auxiliary data."""
+        out = self.restricted(self.inputs(leaves))
+        extra: list[Any] = []
+        if self.has_aux:
+            if not isinstance(out, (tuple, list)) or len(out) != 2:
+                raise NotDifferentiableOutputError(
+                    "with has_aux=True the function must return a pair (result, auxiliary data)",
+                    remedy="return (y, aux), or leave has_aux out",
+                )
+            out, aux = out
+            extra, self._aux_structure = tree.flatten(aux)
+        if isinstance(out, Box):
+            self.out_structure = _LEAF
+            found = [out]
+        else:
+            found, self.out_structure = tree.flatten(out)
+        for k, y in enumerate(found):
+            if not isinstance(y, Box) or y.dtype.kind not in "fc":
+                _check_output(y, out, k)
+        self._count = len(found)
+        return found + extra if extra else found
+
+    def _keep_aux(self, results: list[Any]) -> list[Any]:
+        """The results proper; what follows them is auxiliary data."""
+        self.aux = None
+        if self.has_aux:
+            self.aux = tree.unflatten(self._aux_structure, results[self._count :])
+            return results[: self._count]
+        return results
+
+    def record(self) -> tuple[list[Any], Recorded]:
+        """The leaves of the function's value, and the linear program of its tangent."""
+        values, program = record(self, self.leaves)
+        program.outputs = program.outputs[: self._count]
+        return self._keep_aux(values), program
+
+    def push(self, tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The leaves of the function's value, and their tangents (`None` is zero)."""
+        values, dots = push(self, self.leaves, tangents)
+        return self._keep_aux(values), dots[: self._count]
+
+    def cotangents(self, cts: Sequence[Any], given: Sequence[Any] = ()) -> Any:
+        """Cotangents of the differentiated leaves, in the containers of the arguments, made from those `given`."""
+        return self.inputs([result_like(x, ct) for x, ct in zip(self.leaves, owned(cts, given), strict=True)])
+
+    def tangents(self, values: Sequence[Any], dots: Sequence[Any], given: Sequence[Any] = ()) -> Any:
+        """Tangents of the function's value, in its containers, made from those `given`."""
+        return self.outputs([result_like(y, dot) for y, dot in zip(values, owned(dots, given), strict=True)])
+
+    def inputs(self, leaves: Sequence[Any]) -> Any:
+        """One thing for each differentiated leaf, in the containers of the arguments."""
+        return leaves[0] if self.in_structure is _LEAF else tree.unflatten(self.in_structure, leaves)
+
+    def outputs(self, leaves: Sequence[Any]) -> Any:
+        """One thing for each leaf of the function's result, in its containers."""
+        return leaves[0] if self.out_structure is _LEAF else tree.unflatten(self.out_structure, leaves)
+
+    def input_leaves(self, container: Any, what: str) -> list[Any]:
+        """Leaves of tangents that belong to the arguments."""
+        return _matching_leaves(container, self.in_structure, [aval_of(x) for x in self.leaves], what)
+
+    def output_leaves(self, container: Any, avals: Sequence[Aval], what: str) -> list[Any]:
+        """Leaves of cotangents that belong to the result."""
+        return _matching_leaves(container, self.out_structure, avals, what)
+
+
+def _normalised(argnums: Any, count: int) -> Argnums:
+    """`argnums` as an int or a tuple of ints, none twice: the second would hide the first."""
+    if hasattr(argnums, "__index__"):
+        return operator.index(argnums)
+    try:
+        chosen = tuple([operator.index(k) for k in argnums])
+    except TypeError:
+        raise NotDifferentiableInputError(
+            f"argnums={argnums!r} is neither an int nor a sequence of ints",
+            remedy="count the positional arguments from 0: argnums=0, or argnums=(0, 2)",
+        ) from None
+    if len({k % count if -count <= k < count else k for k in chosen}) != len(chosen):
+        raise NotDifferentiableInputError(f"argnums={chosen} names an argument twice", remedy="name each argument once")
+    return chosen
+
+
+def _argument(function: Callable, args: tuple, k: int) -> Any:
+    try:
+        return args[k]
+    except IndexError:
+        name = getattr(function, "__name__", "the function")
+        raise NotDifferentiableInputError(
+            f"argnums={k}, but {name} was called with {len(args)} positional argument(s)",
+            remedy="pass the arguments to differentiate by position, and count them from 0",
+        ) from None
+
+
+def _name_of_leaf(prepared: Prepared, k: int) -> str:
+    if prepared.in_structure is _LEAF:
+        return f"argument {prepared.argnums}"
+    container = tree.unflatten(prepared.in_structure, prepared.leaves)
+    return f"argument {prepared.argnums}{tree.paths(container)[k]}"
+
+
+def _check_input(leaf: Any, prepared: Prepared, k: int) -> None:
+    try:
+        dtype = dtype_of(leaf)
+        known = is_inexact(dtype)
+    except (TypeError, ValueError):
+        dtype, known = None, False
+    if known:
+        return
+    where = _name_of_leaf(prepared, k)
+    if dtype is None or dtype.kind not in "iub":
+        raise NotDifferentiableInputError(
+            f"{where} is a {type(leaf).__name__}, which has no derivative",
+            remedy="differentiate floating-point numbers and arrays, and containers of them; choose others by argnums",
+        )
+    remedy = f"pass {float(leaf)!r}" if np.ndim(leaf) == 0 else "pass x.astype(float)"
+    raise NotDifferentiableInputError(
+        f"{where} is of integer type {dtype}, which has no derivative",
+        remedy=f"{remedy}, or choose another argument with argnums",
+    )
+
+
+def _check_output(y: Any, out: Any, k: int) -> None:
+    if callable(y) and not hasattr(y, "dtype"):
+        raise NotDifferentiableOutputError(
+            "the differentiated function returned a function; a closure over traced values has no meaning outside",
+            remedy="return the value: differentiate lambda x: f(x)(y), not f",
+        )
+    try:
+        dtype = dtype_of(y)
+    except (TypeError, ValueError):
+        dtype = np.dtype(object)
+    if dtype.kind in "fc":
+        return
+    path = tree.paths(out)[k]
+    if dtype.kind in "iub":
+        raise NotDifferentiableOutputError(
+            f"the result{path} is of integer type {dtype}, which has no derivative",
+            remedy="return a floating-point value, or return the integer as auxiliary data with has_aux=True",
+        )
+    raise NotDifferentiableOutputError(
+        f"the result{path} is a {type(y).__name__}, which has no derivative",
+        remedy="return numbers or arrays, and everything else as auxiliary data with has_aux=True",
+    )
+
+
+def _matching_leaves(container: Any, structure: Any, avals: Sequence[Aval], what: str) -> list[Any]:
+    if structure is _LEAF:
+        found = [container]
+        if container.__class__ in (list, tuple, dict):
+            raise MismatchError(f"{what} is a {type(container).__name__} where one array is expected",
+                                remedy=f"pass an array of shape {avals[0].shape}")  # fmt: skip
+    else:
+        found, given = tree.flatten(container)
+        if given != structure:
+            raise MismatchError(
+                f"{what} has the containers {given}, the values it belongs to have {structure}",
+                remedy=f"give {what} the same containers",
+            )
+    return [fit_to(x, aval, what) for x, aval in zip(found, avals, strict=True)]
+
+
+def fit_to(x: Any, aval: Aval, what: str) -> Any:
+    """A tangent or cotangent, checked against the value it belongs to, in its dtype."""
+    if shape_of(x) != aval.shape:
+        raise MismatchError(
+            f"{what} has shape {shape_of(x)}, the value it belongs to has shape {aval.shape}",
+            remedy=f"pass {what} of shape {aval.shape}",
+        )
+    dtype = dtype_of(x)
+    if dtype == aval.dtype:
+        return x
+    if dtype.kind not in "iubfc" or (dtype.kind == "c" and aval.dtype.kind != "c"):
+        raise MismatchError(
+            f"{what} is of type {dtype}, the value it belongs to is of type {aval.dtype}",
+            remedy=f"pass {what} of type {aval.dtype}",
+        )
+    return astype(x if hasattr(x, "dtype") else np.asarray(x), dtype=aval.dtype)
+
+
+def zeros_like(x: Any) -> Any:
+    """Zeros of the kind of a value: of its shape, dtype and library."""
+    x = plain(x)
+    if isinstance(x, np.generic):
+        return x.dtype.type(0)
+    return np.zeros_like(x) if hasattr(x, "shape") else np.float64(0) * x
+
+
+_NUMPY = (np.ndarray, np.generic, *SCALARS)
+
+
+def result_like(x: Any, derivative: Any) -> Any:
+    """A tangent or cotangent as it is given to the caller: in the library of the value it belongs to, `None` as zeros.
+
+    A cotangent of a linear function knows nothing of the arrays the function was applied to.
+    """
+    if derivative is None:
+        return zeros_like(x)
+    if isinstance(x, _NUMPY) or isinstance(plain(x), _NUMPY) or not isinstance(plain(derivative), _NUMPY):
+        return derivative
+    return zeros_like(x) + derivative
+
+
+def owned(results: Sequence[Any], given: Sequence[Any] = ()) -> list[Any]:
+    """Results that the caller may write to: no read-only arrays, and none that share memory with what he has given.
+
+    Linear maps pass tangents on as they are, or as views. Views of an array all have the same `base`. What is 0-d
+    becomes a scalar, as NumPy's own functions do it.
+    """
+    taken = {id(_memory_of(x)) for x in given if x.__class__ is np.ndarray}
+    kept = []
+    for x in results:
+        if x.__class__ is np.ndarray:
+            if not x.shape:
+                x = x[()]
+            elif id(_memory_of(x)) in taken or not x.flags.writeable:
+                x = x.copy()
+            taken.add(id(_memory_of(x)))
+        kept.append(x)
+    return kept
+
+
+def _memory_of(x: np.ndarray) -> Any:
+    return x if x.base is None else x.base

@@ -1,0 +1,45 @@
+"""Many directions at once: unit vectors for all leaves, as one batch.
+
+Jacobians are products with unit vectors. The unit vectors of all leaves together form the rows of an identity matrix;
+each leaf gets its columns of it, with a hidden axis that runs over the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.modes.batch import BatchTrace
+from wengert.types import Aval
+
+
+def unit_vectors(avals: Sequence[Aval], start: int, stop: int) -> tuple[BatchTrace, list[Any]]:
+    """Unit vectors number `start` to `stop` of the space these leaves span: the batch, and one value per leaf."""
+    batch = BatchTrace(stop - start)
+    vectors = []
+    offset = 0
+    for aval in avals:
+        block = np.zeros((stop - start, aval.size), aval.dtype)
+        rows = np.arange(max(start, offset), min(stop, offset + aval.size))
+        block[rows - start, rows - offset] = 1
+        vectors.append(batch.wrap(block.reshape(stop - start, *aval.shape)))
+        offset += aval.size
+    return batch, vectors
+
+
+def total_size(avals: Sequence[Aval]) -> int:
+    """The dimension of the space that these leaves span."""
+    return sum(aval.size for aval in avals)
+
+
+def split_rows(stacked: Any, avals: Sequence[Aval]) -> list[Any]:
+    """Rows that run over all leaves, cut into one piece per leaf, in that leaf's shape."""
+    pieces = []
+    offset = 0
+    for aval in avals:
+        rows = stacked[offset : offset + aval.size]
+        pieces.append(rows.reshape((*aval.shape, *stacked.shape[1:])))
+        offset += aval.size
+    return pieces

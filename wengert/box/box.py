@@ -1,0 +1,372 @@
+"""What every traced value is: something that behaves as a NumPy array and passes what is done to it through the door.
+
+A `Box` has NumPy's operators, methods and attributes, and NumPy's two protocols (`__array_ufunc__` for ufuncs,
+`__array_function__` for everything else), so functions that import plain `numpy` work on it. Each of them finds the op
+(or the implementation in ops) it means in the tables of `dispatch.py` and calls that. What would cut the derivative,
+`float(x)`, `np.asarray(x)`, raises an error instead.
+
+Modes derive their boxes from `Box`; those have an `owner`, the running transformation, and a `value` unless they say
+otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.box.dispatch import FUNCTIONS, UFUNCS, name_of, reject_out, unsupported
+from wengert.box.ufunc_methods import METHODS
+from wengert.errors import ConcretizationError, EscapedValueError, InPlaceError
+from wengert.ops import elementwise as e
+from wengert.ops import shape as s
+from wengert.ops.index import index, split_index
+from wengert.ops.op import Op, Traced, call, call1, call2
+from wengert.ops.products import matmul
+from wengert.types import PLAIN, dtype_of, shape_of
+
+_SEQUENCES = (list, tuple)
+
+
+def escaped() -> EscapedValueError:
+    """The error for a traced value that outlived its differentiation."""
+    return EscapedValueError(
+        "a traced value was used after the differentiation it belongs to had ended",
+        remedy="return values from the differentiated function (or use has_aux=True) instead of storing them outside, "
+        "and do not return functions that close over its arguments",
+    )
+
+
+def plain(x: Any) -> Any:
+    """The ordinary value behind a traced one, for showing and branching."""
+    while isinstance(x, Box):
+        x = x.value
+    return x
+
+
+def _operand(x: Any) -> Any:
+    return np_array(x) if x.__class__ in _SEQUENCES else x
+
+
+def np_array(x: Any) -> Any:
+    """A nested list that may contain traced values, as one array."""
+    if isinstance(x, Traced) or not isinstance(x, _SEQUENCES):
+        return x if isinstance(x, Traced) else np.asarray(x)
+    items = [np_array(item) for item in x]
+    if any(isinstance(item, Traced) for item in items):
+        return FUNCTIONS[np.stack](items)
+    return np.asarray(x)
+
+
+def _binary(op: Op) -> tuple[Any, Any]:
+    """An operator and its reflection. With a plain operand there is only one trace to ask."""
+
+    def forward(self: Any, other: Any) -> Any:
+        if other.__class__ in PLAIN:
+            return self.owner.binary(op, self, other)
+        if other.__class__ in _SEQUENCES:
+            other = np_array(other)
+        return call2(op, self, other)
+
+    def reflected(self: Any, other: Any) -> Any:
+        if other.__class__ in PLAIN:
+            return self.owner.binary(op, other, self)
+        if other.__class__ in _SEQUENCES:
+            other = np_array(other)
+        return call2(op, other, self)
+
+    return forward, reflected
+
+
+def _method(function: Any) -> Any:
+    """A method that is the NumPy function of the same name with the box as first argument."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return FUNCTIONS[function](self, *args, **kwargs)
+
+    method.__name__ = function.__name__
+    return method
+
+
+class Box(Traced):
+    """A traced value. See the module's text."""
+
+    __slots__ = ()
+    value: Any
+    __array_priority__ = 1000.0
+    __hash__ = None  # type: ignore[assignment]
+
+    # ---------------------------------------------------------------------------------------- NumPy's protocols
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        op = UFUNCS.get(ufunc)
+        if op is None:
+            if ufunc in FUNCTIONS and method == "__call__":
+                return FUNCTIONS[ufunc](*inputs, **kwargs)
+            raise unsupported(ufunc)
+        if method != "__call__":
+            return METHODS[method](ufunc, op, *inputs, **kwargs)
+        if kwargs:
+            return _ufunc_with_options(ufunc, op, inputs, kwargs)
+        if len(inputs) == 1:
+            return call1(op, self) if isinstance(op, Op) else op(self)
+        x, y = inputs
+        if x.__class__ in PLAIN and isinstance(op, Op):
+            return self.owner.binary(op, x, y)
+        if x.__class__ in _SEQUENCES:
+            x = np_array(x)
+        elif y.__class__ in _SEQUENCES:
+            y = np_array(y)
+        return call2(op, x, y) if isinstance(op, Op) else op(x, y)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        implementation = FUNCTIONS.get(function)
+        if implementation is None:
+            raise unsupported(function)
+        return implementation(*args, **kwargs)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise ConcretizationError(
+            "a traced value cannot become an ordinary NumPy array: its derivative would be lost",
+            remedy="build arrays of traced values with np.stack([...]) or np.concatenate([...]) instead of "
+            "np.array([...]) or np.asarray(x); for a value that should count as a constant use wg.stop_gradient(x)",
+        )
+
+    # ----------------------------------------------------------------------------------------------- attributes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return shape_of(self.value)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return dtype_of(self.value)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        size = 1
+        for n in self.shape:
+            size *= n
+        return size
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.itemsize
+
+    @property
+    def T(self) -> Any:
+        return s.transpose(self, axes=tuple(range(self.ndim))[::-1]) if self.ndim > 1 else self
+
+    @property
+    def mT(self) -> Any:
+        return FUNCTIONS[np.matrix_transpose](self)
+
+    @property
+    def real(self) -> Any:
+        return s.real(self) if self.dtype.kind == "c" else self
+
+    @property
+    def imag(self) -> Any:
+        return s.imag(self) if self.dtype.kind == "c" else FUNCTIONS[np.zeros_like](self)
+
+    @property
+    def flat(self) -> Iterator[Any]:
+        return iter(self.ravel())
+
+    # ------------------------------------------------------------------------------------------------ operators
+
+    __add__, __radd__ = _binary(e.add)
+    __sub__, __rsub__ = _binary(e.subtract)
+    __mul__, __rmul__ = _binary(e.multiply)
+    __truediv__, __rtruediv__ = _binary(e.divide)
+    __floordiv__, __rfloordiv__ = _binary(e.floor_divide)
+    __mod__, __rmod__ = _binary(e.remainder)
+    __pow__, __rpow__ = _binary(e.power)
+    __matmul__, __rmatmul__ = _binary(matmul)
+    __lt__, _ = _binary(e.less)
+    __le__, _ = _binary(e.less_equal)
+    __gt__, _ = _binary(e.greater)
+    __ge__, _ = _binary(e.greater_equal)
+    __eq__, _ = _binary(e.equal)
+    __ne__, _ = _binary(e.not_equal)
+    del _
+
+    def __neg__(self) -> Any:
+        return call1(e.negative, self)
+
+    def __pos__(self) -> Any:
+        return call1(e.positive, self)
+
+    def __abs__(self) -> Any:
+        return FUNCTIONS[np.absolute](self)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return e.round(self, decimals=ndigits or 0)
+
+    # ------------------------------------------------------------------------------------------ as a container
+
+    def __len__(self) -> int:
+        shape = self.shape
+        if not shape:
+            raise TypeError("len() of unsized object")
+        return shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (index(self, pattern=(k,)) for k in range(len(self)))
+
+    def __getitem__(self, idx: Any) -> Any:
+        if idx.__class__ is int:
+            return call(index, self, pattern=(idx,))
+        pattern, arrays = split_index(idx)
+        return call(index, self, *arrays, pattern=pattern)
+
+    def __setitem__(self, idx: Any, value: Any) -> None:
+        raise InPlaceError(
+            "assignment to an element of a traced array",
+            remedy="build the array with np.stack, np.concatenate or np.where instead",
+        )
+
+    def __contains__(self, item: Any) -> bool:
+        return bool(np.any(plain(self == item)))
+
+    # ----------------------------------------------------------------------------- what would cut the derivative
+
+    def __bool__(self) -> bool:
+        return bool(plain(self))
+
+    def _cut(self, what: str, remedy: str) -> ConcretizationError:
+        return ConcretizationError(f"{what} of a traced value would lose its derivative", remedy=remedy)
+
+    def __float__(self) -> float:
+        raise self._cut(
+            "float(x), or a function of the math module,",
+            "use the value as it is, and NumPy's functions (np.sin) instead of math's; "
+            "for a constant use float(wg.stop_gradient(x))",
+        )
+
+    def __complex__(self) -> complex:
+        raise self._cut(
+            "complex(x), or a function of the cmath module,", "use the value as it is, and NumPy's functions"
+        )
+
+    def __int__(self) -> int:
+        raise self._cut("int(x)", "int(wg.stop_gradient(x)) gives the number, as a constant")
+
+    def __index__(self) -> int:
+        raise self._cut("an index made", "index with int(wg.stop_gradient(x))")
+
+    def item(self, *args: Any) -> Any:
+        """As `ndarray.item`, but the element stays traced."""
+        if args:
+            return self.ravel()[args[0]] if len(args) == 1 and isinstance(args[0], int) else self[args]
+        if self.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return self.reshape(())
+
+    def tolist(self) -> Any:
+        """Nested lists of traced scalars."""
+        return [x.tolist() for x in self] if self.ndim else self
+
+    # ------------------------------------------------------------------------------------------- shown and copied
+
+    def __repr__(self) -> str:
+        return f"Traced({plain(self)!r})"
+
+    def __str__(self) -> str:
+        return f"Traced({plain(self)})"
+
+    def __format__(self, spec: str) -> str:
+        return format(plain(self), spec) if spec else str(self)
+
+    def __copy__(self) -> Any:
+        return s.copy(self)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return s.copy(self)
+
+    def __reduce__(self) -> Any:
+        raise self._cut("pickling", "pickle wg.stop_gradient(x)")
+
+    # ---------------------------------------------------------------------------------------------------- methods
+
+    def reshape(self, *shape: Any, order: str = "C", copy: Any = None) -> Any:
+        return FUNCTIONS[np.reshape](self, shape[0] if len(shape) == 1 else shape, order=order)
+
+    def transpose(self, *axes: Any) -> Any:
+        return FUNCTIONS[np.transpose](self, (axes[0] if len(axes) == 1 else axes) or None)
+
+    def flatten(self, order: str = "C") -> Any:
+        return FUNCTIONS[np.ravel](self, order)
+
+    def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+        return FUNCTIONS[np.astype](self, dtype)
+
+    def copy(self, order: str = "C") -> Any:
+        return s.copy(self)
+
+    def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
+        return FUNCTIONS[np.compress](condition, self, axis, out)
+
+    def dot(self, other: Any) -> Any:
+        return FUNCTIONS[np.dot](self, other)
+
+    def conj(self) -> Any:
+        return s.conjugate(self) if self.dtype.kind == "c" else self
+
+    conjugate = conj
+
+    def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
+        raise InPlaceError("sorting a traced array in place", remedy="use np.sort(x)")
+
+    def fill(self, value: Any) -> None:
+        raise InPlaceError("filling a traced array in place", remedy="use np.full(x.shape, value)")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise AttributeError(
+            f"traced arrays have no attribute {name!r} (NumPy's have one); use a NumPy function instead, "
+            f"or wg.stop_gradient(x).{name} for a constant"
+        )
+
+
+_SAME_NAME = (
+    "sum prod mean var std max min any all cumsum cumprod argmax argmin argsort argpartition ravel squeeze swapaxes "
+    "repeat take diagonal trace clip round nonzero choose searchsorted ptp"
+)
+for _name in _SAME_NAME.split():
+    if hasattr(np, _name):
+        setattr(Box, _name, _method(getattr(np, _name)))
+
+
+def _ufunc_with_options(ufunc: Any, op: Any, inputs: tuple, options: dict) -> Any:
+    """`np.add(x, y, where=mask, dtype=…)`."""
+    options = dict(options)
+    reject_out(options.pop("out", None), name_of(ufunc))
+    dtype = options.pop("dtype", None)
+    mask = options.pop("where", True)
+    for neutral in ("casting", "order", "subok"):
+        options.pop(neutral, None)
+    if options:
+        raise unsupported(ufunc)
+    if mask is not True:
+        raise unsupported(ufunc)
+    y = op(*[_operand(x) for x in inputs])
+    return y if dtype is None else FUNCTIONS[np.astype](y, dtype)

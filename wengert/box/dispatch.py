@@ -1,0 +1,69 @@
+"""Which op each NumPy function means.
+
+Three tables, filled by the modules in `functions/`:
+
+    UFUNCS         ufunc -> op                                 np.exp(x), x * y
+    FUNCTIONS      function -> implementation in ops           np.sum(x, axis=0), np.concatenate([x, y])
+    NONDIFFERENTIABLE   function or ufunc -> why it has no derivative here
+
+An implementation takes the same arguments as the NumPy function and is written in the vocabulary of ops (and of other
+implementations), so it serves every mode, plain arrays included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.errors import UnsupportedFunctionError
+from wengert.ops.op import Op
+
+UFUNCS: dict[Any, Op | Callable] = {}
+FUNCTIONS: dict[Any, Callable] = {}
+NONDIFFERENTIABLE: dict[Any, str] = {}
+
+
+def implements(*functions: Any) -> Callable[[Callable], Callable]:
+    """Declare that what follows is what these NumPy functions mean on traced values."""
+
+    def register(implementation: Callable) -> Callable:
+        for function in functions:
+            FUNCTIONS[function] = implementation
+        return implementation
+
+    return register
+
+
+def name_of(function: Any) -> str:
+    """A NumPy function as users write it."""
+    module = getattr(function, "__module__", "") or "numpy"
+    name = getattr(function, "__name__", repr(function))
+    return f"{module}.{name}".replace("numpy.", "np.", 1)
+
+
+def lookup(function: Any) -> Callable:
+    """The implementation of a NumPy function, or an error that says what to do."""
+    found = FUNCTIONS.get(function)
+    if found is None:
+        raise unsupported(function)
+    return found
+
+
+def unsupported(function: Any) -> UnsupportedFunctionError:
+    """The error for a function without a rule."""
+    reason = NONDIFFERENTIABLE.get(function)
+    if reason:
+        return UnsupportedFunctionError(f"{name_of(function)} of a traced value: {reason}")
+    return UnsupportedFunctionError(
+        f"{name_of(function)} has no derivative rule",
+        remedy="write it with supported functions, or give it a rule with wg.custom_jvp or wg.custom_vjp; "
+        "if its result should count as a constant, apply it to wg.stop_gradient(x)",
+    )
+
+
+def reject_out(out: Any, function: str) -> None:
+    """Writing into `out=` is mutation; until arrays of traced values can be written to, say so."""
+    if out is not None and not (isinstance(out, tuple) and all(o is None for o in out)):
+        raise UnsupportedFunctionError(
+            f"{function} with out= on a traced value", remedy="use the returned result instead of out="
+        )

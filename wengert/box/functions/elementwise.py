@@ -1,0 +1,230 @@
+"""Elementwise functions: which op each ufunc is, and the elementwise functions that are not ufuncs.
+
+Most ufuncs are one op. The others, and the functions, are short compositions of ops. Complex numbers are pairs of real
+ones where a function is not analytic: |z| = hypot(re z, im z).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.box.dispatch import NONDIFFERENTIABLE, UFUNCS, implements, reject_out
+from wengert.box.functions.operands import operand
+from wengert.errors import UnsupportedFunctionError
+from wengert.ops import elementwise as e
+from wengert.ops import shape as s
+from wengert.ops.op import TABLE
+from wengert.types import dtype_of
+
+_SAME_NAME = """
+    floor ceil trunc rint signbit floor_divide equal not_equal less less_equal greater greater_equal
+    logical_and logical_or logical_xor logical_not isnan isinf isfinite spacing
+    add subtract multiply divide negative positive reciprocal square sqrt cbrt power remainder fmod ldexp
+    exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2
+    sin cos tan arcsin arccos arctan arctan2 hypot degrees radians sinh cosh tanh arcsinh arccosh arctanh
+    copysign heaviside maximum minimum fmax fmin matmul conjugate
+"""
+for _name in _SAME_NAME.split():
+    UFUNCS[getattr(np, _name)] = TABLE[_name]
+
+UFUNCS[np.deg2rad] = e.radians
+UFUNCS[np.rad2deg] = e.degrees
+
+_INTEGERS = "works on integers, which have no derivatives; apply it to integers, or to wg.stop_gradient(x).astype(int)"
+_ON_INTEGERS = """
+    bitwise_and bitwise_or bitwise_xor bitwise_count invert left_shift right_shift gcd lcm
+"""
+for _name in _ON_INTEGERS.split():
+    NONDIFFERENTIABLE[getattr(np, _name)] = _INTEGERS
+NONDIFFERENTIABLE[np.isnat] = "works on dates and times"
+NONDIFFERENTIABLE[np.nextafter] = (
+    "steps to a neighbouring floating-point number, which has no useful derivative; "
+    "apply it to wg.stop_gradient(x), or write x + np.spacing(x)"
+)
+NONDIFFERENTIABLE[np.i0] = (
+    "its derivative, the Bessel function I1, is not in NumPy; give it a rule with wg.custom_jvp and scipy.special.i1"
+)
+
+# --------------------------------------------------------------------------------------------------- real and complex
+
+
+def is_complex(x: Any) -> bool:
+    """Whether the elements of a value are complex numbers."""
+    return dtype_of(x).kind == "c"
+
+
+@implements(np.real)
+def real(val: Any) -> Any:
+    return s.real(val) if is_complex(val) else val
+
+
+@implements(np.imag)
+def imag(val: Any) -> Any:
+    return s.imag(val)
+
+
+@implements(np.absolute)
+def absolute(x: Any) -> Any:
+    """|x|; of a complex number the hypotenuse of its parts, with derivative zero at zero."""
+    return e.hypot(s.real(x), s.imag(x)) if is_complex(x) else e.absolute(x)
+
+
+def fabs(x: Any) -> Any:
+    if is_complex(x):
+        raise TypeError("ufunc 'fabs' not supported for complex numbers; use np.absolute")
+    return e.absolute(x)
+
+
+def sign(x: Any) -> Any:
+    """The sign; of a complex number z / |z|, and zero at zero."""
+    if not is_complex(x):
+        return e.sign(x)
+    r = absolute(x)
+    return x / e.where(e.equal(r, 0), np.inf, r)
+
+
+@implements(np.angle)
+def angle(z: Any, deg: bool = False) -> Any:
+    y, x = (s.imag(z), s.real(z)) if is_complex(z) else (0.0, z)
+    a = e.arctan2(y, x)
+    return e.degrees(a) if deg else a
+
+
+@implements(np.isreal)
+def isreal(x: Any) -> Any:
+    return e.equal(s.imag(x), 0)
+
+
+@implements(np.iscomplex)
+def iscomplex(x: Any) -> Any:
+    return e.not_equal(s.imag(x), 0)
+
+
+UFUNCS[np.absolute] = absolute
+UFUNCS[np.fabs] = fabs
+UFUNCS[np.sign] = sign
+
+# ------------------------------------------------------------------------------------------------- other compositions
+
+
+def float_power(x1: Any, x2: Any) -> Any:
+    """The power, in double precision at least."""
+    return e.power(_double(x1), _double(x2))
+
+
+def _double(x: Any) -> Any:
+    dtype = np.result_type(dtype_of(x), np.float64)
+    return x if dtype_of(x) == dtype else s.astype(x, dtype=dtype)
+
+
+def divmod(x1: Any, x2: Any) -> tuple[Any, Any]:
+    return e.floor_divide(x1, x2), e.remainder(x1, x2)
+
+
+def modf(x: Any) -> tuple[Any, Any]:
+    """Fractional and integral part; of an infinity, zero and the infinity."""
+    whole, endless = e.trunc(x), e.isinf(x)
+    return e.where(endless, 0, x) - e.where(endless, 0, whole), whole
+
+
+def frexp(x: Any) -> tuple[Any, Any]:
+    """Mantissa and exponent; the exponent is a locally constant integer."""
+    n = e.exponent(x)
+    return e.ldexp(x, -n), n
+
+
+UFUNCS[np.float_power] = float_power
+UFUNCS[np.divmod] = divmod
+UFUNCS[np.modf] = modf
+UFUNCS[np.frexp] = frexp
+
+# ------------------------------------------------------------------------------------------------------- clip, round
+
+
+@implements(np.clip)
+def clip(
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+    **options: Any,
+) -> Any:
+    reject_out(out, "np.clip")
+    if options:
+        raise UnsupportedFunctionError(
+            f"np.clip with {', '.join(options)}= on a traced value",
+            remedy="leave it out; np.where selects, x.astype converts",
+        )
+    low = _given(a_min, min)
+    high = _given(a_max, max)
+    if low is not None:
+        a = e.maximum(a, operand(low))
+    if high is not None:
+        a = e.minimum(a, operand(high))
+    return a
+
+
+def _given(*alternatives: Any) -> Any:
+    """The one alternative that is not missing; NumPy's own mark for that is `np._NoValue`."""
+    return next((x for x in alternatives if x is not None and x is not np._NoValue), None)
+
+
+@implements(np._core.umath.clip)  # type: ignore[attr-defined]
+def clip_ufunc(x: Any, low: Any, high: Any, /, **options: Any) -> Any:
+    return clip(x, low, high, **options)
+
+
+@implements(np.round, np.around)
+def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    reject_out(out, "np.round")
+    if is_complex(a):
+        return e.round(s.real(a), decimals=decimals) + 1j * e.round(s.imag(a), decimals=decimals)
+    return e.round(a, decimals=decimals)
+
+
+@implements(np.fix)
+def fix(x: Any, out: Any = None) -> Any:
+    reject_out(out, "np.fix")
+    return e.trunc(x)
+
+
+@implements(np.nan_to_num)
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    if not copy:
+        raise UnsupportedFunctionError(
+            "np.nan_to_num with copy=False on a traced value", remedy="use the returned result, without copy=False"
+        )
+    replacements = {"nan": nan, "posinf": posinf, "neginf": neginf}
+    if is_complex(x):
+        return e.nan_to_num(s.real(x), **replacements) + 1j * e.nan_to_num(s.imag(x), **replacements)
+    return e.nan_to_num(x, **replacements)
+
+
+@implements(np.sinc)
+def sinc(x: Any) -> Any:
+    return e.sinc(x, n=0)
+
+
+# --------------------------------------------------------------------------------------------------------- questions
+
+
+@implements(np.isclose)
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+    return e.isclose(operand(a), operand(b), rtol, atol, equal_nan=equal_nan)
+
+
+@implements(np.isposinf)
+def isposinf(x: Any, out: Any = None) -> Any:
+    reject_out(out, "np.isposinf")
+    return e.equal(x, np.inf)
+
+
+@implements(np.isneginf)
+def isneginf(x: Any, out: Any = None) -> Any:
+    reject_out(out, "np.isneginf")
+    return e.equal(x, -np.inf)

@@ -1,0 +1,192 @@
+"""Functions that choose elements: by position, by condition, among several arrays.
+
+Positions and conditions are plain numbers, so each of these is a gather, or a `where`, of the traced operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from wengert.box.dispatch import implements, lookup, name_of, reject_out
+from wengert.box.functions.operands import answer, array, cast, flat, flat_if_none, join, operand, pick, size_of
+from wengert.errors import InPlaceError
+from wengert.ops import elementwise as e
+from wengert.ops import shape as s
+from wengert.ops.index import ARRAY, index
+from wengert.ops.op import Traced
+from wengert.types import SCALARS, dtype_of, ndim_of, shape_of
+
+# ------------------------------------------------------------------------------------------------------ by position
+
+
+def _positions(indices: Any, n: int, mode: Any = "raise") -> Any:
+    """Indices into an axis of n elements, as integers."""
+    indices = array(indices)
+    dtype = dtype_of(indices)
+    if dtype.kind not in "iub" and size_of(indices):
+        raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('int64') according to the rule 'safe'")
+    if mode != "raise":
+        return np.take(np.arange(n), indices.astype(np.intp), mode=mode)
+    if isinstance(indices, Traced):
+        return indices
+    return int(indices) if indices.ndim == 0 else indices.astype(np.intp, copy=False)
+
+
+@implements(np.take)
+def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
+    reject_out(out, "np.take")
+    a, axis = flat_if_none(a, axis)
+    return pick(a, _positions(indices, shape_of(a)[axis], mode), axis)
+
+
+@implements(np.take_along_axis)
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    arr, indices = array(arr), array(indices)
+    if axis is None:
+        if ndim_of(indices) != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        arr, axis = flat(arr), 0
+    axis = normalize_axis_index(axis, ndim_of(arr))
+    if dtype_of(indices).kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
+    if ndim_of(arr) != ndim_of(indices):
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    return along_axis(arr, indices, axis)
+
+
+def along_axis(x: Any, positions: Any, axis: int) -> Any:
+    """`take_along_axis`, arguments checked."""
+    ndim = ndim_of(x)
+    if ndim == 1:
+        return pick(x, positions)
+    places = [
+        positions if k == axis else np.arange(n).reshape((-1,) + (1,) * (ndim - k - 1))
+        for k, n in enumerate(shape_of(x))
+    ]
+    return index(x, *places, pattern=(ARRAY,) * ndim)
+
+
+# ----------------------------------------------------------------------------------------------------- by condition
+
+
+@implements(np.compress)
+def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
+    reject_out(out, "np.compress")
+    a, axis = flat_if_none(a, axis)
+    positions = np.arange(shape_of(a)[axis])
+    return pick(a, answer(lambda c: np.compress(c, positions), array(condition)), axis)
+
+
+@implements(np.extract)
+def extract(condition: Any, arr: Any) -> Any:
+    return pick(flat(array(arr)), answer(np.flatnonzero, array(condition)))
+
+
+@implements(np.where)
+def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+    condition = operand(condition)
+    if x is None and y is None:
+        return lookup(np.nonzero)(condition)
+    if x is None or y is None:
+        raise ValueError("either both or neither of x and y should be given")
+    return e.where(_is_true(condition), operand(x), operand(y))
+
+
+def _is_true(condition: Any) -> Any:
+    return condition if dtype_of(condition).kind == "b" else e.not_equal(condition, 0)
+
+
+@implements(np.select)
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not len(condlist):
+        raise ValueError("select with an empty condition list is not possible")
+    conditions = [array(c) for c in condlist]
+    for k, c in enumerate(conditions):
+        if dtype_of(c).kind != "b":
+            raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
+    choices = [operand(c) for c in choicelist]
+    result = operand(default)
+    kinds: list[Any] = [x if x.__class__ in SCALARS else dtype_of(x) for x in (*choices, result)]
+    for c, x in zip(conditions[::-1], choices[::-1], strict=True):
+        result = e.where(c, x, result)
+    return cast(result, np.result_type(*kinds))
+
+
+@implements(np.choose)
+def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
+    reject_out(out, "np.choose")
+    options = [array(c) for c in choices]
+    try:
+        which = np.take(np.arange(len(options)), _positions(a, len(options)), mode=mode)
+    except IndexError:
+        raise ValueError("invalid entry in choice array") from None
+    if mode == "raise" and np.any(np.less(array(a), 0)):
+        raise ValueError("invalid entry in choice array")
+    shape = np.broadcast_shapes(which.shape, *[shape_of(c) for c in options])
+    rows = [s.reshape(s.broadcast_to(c, shape=shape), shape=(1, *shape)) for c in options]
+    positions = np.broadcast_to(which, shape)[np.newaxis]
+    return s.reshape(along_axis(join(rows, 0), positions, 0), shape=shape)
+
+
+@implements(np.piecewise)
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    """Each function sees the elements of its condition, as in NumPy; the pieces are joined and put in order."""
+    x = array(x)
+    shape, dtype = shape_of(x), dtype_of(x)
+    masks = [np.broadcast_to(np.asarray(c, bool), shape).ravel() for c in _conditions(condlist, len(shape))]
+    if len(funclist) == len(masks) + 1:
+        masks.append(~np.any(masks, axis=0))
+    if len(funclist) != len(masks):
+        raise ValueError(
+            f"with {len(masks)} condition(s), either {len(masks)} or {len(masks) + 1} functions are expected"
+        )
+    elements = flat(x)
+    source = np.zeros(size_of(x), np.intp)  # where in the joined pieces each element comes from; first a zero
+    pieces: list[Any] = [np.zeros(1, dtype)]
+    filled = 1
+    for mask, function in zip(masks, funclist, strict=True):
+        places = np.flatnonzero(mask)
+        if len(places):
+            values = function(pick(elements, places), *args, **kw) if callable(function) else function
+            pieces.append(s.broadcast_to(cast(array(values), dtype), shape=(len(places),)))
+            source[places] = filled + np.arange(len(places))
+            filled += len(places)
+    return pick(join(pieces, 0), source.reshape(shape))
+
+
+def _conditions(condlist: Any, ndim: int) -> list[Any]:
+    """The conditions of `np.piecewise`, which may be one alone."""
+    if np.isscalar(condlist) or (ndim != 0 and not isinstance(condlist[0], (list, np.ndarray))):
+        return [condlist]
+    if ndim == 0 and isinstance(condlist, np.ndarray) and condlist.ndim == 0:
+        return [condlist]
+    return list(condlist)
+
+
+# ---------------------------------------------------------------------------------------------------------- writing
+
+
+def _writes(function: Callable, remedy: str) -> None:
+    """Functions that write into an array."""
+
+    def implementation(*args: Any, **kwargs: Any) -> Any:
+        raise InPlaceError(f"{name_of(function)} writes a traced value, or into one", remedy=remedy)
+
+    implements(function)(implementation)
+
+
+_writes(
+    np.copyto,
+    "use the value as it is, np.where(mask, source, target), or np.broadcast_to(value, shape) to fill an array",
+)
+_writes(np.place, "use np.where(mask, values, x)")
+_writes(np.putmask, "use np.where(mask, values, x)")
+_writes(np.put, "use np.where(mask, values, x), or build the array with np.concatenate or np.stack")
+_writes(np.put_along_axis, "use np.where(mask, values, x), or build the array with np.concatenate or np.stack")
+_writes(np.fill_diagonal, "use np.where(np.eye(n, dtype=bool), value, x)")

@@ -1,0 +1,188 @@
+"""Reductions and scans that leave NaN out.
+
+Each is the ordinary one with the NaN replaced by its neutral element, or masked. What is left out has derivative zero.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from wengert.box.dispatch import implements, reject_out
+from wengert.box.functions import reductions as red
+from wengert.box.functions.operands import array, cast
+from wengert.box.functions.reductions import NOTHING, as_mask, is_given
+from wengert.box.functions.scans import cumprod, cumsum
+from wengert.ops import elementwise as e
+from wengert.ops.op import Traced
+from wengert.types import dtype_of, is_inexact, shape_of
+
+
+def _filled(a: Any, value: float) -> Any:
+    a = array(a)
+    return e.where(e.isnan(a), value, a) if is_inexact(dtype_of(a)) else a
+
+
+@implements(np.nansum)
+def nansum(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = NOTHING,
+    initial: Any = NOTHING,
+    where: Any = NOTHING,
+) -> Any:
+    return red.sum(_filled(a, 0), axis, dtype, out, keepdims, initial, where)
+
+
+@implements(np.nanprod)
+def nanprod(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = NOTHING,
+    initial: Any = NOTHING,
+    where: Any = NOTHING,
+) -> Any:
+    return red.prod(_filled(a, 1), axis, dtype, out, keepdims, initial, where)
+
+
+@implements(np.nancumsum)
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    return cumsum(_filled(a, 0), axis, dtype, out)
+
+
+@implements(np.nancumprod)
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    return cumprod(_filled(a, 1), axis, dtype, out)
+
+
+@implements(np.nanmax)
+def nanmax(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: Any = NOTHING,
+    initial: Any = NOTHING,
+    where: Any = NOTHING,
+) -> Any:
+    reject_out(out, "np.nanmax")
+    return nan_extreme(np.fmax, a, axis, keepdims, initial, where, warn=True)
+
+
+@implements(np.nanmin)
+def nanmin(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: Any = NOTHING,
+    initial: Any = NOTHING,
+    where: Any = NOTHING,
+) -> Any:
+    reject_out(out, "np.nanmin")
+    return nan_extreme(np.fmin, a, axis, keepdims, initial, where, warn=True)
+
+
+_IGNORING_NAN = {np.fmax: (np.maximum, -np.inf), np.fmin: (np.minimum, np.inf)}
+
+
+def nan_extreme(
+    ufunc: Any,
+    a: Any,
+    axis: Any = None,
+    keepdims: Any = NOTHING,
+    initial: Any = NOTHING,
+    where: Any = NOTHING,
+    warn: bool = False,
+) -> Any:
+    """The reduction with `np.fmax` or `np.fmin`. Of nothing but NaN it is NaN."""
+    extreme, least = _IGNORING_NAN[ufunc]
+    a = array(a)
+    if not is_inexact(dtype_of(a)):
+        return red.extreme(extreme, a, axis, keepdims, initial, where)
+    is_nan = e.isnan(a)
+    y = red.extreme(extreme, e.where(is_nan, least, a), axis, keepdims, initial, where)
+    if is_given(initial):
+        return y
+    empty = red.all(is_nan, axis, None, keepdims)
+    if not isinstance(empty, Traced):
+        if not np.any(empty):
+            return y
+        if warn:
+            warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=4)
+    return y * nan_where(empty, dtype_of(y))
+
+
+def nan_where(mask: Any, dtype: Any) -> Any:
+    """A factor that makes value and derivative NaN where the mask is true."""
+    return cast(e.where(mask, np.nan, 1.0), dtype)
+
+
+def _numbers(a: Any, where: Any) -> tuple[Any, Any]:
+    """The data without NaN, and a mask of what is left; `None` if that is everything."""
+    a = array(a)
+    mask = e.logical_not(e.isnan(a)) if is_inexact(dtype_of(a)) else NOTHING
+    if is_given(where):
+        given = as_mask(where, shape_of(a))
+        mask = given if mask is NOTHING else e.logical_and(mask, given)
+    return _filled(a, 0), mask
+
+
+@implements(np.nanmean)
+def nanmean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NOTHING, *, where: Any = NOTHING
+) -> Any:
+    numbers, mask = _numbers(a, where)
+    return red.mean(numbers, axis, dtype, out, keepdims, where=mask)
+
+
+def _nan_without_freedom(y: Any, freedom: Any) -> Any:
+    """`np.nanvar` is NaN where `np.var` divides by zero."""
+    lacking = freedom <= 0
+    if not isinstance(lacking, Traced) and not np.any(lacking):
+        return y
+    return y * nan_where(lacking, dtype_of(y))
+
+
+@implements(np.nanvar)
+def nanvar(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = NOTHING,
+    *,
+    where: Any = NOTHING,
+    mean: Any = NOTHING,
+    correction: Any = NOTHING,
+) -> Any:
+    reject_out(out, "np.nanvar")
+    numbers, mask = _numbers(a, where)
+    return red.variance(numbers, axis, dtype, ddof, keepdims, mask, mean, correction, _nan_without_freedom)
+
+
+@implements(np.nanstd)
+def nanstd(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = NOTHING,
+    *,
+    where: Any = NOTHING,
+    mean: Any = NOTHING,
+    correction: Any = NOTHING,
+) -> Any:
+    reject_out(out, "np.nanstd")
+    numbers, mask = _numbers(a, where)
+
+    def finish(y: Any, freedom: Any) -> Any:
+        return e.sqrt(_nan_without_freedom(y, freedom))
+
+    return red.variance(numbers, axis, dtype, ddof, keepdims, mask, mean, correction, finish)

@@ -1,0 +1,57 @@
+"""NumPy's functions that have no derivative here, and why. The reason is what the error says.
+
+Ufuncs without derivatives stand in `elementwise.py`, beside the others. `tests/box/test_coverage.py` demands that every
+NumPy function that dispatches is implemented, or listed with a reason.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wengert.box.dispatch import NONDIFFERENTIABLE
+
+_CUSTOM = "give it a rule with wg.custom_jvp or wg.custom_vjp"
+_CONSTANT = "apply it to wg.stop_gradient(x)"
+
+
+def _state(module: object, names: str, reason: str) -> None:
+    for name in names.split():
+        # A newer NumPy may have lost a function.
+        if hasattr(module, name):
+            NONDIFFERENTIABLE[getattr(module, name)] = reason
+
+
+_state(np, "busday_count busday_offset is_busday datetime_as_string", "works on dates and times")
+_state(np, "packbits unpackbits", "works on the bits of integers, which have no derivatives")
+_state(np, "ravel_multi_index unravel_index", f"works on indices, which are integers; {_CONSTANT}")
+_state(np, "ix_", f"makes indices, which are integers; {_CONSTANT}")
+_state(
+    np,
+    "may_share_memory shares_memory",
+    f"asks about memory, but a traced value is no array in memory; {_CONSTANT}",
+)
+_state(np, "save savetxt savez savez_compressed", f"writes numbers to a file, without their derivatives; {_CONSTANT}")
+_state(
+    np,
+    "intersect1d setdiff1d setxor1d trim_zeros",
+    f"has a result whose shape depends on values; {_CONSTANT} to find the elements, and index x with their positions",
+)
+_state(
+    np,
+    "apply_along_axis apply_over_axes",
+    "not yet; call the function on each part and put the results together with np.stack",
+)
+_state(np, "poly polydiv", f"not yet; write it with np.convolve, or {_CUSTOM}")
+_state(np, "polyfit roots", f"it solves an equation, which has no rule yet; {_CUSTOM}")
+_state(
+    np.linalg,
+    "solve tensorsolve tensorinv inv pinv lstsq det slogdet cholesky qr eig eigh eigvals eigvalsh svd svdvals cond",
+    f"linear algebra beyond products has no rules yet; {_CUSTOM}",
+)
+_state(np.linalg, "matrix_rank", f"an integer, which has no derivative; {_CONSTANT}")
+_state(
+    np.fft,
+    "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn",
+    f"Fourier transforms have no rules yet; {_CUSTOM}",
+)
+_state(np.fft, "fftshift ifftshift", "not yet; write it with np.roll")

@@ -1,0 +1,146 @@
+"""What the arguments of a NumPy function may be, and the two moves that most implementations are made of.
+
+An argument may be traced, an array of any library, a Python number, or a nested list in which some numbers are traced.
+Implementations turn it into an operand first, and never ask for an `ndarray`.
+
+Then most rearrangements are `pick`: let NumPy rearrange the positions 0, 1, 2, …, which also checks the arguments and
+raises NumPy's own errors, and gather the elements from there. `join` is the other move: concatenation in one dtype.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from wengert.errors import UnsupportedFunctionError
+from wengert.ops import shape as s
+from wengert.ops.index import ARRAY, index
+from wengert.ops.observe import observe
+from wengert.ops.op import Traced
+from wengert.types import dtype_of, ndim_of, shape_of
+
+
+def operand(x: Any) -> Any:
+    """Lists become arrays; what may be an operand already stays as it is, Python numbers (weakly typed) too."""
+    return array(x) if x.__class__ in (list, tuple) else x
+
+
+def array(x: Any) -> Any:
+    """What `np.asarray` would give, except that traced values stay traced and other libraries' arrays stay theirs."""
+    if isinstance(x, Traced) or hasattr(x, "shape"):
+        return x
+    if x.__class__ in (list, tuple) and holds_traced(x):
+        return stacked([array(item) for item in x], 0)
+    return np.asarray(x)
+
+
+def holds_traced(x: Any) -> bool:
+    """Whether there is a traced value somewhere in nested lists."""
+    if x.__class__ in (list, tuple):
+        return any(holds_traced(item) for item in x)
+    return isinstance(x, Traced)
+
+
+def size_of(x: Any) -> int:
+    """The number of elements of an operand."""
+    return math.prod(shape_of(x))
+
+
+def shape_tuple(shape: Any) -> tuple[int, ...]:
+    """A shape as NumPy functions take it, one number or several."""
+    if hasattr(shape, "__index__") and ndim_of(shape) == 0:
+        return (shape.__index__(),)
+    return tuple(n.__index__() for n in shape)
+
+
+def flat(x: Any) -> Any:
+    """All elements along one axis, in C order."""
+    return x if ndim_of(x) == 1 else s.reshape(x, shape=(size_of(x),))
+
+
+def flat_if_none(x: Any, axis: Any) -> tuple[Any, int]:
+    """NumPy's `axis=None`: operand and axis, where None means all elements along one axis.
+
+    Of a 0-d array NumPy accepts the axes 0 and -1 as well.
+    """
+    x = array(x)
+    return (
+        (flat(x), 0)
+        if axis is None or (axis in (0, -1) and ndim_of(x) == 0)
+        else (x, normalize_axis_index(axis, ndim_of(x)))
+    )
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """An operand in another dtype. To integers it is rounding, with derivative exactly zero."""
+    dtype = np.dtype(dtype)
+    if dtype_of(x) == dtype:
+        return x
+    if not isinstance(x, Traced):
+        return np.asarray(x, dtype) if not hasattr(x, "astype") else x.astype(dtype)
+    if dtype.kind in "fc":
+        return s.astype(x, dtype=dtype)
+    if dtype.kind in "iub":
+        return s.as_integer(x, dtype=dtype)
+    raise UnsupportedFunctionError(
+        f"a traced value of type {dtype_of(x)} as {dtype}", remedy="cast to a floating-point or complex type"
+    )
+
+
+def part(x: Any, axis: int, piece: Any) -> Any:
+    """x[:, …, piece] with `piece` (an int or a slice) at `axis`."""
+    return index(x, pattern=(slice(None),) * axis + (piece,))
+
+
+def pick(x: Any, positions: Any, axis: int = 0) -> Any:
+    """The elements at `positions` along `axis`, whose place the axes of `positions` take."""
+    before = (slice(None),) * axis
+    if positions.__class__ is int:
+        return index(x, pattern=(*before, positions))
+    return index(x, positions, pattern=(*before, ARRAY))
+
+
+def join(arrays: Sequence[Any], axis: int) -> Any:
+    """Concatenation of operands of any dtypes; the axis is non-negative."""
+    if len(arrays) == 1:
+        return arrays[0]
+    dtypes = {dtype_of(a) for a in arrays}
+    if len(dtypes) > 1:
+        dtype = np.result_type(*dtypes)
+        arrays = [cast(a, dtype) for a in arrays]
+    if any(ndim_of(a) <= axis for a in arrays):
+        raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
+    starts = tuple(itertools.accumulate((shape_of(a)[axis] for a in arrays), initial=0))
+    return s.concatenate(*arrays, axis=axis, starts=starts)
+
+
+def stacked(arrays: Sequence[Any], axis: int) -> Any:
+    """Operands of one shape along a new axis, which may be negative."""
+    if not arrays:
+        raise ValueError("need at least one array to stack")
+    shape = shape_of(arrays[0])
+    if any(shape_of(a) != shape for a in arrays):
+        raise ValueError("all input arrays must have the same shape")
+    axis = normalize_axis_index(axis, len(shape) + 1)
+    longer = (*shape[:axis], 1, *shape[axis:])
+    return join([s.reshape(a, shape=longer) for a in arrays], axis)
+
+
+def answer(function: Callable, *args: Any, **options: Any) -> Any:
+    """A function that is locally constant, applied to operands; the answer is not traced."""
+    return observe(*args, function=lambda *values: function(*values, **options))
+
+
+def unsupported_option(function: str, option: str, remedy: str) -> UnsupportedFunctionError:
+    """The error for an option that has no derivative rule."""
+    return UnsupportedFunctionError(f"{function} with {option} on a traced value", remedy=remedy)
+
+
+def arrays_of(xs: Iterable[Any]) -> list[Any]:
+    """A sequence of operands; a traced array is the sequence of its rows."""
+    return [array(x) for x in xs]

@@ -1,0 +1,165 @@
+"""Questions about arrays, whose answers are constants, and arrays of constants made after the likeness of another.
+
+Shapes and types are known without looking at the values. What depends on the values (are these arrays equal? where
+would this element go?) is asked of them through `observe`, which has derivative zero and an untraced answer.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.box.dispatch import implements
+from wengert.box.functions.operands import array, cast, operand, shape_tuple, size_of
+from wengert.errors import NotLinearError
+from wengert.ops import reduce as r
+from wengert.ops import shape as s
+from wengert.ops.observe import observe
+from wengert.ops.op import Traced
+from wengert.types import dtype_of, ndim_of, shape_of
+
+# ------------------------------------------------------------------------------------------------- shapes and types
+
+
+@implements(np.shape)
+def shape(a: Any) -> tuple[int, ...]:
+    return shape_of(array(a))
+
+
+@implements(np.ndim)
+def ndim(a: Any) -> int:
+    return ndim_of(array(a))
+
+
+@implements(np.size)
+def size(a: Any, axis: Any = None) -> int:
+    a = array(a)
+    return size_of(a) if axis is None else np.size(_stand_in(a), axis)
+
+
+def _stand_in(x: Any) -> Any:
+    """Something of the same shape and dtype, at no cost."""
+    return np.broadcast_to(np.zeros((), dtype_of(x)), shape_of(x))
+
+
+def _of_type_alone(function: Callable) -> None:
+    """Questions of which shape and dtype are all they need to know."""
+
+    @functools.wraps(function)
+    def implementation(*args: Any, **kwargs: Any) -> Any:
+        seen = [_stand_in(a) if isinstance(a, Traced) else a for a in args]
+        return function(*seen, **{k: _stand_in(a) if isinstance(a, Traced) else a for k, a in kwargs.items()})
+
+    implements(function)(implementation)
+
+
+_TYPE_QUESTIONS: tuple[Any, ...] = (
+    np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.common_type,
+    np.diag_indices_from, np.tril_indices_from, np.triu_indices_from,
+)  # fmt: skip
+for _function in _TYPE_QUESTIONS:
+    _of_type_alone(_function)
+
+# ----------------------------------------------------------------------------------------------------------- values
+
+
+def _of_values(function: Callable) -> None:
+    """Questions about the values themselves."""
+
+    @functools.wraps(function)
+    def implementation(*args: Any, **kwargs: Any) -> Any:
+        names, places = list(kwargs), len(args)
+
+        def ask(*values: Any) -> Any:
+            return function(*values[:places], **dict(zip(names, values[places:], strict=True)))
+
+        return observe(*[operand(a) for a in args], *[operand(a) for a in kwargs.values()], function=ask)
+
+    implements(function)(implementation)
+
+
+_VALUE_QUESTIONS: tuple[Any, ...] = (
+    np.array_equal, np.array_equiv, np.allclose, np.isin, np.min_scalar_type,
+    np.array_repr, np.array_str, np.array2string,
+    np.nonzero, np.flatnonzero, np.argwhere, np.searchsorted, np.digitize,
+    np.nanargmax, np.nanargmin,
+)  # fmt: skip
+for _function in _VALUE_QUESTIONS:
+    _of_values(_function)
+
+
+@implements(np.lexsort)
+def lexsort(keys: Any, axis: int = -1) -> Any:
+    return observe(*[array(key) for key in keys], function=lambda *values: np.lexsort(values, axis))
+
+
+@implements(np.count_nonzero)
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    a = array(a)
+    axes = tuple(range(ndim_of(a))) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, ndim_of(a))
+    counts = r.count_nonzero(a, axis=axes)
+    if keepdims:
+        return s.reshape(counts, shape=tuple(1 if k in axes else n for k, n in enumerate(shape_of(a))))
+    return counts
+
+
+# ------------------------------------------------------------------------------------------------- arrays like others
+
+
+def _library(x: Any) -> Any:
+    """The array behind a traced value, for the library it belongs to; None if it is NumPy."""
+    try:
+        while isinstance(x, Traced):
+            x = x.value  # type: ignore[attr-defined]
+    except NotLinearError:  # the symbol for a tangent has no value
+        return None
+    return None if isinstance(x, (np.ndarray, np.generic)) or not hasattr(x, "shape") else x
+
+
+def _filled(like: Callable, make: Callable, a: Any, dtype: Any, shape: Any) -> Any:
+    a = array(a)
+    shape = shape_of(a) if shape is None else shape_tuple(shape)
+    dtype = dtype_of(a) if dtype is None else np.dtype(dtype)
+    foreign = _library(a)
+    return make(shape, dtype) if foreign is None else like(foreign, dtype=dtype, shape=shape)
+
+
+@implements(np.zeros_like)
+def zeros_like(
+    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Any:
+    return _filled(np.zeros_like, np.zeros, a, dtype, shape)
+
+
+@implements(np.ones_like)
+def ones_like(
+    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Any:
+    return _filled(np.ones_like, np.ones, a, dtype, shape)
+
+
+@implements(np.empty_like)
+def empty_like(
+    prototype: Any, /, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Any:
+    return _filled(np.empty_like, np.empty, prototype, dtype, shape)
+
+
+@implements(np.full_like)
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> Any:
+    a, value = array(a), array(fill_value)
+    shape = shape_of(a) if shape is None else shape_tuple(shape)
+    value = cast(value, dtype_of(a) if dtype is None else dtype)
+    return s.broadcast_to(value, shape=shape) if isinstance(value, Traced) else np.array(np.broadcast_to(value, shape))

@@ -1,0 +1,399 @@
+"""Reductions: sum, prod, max, min, mean, average, var, std, any, all.
+
+Each is a short composition of the reductions in `ops`. What NumPy's options mean is the same for all of them: `dtype`
+is a cast of the data before, `where` fills what is left out with the neutral element, `initial` is combined with the
+result, `keepdims` keeps the reduced axes with length one. Ties in max and min share the derivative equally.
+
+The standard deviation of constant data is a kink like |x| at zero, in every direction at once: its derivative there
+comes out as NaN, as 0.5 / sqrt(0) · 0 does in NumPy.
+
+The first section says what options mean; it serves other modules as well.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from wengert.box.dispatch import implements, reject_out
+from wengert.box.functions.operands import array, cast
+from wengert.ops import elementwise as e
+from wengert.ops import reduce as r
+from wengert.ops import shape as s
+from wengert.ops.op import Op, Traced, call
+from wengert.types import dtype_of, is_inexact, ndim_of, scalar_like, shape_of
+
+NOTHING: Any = np._NoValue
+"""NumPy's mark for an argument that was not given."""
+
+# ------------------------------------------------------------------------------------------------ what options mean
+
+
+def cast_if(x: Any, dtype: Any) -> Any:
+    """`x` in the dtype that an option asks for; `None`: as it is."""
+    return x if dtype is None else cast(x, dtype)
+
+
+def reduced_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """The axes a ufunc's `reduce` means: all for `None`; and it lets 0-d data pass with axis 0 or -1."""
+    if axis is None:
+        return tuple(range(ndim))
+    if axis.__class__ is int:
+        if 0 <= axis < ndim:
+            return (axis,)
+        if ndim == 0 and axis in (0, -1):
+            return ()
+    return normalize_axis_tuple(axis, ndim)
+
+
+def given_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """The axes that `np.mean` and its like mean: as above, but strict with 0-d data."""
+    return tuple(range(ndim)) if axis is None else normalize_axis_tuple(axis, ndim)
+
+
+def count_of(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
+    """How many elements are reduced to one."""
+    return math.prod([shape[k] for k in axes])
+
+
+def kept_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of a reduction with keepdims=True."""
+    return tuple([1 if k in axes else n for k, n in enumerate(shape)])
+
+
+def is_given(option: Any) -> bool:
+    """Whether `where=` or `initial=` says anything."""
+    return not (option is NOTHING or option is None or option is True)
+
+
+def as_mask(where: Any, shape: tuple[int, ...]) -> Any:
+    """The argument `where=` as a mask that fits data of this shape."""
+    mask = array(where)
+    if dtype_of(mask).kind != "b":
+        mask = e.not_equal(mask, 0)
+    if np.broadcast_shapes(shape_of(mask), shape) != shape:
+        raise ValueError(
+            f"non-broadcastable operand with shape {shape} doesn't match the broadcast shape of where, {shape_of(mask)}"
+        )
+    return mask
+
+
+def _with_initial(op: Op, y: Any, initial: Any) -> Any:
+    """A result combined with `initial=`, in the dtype of the result."""
+    if ndim_of(initial):
+        raise ValueError("initial must be a scalar")
+    return cast(op(y, initial), dtype_of(y))
+
+
+# ------------------------------------------------------------------------------------------------------ sum and prod
+
+
+@implements(np.sum)
+def sum(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = NOTHING,
+    initial: Any = NOTHING,
+    where: Any = NOTHING,
+) -> Any:
+    if axis is None and keepdims is NOTHING and dtype is None and out is None and initial is where is NOTHING:
+        return call(s.sum, a)
+    reject_out(out, "np.sum")
+    a = cast_if(array(a), dtype)
+    if is_given(where):
+        a = e.where(as_mask(where, shape_of(a)), a, 0)
+    axes = reduced_axes(axis, ndim_of(a))
+    y = call(s.sum, a, axis=axes, keepdims=keepdims is not NOTHING and bool(keepdims))
+    return _with_initial(e.add, y, initial) if is_given(initial) else y
+
+
+@implements(np.prod)
+def prod(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = NOTHING,
+    initial: Any = NOTHING,
+    where: Any = NOTHING,
+) -> Any:
+    reject_out(out, "np.prod")
+    a = cast_if(array(a), dtype)
+    if is_given(where):
+        a = e.where(as_mask(where, shape_of(a)), a, 1)
+    y = _reduce(r.prod, a, reduced_axes(axis, ndim_of(a)), keepdims)
+    return _with_initial(e.multiply, y, initial) if is_given(initial) else y
+
+
+def _reduce(op: Op, a: Any, axes: tuple[int, ...], keepdims: Any) -> Any:
+    y = call(op, a, axis=axes)
+    if keepdims is NOTHING or not keepdims:
+        return y
+    return s.reshape(y, shape=kept_shape(shape_of(a), axes))
+
+
+# ----------------------------------------------------------------------------------------------------------- max, min
+
+
+@implements(np.max, np.amax)
+def max(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: Any = NOTHING,
+    initial: Any = NOTHING,
+    where: Any = NOTHING,
+) -> Any:
+    reject_out(out, "np.max")
+    return extreme(np.maximum, a, axis, keepdims, initial, where)
+
+
+@implements(np.min, np.amin)
+def min(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: Any = NOTHING,
+    initial: Any = NOTHING,
+    where: Any = NOTHING,
+) -> Any:
+    reject_out(out, "np.min")
+    return extreme(np.minimum, a, axis, keepdims, initial, where)
+
+
+_EXTREMES = {np.maximum: (r.max, e.maximum), np.minimum: (r.min, e.minimum)}
+
+
+def extreme(
+    ufunc: Any, a: Any, axis: Any = None, keepdims: Any = NOTHING, initial: Any = NOTHING, where: Any = NOTHING
+) -> Any:
+    """The reduction with `np.maximum` or `np.minimum`."""
+    reduction, pairwise = _EXTREMES[ufunc]
+    a = array(a)
+    shape = shape_of(a)
+    axes = reduced_axes(axis, len(shape))
+    if not is_given(initial):
+        if is_given(where):
+            raise ValueError(
+                f"reduction operation '{ufunc.__name__}' does not have an identity, "
+                "so to use a where mask one has to specify 'initial'"
+            )
+        return _reduce(reduction, a, axes, keepdims)
+    if is_given(where):
+        a = e.where(as_mask(where, shape), a, initial)
+    if count_of(shape, axes) == 0:
+        first = cast(initial, dtype_of(a)) if isinstance(initial, Traced) else scalar_like(initial, a)
+        left = shape_of(call(s.sum, np.zeros(shape), axis=axes, keepdims=keepdims is not NOTHING and bool(keepdims)))
+        return s.broadcast_to(first, shape=left)
+    return _with_initial(pairwise, _reduce(reduction, a, axes, keepdims), initial)
+
+
+@implements(np.ptp)
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NOTHING) -> Any:
+    reject_out(out, "np.ptp")
+    return extreme(np.maximum, a, axis, keepdims) - extreme(np.minimum, a, axis, keepdims)
+
+
+# -------------------------------------------------------------------------------------------------- mean and moments
+
+
+def _widened(a: Any, dtype: Any) -> tuple[Any, Any]:
+    """Data in the dtype that a mean is computed in, and the dtype of the result.
+
+    As NumPy: half precision is summed in single precision, integers in double.
+    """
+    if dtype is not None:
+        return cast(a, dtype), None
+    kind = dtype_of(a)
+    if kind == np.float16:
+        return cast(a, np.float32), kind
+    return (a if kind.kind in "fc" else cast(a, np.float64)), None
+
+
+def _over(total: Any, count: Any) -> Any:
+    """total / count, in the dtype of the total, without Python's ZeroDivisionError."""
+    if count.__class__ is int or count.__class__ is float:
+        return e.divide(total, count or scalar_like(0, total))
+    return e.divide(total, cast(count, dtype_of(total).type(0).real.dtype))
+
+
+def _counts(mask: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> Any:
+    """How many elements of each lane a mask leaves."""
+    return s.sum(s.broadcast_to(mask, shape=shape), axis=axes, keepdims=keepdims)
+
+
+def _warn_if(condition: Any, message: str) -> None:
+    if condition is not False and not isinstance(condition, Traced) and np.any(condition):
+        warnings.warn(message, RuntimeWarning, stacklevel=4)
+
+
+@implements(np.mean)
+def mean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NOTHING, *, where: Any = NOTHING
+) -> Any:
+    if axis is None and keepdims is NOTHING and dtype is None and out is None and where is NOTHING:
+        size = math.prod(shape_of(a))
+        if size and dtype_of(a).char in "fdFD":
+            return call(e.divide, call(s.sum, a), size)
+    reject_out(out, "np.mean")
+    a, narrow = _widened(array(a), dtype)
+    shape = shape_of(a)
+    axes = given_axes(axis, len(shape))
+    keep = keepdims is not NOTHING and bool(keepdims)
+    if is_given(where):
+        mask = as_mask(where, shape)
+        a = e.where(mask, a, 0)
+        count = _counts(mask, shape, axes, keep)
+    else:
+        count = count_of(shape, axes)
+    _warn_if(count == 0, "Mean of empty slice.")
+    return cast_if(_over(call(s.sum, a, axis=axes, keepdims=keep), count), narrow)
+
+
+@implements(np.average)
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = NOTHING) -> Any:
+    a = array(a)
+    shape = shape_of(a)
+    if weights is None:
+        result = mean(a, axis, keepdims=keepdims)
+        scale: Any = scalar_like(count_of(shape, given_axes(axis, len(shape))), result)
+    else:
+        weights = _weights_along(array(weights), shape, axis)
+        dtype = np.result_type(dtype_of(a), dtype_of(weights))
+        if not is_inexact(dtype):
+            dtype = np.dtype(np.float64)
+        axes = given_axes(axis, len(shape))
+        keep = keepdims is not NOTHING and bool(keepdims)
+        weights = cast(weights, dtype)
+        # Weights along some axes only were given length 1 on the others: their sum counts each once, as in NumPy.
+        scale = s.sum(weights, axis=axes, keepdims=keep)
+        vanishes = scale == 0
+        if not isinstance(vanishes, Traced) and np.any(vanishes):
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+        result = s.sum(e.multiply(cast(a, dtype), weights), axis=axes, keepdims=keep) / scale
+    if returned:
+        if shape_of(scale) != shape_of(result):
+            scale = s.broadcast_to(scale, shape=shape_of(result))
+            scale = scale if isinstance(scale, Traced) else np.copy(scale)
+        return result, scale
+    return result
+
+
+def _weights_along(weights: Any, shape: tuple[int, ...], axis: Any) -> Any:
+    """Weights of an average, reshaped to broadcast against the data."""
+    if shape_of(weights) == shape:
+        return weights
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    axes = normalize_axis_tuple(axis, len(shape))
+    if shape_of(weights) != tuple(shape[k] for k in axes):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    weights = s.transpose(weights, axes=tuple(np.argsort(axes).tolist()))
+    return s.reshape(weights, shape=tuple(n if k in axes else 1 for k, n in enumerate(shape)))
+
+
+def variance(
+    a: Any,
+    axis: Any,
+    dtype: Any,
+    ddof: Any,
+    keepdims: Any,
+    where: Any,
+    mean: Any,
+    correction: Any,
+    finish: Callable[[Any, Any], Any] = lambda y, freedom: y,
+) -> Any:
+    """The variance; `finish(variance, degrees of freedom)` is applied before the result is cast back."""
+    if correction is not NOTHING:
+        if ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    a, narrow = _widened(array(a), dtype)
+    shape = shape_of(a)
+    axes = given_axes(axis, len(shape))
+    keep = keepdims is not NOTHING and bool(keepdims)
+    mask = as_mask(where, shape) if is_given(where) else None
+    count = count_of(shape, axes) if mask is None else _counts(mask, shape, axes, True)
+    freedom = count - ddof
+    _warn_if(freedom <= 0, "Degrees of freedom <= 0 for slice.")
+    if mean is NOTHING:
+        filled = a if mask is None else e.where(mask, a, 0)
+        mean = _over(call(s.sum, filled, axis=axes, keepdims=True), count)
+    away = e.subtract(a, mean)
+    squares = s.real(away * s.conjugate(away)) if dtype_of(away).kind == "c" else e.square(away)
+    if mask is not None:
+        squares = e.where(mask, squares, 0)
+        freedom = e.maximum(freedom, 0)
+        if not keep:
+            freedom = s.reshape(freedom, shape=tuple(n for k, n in enumerate(shape) if k not in axes))
+    elif freedom < 0:
+        freedom = 0
+    return cast_if(finish(_over(call(s.sum, squares, axis=axes, keepdims=keep), freedom), freedom), narrow)
+
+
+@implements(np.var)
+def var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = NOTHING,
+    *,
+    where: Any = NOTHING,
+    mean: Any = NOTHING,
+    correction: Any = NOTHING,
+) -> Any:
+    reject_out(out, "np.var")
+    return variance(a, axis, dtype, ddof, keepdims, where, mean, correction)
+
+
+@implements(np.std)
+def std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = NOTHING,
+    *,
+    where: Any = NOTHING,
+    mean: Any = NOTHING,
+    correction: Any = NOTHING,
+) -> Any:
+    reject_out(out, "np.std")
+
+    def finish(y: Any, freedom: Any) -> Any:
+        # One element alone has standard deviation zero, whatever it is: no kink, and the variance is zero as well.
+        alone = freedom.__class__ is int and freedom == 1 and not ddof and correction is mean is NOTHING
+        return y if alone else e.sqrt(y)
+
+    return variance(a, axis, dtype, ddof, keepdims, where, mean, correction, finish)
+
+
+# ------------------------------------------------------------------------------------------------------------ any, all
+
+
+@implements(np.any)
+def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NOTHING, *, where: Any = NOTHING) -> Any:
+    reject_out(out, "np.any")
+    a = array(a)
+    if is_given(where):
+        a = e.logical_and(a, as_mask(where, shape_of(a)))
+    return _reduce(r.any, a, reduced_axes(axis, ndim_of(a)), keepdims)
+
+
+@implements(np.all)
+def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = NOTHING, *, where: Any = NOTHING) -> Any:
+    reject_out(out, "np.all")
+    a = array(a)
+    if is_given(where):
+        a = e.logical_or(a, e.logical_not(as_mask(where, shape_of(a))))
+    return _reduce(r.all, a, reduced_axes(axis, ndim_of(a)), keepdims)

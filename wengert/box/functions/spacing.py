@@ -1,0 +1,85 @@
+"""Numbers evenly spaced between traced ends: linspace, logspace, geomspace."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from wengert.box.dispatch import implements
+from wengert.box.functions.operands import cast, operand
+from wengert.box.functions.products import move_axis
+from wengert.ops import elementwise as e
+from wengert.ops import shape as s
+from wengert.types import SCALARS, dtype_of, ndim_of, shape_of
+
+
+def _fractions(num: Any, endpoint: bool, *ends: Any) -> Any:
+    """0 … 1 along a first axis, before those of the ends."""
+    n = operator.index(num)
+    if n < 0:
+        raise ValueError(f"Number of samples, {n}, must be non-negative.")
+    rank = max(ndim_of(x) for x in ends)
+    weak: list[Any] = [x if x.__class__ in SCALARS else dtype_of(x) for x in ends]
+    dtype = np.result_type(*weak, 1.0)
+    steps = n - 1 if endpoint else n
+    real = np.zeros((), dtype).real.dtype
+    return (np.arange(n).reshape((n,) + (1,) * rank) / max(steps, 1)).astype(real)
+
+
+def _finish(y: Any, dtype: Any, axis: int) -> Any:
+    y = y if dtype is None else cast(y, dtype)
+    return move_axis(y, 0, axis)
+
+
+@implements(np.linspace)
+def linspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    """start·(1 − t) + stop·t, which is exact at both ends."""
+    start, stop = operand(start), operand(stop)
+    t = _fractions(num, endpoint, start, stop)
+    y = _finish(start * (1 - t) + stop * t, dtype, axis)
+    if not retstep:
+        return y
+    steps = operator.index(num) - bool(endpoint)
+    return y, ((stop - start) / steps if steps > 0 else np.nan)
+
+
+@implements(np.logspace)
+def logspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    start, stop, base = operand(start), operand(stop), operand(base)
+    rank = max(ndim_of(start), ndim_of(stop), ndim_of(base))
+    if ndim_of(base):
+        start, stop = _of_rank(start, rank), _of_rank(stop, rank)
+    exponents = linspace(start, stop, num, endpoint)
+    return _finish(e.power(base, exponents), dtype, axis)
+
+
+def _of_rank(x: Any, rank: int) -> Any:
+    return s.reshape(x, shape=(1,) * (rank - ndim_of(x)) + shape_of(x))
+
+
+@implements(np.geomspace)
+def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
+    """start · (stop / start)^t."""
+    start, stop = operand(start), operand(stop)
+    t = _fractions(num, endpoint, start, stop)
+    return _finish(start * e.power(stop / start, t), dtype, axis)

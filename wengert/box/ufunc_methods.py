@@ -1,0 +1,250 @@
+"""The methods of ufuncs: `np.add.reduce`, `np.multiply.accumulate`, `np.maximum.outer`, `np.add.reduceat`.
+
+The common ones are functions of their own (`np.add.reduce` is `np.sum`); the rest fold the ufunc's op along the axis,
+one element after the other, as NumPy defines them. NumPy itself says what is allowed and what dtype comes out: each
+method is first tried on an array of ones of the same rank and dtype.
+
+`np.add.at(a, indices, b)` writes into `a`. In NumPy every view of `a` sees that; traced arrays do not know their
+views, so it cannot be done rightly here, and raises an error instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from wengert.box.dispatch import FUNCTIONS, name_of, reject_out
+from wengert.box.functions.nan_reductions import nan_extreme
+from wengert.box.functions.operands import array, cast, join
+from wengert.box.functions.reductions import NOTHING, as_mask, cast_if, is_given, kept_shape, reduced_axes
+from wengert.box.functions.statistics import logsumexp
+from wengert.errors import InPlaceError, UnsupportedFunctionError
+from wengert.ops import elementwise as e
+from wengert.ops import shape as s
+from wengert.ops.index import ARRAY, index, scatter
+from wengert.ops.op import Traced
+from wengert.types import dtype_of, ndim_of, shape_of
+
+
+def _ones(x: Any) -> np.ndarray:
+    return np.ones((1,) * ndim_of(x), dtype_of(x))
+
+
+def _lanes(x: Any, axes: tuple[int, ...]) -> Any:
+    """The data with the given axes merged into one, in front."""
+    shape = shape_of(x)
+    rest = [k for k in range(len(shape)) if k not in axes]
+    order = (*sorted(axes), *rest)
+    if order != tuple(range(len(shape))):
+        x = s.transpose(x, axes=order)
+    return s.reshape(x, shape=(math.prod([shape[k] for k in axes]), *[shape[k] for k in rest]))
+
+
+# ------------------------------------------------------------------------------------------------------------- reduce
+
+
+def _sum(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    return FUNCTIONS[np.sum](x, axis, None, None, keepdims, initial, where)
+
+
+def _prod(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    return FUNCTIONS[np.prod](x, axis, None, None, keepdims, initial, where)
+
+
+def _max(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    return FUNCTIONS[np.max](x, axis, None, keepdims, initial, where)
+
+
+def _min(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    return FUNCTIONS[np.min](x, axis, None, keepdims, initial, where)
+
+
+def _fmax(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    return nan_extreme(np.fmax, x, axis, keepdims, initial, where)
+
+
+def _fmin(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    return nan_extreme(np.fmin, x, axis, keepdims, initial, where)
+
+
+def _all(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    y = FUNCTIONS[np.all](x, axis, None, keepdims, where=where)
+    return e.logical_and(initial, y) if initial is not NOTHING and initial is not None else y
+
+
+def _any(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    y = FUNCTIONS[np.any](x, axis, None, keepdims, where=where)
+    return e.logical_or(initial, y) if initial is not NOTHING and initial is not None else y
+
+
+def _logaddexp(x: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    if is_given(where):
+        x = e.where(as_mask(where, shape_of(x)), x, -np.inf)
+    y = logsumexp(x, axis, keepdims=keepdims)
+    return cast(e.logaddexp(initial, y), dtype_of(y)) if is_given(initial) else y
+
+
+_REDUCTIONS: dict[Any, Callable] = {
+    np.add: _sum,
+    np.multiply: _prod,
+    np.maximum: _max,
+    np.minimum: _min,
+    np.fmax: _fmax,
+    np.fmin: _fmin,
+    np.logical_and: _all,
+    np.logical_or: _any,
+    np.logaddexp: _logaddexp,
+}
+
+
+def reduce(
+    ufunc: Any,
+    op: Callable,
+    x: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = NOTHING,
+    where: Any = True,
+) -> Any:
+    """`ufunc.reduce`."""
+    reject_out(out, f"{name_of(ufunc)}.reduce")
+    x = array(x)
+    tried = {"initial": 1} if is_given(initial) else {} if initial is NOTHING else {"initial": None}
+    if is_given(where):
+        tried["where"] = np.ones((), bool)  # type: ignore[assignment]
+    result = ufunc.reduce(_ones(x), axis=axis, dtype=dtype, **tried).dtype
+    if result.kind in "fc":
+        x = cast_if(x, dtype)
+    named = _REDUCTIONS.get(ufunc)
+    if named is not None:
+        return named(x, axis, keepdims, initial, where)
+
+    shape = shape_of(x)
+    axes = reduced_axes(axis, len(shape))
+    elements = _lanes(x, axes)
+    count, *rest = shape_of(elements)
+    start = ufunc.identity if initial is NOTHING else initial
+    if start is None and count == 0:
+        raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
+    mask = None
+    if is_given(where):
+        mask = _lanes(s.broadcast_to(as_mask(where, shape), shape=shape), axes)
+    first = 1 if start is None else 0
+    if start is None:
+        total = cast(index(elements, pattern=(0,)), result)
+    else:
+        start = start if isinstance(start, Traced) else result.type(start)
+        total = s.broadcast_to(cast(start, result), shape=tuple(rest)) if rest else cast(start, result)
+    for k in range(first, count):
+        stepped = cast(op(total, index(elements, pattern=(k,))), result)
+        total = stepped if mask is None else e.where(index(mask, pattern=(k,)), stepped, total)
+    return s.reshape(total, shape=kept_shape(shape, axes)) if keepdims else total
+
+
+# --------------------------------------------------------------------------------------------------------- accumulate
+
+
+def accumulate(ufunc: Any, op: Callable, x: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+    """`ufunc.accumulate`."""
+    reject_out(out, f"{name_of(ufunc)}.accumulate")
+    x = array(x)
+    result = ufunc.accumulate(_ones(x), axis=axis, dtype=dtype).dtype
+    k = normalize_axis_index(0 if axis is None else axis, ndim_of(x))
+    if ufunc is np.add:
+        return FUNCTIONS[np.cumsum](x, k, dtype)
+    if ufunc is np.multiply:
+        return FUNCTIONS[np.cumprod](x, k, dtype)
+    if result.kind in "fc":
+        x = cast_if(x, dtype)
+    shape = shape_of(x)
+    before = (slice(None),) * k
+    totals: list[Any] = []
+    for i in range(shape[k]):
+        element = index(x, pattern=(*before, slice(i, i + 1)))
+        totals.append(cast(op(totals[-1], element) if totals else element, result))
+    return join(totals, k) if totals else np.zeros(shape, result)
+
+
+# -------------------------------------------------------------------------------------------------------------- outer
+
+
+def outer(ufunc: Any, op: Callable, a: Any, b: Any, dtype: Any = None, out: Any = None, **options: Any) -> Any:
+    """`ufunc.outer`."""
+    reject_out(out, f"{name_of(ufunc)}.outer")
+    if options.pop("where", True) is not True:
+        raise UnsupportedFunctionError(
+            f"{name_of(ufunc)}.outer with where= on a traced value", remedy="apply np.where to the result"
+        )
+    a, b = array(a), array(b)
+    ufunc.outer(_ones(a), _ones(b), dtype=dtype, **options)
+    if dtype is not None and np.dtype(dtype).kind in "fc":
+        a, b = cast(a, dtype), cast(b, dtype)
+    return op(s.reshape(a, shape=shape_of(a) + (1,) * ndim_of(b)), b)
+
+
+# ----------------------------------------------------------------------------------------------------------- reduceat
+
+
+def reduceat(ufunc: Any, op: Callable, x: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+    """`ufunc.reduceat`: each stretch from one index up to the next; one element where the next is not larger."""
+    reject_out(out, f"{name_of(ufunc)}.reduceat")
+    x = array(x)
+    if isinstance(indices, Traced):
+        raise TypeError("the indices of reduceat are integers; traced values are not: use wg.stop_gradient(x)")
+    result = ufunc.reduceat(_ones(x), [0], axis=axis, dtype=dtype).dtype
+    if result.kind in "fc":
+        x = cast_if(x, dtype)
+    k = normalize_axis_index(axis, ndim_of(x))
+    shape = shape_of(x)
+    starts = np.asarray(indices, dtype=None if np.size(indices) else np.intp)
+    # Lengths of the stretches, with NumPy's own checks of the indices on the way.
+    count = np.add.reduceat(np.ones(shape[k], np.intp), starts)
+    before = (slice(None),) * k
+    if len(starts) == 0:
+        return np.zeros((*shape[:k], 0, *shape[k + 1 :]), result)
+    if ufunc is np.add:
+        segment = np.repeat(np.arange(len(starts)), count)
+        inside = np.arange(len(segment)) - np.repeat(np.cumsum(count) - count, count)
+        elements = index(x, starts[segment] + inside, pattern=(*before, ARRAY))
+        whole = (*shape[:k], len(starts), *shape[k + 1 :])
+        return scatter(elements, segment, patterns=((*before, ARRAY),), shape=whole)
+    pieces = [
+        reduce(ufunc, op, index(x, pattern=(*before, slice(i, i + n))), axis=k, keepdims=True)
+        for i, n in zip(starts.tolist(), count.tolist(), strict=True)
+    ]
+    return cast(join(pieces, k), result)
+
+
+# ----------------------------------------------------------------------------------------------------------------- at
+
+_FUNCTIONAL = {
+    np.add: "a = a + np.bincount(indices, weights=b, minlength=len(a))",
+    np.subtract: "a = a - np.bincount(indices, weights=b, minlength=len(a))",
+}
+
+
+def at(ufunc: Any, op: Callable, a: Any, indices: Any, b: Any = None) -> Any:
+    """`ufunc.at` writes into its argument: not done. See the module's text."""
+    what = (
+        "into a traced array, whose views would not see it" if isinstance(a, Traced) else "traced values into an array"
+    )
+    fallback = f"a = np.where(mask, {name_of(ufunc)}(a, {'values' if ufunc.nin > 1 else '…'}), a)"
+    raise InPlaceError(
+        f"{name_of(ufunc)}.at writes {what}",
+        remedy=f"compute a new array: {_FUNCTIONAL.get(ufunc, fallback)}",
+    )
+
+
+METHODS: dict[str, Callable] = {
+    "reduce": reduce,
+    "accumulate": accumulate,
+    "outer": outer,
+    "reduceat": reduceat,
+    "at": at,
+}

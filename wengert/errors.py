@@ -1,0 +1,95 @@
+"""The errors users see, and the words that go into them.
+
+Every error says three things: what happened, on which line of the user's own source, and what to write instead.
+The line is found by walking the stack outwards past this package and the array libraries (`user_location`), so it
+is right however deep in NumPy's dispatch the problem was noticed. New kinds of failure get a class here; the class
+derives from the builtin exception that a NumPy user would have caught (`TypeError`, `ValueError`, …).
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from pathlib import Path
+
+_PACKAGE = str(Path(__file__).parent)
+_LIBRARIES = ("numpy", "scipy", "optree", "dask", "distributed")
+
+
+def _is_library_file(filename: str) -> bool:
+    if filename.startswith(_PACKAGE):
+        return True
+    parts = Path(filename).parts
+    if "site-packages" not in parts:
+        return filename.startswith("<frozen")
+    after = parts[parts.index("site-packages") + 1 :]
+    return bool(after) and after[0] in _LIBRARIES
+
+
+def user_location() -> str:
+    """Where in the user's source we are: `file:line: expression`, or an empty string if nowhere."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        if not _is_library_file(filename):
+            line = linecache.getline(filename, frame.f_lineno, frame.f_globals).strip()
+            return f"{filename}:{frame.f_lineno}" + (f": {line}" if line else "")
+        frame = frame.f_back  # type: ignore[assignment]
+    return ""
+
+
+class WengertError(Exception):
+    """Base of every error this package raises on purpose.
+
+    >>> raise WengertError("it broke", remedy="mend it")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    wengert.errors.WengertError: it broke
+      remedy: mend it
+    ...
+    """
+
+    def __init__(self, problem: str, *, remedy: str = ""):
+        text = problem
+        if remedy:
+            text += f"\n  remedy: {remedy}"
+        where = user_location()
+        if where:
+            text += f"\n  at {where}"
+        super().__init__(text)
+
+
+class NonScalarOutputError(WengertError, TypeError):
+    """`grad` of a function whose result is not one real number."""
+
+
+class NotDifferentiableInputError(WengertError, TypeError):
+    """An input that has no derivative: an integer, a boolean, a string, an arbitrary object."""
+
+
+class NotDifferentiableOutputError(WengertError, TypeError):
+    """An output that has no derivative: a function, a string, an arbitrary object."""
+
+
+class ConcretizationError(WengertError, TypeError):
+    """A traced value was asked to become an ordinary number or array, which would cut its derivative."""
+
+
+class EscapedValueError(WengertError, RuntimeError):
+    """A traced value was used after the differentiation it belongs to had ended."""
+
+
+class MismatchError(WengertError, ValueError):
+    """Tangents or cotangents that do not fit the values they belong to."""
+
+
+class UnsupportedFunctionError(WengertError, NotImplementedError):
+    """A function, or an option of one, that has no derivative rule here."""
+
+
+class InPlaceError(WengertError, TypeError):
+    """A traced value would have to be written into memory that cannot hold it."""
+
+
+class NotLinearError(WengertError, TypeError):
+    """A rule that must be linear in its tangent (or cotangent) was not."""

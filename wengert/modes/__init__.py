@@ -1,0 +1,1 @@
+"""The readings of a program: forward (dual), reverse (tape, linear), batched (batch)."""

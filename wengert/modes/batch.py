@@ -1,0 +1,76 @@
+"""Batches: a value with a hidden leading axis.
+
+A `Batch` looks like one example; its value holds all of them, stacked along axis 0. Forward mode with many tangents
+and reverse mode with many cotangents are the ordinary modes with a `Batch` for the tangent.
+
+An op without a batch rule is applied example by example: right, but slow.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.box.box import Box
+from wengert.ops.op import Op, Trace, call, fresh_tag
+from wengert.ops.shape import broadcast_to
+from wengert.types import dtype_of, shape_of
+
+
+class Batch(Box):
+    """Many examples that look like one."""
+
+    __slots__ = ("owner", "value")
+
+    def __init__(self, trace: BatchTrace, value: Any):
+        self.owner = trace
+        self.value = value
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return shape_of(self.value)[1:]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return dtype_of(self.value)
+
+
+class BatchTrace(Trace):
+    """One hidden axis."""
+
+    __slots__ = ("size", "tag")
+    batches = True
+
+    def __init__(self, size: int):
+        self.tag = fresh_tag()
+        self.size = size
+
+    def wrap(self, stacked: Any) -> Batch:
+        """Examples, stacked along axis 0, as one value."""
+        return Batch(self, stacked)
+
+    def unwrap(self, x: Any) -> Any:
+        """The stacked examples of a value, which may be the same for all of them."""
+        if x.__class__ is Batch and x.owner is self:
+            return x.value
+        return call(broadcast_to, x, shape=(self.size, *shape_of(x)))
+
+    def process(self, op: Op, args: tuple, params: dict) -> Any:
+        mapped = tuple([a.__class__ is Batch and a.owner is self for a in args])
+        values = tuple([a.value if m else a for a, m in zip(args, mapped, strict=True)])
+        y = NotImplemented if op.batch is None else op.batch(values, mapped, params)
+        if y is NotImplemented:
+            y = self._one_by_one(op, values, mapped, params)
+        if y.__class__ is tuple:
+            return tuple(Batch(self, part) for part in y)
+        return Batch(self, y)
+
+    def _one_by_one(self, op: Op, values: tuple, mapped: tuple, params: dict) -> Any:
+        results = [
+            call(op, *[v[k] if m else v for v, m in zip(values, mapped, strict=True)], **params)
+            for k in range(self.size)
+        ]
+        if results[0].__class__ is tuple:
+            return tuple(np.stack(parts) for parts in zip(*results, strict=True))
+        return np.stack(results)

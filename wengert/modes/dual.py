@@ -1,0 +1,84 @@
+"""Forward mode: a value and its tangent travel together.
+
+A `Dual` holds a value and one tangent of the same shape. Many tangents at once are one tangent with a hidden axis
+(a `Batch`, see `batch.py`): this file need not know. Memory is constant in the length of the program, since
+nothing is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wengert.box.box import Box, escaped
+from wengert.ops.op import Op, Trace, call, fresh_tag
+
+
+class Dual(Box):
+    """A value with its tangent."""
+
+    __slots__ = ("owner", "tangent", "value")
+
+    def __init__(self, trace: DualTrace, value: Any, tangent: Any):
+        self.owner = trace
+        self.value = value
+        self.tangent = tangent
+
+
+class DualTrace(Trace):
+    """One forward differentiation."""
+
+    __slots__ = ("alive", "tag")
+
+    def __init__(self) -> None:
+        self.tag = fresh_tag()
+        self.alive = True
+
+    def process(self, op: Op, args: tuple, params: dict) -> Any:
+        if not self.alive:
+            raise escaped()
+        values = []
+        dots = []
+        for a in args:
+            if a.__class__ is Dual and a.owner is self:
+                values.append(a.value)
+                dots.append(a.tangent)
+            else:
+                values.append(a)
+                dots.append(None)
+        y = call(op, *values, **params)
+        y_dot = op.tangent(y, tuple(values), dots, params)
+        if y_dot is None:
+            return y
+        if y.__class__ is tuple:
+            return tuple(v if d is None else Dual(self, v, d) for v, d in zip(y, y_dot, strict=True))
+        return Dual(self, y, y_dot)
+
+
+def push(
+    function: Callable[..., Sequence[Any]], primals: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[list[Any], list[Any]]:
+    """Values and tangents of a function from leaves to a list of leaves. A tangent `None` is zero, in and out."""
+    trace = DualTrace()
+    try:
+        inputs = [x if t is None else Dual(trace, x, t) for x, t in zip(primals, tangents, strict=True)]
+        outputs = function(*inputs)
+        values: list[Any] = []
+        dots: list[Any] = []
+        for y in outputs:
+            if y.__class__ is Dual and y.owner is trace:
+                values.append(y.value)
+                dots.append(y.tangent)
+            else:
+                check_not_inner(y, trace.tag)
+                values.append(y)
+                dots.append(None)
+        return values, dots
+    finally:
+        trace.alive = False
+
+
+def check_not_inner(y: Any, tag: int) -> None:
+    """Refuse an output that belongs to an inner or ended differentiation: its derivative would silently be lost."""
+    if isinstance(y, Box) and not y.owner.batches and (y.owner.tag > tag or not y.owner.alive):
+        raise escaped()

@@ -1,0 +1,341 @@
+"""The linear program: what reverse mode records, and its two sweeps.
+
+A linear program is a list of nodes, each a linear map of earlier nodes, with coefficients that are ordinary values
+(traced by outer transformations, perhaps). It runs forwards (`push`: Jacobian times vector) or transposed (`pull`:
+vector times Jacobian), any number of times. Many vectors at once are one vector with a hidden axis (`batch.py`).
+
+A node is a tuple whose first item is its kind: data instead of closures. The inputs of node k have indices below k,
+so the list is its own topological order and both sweeps are plain loops: a chain of a million operations is no
+problem. Cotangents are dropped as soon as they are consumed; `pull(consume=True)` drops the nodes as well.
+
+    None                                         an input
+    (PASS, i)                                    y = xᵢ                        adding a constant
+    (SCALE, i, c)                                y = c · xᵢ                    elementwise, shapes agree
+    (SCALE2, i, c, j, d)                         y = c · xᵢ + d · xⱼ           the same, two operands
+    (SCALES, op, ((i, c, fix), …))               y = Σ c · xᵢ, broadcast       elementwise in general
+    (APPLY, op, (i, …), (p, …), args, params)    y = op(…, xᵢ at place p, …)   structural ops and products
+    (PULLBACK, (i, …), function, avals)          known only by its transpose   custom reverse rules
+    (COMPONENT, i, k)                            result k of a PULLBACK
+
+A `Tangent` is the symbol for an unknown vector. Ops applied to it are recorded here if they are linear in it, and
+refused otherwise. That is how a tangent rule, written once, becomes nodes that can be transposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.box.box import Box
+from wengert.errors import NotLinearError
+from wengert.ops.derive import (
+    Elementwise,
+    General,
+    Linear,
+    Multilinear,
+    fit,
+    result_aval,
+    unfit,
+)
+from wengert.ops.index import Scattered, index
+from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
+from wengert.types import Aval, aval_of, dtype_of, is_inexact
+
+PASS, SCALE, SCALE2, SCALES, APPLY, PULLBACK, COMPONENT = range(7)
+
+_LINEAR_RULE = "write the derivative rule as a linear function of the tangent (or cotangent) it is given"
+
+
+class Tangent(Box):
+    """The symbol for an unknown vector. It has a shape and dtype but no value."""
+
+    __slots__ = ("aval", "node", "owner")
+
+    def __init__(self, trace: LinearTrace, node: int, aval: Aval):
+        self.owner = trace
+        self.node = node
+        self.aval = aval
+
+    @property
+    def value(self) -> Any:
+        raise NotLinearError("a derivative rule depends on the value of its tangent", remedy=_LINEAR_RULE)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.aval.dtype
+
+    def __repr__(self) -> str:
+        return f"<tangent of shape {self.aval.shape}, {self.aval.dtype}>"
+
+
+class LinearTrace(Trace):
+    """Records what is done to tangents."""
+
+    __slots__ = ("nodes", "tag")
+
+    def __init__(self, tag: int, nodes: list[Any]):
+        self.tag = tag
+        self.nodes = nodes
+
+    def input(self, aval: Aval) -> Tangent:
+        """A new unknown."""
+        self.nodes.append(None)
+        return Tangent(self, len(self.nodes) - 1, aval)
+
+    def process(self, op: Op, args: tuple, params: dict) -> Tangent:
+        places = tuple([p for p, a in enumerate(args) if a.__class__ is Tangent and a.owner is self])
+        for p, a in enumerate(args):
+            if p not in places and isinstance(a, Traced) and a.owner.tag == self.tag:
+                raise NotLinearError(
+                    "a derivative rule uses a traced value that is not among its arguments",
+                    remedy="pass every value that the function depends on as an argument of the function",
+                )
+        inputs = tuple([args[p].node for p in places])
+        aval = result_aval(op, args, params)
+        if isinstance(op, Elementwise):
+            self._demand(op, op.linear_in.issuperset(places) and (op.jointly or len(places) == 1))
+            if op.jointly:
+                self._demand_zeros(op, [a for p, a in enumerate(args) if p not in places and p in op.linear_in])
+            terms = [
+                (i, op.coefficient(p, None, args, params), None if args[p].aval == aval else (args[p].aval, aval))
+                for i, p in zip(inputs, places, strict=True)
+            ]
+            self.nodes.append((SCALES, op, terms))
+        else:
+            if isinstance(op, Linear):
+                self._demand_zeros(op, [a for p, a in enumerate(args) if p not in places and is_inexact(dtype_of(a))])
+            elif isinstance(op, General):
+                self._demand(op, len(places) == 1 and places[0] in op.transposes)
+            else:
+                self._demand(op, isinstance(op, Multilinear) and len(places) == 1)
+            self.nodes.append((APPLY, op, inputs, places, kept_args(op, args, places), params))
+        return Tangent(self, len(self.nodes) - 1, aval)
+
+    def _demand(self, op: Op, condition: bool) -> None:
+        if not condition:
+            raise NotLinearError(f"{op.name} is not linear in the tangent it was applied to", remedy=_LINEAR_RULE)
+
+    def _demand_zeros(self, op: Op, others: list[Any]) -> None:
+        for a in others:
+            if isinstance(a, Traced) or np.any(a):
+                raise NotLinearError(
+                    f"{op.name} of a tangent and a value that is not zero is not linear in the tangent",
+                    remedy=_LINEAR_RULE,
+                )
+
+
+def kept_args(op: Op, args: tuple, places: tuple[int, ...]) -> tuple:
+    """What a node keeps of an op's operands: coefficients, and of all else only shape and dtype."""
+    if isinstance(op, Linear):
+        return tuple([aval_of(a) if is_inexact(dtype_of(a)) else a for a in args])
+    if len(places) > 1:
+        return args  # each is a coefficient of the others
+    return tuple([aval_of(a) if p in places else a for p, a in enumerate(args)])
+
+
+# ------------------------------------------------------------------------------------------------------- the sweeps
+
+
+def pull(nodes: list[Any], cts: list[Any], *, consume: bool = False) -> None:
+    """The transposed sweep. `cts[k]` is the cotangent of node k or `None`; at the end those of the inputs remain.
+
+    With `consume` the nodes are dropped as they are passed.
+    """
+    for k in range(len(nodes) - 1, -1, -1):
+        node = nodes.pop() if consume else nodes[k]
+        ct = cts[k]
+        if ct is None:
+            continue
+        if ct.__class__ is Scattered:
+            ct = cts[k] = ct.total()
+        if node is None:
+            continue
+        cts[k] = None
+        kind = node[0]
+        if kind is SCALE:
+            i = node[1]
+            part = node[2] * ct
+            old = cts[i]
+            cts[i] = part if old is None else _add(old, part)
+        elif kind is PASS:
+            i = node[1]
+            old = cts[i]
+            cts[i] = ct if old is None else _add(old, ct)
+        elif kind is SCALE2:
+            _, i, c, j, d = node
+            part = ct if c.__class__ is int and c == 1 else c * ct
+            old = cts[i]
+            cts[i] = part if old is None else _add(old, part)
+            part = ct if d.__class__ is int and d == 1 else d * ct
+            old = cts[j]
+            cts[j] = part if old is None else _add(old, part)
+        elif kind is SCALES:
+            _, op, terms = node
+            for i, c, fix in terms:
+                part = op.scale(c, ct)
+                if fix is not None:
+                    part = unfit(part, *fix[0])
+                old = cts[i]
+                cts[i] = part if old is None else _add(old, part)
+        elif kind is APPLY:
+            _, op, inputs, places, args, params = node
+            if op is index:
+                _accumulate_read(cts, inputs[0], ct, args, params["pattern"])
+                continue
+            for i, p in zip(inputs, places, strict=True):
+                part = op.transpose(p, ct, args, params)
+                old = cts[i]
+                cts[i] = part if old is None else _add(old, part)
+        elif kind is COMPONENT:
+            _, i, which = node
+            if cts[i] is None:
+                cts[i] = {}
+            cts[i][which] = ct
+        else:
+            _, inputs, pullback, avals = node
+            filled = [ct[which] if which in ct else np.zeros(*aval) for which, aval in enumerate(avals)]
+            for i, part in zip(inputs, pullback(filled), strict=True):
+                if part is not None:
+                    old = cts[i]
+                    cts[i] = part if old is None else _add(old, part)
+
+
+def _add(old: Any, part: Any) -> Any:
+    if old.__class__ is Scattered:
+        old.add_dense(part)
+        return old
+    return old + part
+
+
+def _accumulate_read(cts: list[Any], i: int, ct: Any, args: tuple, pattern: tuple) -> None:
+    x, *arrays = args
+    old = cts[i]
+    if old.__class__ is not Scattered:
+        old = cts[i] = Scattered(x.shape, x.dtype, old)
+    old.add(ct, pattern, tuple(arrays))
+
+
+def push(nodes: list[Any], dots: list[Any], wanted: Sequence[int]) -> list[Any]:
+    """The forward sweep: tangents of the nodes `wanted`, given `dots[k]` for the inputs (`None` is zero)."""
+    last_use = _last_uses(nodes, wanted)
+    for k, node in enumerate(nodes):
+        if node is None:
+            continue
+        kind = node[0]
+        if kind is SCALE:
+            dot = dots[node[1]]
+            dots[k] = None if dot is None else node[2] * dot
+        elif kind is PASS:
+            dots[k] = dots[node[1]]
+        elif kind is SCALE2:
+            parts = [c * dots[i] for i, c in (node[1:3], node[3:5]) if dots[i] is not None]
+            dots[k] = parts[0] + parts[1] if len(parts) == 2 else parts[0] if parts else None
+        elif kind is SCALES:
+            _, op, terms = node
+            total = None
+            for i, c, fix in terms:
+                if dots[i] is not None:
+                    part = op.scale(c, dots[i])
+                    if fix is not None:
+                        part = fit(part, fix[1])
+                    total = part if total is None else total + part
+            dots[k] = total
+        elif kind is APPLY:
+            dots[k] = _push_through_op(node, dots)
+        elif kind is COMPONENT:
+            _, i, which = node
+            dots[k] = None if dots[i] is None else dots[i][which]
+        else:
+            dots[k] = _push_through_pullback(node, dots)
+        for i in last_use.get(k, ()):
+            dots[i] = None
+    return [dots[k] for k in wanted]
+
+
+def _last_uses(nodes: list[Any], wanted: Sequence[int]) -> dict[int, list[int]]:
+    """For each node, the nodes whose tangents are needed there for the last time."""
+    last: dict[int, int] = {}
+    for k, node in enumerate(nodes):
+        for i in node_inputs(node):
+            last[i] = k
+    uses: dict[int, list[int]] = {}
+    kept = set(wanted)
+    for i, k in last.items():
+        if i not in kept:
+            uses.setdefault(k, []).append(i)
+    return uses
+
+
+def node_inputs(node: Any) -> Sequence[int]:
+    """The nodes that a node maps from."""
+    if node is None:
+        return ()
+    kind = node[0]
+    if kind is SCALES:
+        return [i for i, _, _ in node[2]]
+    if kind is APPLY:
+        return node[2]
+    if kind is SCALE2:
+        return (node[1], node[3])
+    return node[1] if kind is PULLBACK else (node[1],)
+
+
+def _push_through_op(node: Any, dots: list[Any]) -> Any:
+    _, op, inputs, places, args, params = node
+    given = [(p, dots[i]) for i, p in zip(inputs, places, strict=True) if dots[i] is not None]
+    if not given:
+        return None
+    if isinstance(op, Linear):
+        filled = [np.zeros(*a) if a.__class__ is Aval else a for a in args]
+        for p, dot in given:
+            filled[p] = dot
+        return call(op, *filled, **params)
+    total = None
+    for p, dot in given:
+        part = call(op, *args[:p], dot, *args[p + 1 :], **params)
+        total = part if total is None else total + part
+    return total
+
+
+def _push_through_pullback(node: Any, dots: list[Any]) -> Any:
+    """Forward through a map of which only the transpose is known: the transpose of the transpose."""
+    _, inputs, pullback, avals = node
+    given = [dots[i] for i in inputs]
+    if all(dot is None for dot in given):
+        return None
+    return transpose(pullback, avals)(given)
+
+
+def transpose(function: Callable[[list[Any]], Sequence[Any]], avals: Sequence[Aval]) -> Callable[[list[Any]], list]:
+    """The transpose of a linear function from a list of values (of these types) to a list of values.
+
+    The function is run once, on symbols; what it returns may contain `None` for zero, and so may what the transpose
+    is given. The transpose returns zeros where nothing arrives.
+    """
+    trace = LinearTrace(fresh_tag(), [])
+    symbols = [trace.input(aval) for aval in avals]
+    outputs = function(list(symbols))
+    places: list[int | None] = []
+    for y in outputs:
+        if y.__class__ is Tangent and y.owner is trace:
+            places.append(y.node)
+        elif y is None or (not isinstance(y, Traced) and not np.any(y)):
+            places.append(None)
+        else:
+            raise NotLinearError("a pullback returned a constant that is not zero", remedy=_LINEAR_RULE)
+
+    def transposed(cts: list[Any]) -> list[Any]:
+        seeds: list[Any] = [None] * len(trace.nodes)
+        for k, ct in zip(places, cts, strict=True):
+            if k is not None and ct is not None:
+                seeds[k] = ct if seeds[k] is None else seeds[k] + ct
+        pull(trace.nodes, seeds)
+        return [np.zeros(*aval) if ct is None else ct for ct, aval in zip(seeds, avals, strict=False)]
+
+    return transposed

@@ -1,0 +1,245 @@
+"""Reverse mode: linearise once, then transpose.
+
+Running a function on `Tape` boxes computes its values and records the linear program of its tangent (`linear.py`).
+Only the coefficients of that linear map are kept; the values of the program are not. `record` runs a function and
+returns its values with the finished program.
+
+An elementwise op becomes one node that holds its partial derivatives; a linear op or a product becomes a node that
+applies the op itself; for any other op its tangent rule is run, once, with a symbol for x_dot, and leaves nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wengert.box.box import Box, escaped
+from wengert.modes.dual import check_not_inner
+from wengert.modes.linear import (
+    APPLY,
+    COMPONENT,
+    PASS,
+    PULLBACK,
+    SCALE,
+    SCALE2,
+    SCALES,
+    LinearTrace,
+    Tangent,
+    kept_args,
+    node_inputs,
+    pull,
+    push,
+)
+from wengert.ops.derive import Elementwise, General, Multilinear, Zero
+from wengert.ops.op import NO_PARAMS, Op, Trace, Traced, call, call1, call2, fresh_tag
+from wengert.types import PLAIN, aval_of, same_aval
+
+_FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
+_new = object.__new__
+
+
+class Tape(Box):
+    """A value and the index of the node that is its tangent."""
+
+    __slots__ = ("node", "owner", "value")
+
+    def __init__(self, trace: TapeTrace, value: Any, node: int):
+        self.owner = trace
+        self.value = value
+        self.node = node
+
+
+class TapeTrace(Trace):
+    """One reverse differentiation, while its function runs."""
+
+    __slots__ = ("alive", "nodes", "tag")
+
+    def __init__(self) -> None:
+        self.tag = fresh_tag()
+        self.alive = True
+        self.nodes: list[Any] = []
+
+    def input(self, value: Any) -> Tape:
+        """A new independent variable."""
+        self.nodes.append(None)
+        return Tape(self, value, len(self.nodes) - 1)
+
+    def process(self, op: Op, args: tuple, params: dict) -> Any:
+        if not self.alive:
+            raise escaped()
+        family = op.__class__
+        if family is Elementwise:
+            return self._elementwise(op, args, params)  # type: ignore[arg-type]
+        if len(args) == 1 and family is not Zero and family is not General:
+            (a,) = args
+            x = a.value
+            y = call(op, x, **params) if isinstance(x, Traced) else op.impl(x, **params)
+            return self._append((APPLY, op, (a.node,), _FIRST, (aval_of(x),), params), y)
+        values = tuple([a.value if a.__class__ is Tape and a.owner is self else a for a in args])
+        y = call(op, *values, **params)
+        if family is Zero:
+            return y
+        places = tuple([p for p, a in enumerate(args) if a.__class__ is Tape and a.owner is self])
+        if family is General:
+            return self._by_rule(op, args, values, places, y, params)
+        inputs = tuple([args[p].node for p in places])
+        return self._append((APPLY, op, inputs, places, kept_args(op, values, places), params), y)
+
+    def _append(self, node: tuple, value: Any) -> Tape:
+        """Record a node; box the value it belongs to."""
+        nodes = self.nodes
+        nodes.append(node)
+        box = _new(Tape)  # what Tape(self, value, node) does, without the cost of a call
+        box.owner = self
+        box.value = value
+        box.node = len(nodes) - 1
+        return box
+
+    # ------------------------------------------------------------------ quicker ways for the commonest ops
+
+    def unary(self, op: Op, a: Any) -> Any:
+        if not isinstance(op, Elementwise) or not self.alive:
+            return self.process(op, (a,), NO_PARAMS)
+        x = a.value
+        y = op.impl(x) if x.__class__ in PLAIN else call1(op, x)
+        partial = op.partials[0]
+        c = partial(y, x) if callable(partial) else partial
+        return self._append((SCALES, op, ((a.node, c, None),)) if op.selects else (SCALE, a.node, c), y)
+
+    def binary(self, op: Op, a: Any, b: Any) -> Any:
+        if not self.alive:
+            raise escaped()
+        if op.__class__ is not Elementwise:
+            return self._product(op, a, b) if op.__class__ is Multilinear else self.process(op, (a, b), NO_PARAMS)
+        a_traced = a.__class__ is Tape and a.owner is self
+        b_traced = b.__class__ is Tape and b.owner is self
+        x = a.value if a_traced else a
+        y = b.value if b_traced else b
+        z = op.impl(x, y) if x.__class__ in PLAIN and y.__class__ in PLAIN else call2(op, x, y)
+        p, q = op.partials
+        if a_traced and p is not None:
+            c = p(z, x, y) if callable(p) else p
+            if b_traced and q is not None:
+                d = q(z, x, y) if callable(q) else q
+                if same_aval(x, z) and same_aval(y, z) and not op.selects:
+                    return self._append((SCALE2, a.node, c, b.node, d), z)
+                return self._append((SCALES, op, (_term(a, c, z), _term(b, d, z))), z)
+            box, coefficient, operand = a, c, x
+        elif b_traced and q is not None:
+            box, coefficient, operand = b, q(z, x, y) if callable(q) else q, y
+        else:
+            return z
+        if op.selects or not same_aval(operand, z):
+            return self._append((SCALES, op, (_term(box, coefficient, z),)), z)
+        passes = coefficient.__class__ is int and coefficient == 1
+        return self._append((PASS, box.node) if passes else (SCALE, box.node, coefficient), z)
+
+    def _product(self, op: Op, a: Any, b: Any) -> Tape:
+        """Record a product of two factors: each is the coefficient of the other."""
+        a_traced = a.__class__ is Tape and a.owner is self
+        b_traced = b.__class__ is Tape and b.owner is self
+        x = a.value if a_traced else a
+        y = b.value if b_traced else b
+        z = op.impl(x, y) if x.__class__ in PLAIN and y.__class__ in PLAIN else call2(op, x, y)
+        if not b_traced:
+            return self._append((APPLY, op, (a.node,), _FIRST, (aval_of(x), y), NO_PARAMS), z)
+        if not a_traced:
+            return self._append((APPLY, op, (b.node,), _SECOND, (x, aval_of(y)), NO_PARAMS), z)
+        return self._append((APPLY, op, (a.node, b.node), _BOTH, (x, y), NO_PARAMS), z)
+
+    def _elementwise(self, op: Elementwise, args: tuple, params: dict) -> Any:
+        """Record an elementwise op of any number of operands, with parameters."""
+        values = tuple([a.value if a.__class__ is Tape and a.owner is self else a for a in args])
+        y = call(op, *values, **params)
+        terms = []
+        for p, a in enumerate(args):
+            if a.__class__ is Tape and a.owner is self and op.partials[p] is not None:
+                terms.append(_term(a, op.coefficient(p, y, values, params), y))
+        return self._append((SCALES, op, terms), y) if terms else y
+
+    def _by_rule(self, op: Op, args: tuple, values: tuple, places: tuple, y: Any, params: dict) -> Any:
+        linear = LinearTrace(self.tag, self.nodes)
+        dots = [Tangent(linear, args[p].node, aval_of(v)) if p in places else None for p, v in enumerate(values)]
+        y_dot = op.tangent(y, values, dots, params)
+        if y_dot is None:
+            return y
+        if y.__class__ is tuple:
+            return tuple(v if d is None else Tape(self, v, d.node) for v, d in zip(y, y_dot, strict=True))
+        return Tape(self, y, y_dot.node)
+
+    def custom(self, inputs: Sequence[int], outputs: Sequence[Any], pullback: Callable) -> list[Tape]:
+        """Boxes for values of which only the pullback is known; `pullback(cts) -> cotangents of the inputs`."""
+        nodes = self.nodes
+        nodes.append((PULLBACK, tuple(inputs), pullback, tuple([aval_of(y) for y in outputs])))
+        whole = len(nodes) - 1
+        boxes = []
+        for which, y in enumerate(outputs):
+            nodes.append((COMPONENT, whole, which))
+            boxes.append(Tape(self, y, len(nodes) - 1))
+        return boxes
+
+
+def _term(a: Tape, c: Any, y: Any) -> tuple:
+    """One operand of an elementwise op: its node, its coefficient, and how its shape and dtype differ from y's."""
+    x = a.value
+    return (a.node, c, None if same_aval(x, y) else (aval_of(x), aval_of(y)))
+
+
+class Recorded:
+    """A finished linear program with its inputs first and the places of its outputs."""
+
+    __slots__ = ("inputs", "nodes", "outputs")
+
+    def __init__(self, nodes: list[Any], inputs: int, outputs: list[int | None]):
+        self.nodes = nodes
+        self.inputs = inputs
+        self.outputs = outputs
+
+    def prune(self) -> None:
+        """Forget what the outputs do not depend on. Worth its cost if the program is kept."""
+        needed = bytearray(len(self.nodes))
+        for k in self.outputs:
+            if k is not None:
+                needed[k] = 1
+        for k in range(len(self.nodes) - 1, -1, -1):
+            if needed[k]:
+                for i in node_inputs(self.nodes[k]):
+                    needed[i] = 1
+            elif k >= self.inputs:
+                self.nodes[k] = None
+
+    def pull(self, cts: Sequence[Any], *, consume: bool = False) -> list[Any]:
+        """Cotangents of the inputs from those of the outputs; `None` is zero."""
+        seeds: list[Any] = [None] * len(self.nodes)
+        for k, ct in zip(self.outputs, cts, strict=True):
+            if k is not None and ct is not None:
+                seeds[k] = ct if seeds[k] is None else seeds[k] + ct
+        pull(self.nodes, seeds, consume=consume)
+        return seeds[: self.inputs]
+
+    def push(self, dots: Sequence[Any]) -> list[Any]:
+        """Tangents of the outputs from those of the inputs; `None` is zero."""
+        start = [*dots, *[None] * (len(self.nodes) - self.inputs)]
+        wanted = [k for k in self.outputs if k is not None]
+        found = iter(push(self.nodes, start, wanted))
+        return [None if k is None else next(found) for k in self.outputs]
+
+
+def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tuple[list[Any], Recorded]:
+    """Run a function from leaves to a list of leaves; return its values and the linear program of its tangent."""
+    trace = TapeTrace()
+    try:
+        outputs = function(*[trace.input(x) for x in primals])
+        values: list[Any] = []
+        places: list[int | None] = []
+        for y in outputs:
+            if y.__class__ is Tape and y.owner is trace:
+                values.append(y.value)
+                places.append(y.node)
+            else:
+                check_not_inner(y, trace.tag)
+                values.append(y)
+                places.append(None)
+        return values, Recorded(trace.nodes, len(primals), places)
+    finally:
+        trace.alive = False

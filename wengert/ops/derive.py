@@ -1,0 +1,306 @@
+"""How a row of the table becomes each mode's rule.
+
+Families of ops, by what their linear part looks like:
+
+    Elementwise    y = f(x₁, …) broadcast     stated: ∂f/∂xᵢ            y_dot = Σ ∂f/∂xᵢ · xᵢ_dot
+    Linear         y = L(x₁, …), jointly      stated: Lᵀ                y_dot = L(x₁_dot, …)
+    Multilinear    y = B(x₁, …), in each      stated: transpose per arg y_dot = Σ B(…, xᵢ_dot, …)
+    General        anything else              stated: y_dot, as an expression linear in x_dot
+    Zero           locally constant           nothing: the derivative is exactly zero
+
+From these the modes derive theirs: forward mode evaluates `tangent`; reverse mode evaluates the same `tangent` with
+a symbol for x_dot, which leaves a linear program, and transposes that (Radul et al. 2023, "You Only Linearize
+Once"). Partials and tangents are written in the vocabulary of the table, so they are themselves differentiable, to
+any order. No rule is ever stated twice.
+
+What may stand for a partial derivative: a number (the partial is that constant everywhere), `None` (the op has no
+derivative in that argument: it is locally constant there, or it is a mask), or a function `(y, *args, **params)`
+of the result and the arguments. An op with `selects=True` has masks for partials: `where` picks, it does not
+multiply, so that an infinite cotangent is not spread by `0 * inf`.
+
+The batch reading of an elementwise op is derived: operands are aligned at their last axes behind the hidden axis,
+which is always axis 0. Other ops state `batch(args, mapped, params) -> y`, where `mapped[i]` tells whether args[i]
+has the hidden axis and `y` has it. Without a rule the op is applied example by example, which is right but slow.
+
+The few structural ops that the derivations themselves need (`where`, `sum`, `reshape`, `broadcast_to`, `astype`) are
+looked up in the table by name, because their rows are made from the families below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.ops.op import TABLE, Op, call
+from wengert.types import SCALARS, Aval, aval_of, dtype_of, is_inexact, shape_of
+
+Partial = Callable | int | float | None
+
+
+class Elementwise(Op):
+    """An op that acts on each element and broadcasts: a row states its partial derivatives."""
+
+    __slots__ = ("jointly", "linear_in", "partials", "selects")
+
+    def __init__(
+        self,
+        name: str,
+        impl: Callable,
+        partials: Sequence[Partial],
+        *,
+        linear_in: Sequence[int] = (),
+        jointly: bool = False,
+        selects: bool = False,
+    ):
+        super().__init__(name, impl)
+        self.partials = tuple(partials)
+        self.linear_in = frozenset(linear_in)
+        self.jointly = jointly
+        self.selects = selects
+        self.batch = lambda args, mapped, params: call(self, *align(args, mapped), **params)
+
+    def coefficient(self, i: int, y: Any, args: tuple, params: dict) -> Any:
+        """∂y/∂args[i], in the vocabulary of the table."""
+        partial = self.partials[i]
+        if callable(partial):
+            return partial(y, *args, **params)
+        return partial
+
+    def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
+        total = None
+        for i, dot in enumerate(dots):
+            if dot is None or self.partials[i] is None:
+                continue
+            term = self.scale(self.coefficient(i, y, args, params), dot)
+            total = term if total is None else total + term
+        return None if total is None else fit(total, y)
+
+    def scale(self, c: Any, t: Any) -> Any:
+        """c · t, where c is a coefficient of this op and t a tangent or cotangent."""
+        if self.selects:
+            return call(TABLE["where"], c, t, 0)
+        if c.__class__ is int:
+            return t if c == 1 else -t if c == -1 else c * t
+        return c * t
+
+
+class Linear(Op):
+    """An op that is linear in all its arguments together: a row states the transpose.
+
+    Arguments of integer type are not data but structure, such as indices: they stay as they are.
+    """
+
+    __slots__ = ("_transpose",)
+
+    def __init__(self, name: str, impl: Callable, transpose: Callable, **stated: Any):
+        super().__init__(name, impl, **stated)
+        self._transpose = transpose
+
+    def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
+        filled = [
+            dot if dot is not None else np.zeros_like(a) if is_inexact(dtype_of(a)) else a
+            for a, dot in zip(args, dots, strict=True)
+        ]
+        return call(self, *filled, **params)
+
+    def transpose(self, i: int, ct: Any, args: tuple, params: dict) -> Any:
+        """The cotangent of args[i]. Of args[i] only shape and dtype may be used."""
+        return self._transpose(ct, *args, **params)
+
+
+class VariadicLinear(Linear):
+    """A linear op of any number of arguments, such as `concatenate`; its transpose is told which one."""
+
+    __slots__ = ()
+
+    def transpose(self, i: int, ct: Any, args: tuple, params: dict) -> Any:
+        return self._transpose(i, ct, args, **params)  # not *args: n arguments would cost O(n) for each of them
+
+
+class Multilinear(Op):
+    """An op that is linear in each argument while the others are held: a row states a transpose for each."""
+
+    __slots__ = ("_transposes",)
+
+    def __init__(self, name: str, impl: Callable, transposes: Sequence[Callable] | Callable, **stated: Any):
+        super().__init__(name, impl, **stated)
+        self._transposes = transposes
+
+    def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
+        total = None
+        for i, dot in enumerate(dots):
+            if dot is None:
+                continue
+            term = call(self, *args[:i], dot, *args[i + 1 :], **params)
+            total = term if total is None else total + term
+        return total
+
+    def transpose(self, i: int, ct: Any, args: tuple, params: dict) -> Any:
+        """The cotangent of args[i]. Of args[i] only shape and dtype may be used."""
+        if callable(self._transposes):
+            return self._transposes(i, ct, *args, **params)
+        return self._transposes[i](ct, *args, **params)
+
+
+class General(Op):
+    """Any other op: a row states, per argument, the tangent as an expression that is linear in x_dot.
+
+    A rule is called as `rule(x_dot, y, *args, **params)`. `y` is a tuple where the op has several results; the rule
+    then returns a tuple of tangents. Where the op is linear in argument i, `transposes={i: …}` says how to transpose
+    it, so that the op may act on tangents itself (a linear solve is linear in its right-hand side).
+    """
+
+    __slots__ = ("tangents", "transposes")
+
+    def __init__(
+        self,
+        name: str,
+        impl: Callable,
+        tangents: Sequence[Callable | None],
+        *,
+        transposes: dict[int, Callable] | None = None,
+        **stated: Any,
+    ):
+        super().__init__(name, impl, **stated)
+        self.tangents = tuple(tangents)
+        self.transposes = transposes or {}
+
+    def transpose(self, i: int, ct: Any, args: tuple, params: dict) -> Any:
+        """The cotangent of args[i], in which the op is linear."""
+        return self.transposes[i](ct, *args, **params)
+
+    def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
+        total = None
+        for rule, dot in zip(self.tangents, dots, strict=True):
+            if dot is None or rule is None:
+                continue
+            term = rule(dot, y, *args, **params)
+            if total is None:
+                total = term
+            elif isinstance(term, tuple):
+                total = tuple(a + b for a, b in zip(total, term, strict=True))
+            else:
+                total = total + term
+        return total
+
+
+class Zero(Op):
+    """An op whose derivative is exactly zero wherever it has one: comparison, rounding, sorting order."""
+
+    __slots__ = ()
+
+    def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
+        return None
+
+
+# ------------------------------------------------------------------------------------------ constructors for rows
+#
+# `**stated` are the things any structural row may state besides: `batch=` and `shape=` (see `Op`).
+
+
+def elementwise(name: str, impl: Callable, partials: Sequence[Partial], **linearity: Any) -> Elementwise:
+    """A row for an elementwise op.
+
+    `linear_in` names the arguments in which it is linear; `jointly=True` says: in all of them together, as `add` is
+    and `multiply` is not; `selects=True`: its partials are masks.
+    """
+    return Elementwise(name, impl, partials, **linearity)
+
+
+def linear(name: str, impl: Callable, transpose: Callable, **stated: Any) -> Linear:
+    """A row for a linear op of one argument; `transpose(ct, x, **params)`."""
+    return Linear(name, impl, transpose, **stated)
+
+
+def variadic_linear(name: str, impl: Callable, transpose: Callable, **stated: Any) -> Linear:
+    """A row for a linear op of any number of arguments; `transpose(i, ct, args, **params)`."""
+    return VariadicLinear(name, impl, transpose, **stated)
+
+
+def multilinear(name: str, impl: Callable, transposes: Sequence[Callable] | Callable, **stated: Any) -> Multilinear:
+    """A row for a product; `transposes[i](ct, *args, **params)`, or one function `(i, ct, *args, **params)`."""
+    return Multilinear(name, impl, transposes, **stated)
+
+
+def general(name: str, impl: Callable, tangents: Sequence[Callable | None], **stated: Any) -> General:
+    """A row for any other op; `tangents[i](x_dot, y, *args, **params)`, linear in x_dot."""
+    return General(name, impl, tangents, **stated)
+
+
+def zero(name: str, impl: Callable, *, elementwise: bool = False, **stated: Any) -> Zero:
+    """A row for an op that is locally constant."""
+    op = Zero(name, impl, **stated)
+    if elementwise:
+        op.batch = lambda args, mapped, params: call(op, *align(args, mapped), **params)
+    return op
+
+
+# ------------------------------------------------------------------------------------------------- shape fitting
+
+
+def fit(t: Any, y: Any) -> Any:
+    """A tangent with the shape and dtype of the value it belongs to."""
+    shape, dtype = shape_of(y), dtype_of(y)
+    if dtype_of(t) != dtype:
+        t = call(TABLE["astype"], t, dtype=dtype)
+    if shape_of(t) != shape:
+        t = call(TABLE["broadcast_to"], t, shape=shape)
+    return t
+
+
+def unfit(ct: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    """The transpose of `fit`: a cotangent summed over broadcast axes, in the dtype of the value it belongs to."""
+    ct_shape = shape_of(ct)
+    if ct_shape != shape:
+        extra = len(ct_shape) - len(shape)
+        if ct.__class__ is np.ndarray and ct_shape[extra:] == shape and ct.dtype == dtype:
+            return np.add.reduce(ct, axis=None if not shape else 0 if extra == 1 else tuple(range(extra)))
+        axes = tuple(range(extra)) + tuple(
+            k + extra for k, n in enumerate(shape) if n == 1 and ct_shape[k + extra] != 1
+        )
+        ct = call(TABLE["sum"], ct, axis=axes, keepdims=False)
+        if shape_of(ct) != shape:
+            ct = call(TABLE["reshape"], ct, shape=shape)
+    if dtype_of(ct) != dtype:
+        ct = call(TABLE["astype"], ct, dtype=dtype)
+    return ct
+
+
+def align(args: Sequence[Any], mapped: Sequence[bool]) -> list[Any]:
+    """Operands of a broadcasting op with their hidden axis in front of the longest shape."""
+    rank = max(len(shape_of(a)) - m for a, m in zip(args, mapped, strict=True))
+    aligned = []
+    for a, m in zip(args, mapped, strict=True):
+        shape = shape_of(a)
+        if m and len(shape) - 1 < rank:
+            a = call(TABLE["reshape"], a, shape=(shape[0],) + (1,) * (rank - len(shape) + 1) + shape[1:])
+        aligned.append(a)
+    return aligned
+
+
+def result_aval(op: Op, args: Sequence[Any], params: dict) -> Aval:
+    """Shape and dtype of what a linear op will return, without computing it.
+
+    Ops that do real work state `shape=`; the others only rearrange, and do that at no cost to an array whose
+    elements all are one and the same zero.
+    """
+    if isinstance(op, Elementwise):
+        shapes = {shape_of(a) for a in args}
+        shapes.discard(())
+        shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+    elif op.shape is not None:
+        shape = op.shape(*[aval_of(a) for a in args], **params)
+    else:
+        return aval_of(op.impl(*[_zeros_at_no_cost(a) for a in args], **params))
+    kinds = {dtype_of(a) for a in args if a.__class__ not in SCALARS}
+    if len(kinds) == 1 and is_inexact(dtype := kinds.pop()):
+        if dtype.kind == "c" or not any(a.__class__ is complex for a in args):
+            return Aval(shape, dtype)
+    return Aval(shape, np.result_type(*[a if a.__class__ in SCALARS else dtype_of(a) for a in args]))
+
+
+def _zeros_at_no_cost(a: Any) -> Any:
+    dtype = dtype_of(a)
+    return np.broadcast_to(np.zeros((), dtype), shape_of(a)) if is_inexact(dtype) else a

@@ -1,0 +1,300 @@
+"""Rows for elementwise ops: NumPy's differentiable ufuncs and their like, with each partial derivative stated once.
+
+Partials are functions `(y, *args)` of the result and the arguments. They are written so that they stay accurate and
+finite wherever the function is differentiable (`exp(x)` for expm1 instead of `y + 1`, which cancels), and so that
+float32 stays float32: constants are Python numbers, which NumPy promotes weakly. Where there is a choice:
+
+    maximum, minimum, fmax, fmin at a tie    one half to each
+    absolute, sign, hypot, copysign at zero  zero, the subgradient of least norm
+    clip at a bound                          as minimum(maximum(x, lo), hi): one half
+    x**0                                     zero in x, also at x = 0
+
+An argument may be a Python float, whose own division and powers raise errors or turn complex where NumPy's give inf
+and nan; so partials divide and exponentiate by way of ops (`reciprocal(x)`, not `1 / x`).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from wengert.ops.derive import elementwise, zero
+from wengert.types import SCALARS, dtype_of, scalar_like
+
+LN2 = math.log(2.0)
+LN10 = math.log(10.0)
+
+# ------------------------------------------------------------------------------------------------- locally constant
+
+floor = zero("floor", np.floor, elementwise=True)
+ceil = zero("ceil", np.ceil, elementwise=True)
+trunc = zero("trunc", np.trunc, elementwise=True)
+rint = zero("rint", np.rint, elementwise=True)
+round = zero("round", lambda x, decimals=0: np.round(x, decimals), elementwise=True)
+sign = zero("sign", np.sign, elementwise=True)
+signbit = zero("signbit", np.signbit, elementwise=True)
+floor_divide = zero("floor_divide", np.floor_divide, elementwise=True)
+equal = zero("equal", np.equal, elementwise=True)
+not_equal = zero("not_equal", np.not_equal, elementwise=True)
+less = zero("less", np.less, elementwise=True)
+less_equal = zero("less_equal", np.less_equal, elementwise=True)
+greater = zero("greater", np.greater, elementwise=True)
+greater_equal = zero("greater_equal", np.greater_equal, elementwise=True)
+logical_and = zero("logical_and", np.logical_and, elementwise=True)
+logical_or = zero("logical_or", np.logical_or, elementwise=True)
+logical_xor = zero("logical_xor", np.logical_xor, elementwise=True)
+logical_not = zero("logical_not", np.logical_not, elementwise=True)
+isnan = zero("isnan", np.isnan, elementwise=True)
+isinf = zero("isinf", np.isinf, elementwise=True)
+isfinite = zero("isfinite", np.isfinite, elementwise=True)
+spacing = zero("spacing", np.spacing, elementwise=True)
+isclose = zero("isclose", np.isclose, elementwise=True)
+exponent = zero("exponent", lambda x: np.frexp(x)[1], elementwise=True)
+"""The second result of `np.frexp`."""
+stop_gradient = zero("stop_gradient", lambda x: x, elementwise=True)
+
+# -------------------------------------------------------------------------------------------------------- selection
+
+where = elementwise(
+    "where",
+    lambda mask, x, y: np.where(mask, x, y),
+    (None, lambda z, mask, x, y: mask, lambda z, mask, x, y: logical_not(mask)),
+    linear_in=(1, 2),
+    jointly=True,
+    selects=True,
+)
+
+nan_to_num = elementwise(
+    "nan_to_num",
+    lambda x, nan, posinf, neginf: np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf),
+    (lambda y, x, **replacements: isfinite(x),),
+    selects=True,
+)
+
+# ------------------------------------------------------------------------------------------------------- arithmetic
+#
+# Python's operators do what the ufuncs do, and on scalars several times faster. Where Python's own numbers would raise
+# or turn complex, NumPy's functions take over.
+
+
+def _divide(x: Any, y: Any) -> Any:
+    try:
+        return x / y
+    except ZeroDivisionError:
+        return np.divide(x, y)
+
+
+add = elementwise("add", operator.add, (1, 1), linear_in=(0, 1), jointly=True)
+subtract = elementwise("subtract", operator.sub, (1, -1), linear_in=(0, 1), jointly=True)
+multiply = elementwise("multiply", operator.mul, (lambda z, x, y: y, lambda z, x, y: x), linear_in=(0, 1))
+
+
+def _divide_in_numerator(z: Any, x: Any, y: Any) -> Any:
+    return (scalar_like(1, x) if y.__class__ in SCALARS else 1) / y
+
+
+divide = elementwise("divide", _divide, (_divide_in_numerator, lambda z, x, y: -z / y), linear_in=(0,))
+negative = elementwise("negative", operator.neg, (-1,), linear_in=(0,), jointly=True)
+positive = elementwise("positive", np.positive, (1,), linear_in=(0,), jointly=True)
+reciprocal = elementwise("reciprocal", np.reciprocal, (lambda y, x: -y * y,))
+square = elementwise("square", np.square, (lambda y, x: 2 * x,))
+sqrt = elementwise("sqrt", np.sqrt, (lambda y, x: 0.5 / y,))
+cbrt = elementwise("cbrt", np.cbrt, (lambda y, x: 1 / (3 * y * y),))
+
+
+def _power(x: Any, p: Any) -> Any:
+    # The operator knows squares and square roots; the ufunc does not, and is ten times slower there.
+    return np.power(x, p) if x.__class__ in SCALARS and p.__class__ in SCALARS else x**p
+
+
+def _power_in_base(z: Any, x: Any, p: Any) -> Any:
+    """p · x^(p−1), and zero where p = 0."""
+    if p.__class__ in SCALARS or isinstance(p, np.generic):
+        if p == 2:
+            return 2 * x
+        return scalar_like(p, x) if p in (0, 1) else p * power(x, p - 1)
+    if dtype_of(p).kind in "biu":
+        p = p.astype(dtype_of(z))
+    # Only at 0^0: elsewhere p = 0 must stay a variable, for ∂²/∂p∂x = 1/x there.
+    return p * power(x, where(logical_and(equal(x, 0), equal(p, 0)), 0, p - 1))
+
+
+power = elementwise("power", _power, (_power_in_base, lambda z, x, p: power_log(x, p, n=1)))
+
+
+def _power_log(x: Any, p: Any, n: int) -> Any:
+    z = np.power(x, p)
+    at_zero = np.logical_and(np.equal(x, 0), np.greater(np.real(p), 0))
+    return z * np.log(np.where(at_zero, 1, x), dtype=dtype_of(z)) ** n
+
+
+power_log = elementwise(
+    "power_log",
+    _power_log,
+    (
+        lambda z, x, p, n: p * power_log(x, p - 1, n=n) + n * power_log(x, p - 1, n=n - 1),
+        lambda z, x, p, n: power_log(x, p, n=n + 1),
+    ),
+)
+"""x^p · logⁿ x, the derivatives of a power in its exponent; where x = 0 and p > 0 the limit, zero."""
+
+# The integer quotients are those that belong to the remainders: rounding x / y may miss them by one.
+remainder = elementwise("remainder", np.remainder, (1, lambda z, x, y: -floor_divide(x, y)))
+fmod = elementwise("fmod", np.fmod, (1, lambda z, x, y: -rint((x - z) / y)))
+ldexp = elementwise("ldexp", np.ldexp, (lambda z, x, n: ldexp(scalar_like(1, x), n), None), linear_in=(0,))
+
+# ----------------------------------------------------------------------------------------- exponentials, logarithms
+
+exp = elementwise("exp", np.exp, (lambda y, x: y,))
+exp2 = elementwise("exp2", np.exp2, (lambda y, x: y * LN2,))
+expm1 = elementwise("expm1", np.expm1, (lambda y, x: exp(x),))
+log = elementwise("log", np.log, (lambda y, x: reciprocal(x),))
+log2 = elementwise("log2", np.log2, (lambda y, x: reciprocal(x * LN2),))
+log10 = elementwise("log10", np.log10, (lambda y, x: reciprocal(x * LN10),))
+log1p = elementwise("log1p", np.log1p, (lambda y, x: reciprocal(1 + x),))
+
+
+def _lead(y: Any, x: Any) -> Any:
+    """y − x, and zero where both are the same infinity."""
+    tied, nothing = logical_and(isinf(x), equal(x, y)), scalar_like(0, x)
+    return where(tied, nothing, y) - where(tied, nothing, x)
+
+
+# The share of x in the sum is 1 / (1 + exp(y − x)), without overflow and without the cancellation of exp(x − z).
+logaddexp = elementwise(
+    "logaddexp",
+    np.logaddexp,
+    (lambda z, x, y: exp(-logaddexp(0, _lead(y, x))), lambda z, x, y: exp(-logaddexp(0, _lead(x, y)))),
+)
+logaddexp2 = elementwise(
+    "logaddexp2",
+    np.logaddexp2,
+    (lambda z, x, y: exp2(-logaddexp2(0, _lead(y, x))), lambda z, x, y: exp2(-logaddexp2(0, _lead(x, y)))),
+)
+
+# ----------------------------------------------------------------------------------------------------- trigonometry
+
+sin = elementwise("sin", np.sin, (lambda y, x: cos(x),))
+cos = elementwise("cos", np.cos, (lambda y, x: -sin(x),))
+tan = elementwise("tan", np.tan, (lambda y, x: 1 + y * y,))
+arcsin = elementwise("arcsin", np.arcsin, (lambda y, x: 1 / sqrt((1 - x) * (1 + x)),))
+arccos = elementwise("arccos", np.arccos, (lambda y, x: -1 / sqrt((1 - x) * (1 + x)),))
+arctan = elementwise("arctan", np.arctan, (lambda y, x: reciprocal(1 + x * x),))
+
+
+def _arctan2_in_y(z: Any, y: Any, x: Any) -> Any:
+    r = hypot(x, y)
+    return x / r / r
+
+
+def _arctan2_in_x(z: Any, y: Any, x: Any) -> Any:
+    r = hypot(x, y)
+    return -(y / r) / r
+
+
+arctan2 = elementwise("arctan2", np.arctan2, (_arctan2_in_y, _arctan2_in_x))
+
+
+def _hypot_slope(z: Any, x: Any) -> Any:
+    return x / where(equal(z, 0), math.inf, z)
+
+
+hypot = elementwise("hypot", np.hypot, (lambda z, x, y: _hypot_slope(z, x), lambda z, x, y: _hypot_slope(z, y)))
+
+degrees = elementwise("degrees", np.degrees, (180 / math.pi,), linear_in=(0,))
+radians = elementwise("radians", np.radians, (math.pi / 180,), linear_in=(0,))
+
+# ------------------------------------------------------------------------------------------------------- hyperbolic
+
+sinh = elementwise("sinh", np.sinh, (lambda y, x: cosh(x),))
+cosh = elementwise("cosh", np.cosh, (lambda y, x: sinh(x),))
+tanh = elementwise("tanh", np.tanh, (lambda y, x: sech_squared(x),))
+
+
+def _sech_squared(x: Any) -> Any:
+    with np.errstate(over="ignore"):
+        c = np.cosh(x)
+        return 1 / (c * c)
+
+
+sech_squared = elementwise("sech_squared", _sech_squared, (lambda y, x: -2 * y * tanh(x),))
+"""1 / cosh² x, the derivative of tanh: `1 - tanh(x)**2` loses all its digits in the tails."""
+
+
+def _arcsinh_slope(y: Any, x: Any) -> Any:
+    return 1 / (sqrt(1 + x * x) if dtype_of(x).kind == "c" else hypot(x, 1))
+
+
+arcsinh = elementwise("arcsinh", np.arcsinh, (_arcsinh_slope,))
+arccosh = elementwise("arccosh", np.arccosh, (lambda y, x: 1 / (sqrt(x - 1) * sqrt(x + 1)),))
+arctanh = elementwise("arctanh", np.arctanh, (lambda y, x: reciprocal((1 - x) * (1 + x)),))
+
+# ---------------------------------------------------------------------------------------------- kinks and selections
+
+absolute = elementwise("absolute", np.absolute, (lambda y, x: sign(x),))
+copysign = elementwise("copysign", np.copysign, (lambda z, x, s: sign(x) * copysign(scalar_like(1, x), s), None))
+heaviside = elementwise("heaviside", np.heaviside, (None, lambda z, x, h: equal(x, 0)), selects=True)
+
+
+def _share(x: Any, wins: Any, ties: Any) -> Any:
+    """1 where x is the one that is chosen, 1/2 at a tie, 0 elsewhere."""
+    return where(wins, scalar_like(1, x), where(ties, scalar_like(0.5, x), scalar_like(0, x)))
+
+
+# `maximum` and `minimum` choose NaN before any number, `fmax` and `fmin` any number before NaN.
+
+
+def _larger(x: Any, y: Any) -> Any:
+    return _share(x, logical_or(greater(x, y), isnan(x)), equal(x, y))
+
+
+def _smaller(x: Any, y: Any) -> Any:
+    return _share(x, logical_or(less(x, y), isnan(x)), equal(x, y))
+
+
+def _larger_number(x: Any, y: Any) -> Any:
+    return _share(x, logical_or(greater(x, y), isnan(y)), equal(x, y))
+
+
+def _smaller_number(x: Any, y: Any) -> Any:
+    return _share(x, logical_or(less(x, y), isnan(y)), equal(x, y))
+
+
+maximum = elementwise("maximum", np.maximum, (lambda z, x, y: _larger(x, y), lambda z, x, y: _larger(y, x)))
+minimum = elementwise("minimum", np.minimum, (lambda z, x, y: _smaller(x, y), lambda z, x, y: _smaller(y, x)))
+fmax = elementwise("fmax", np.fmax, (lambda z, x, y: _larger_number(x, y), lambda z, x, y: _larger_number(y, x)))
+fmin = elementwise("fmin", np.fmin, (lambda z, x, y: _smaller_number(x, y), lambda z, x, y: _smaller_number(y, x)))
+
+# ------------------------------------------------------------------------------------------------------------- sinc
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
+
+
+def _sinc_derivative(x: Any, n: int) -> Any:
+    """The n-th derivative of sin(πx)/(πx), also at and near zero.
+
+    With u = πx, s = sin(u)/u has s⁽ⁿ⁾ = ∫₀¹ tⁿ cos(ut + nπ/2) dt, computed by Gauss–Legendre quadrature for small u;
+    for large u the recurrence u·s⁽ⁿ⁾ + n·s⁽ⁿ⁻¹⁾ = sin(u + nπ/2) is stable upwards.
+    """
+    if n == 0:
+        return np.sinc(x)
+    dtype = dtype_of(x)
+    u = np.pi * np.multiply(x, np.float64(1))
+    turned = (np.sin(u), np.cos(u), -np.sin(u), -np.cos(u))  # sin(u + kπ/2)
+    small = np.abs(u) < n + 2
+    safe = np.where(small, 1, u)
+    far = turned[0] / safe
+    for k in range(1, n + 1):
+        far = (turned[k % 4] - k * far) / safe
+    near = np.zeros_like(u)
+    v = np.where(small, u, 0)
+    for t, w in zip((_NODES + 1) / 2, _WEIGHTS / 2, strict=True):
+        c = (np.cos, np.sin)[n % 2](v * t)
+        near = near + w * t**n * (c if n % 4 in (0, 3) else -c)
+    return (np.pi**n * np.where(small, near, far)).astype(dtype)[()]
+
+
+sinc = elementwise("sinc", _sinc_derivative, (lambda y, x, n: sinc(x, n=n + 1),))

@@ -1,0 +1,254 @@
+"""Rows for reading elements by index, and for the transpose of that, adding into zeros.
+
+An index is split into data and structure: `index(x, *arrays, pattern=…)`. The pattern is a tuple of ints, slices,
+`None`, `Ellipsis` and, in place of each integer array, the mark `ARRAY`; the arrays follow as operands. Boolean masks
+are turned into integer arrays before they get here (`split_index`).
+
+`scatter(*values, *arrays, patterns=…, shape=…)` makes an array of zeros and adds each value at its place, repeated
+places adding up. It takes any number of values, so that n reads of one array cost O(n) in the reverse sweep even
+when the cotangents are themselves traced.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from wengert.errors import UnsupportedFunctionError
+from wengert.ops.derive import multilinear, variadic_linear
+from wengert.ops.op import Traced
+from wengert.ops.shape import broadcast_to, transpose
+from wengert.types import SCALARS, ndim_of, shape_of
+
+
+class _Array:
+    """The mark that stands for an integer array in a pattern."""
+
+    def __repr__(self) -> str:
+        return "ARRAY"
+
+
+ARRAY = _Array()
+
+
+def split_index(idx: Any) -> tuple[tuple, tuple]:
+    """Pattern and arrays of a NumPy index.
+
+    >>> split_index((0, [1, 2], slice(None)))
+    ((0, ARRAY, slice(None, None, None)), (array([1, 2]),))
+    """
+    pattern: list[Any] = []
+    arrays: list[Any] = []
+    for item in idx if isinstance(idx, tuple) else (idx,):
+        if item is None or item is Ellipsis or item.__class__ is int or isinstance(item, slice):
+            pattern.append(item)
+        elif isinstance(item, np.integer):
+            pattern.append(int(item))
+        else:
+            array = item if hasattr(item, "dtype") else np.asarray(item, dtype=None if np.size(item) else np.intp)
+            if array.dtype == bool:
+                if ndim_of(array) == 0:
+                    raise UnsupportedFunctionError(
+                        "an index that is a single True or False", remedy="index with None, or with a 1-d mask"
+                    )
+                positions = np.nonzero(array)
+                pattern.extend([ARRAY] * len(positions))
+                arrays.extend(positions)
+            else:
+                pattern.append(ARRAY)
+                arrays.append(array)
+    return tuple(pattern), tuple(arrays)
+
+
+def fill_pattern(pattern: tuple, arrays: Any) -> tuple:
+    """The NumPy index that a pattern and its arrays make."""
+    if not arrays:
+        return pattern
+    remaining = iter(arrays)
+    return tuple([next(remaining) if item is ARRAY else item for item in pattern])
+
+
+def _index(x: Any, *arrays: Any, pattern: tuple) -> Any:
+    if x.__class__ in SCALARS:
+        x = np.asarray(x)
+    return x[fill_pattern(pattern, arrays)]
+
+
+def _has_arrays(pattern: tuple) -> bool:
+    return any(item is ARRAY for item in pattern)
+
+
+def _explicit(pattern: tuple, ndim: int) -> tuple:
+    """The pattern with its Ellipsis spelt out."""
+    for k, item in enumerate(pattern):
+        if item is Ellipsis:
+            used = sum(1 for other in pattern if other is not None and other is not Ellipsis)
+            return pattern[:k] + (slice(None),) * (ndim - used) + pattern[k + 1 :]
+    return pattern
+
+
+def _arrays_come_first(pattern: tuple) -> bool:
+    """Whether slices separate the arrays of a pattern: NumPy then puts their axes first in the result."""
+    marks = [k for k, item in enumerate(pattern) if item is ARRAY or item.__class__ is int]
+    return _has_arrays(pattern) and marks[-1] - marks[0] != len(marks) - 1
+
+
+def _move_axis(x: Any, source: int, target: int) -> Any:
+    axes = [k for k in range(ndim_of(x)) if k != source]
+    axes.insert(target, source)
+    return transpose(x, axes=tuple(axes))
+
+
+def _batch_index(args: Any, mapped: Any, params: dict) -> Any:
+    x, *arrays = args
+    if any(mapped[1:]):
+        return NotImplemented
+    pattern = _explicit(params["pattern"], ndim_of(x) - 1)
+    y = index(x, *arrays, pattern=(slice(None), *pattern))
+    if _arrays_come_first(pattern):
+        y = _move_axis(y, max(ndim_of(a) for a in arrays), 0)
+    return y
+
+
+index = multilinear(
+    "index",
+    _index,
+    lambda i, ct, x, *arrays, pattern: scatter(ct, *arrays, patterns=(pattern,), shape=x.shape),
+    batch=_batch_index,
+)
+
+
+def _count(pattern: tuple) -> int:
+    return sum(1 for item in pattern if item is ARRAY)
+
+
+def arrays_of_patterns(patterns: tuple, arrays: Any) -> list[list]:
+    """Deal the arrays of a scatter out to its patterns."""
+    remaining = iter(arrays)
+    return [list(itertools.islice(remaining, _count(p))) for p in patterns]
+
+
+def add_at(target: np.ndarray, place: tuple, has_arrays: bool, value: Any) -> None:
+    """`target[place] += value`, repeated places adding up."""
+    if has_arrays:
+        np.add.at(target, place, value)
+    else:
+        target[place] += value
+
+
+def _scatter(*args: Any, patterns: tuple, shape: tuple[int, ...], starts: Any = None) -> Any:
+    values, arrays = args[: len(patterns)], args[len(patterns) :]
+    dealt = arrays_of_patterns(patterns, arrays)
+    if not all(isinstance(v, (np.ndarray, np.generic)) or v.__class__ in SCALARS for v in values):
+        total: Any = 0
+        for value, pattern, own in zip(values, patterns, dealt, strict=True):
+            total = total + _scatter_foreign(value, pattern, own, shape)
+        return total
+    target = np.zeros(shape, np.result_type(*values))
+    for value, pattern, own in zip(values, patterns, dealt, strict=True):
+        add_at(target, fill_pattern(pattern, own), bool(own), value)
+    return target
+
+
+def _scatter_foreign(value: Any, pattern: tuple, arrays: list, shape: tuple[int, ...]) -> Any:
+    """Scatter an array of another library, which need not allow writing: multiply by 0-1 matrices, axis by axis."""
+    if len(arrays) > 1:
+        raise UnsupportedFunctionError(
+            f"the derivative of an index with several integer arrays, of a {type(value).__name__}",
+            remedy="index one axis at a time",
+        )
+    pattern = _explicit(fill_pattern(pattern, arrays), len(shape))
+    pattern += (slice(None),) * (len(shape) - sum(1 for item in pattern if item is not None))
+    value = value[tuple([0 if item is None else slice(None) for item in pattern if item.__class__ is not int])]
+    for axis, item in enumerate([item for item in pattern if item is not None]):
+        n = shape[axis]
+        if item.__class__ is int:
+            value = value[(slice(None),) * axis + (None,)]
+        chosen = np.atleast_1d(np.arange(n)[item])
+        if not np.array_equal(chosen, np.arange(n)):
+            placed = np.zeros((n, len(chosen)), value.dtype)
+            placed[chosen, np.arange(len(chosen))] = 1
+            value = np.moveaxis(np.tensordot(value, placed, axes=([axis], [1])), -1, axis)
+    return value
+
+
+def _scatter_transpose(i: int, ct: Any, args: Any, patterns: tuple, shape: tuple[int, ...], starts: Any = None) -> Any:
+    pattern = patterns[i]
+    if len(args) == len(patterns):
+        return index(ct, pattern=pattern)
+    start = len(patterns) + (sum(_count(p) for p in patterns[:i]) if starts is None else starts[i])
+    return index(ct, *args[start : start + _count(pattern)], pattern=pattern)
+
+
+def _batch_scatter(args: Any, mapped: Any, params: dict) -> Any:
+    patterns, shape = params["patterns"], params["shape"]
+    k = len(patterns)
+    if any(mapped[k:]):
+        return NotImplemented
+    size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
+    dealt = arrays_of_patterns(patterns, args[k:])
+    values, places = [], []
+    for value, m, pattern, own in zip(args[:k], mapped[:k], patterns, dealt, strict=True):
+        if not m:
+            value = broadcast_to(value, shape=(size, *shape_of(value)))
+        pattern = _explicit(pattern, len(shape))
+        if _arrays_come_first(pattern):
+            value = _move_axis(value, 0, max(ndim_of(a) for a in own))
+        values.append(value)
+        places.append((slice(None), *pattern))
+    return scatter(*values, *args[k:], patterns=tuple(places), shape=(size, *shape), starts=params.get("starts"))
+
+
+scatter = variadic_linear(
+    "scatter",
+    _scatter,
+    _scatter_transpose,
+    batch=_batch_scatter,
+    shape=lambda *avals, patterns, shape, starts=None: shape,
+)
+"""`starts` says where the arrays of each pattern begin, so that the transpose for n values costs O(n) in all."""
+
+
+class Scattered:
+    """A cotangent under construction: many reads of one array, added up in one buffer.
+
+    Plain values are added to the buffer at once; values that are traced, or of another library, wait and become one
+    `scatter`.
+    """
+
+    __slots__ = ("buffer", "dense", "dtype", "shape", "waiting")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype, dense: Any = None):
+        self.shape = shape
+        self.dtype = dtype
+        self.dense = dense
+        self.buffer: Any = None
+        self.waiting: list[tuple] = []
+
+    def add(self, ct: Any, pattern: tuple, arrays: tuple) -> None:
+        """Add what one read sends back."""
+        plain = isinstance(ct, (np.ndarray, np.generic)) or ct.__class__ in SCALARS
+        if plain and not any(isinstance(a, Traced) for a in arrays):
+            if self.buffer is None:
+                self.buffer = np.zeros(self.shape, self.dtype)
+            add_at(self.buffer, fill_pattern(pattern, arrays), bool(arrays), ct)
+        else:
+            self.waiting.append((ct, pattern, arrays))
+
+    def add_dense(self, ct: Any) -> None:
+        """Add a contribution to all elements."""
+        self.dense = ct if self.dense is None else self.dense + ct
+
+    def total(self) -> Any:
+        """The sum of all contributions."""
+        result = self.buffer
+        if self.waiting:
+            values, patterns, arrays = zip(*self.waiting, strict=True)
+            starts = tuple(itertools.accumulate(map(len, arrays), initial=0))
+            part = scatter(*values, *itertools.chain(*arrays), patterns=patterns, shape=self.shape, starts=starts)
+            result = part if result is None else result + part
+        if self.dense is not None:
+            result = self.dense if result is None else result + self.dense
+        return result

@@ -1,0 +1,124 @@
+"""What an op is, and the one door through which every op is applied.
+
+An op is a row of the table: a name, a way to compute it on plain values, and, depending on its family (see
+`derive.py`), what cannot be derived: partial derivatives, a transpose, a batch rule. Data go in by position,
+metadata (axes, shapes, index tuples) by keyword.
+
+`call` is the single door. It looks for the operand that belongs to the innermost running transformation (the one
+with the highest tag) and hands over to that transformation; with no such operand it computes. Tags are fresh for
+every transformation, so nested perturbations are never confused (Siskind & Pearlmutter 2005).
+
+This file knows nothing of modes: they derive their values from `Traced` and their transformations from `Trace`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+fresh_tag = itertools.count(1).__next__
+"""The next tag. Drawing one is atomic, so threads need no lock."""
+
+TABLE: dict[str, Op] = {}
+"""Every op by name."""
+
+
+class Trace:
+    """One running transformation: what its traced values have in common.
+
+    `process` is what the door hands over to. `unary` and `binary` are the same for an op of one or two operands
+    without parameters, the commonest ways through; a trace may have a quicker way for them.
+    """
+
+    __slots__ = ()
+    tag: int
+    alive = True
+    """Whether the transformation is still running; its values must not be used afterwards."""
+    batches = False
+    """Whether values are batches, which may leave a differentiation that ended."""
+
+    def process(self, op: Op, args: tuple, params: dict) -> Any:
+        """Apply an op to operands of which at least one belongs to this trace and none to an inner one."""
+        raise NotImplementedError
+
+    def unary(self, op: Op, x: Any) -> Any:
+        return self.process(op, (x,), NO_PARAMS)
+
+    def binary(self, op: Op, x: Any, y: Any) -> Any:
+        return self.process(op, (x, y), NO_PARAMS)
+
+
+class Traced:
+    """Mark of every traced value."""
+
+    __slots__ = ()
+    owner: Trace
+
+
+def call(op: Op, *args: Any, **params: Any) -> Any:
+    """Apply an op: the innermost transformation among the operands decides what that means."""
+    trace = None
+    for a in args:
+        if isinstance(a, Traced):
+            candidate = a.owner
+            if trace is None or candidate.tag > trace.tag:
+                trace = candidate
+    if trace is None:
+        return op.impl(*args, **params)
+    return trace.process(op, args, params)
+
+
+class Op:
+    """One row of the table. Families derive from it; rows are made by the constructors in `derive.py`.
+
+    `impl(*args, **params)` computes on plain values, through NumPy's public functions, so that arrays of other
+    libraries take part. `batch(args, mapped, params)` is the op with a hidden leading axis on some operands.
+    `shape(*avals, **params)` is the shape of the result, for ops that do real work (see `derive.result_aval`).
+
+    >>> from wengert.ops.elementwise import exp
+    >>> exp
+    <op exp>
+    """
+
+    __slots__ = ("batch", "impl", "name", "shape")
+
+    def __init__(self, name: str, impl: Callable, *, batch: Callable | None = None, shape: Callable | None = None):
+        if name in TABLE:
+            raise ValueError(f"there is an op named {name!r} already")
+        self.name = name
+        self.impl = impl
+        self.batch = batch
+        self.shape = shape
+        TABLE[name] = self
+
+    __call__ = call
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+    def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
+        """The tangent of the result `y`, given tangents of the arguments (`None` where there is none)."""
+        raise NotImplementedError
+
+
+# The same door, for the two commonest ways through it.
+
+
+def call1(op: Op, x: Any) -> Any:
+    """`call` with one operand and no parameters."""
+    return x.owner.unary(op, x) if isinstance(x, Traced) else op.impl(x)
+
+
+def call2(op: Op, x: Any, y: Any) -> Any:
+    """`call` with two operands and no parameters."""
+    if isinstance(x, Traced):
+        if isinstance(y, Traced) and y.owner.tag > x.owner.tag:
+            return y.owner.binary(op, x, y)
+        return x.owner.binary(op, x, y)
+    if isinstance(y, Traced):
+        return y.owner.binary(op, x, y)
+    return op.impl(x, y)
+
+
+NO_PARAMS: dict[str, Any] = {}

@@ -1,0 +1,187 @@
+"""Rows for reductions and scans (`sum` stands with the structural ops, in `shape.py`).
+
+A reduction that is not linear has one coefficient per element: y_dot = Σ c(y, x) · x_dot over the reduced axes. A row
+states c. Ties in `max` and `min` share the derivative equally. `axis` is a tuple of non-negative ints.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.linalg import blas
+
+from wengert.ops.derive import General, general, linear, zero
+from wengert.ops.elementwise import equal, exp, isinf, logical_and, where
+from wengert.ops.shape import astype, broadcast_to, concatenate, flip, reshape, sum, transpose
+from wengert.types import dtype_of, shape_of
+
+
+def _shift_axes(op_getter: Callable[[], Any]) -> Callable:
+    """The batch rule of an op whose only axes are in `axis`: they move up by one."""
+    return lambda args, mapped, params: op_getter()(
+        args[0], **{**params, "axis": tuple([a + 1 for a in params["axis"]])}
+    )
+
+
+def reduction(name: str, impl: Callable, coefficient: Callable) -> General:
+    """A row for a reduction over `axis`; `coefficient(y, x, axis)`, with y kept at full rank."""
+
+    def rule(x_dot: Any, y: Any, x: Any, axis: tuple[int, ...]) -> Any:
+        kept = reshape(y, shape=tuple(1 if k in axis else n for k, n in enumerate(shape_of(x))))
+        return sum(coefficient(kept, x, axis) * x_dot, axis=axis)
+
+    op = general(name, impl, (rule,), batch=_shift_axes(lambda: op))
+    return op
+
+
+def _equal_shares(y: Any, x: Any, axis: tuple[int, ...]) -> Any:
+    chosen = astype(equal(x, y), dtype=dtype_of(x))
+    return chosen / sum(chosen, axis=axis, keepdims=True)
+
+
+max = reduction("max", lambda x, axis: np.max(x, axis=axis), _equal_shares)
+min = reduction("min", lambda x, axis: np.min(x, axis=axis), _equal_shares)
+
+
+def _logsumexp(x: Any, axis: tuple[int, ...]) -> Any:
+    top = np.max(x, axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    with np.errstate(divide="ignore"):
+        return np.log(np.sum(np.exp(x - top), axis=axis)) + np.reshape(
+            top, tuple(n for k, n in enumerate(shape_of(x)) if k not in axis)
+        )
+
+
+def _softmax(y: Any, x: Any, axis: tuple[int, ...]) -> Any:
+    return exp(where(logical_and(isinf(y), equal(x, y)), 0, x - y))
+
+
+logsumexp = reduction("logsumexp", _logsumexp, _softmax)
+
+# ------------------------------------------------------------------------------------------------------------- scans
+#
+# Scans run along axis `axis` (one int); the rows below are stated for all other axes at once.
+
+cumsum = linear(
+    "cumsum",
+    lambda x, axis: np.cumsum(x, axis=axis),
+    lambda ct, x, axis: flip(cumsum(flip(ct, axis=(axis,)), axis=axis), axis=(axis,)),
+    batch=lambda args, mapped, params: cumsum(args[0], axis=params["axis"] + 1),
+    shape=lambda x, axis: x.shape,
+)
+
+
+def _linear_recurrence(a: Any, b: Any) -> Any:
+    """h₀ = b₀, hₖ = aₖ·hₖ₋₁ + bₖ, along the first axis."""
+    a, b = np.asarray(a), np.asarray(b)
+    h = np.array(np.broadcast_to(b, np.broadcast_shapes(a.shape, b.shape)), dtype=np.result_type(a, b))
+    n, lanes = h.shape[0], h.size // len(h) if len(h) else 0
+    if h.dtype.char in "fd" and lanes < n:
+        # Forward substitution with a bidiagonal matrix, natively. One triangular solve per lane.
+        solve = blas.dtbsv if h.dtype.char == "d" else blas.stbsv
+        a_lanes = np.broadcast_to(a, h.shape).reshape(n, lanes)
+        h_lanes = h.reshape(n, lanes)
+        band = np.zeros((2, n), h.dtype, order="F")
+        for lane in range(lanes):
+            band[1, :-1] = -a_lanes[1:, lane]
+            h_lanes[:, lane] = solve(1, band, h_lanes[:, lane], lower=1, diag=1)
+        return h_lanes.reshape(h.shape)
+    for k in range(1, n):
+        h[k] += a[k] * h[k - 1]
+    return h
+
+
+def exchange_first_axes(x: Any) -> Any:
+    """The first two axes exchanged: a hidden axis in front gives way to the axis of a scan."""
+    return transpose(x, axes=(1, 0, *range(2, len(shape_of(x)))))
+
+
+def _before(h: Any) -> Any:
+    """h moved one place along the first axis, zero first."""
+    return concatenate(h[:1] * 0, h[:-1], axis=0)
+
+
+def _recurrence_transpose(ct: Any, a: Any, b: Any) -> Any:
+    """b_barₖ = ctₖ + aₖ₊₁·b_barₖ₊₁: the same recurrence, backwards."""
+    return flip(linear_recurrence(_before(flip(a, axis=(0,))), flip(ct, axis=(0,))), axis=(0,))
+
+
+def _batch_recurrence(args: Any, mapped: Any, params: dict) -> Any:
+    size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
+    whole = [a if m else broadcast_to(a, shape=(size, *shape_of(a))) for a, m in zip(args, mapped, strict=True)]
+    return exchange_first_axes(linear_recurrence(*[exchange_first_axes(w) for w in whole]))
+
+
+linear_recurrence = general(
+    "linear_recurrence",
+    _linear_recurrence,
+    (
+        lambda a_dot, h, a, b: linear_recurrence(a, a_dot * _before(h)),
+        lambda b_dot, h, a, b: linear_recurrence(a, b_dot),
+    ),
+    transposes={1: _recurrence_transpose},
+    batch=_batch_recurrence,
+    shape=lambda a, b: b.shape,
+)
+"""Closed under differentiation, and exact where elements are zero: what `cumprod` and `prod` are derived from."""
+
+
+def _one_before(h: Any) -> Any:
+    """h moved one place along the first axis, one first: the products of all earlier elements."""
+    return concatenate(h[:1] * 0 + 1, h[:-1], axis=0)
+
+
+cumprod = general(
+    "cumprod",
+    lambda x: np.cumprod(x, axis=0),
+    (lambda x_dot, y, x: linear_recurrence(x, _one_before(y) * x_dot),),
+    batch=lambda args, mapped, params: exchange_first_axes(cumprod(exchange_first_axes(args[0]))),
+    shape=lambda x: x.shape,
+)
+"""Along the first axis."""
+
+
+def _products_of_others(y: Any, x: Any, axis: tuple[int, ...]) -> Any:
+    """For each element the product of all others that are reduced with it, without division."""
+    shape = shape_of(x)
+    rest = [k for k in range(len(shape)) if k not in axis]
+    order = [*axis, *rest]
+    count = math.prod(shape[k] for k in axis)
+    if count == 0:
+        return x
+    lanes = reshape(transpose(x, axes=tuple(order)), shape=(count, *[shape[k] for k in rest]))
+    before = _one_before(cumprod(lanes))
+    after = flip(_one_before(cumprod(flip(lanes, axis=(0,)))), axis=(0,))
+    others = reshape(before * after, shape=tuple(shape[k] for k in order))
+    return transpose(others, axes=tuple(np.argsort(order).tolist()))
+
+
+prod = reduction("prod", lambda x, axis: np.prod(x, axis=axis), _products_of_others)
+
+# -------------------------------------------------------------------------------------------------- locally constant
+
+any = zero("any", lambda x, axis: np.any(x, axis=axis), batch=_shift_axes(lambda: any))
+all = zero("all", lambda x, axis: np.all(x, axis=axis), batch=_shift_axes(lambda: all))
+count_nonzero = zero(
+    "count_nonzero", lambda x, axis: np.count_nonzero(x, axis=axis), batch=_shift_axes(lambda: count_nonzero)
+)
+
+
+def _one_axis(name: str, impl: Callable) -> Any:
+    """A locally constant op along one axis, -1 meaning the last."""
+
+    def batch(args: Any, mapped: Any, params: dict) -> Any:
+        axis = params["axis"]
+        return op(args[0], **{**params, "axis": axis + 1 if axis >= 0 else axis})
+
+    op = zero(name, impl, batch=batch)
+    return op
+
+
+argmax = _one_axis("argmax", lambda x, axis: np.argmax(x, axis=axis))
+argmin = _one_axis("argmin", lambda x, axis: np.argmin(x, axis=axis))
+argsort = _one_axis("argsort", lambda x, axis, kind=None: np.argsort(x, axis=axis, kind=kind))
+argpartition = _one_axis("argpartition", lambda x, axis, kth: np.argpartition(x, kth, axis=axis))

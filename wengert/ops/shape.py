@@ -1,0 +1,151 @@
+"""Rows for ops that move elements without changing them. All are linear; each states its transpose and batch rule.
+
+Parameters are normalised by the caller: axes are non-negative, shapes are tuples of ints without -1.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.ops.derive import linear, variadic_linear, zero
+from wengert.types import SCALARS, dtype_of, ndim_of, shape_of
+
+_SMALL = 4096
+"""Below this many elements filling an array is cheaper than making a broadcast view of one."""
+
+
+def _reshape(x: Any, shape: tuple[int, ...]) -> Any:
+    return np.reshape(x, shape) if x.__class__ in SCALARS else x.reshape(shape)
+
+
+reshape = linear(
+    "reshape",
+    _reshape,
+    lambda ct, x, shape: reshape(ct, shape=x.shape),
+    batch=lambda args, mapped, params: reshape(args[0], shape=shape_of(args[0])[:1] + params["shape"]),
+)
+
+transpose = linear(
+    "transpose",
+    lambda x, axes: x.transpose(axes) if x.__class__ is np.ndarray else np.transpose(x, axes),
+    lambda ct, x, axes: transpose(ct, axes=tuple(np.argsort(axes).tolist())),
+    batch=lambda args, mapped, params: transpose(args[0], axes=(0, *[a + 1 for a in params["axes"]])),
+)
+
+
+def _broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
+    if isinstance(x, (float, np.generic)):
+        if math.prod(shape) <= _SMALL:
+            filled = np.empty(shape, dtype_of(x))
+            filled.fill(x)
+            return filled
+    return np.broadcast_to(x, shape)
+
+
+def _unbroadcast(ct: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    extra = len(shape) - len(x.shape)
+    axes = tuple(range(extra)) + tuple(k + extra for k, n in enumerate(x.shape) if n == 1 and shape[k + extra] != 1)
+    return reshape(sum(ct, axis=axes, keepdims=False), shape=x.shape)
+
+
+def _batch_broadcast_to(args, mapped, params):
+    (x,), shape = args, params["shape"]
+    size, *rest = shape_of(x)
+    padded = reshape(x, shape=(size, *(1,) * (len(shape) - len(rest)), *rest))
+    return broadcast_to(padded, shape=(size, *shape))
+
+
+broadcast_to = linear("broadcast_to", _broadcast_to, _unbroadcast, batch=_batch_broadcast_to)
+
+
+def _sum(x: Any, axis: tuple[int, ...] | None = None, keepdims: bool = False) -> Any:
+    if x.__class__ is np.ndarray:
+        return np.add.reduce(x, axis=axis, keepdims=keepdims)  # type: ignore[call-overload]
+    return np.sum(x, axis=axis, keepdims=keepdims)
+
+
+def _sum_transpose(ct: Any, x: Any, axis: tuple[int, ...] | None = None, keepdims: bool = False) -> Any:
+    if axis is not None and not keepdims and len(axis) < len(x.shape):
+        ct = reshape(ct, shape=tuple(1 if k in axis else n for k, n in enumerate(x.shape)))
+    return broadcast_to(ct, shape=x.shape)
+
+
+def _batch_sum(args, mapped, params):
+    (x,) = args
+    axis = params.get("axis")
+    axes = range(ndim_of(x) - 1) if axis is None else axis
+    return sum(x, axis=tuple([a + 1 for a in axes]), keepdims=params.get("keepdims", False))
+
+
+def _sum_shape(x: Any, axis: tuple[int, ...] | None = None, keepdims: bool = False) -> tuple[int, ...]:
+    axes = range(len(x.shape)) if axis is None else axis
+    if keepdims:
+        return tuple(1 if k in axes else n for k, n in enumerate(x.shape))
+    return tuple(n for k, n in enumerate(x.shape) if k not in axes)
+
+
+sum = linear("sum", _sum, _sum_transpose, batch=_batch_sum, shape=_sum_shape)
+
+flip = linear(
+    "flip",
+    lambda x, axis: np.flip(x, axis),
+    lambda ct, x, axis: flip(ct, axis=axis),
+    batch=lambda args, mapped, params: flip(args[0], axis=tuple(a + 1 for a in params["axis"])),
+)
+
+
+def _piece_of_concatenation(i: int, ct: Any, xs: Any, axis: int, starts: Any = None) -> Any:
+    start = builtins.sum(shape_of(x)[axis] for x in xs[:i]) if starts is None else starts[i]
+    stop = start + shape_of(xs[i])[axis]
+    return ct[(slice(None),) * axis + (slice(start, stop),)]
+
+
+def _batch_concatenate(args, mapped, params):
+    size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
+    whole = [a if m else broadcast_to(a, shape=(size, *shape_of(a))) for a, m in zip(args, mapped, strict=True)]
+    return concatenate(*whole, axis=params["axis"] + 1, starts=params.get("starts"))
+
+
+concatenate = variadic_linear(
+    "concatenate",
+    lambda *xs, axis, starts=None: np.concatenate(xs, axis=axis),
+    _piece_of_concatenation,
+    batch=_batch_concatenate,
+)
+"""`starts` says where each piece begins, so that the transpose for n pieces costs O(n) in all."""
+
+
+def _astype(x: Any, dtype: np.dtype) -> Any:
+    if dtype_of(x).kind == "c" and np.dtype(dtype).kind != "c":
+        x = x.real
+    return x.astype(dtype) if hasattr(x, "astype") else np.dtype(dtype).type(x)
+
+
+astype = linear(
+    "astype",
+    _astype,
+    lambda ct, x, dtype: astype(ct, dtype=x.dtype),
+    batch=lambda args, mapped, params: astype(args[0], **params),
+)
+
+as_integer = zero("as_integer", _astype, batch=lambda a, m, params: as_integer(a[0], **params))
+"""A cast to an integer or boolean type: rounding."""
+
+copy = linear("copy", lambda x: np.copy(x), lambda ct, x: ct, batch=lambda args, mapped, params: copy(args[0]))
+
+# ---------------------------------------------------------------- complex numbers as pairs of reals
+#
+# Real-linear maps. The pairing of a cotangent with a tangent is Re(ct · x_dot), which makes the transpose of a
+# multiplication by c the multiplication by c, and gives these three their transposes.
+
+real = linear("real", lambda x: np.real(x), lambda ct, x: astype(ct, dtype=x.dtype), batch=lambda a, m, p: real(a[0]))
+imag = linear(
+    "imag", lambda x: np.imag(x), lambda ct, x: astype(ct * -1j, dtype=x.dtype), batch=lambda a, m, p: imag(a[0])
+)
+conjugate = linear(
+    "conjugate", lambda x: np.conjugate(x), lambda ct, x: conjugate(ct), batch=lambda a, m, p: conjugate(a[0])
+)

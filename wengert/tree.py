@@ -1,0 +1,118 @@
+"""Nested containers: tuples, lists, dicts, named tuples, dataclasses, over optree.
+
+Every operator takes and returns nested containers; this file is the only one that knows how they are taken apart.
+`None` is an empty container. A dataclass is registered with optree when it is first met, so that users need not
+do it; fields declared with `field(metadata={"static": True})` are part of the structure instead of the data.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import optree
+
+NAMESPACE = "wengert"
+
+_registered: set[type] = set()
+
+
+def _register_dataclass(cls: type) -> None:
+    fields = [f.name for f in dataclasses.fields(cls) if not f.metadata.get("static")]
+    static = [f.name for f in dataclasses.fields(cls) if f.metadata.get("static")]
+
+    def take_apart(instance):
+        return (
+            tuple(getattr(instance, name) for name in fields),
+            tuple(getattr(instance, name) for name in static),
+            tuple(fields),
+        )
+
+    def put_together(static_values, children):
+        # `__init__` and `__post_init__` may demand real numbers, and the children may be traced: set fields directly.
+        instance = object.__new__(cls)
+        for name, value in zip(fields, children, strict=True):
+            object.__setattr__(instance, name, value)
+        for name, value in zip(static, static_values, strict=True):
+            object.__setattr__(instance, name, value)
+        return instance
+
+    optree.register_pytree_node(cls, take_apart, put_together, namespace=NAMESPACE)
+
+
+def _register_dataclasses_among(leaves: list[Any]) -> bool:
+    """Register the dataclasses that optree took for leaves; tell whether there were any."""
+    found = False
+    for leaf in leaves:
+        cls = type(leaf)
+        if dataclasses.is_dataclass(cls) and cls not in _registered:
+            try:
+                _register_dataclass(cls)
+            except ValueError:  # another thread, or the user, was faster
+                pass
+            _registered.add(cls)
+            found = True
+    return found
+
+
+def flatten(tree: Any) -> tuple[list[Any], Any]:
+    """The leaves of a container, and its structure.
+
+    >>> flatten({"a": 1.0, "b": (2.0, 3.0)})[0]
+    [1.0, 2.0, 3.0]
+    """
+    leaves, structure = optree.tree_flatten(tree, namespace=NAMESPACE)
+    while _register_dataclasses_among(leaves):
+        leaves, structure = optree.tree_flatten(tree, namespace=NAMESPACE)
+    return leaves, structure
+
+
+def unflatten(structure: Any, leaves: Any) -> Any:
+    """The container of that structure with these leaves.
+
+    >>> leaves, structure = flatten((1.0, [2.0]))
+    >>> unflatten(structure, [10.0, 20.0])
+    (10.0, [20.0])
+    """
+    return optree.tree_unflatten(structure, leaves)
+
+
+def map(function: Callable, tree: Any, *rest: Any) -> Any:
+    """Apply a function to the leaves of one or several containers of the same structure.
+
+    >>> map(lambda a, b: a + b, {"x": 1.0}, {"x": 2.0})
+    {'x': 3.0}
+    """
+    leaves, structure = flatten(tree)
+    columns = [leaves]
+    for other in rest:
+        other_leaves, other_structure = flatten(other)
+        if other_structure != structure:
+            raise ValueError(f"containers differ: {structure} and {other_structure}")
+        columns.append(other_leaves)
+    return unflatten(structure, [function(*row) for row in zip(*columns, strict=True)])
+
+
+def leaves(tree: Any) -> list[Any]:
+    """Only the leaves.
+
+    >>> leaves([1.0, (2.0, None)])
+    [1.0, 2.0]
+    """
+    return flatten(tree)[0]
+
+
+def paths(tree: Any) -> list[str]:
+    """A readable name for each leaf, for error messages.
+
+    >>> paths({"a": [1.0, 2.0]})
+    ["['a'][0]", "['a'][1]"]
+    """
+    flatten(tree)  # registers dataclasses
+    return [accessor.codify("") for accessor in optree.tree_accessors(tree, namespace=NAMESPACE)]
+
+
+def compose(outer: Any, inner: Any) -> Any:
+    """The structure in which every leaf of `outer` is replaced by `inner`."""
+    return outer.compose(inner)

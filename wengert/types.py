@@ -1,0 +1,115 @@
+"""Shapes and types of values, whatever the values are.
+
+A value is a NumPy array, a Python or NumPy scalar, an array of another library, or a traced value. The questions
+asked of them everywhere (shape? dtype? does it have derivatives?) are answered here, without conversion.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+_PYTHON_SCALARS = {
+    float: np.dtype(np.float64),
+    complex: np.dtype(np.complex128),
+    int: np.dtype(np.int64),
+    bool: np.dtype(np.bool_),
+}
+SCALARS: frozenset[Any] = frozenset(_PYTHON_SCALARS)
+"""Python's own number types. NumPy promotes them weakly: `float32_array * 2.0` stays float32."""
+
+_new_tuple = tuple.__new__
+_DOUBLES = frozenset((float, np.float64))
+
+PLAIN: frozenset[Any] = frozenset((np.ndarray, np.float64, np.float32, float, int))
+"""The commonest classes of plain values: a quick way to know that a value is not traced."""
+
+
+class Aval(NamedTuple):
+    """What is known of a value without the value: its shape and dtype ("abstract value").
+
+    >>> Aval((2, 3), np.dtype(float)).size
+    6
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        size = 1
+        for n in self.shape:
+            size *= n
+        return size
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    """The shape of anything that can be an operand.
+
+    >>> shape_of(1.0), shape_of(np.ones((2, 3))), shape_of([1, 2])
+    ((), (2, 3), (2,))
+    """
+    if x.__class__ in SCALARS:
+        return ()
+    try:
+        return x.shape
+    except AttributeError:
+        return np.shape(x)
+
+
+def ndim_of(x: Any) -> int:
+    """The number of axes of anything that can be an operand."""
+    return len(shape_of(x))
+
+
+def dtype_of(x: Any) -> np.dtype:
+    """The dtype of anything that can be an operand.
+
+    >>> dtype_of(1.0), dtype_of(np.float32(1))
+    (dtype('float64'), dtype('float32'))
+    """
+    known = _PYTHON_SCALARS.get(x.__class__)
+    if known is not None:
+        return known
+    try:
+        return x.dtype
+    except AttributeError:
+        return np.asarray(x).dtype
+
+
+def aval_of(x: Any) -> Aval:
+    """Shape and dtype together."""
+    return _new_tuple(Aval, (shape_of(x), dtype_of(x)))
+
+
+def same_aval(x: Any, y: Any) -> bool:
+    """Whether two plain values have the same shape and dtype; quick for the common kinds.
+
+    >>> same_aval(1.0, np.float64(2)), same_aval(1.0, np.ones(3))
+    (True, False)
+    """
+    kind = x.__class__
+    if kind is np.ndarray and y.__class__ is np.ndarray:
+        return x.shape == y.shape and x.dtype == y.dtype
+    if kind in _DOUBLES and y.__class__ in _DOUBLES:
+        return True
+    return shape_of(x) == shape_of(y) and dtype_of(x) == dtype_of(y)
+
+
+def is_inexact(dtype: np.dtype) -> bool:
+    """Whether numbers of this dtype have derivatives: the real and complex floating types."""
+    return dtype.kind in "fc"
+
+
+def scalar_like(number: float, x: Any) -> Any:
+    """A constant in the precision of `x`, so that it does not widen what it is combined with.
+
+    >>> (np.ones(2, np.float32) * scalar_like(0.5, np.float32(1))).dtype
+    dtype('float32')
+    """
+    return dtype_of(x).type(number)
