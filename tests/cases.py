@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from harness import as_list, check
+import pytest
+from harness import OLD_NUMPY, as_list, by_numpy_alone, check
 
 import wengert as wg
 from wengert.modes.batch import BatchTrace
@@ -32,9 +33,9 @@ def check_case(f: Callable, *shapes: tuple[int, ...], **options: Any) -> None:
 def check_hidden_axis(f: Callable, *shapes: tuple[int, ...]) -> None:
     """A function of many examples at once gives what it gives one by one."""
     examples = [[x + 0.37 * k for x in positive(*shapes)] for k in range(3)]
+    expected = zip(*[as_list(by_numpy_alone(f, *xs)) for xs in examples], strict=True)
     many = BatchTrace(3)
     found = as_list(f(*[many.wrap(np.stack(xs)) for xs in zip(*examples, strict=True)]))
-    expected = zip(*[as_list(f(*xs)) for xs in examples], strict=True)
     for y, ys in zip(found, expected, strict=True):
         np.testing.assert_allclose(many.unwrap(y), np.stack(ys), rtol=1e-12)
 
@@ -49,3 +50,16 @@ def traced(f: Callable, *args: Any) -> Any:
 
     wg.grad(function, argnums=tuple(range(len(args))))(*args)
     return seen[0]
+
+
+def check_error(f: Callable, error: type[Exception], x: Any) -> None:
+    """What NumPy refuses is refused for traced values, with the same kind of error."""
+    try:
+        f(x)
+    except error:
+        with pytest.raises(error):
+            traced(f, x)
+    except AttributeError:
+        assert OLD_NUMPY
+    else:
+        assert OLD_NUMPY, "NumPy accepts it"

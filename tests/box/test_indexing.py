@@ -4,8 +4,8 @@ import inspect
 
 import numpy as np
 import pytest
-from cases import check_case, check_hidden_axis, traced
-from harness import check
+from cases import check_case, check_error, check_hidden_axis, traced
+from harness import OLD_NUMPY, check
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -343,11 +343,7 @@ ERRORS = {
 
 @pytest.mark.parametrize("name", ERRORS)
 def test_errors_are_those_of_numpy(name):
-    f, error = ERRORS[name]
-    with pytest.raises(error):
-        f(X)
-    with pytest.raises(error):
-        traced(f, X)
+    check_error(*ERRORS[name], X)
 
 
 WRITES = {
@@ -378,6 +374,7 @@ MODULES = ("shapes", "queries", "joining", "padding", "indexing", "sorting")
 OURS = [f for f, i in FUNCTIONS.items() if i.__module__.split(".")[-1] in MODULES]
 
 
+@pytest.mark.skipif(OLD_NUMPY, reason="they change from version to version")
 @pytest.mark.parametrize("function", OURS, ids=lambda f: f.__name__)
 def test_signatures_are_those_of_numpy(function):
     def names(f):

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from cases import check_case, check_hidden_axis, traced
+from cases import check_case, check_error, check_hidden_axis, traced
 from harness import check
 
 import wengert as wg
@@ -234,11 +234,7 @@ ERRORS = {
 
 @pytest.mark.parametrize("name", ERRORS)
 def test_errors_are_those_of_numpy(name):
-    f, error = ERRORS[name]
-    with pytest.raises(error):
-        f(X)
-    with pytest.raises(error):
-        traced(f, X)
+    check_error(*ERRORS[name], X)
 
 
 def test_a_python_number_behaves_as_a_0d_array():

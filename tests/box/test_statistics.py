@@ -54,6 +54,17 @@ def test_ties_of_order_statistics_share_equally():
     np.testing.assert_array_equal(wg.grad(np.median)(np.zeros(4)), np.full(4, 0.25))
 
 
+@pytest.mark.parametrize("inf", [np.inf, -np.inf])
+def test_ties_at_infinity_share_equally(inf):
+    x = np.array([inf, 1.0, inf, inf, -inf])
+    third = np.array([1, 0, 1, 1, 0]) / 3
+    np.testing.assert_allclose(wg.grad(np.median)(x), third)
+    np.testing.assert_allclose(wg.grad(lambda x: np.quantile(x, 0.5, method="lower"))(x), third)
+    np.testing.assert_allclose(
+        wg.grad(lambda x: np.nanquantile(x, 0.5, method="nearest"))(np.append(x, np.nan)), np.append(third, 0)
+    )
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_quantile_methods(method):
     for q in (0.0, 0.13, 0.5, 0.77, 1.0):

@@ -247,10 +247,12 @@ def fit_to(x: Any, aval: Aval, what: str) -> Any:
 
 def zeros_like(x: Any) -> Any:
     """Zeros of the kind of a value: of its shape, dtype and library."""
-    x = plain(x)
-    if isinstance(x, np.generic):
-        return x.dtype.type(0)
-    return np.zeros_like(x) if hasattr(x, "shape") else np.float64(0) * x
+    value = plain(x)
+    if isinstance(value, np.generic):
+        return value.dtype.type(0)
+    if shape_of(value) != shape_of(x):  # there is a hidden axis
+        return np.zeros(shape_of(x), dtype_of(x))[()]
+    return np.zeros_like(value) if hasattr(value, "shape") else np.float64(0) * value
 
 
 _NUMPY = (np.ndarray, np.generic, *SCALARS)

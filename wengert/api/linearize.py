@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from wengert.api.arguments import Prepared
+from wengert.api.arguments import Prepared, owned
 from wengert.api.basis import total_size, unit_vectors
 from wengert.errors import MismatchError, UnsupportedFunctionError
 from wengert.modes.batch import BatchTrace
@@ -170,6 +170,8 @@ def _apply(sweep: Callable, x: Any, given: list[Aval], wanted: list[Aval]) -> An
             remedy="ravel and concatenate the leaves, or use J.push and J.pull, which take containers",
         )
     x = x if hasattr(x, "dtype") else np.asarray(x)
+    if x.dtype.kind == "c":  # the operator is real
+        return _apply(sweep, x.real, given, wanted) + 1j * _apply(sweep, x.imag, given, wanted)
     flat = reshape(x, shape=(total_size(given),))
     pieces, offset = [], 0
     for aval in given:
@@ -180,7 +182,7 @@ def _apply(sweep: Callable, x: Any, given: list[Aval], wanted: list[Aval]) -> An
         np.zeros(a.size, a.dtype) if r is None else reshape(r, shape=(a.size,))
         for r, a in zip(found, wanted, strict=True)
     ]
-    result = parts[0] if len(parts) == 1 else concatenate(*parts, axis=0)
+    result = owned(parts)[0] if len(parts) == 1 else concatenate(*parts, axis=0)
     return reshape(result, shape=(total_size(wanted), 1)) if len(shape_of(x)) == 2 else result
 
 
@@ -193,6 +195,8 @@ def _apply_to_columns(sweep: Callable, X: Any, given: list[Aval], wanted: list[A
         )
     if not columns:
         return np.zeros((total_size(wanted), 0), np.result_type(X))
+    if X.dtype.kind == "c":
+        return _apply_to_columns(sweep, X.real, given, wanted) + 1j * _apply_to_columns(sweep, X.imag, given, wanted)
     batch = BatchTrace(columns)
     stacked, pieces, offset = transpose(X, axes=(1, 0)), [], 0
     for aval in given:
@@ -208,4 +212,4 @@ def _flat_rows(batch: BatchTrace, found: list[Any], avals: list[Aval]) -> Any:
         np.zeros((batch.size, a.size), a.dtype) if r is None else reshape(batch.unwrap(r), shape=(batch.size, a.size))
         for r, a in zip(found, avals, strict=True)
     ]
-    return parts[0] if len(parts) == 1 else concatenate(*parts, axis=1)
+    return owned(parts)[0] if len(parts) == 1 else concatenate(*parts, axis=1)

@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, UFUNCS, name_of, reject_out, unsupported
+from wengert.box.functions.operands import array, operand
 from wengert.box.ufunc_methods import METHODS
-from wengert.errors import ConcretizationError, EscapedValueError, InPlaceError
+from wengert.box.writing import SETTLING, link, read_scalar, replace, set_item, settled
+from wengert.errors import ConcretizationError, EscapedValueError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index, split_index
@@ -41,22 +43,10 @@ def escaped() -> EscapedValueError:
 def plain(x: Any) -> Any:
     """The ordinary value behind a traced one, for showing and branching."""
     while isinstance(x, Box):
-        x = x.value
+        x = settled(x)
+        if isinstance(x, Box):
+            x = x.value
     return x
-
-
-def _operand(x: Any) -> Any:
-    return np_array(x) if x.__class__ in _SEQUENCES else x
-
-
-def np_array(x: Any) -> Any:
-    """A nested list that may contain traced values, as one array."""
-    if isinstance(x, Traced) or not isinstance(x, _SEQUENCES):
-        return x if isinstance(x, Traced) else np.asarray(x)
-    items = [np_array(item) for item in x]
-    if any(isinstance(item, Traced) for item in items):
-        return FUNCTIONS[np.stack](items)
-    return np.asarray(x)
 
 
 def _binary(op: Op) -> tuple[Any, Any]:
@@ -66,14 +56,14 @@ def _binary(op: Op) -> tuple[Any, Any]:
         if other.__class__ in PLAIN:
             return self.owner.binary(op, self, other)
         if other.__class__ in _SEQUENCES:
-            other = np_array(other)
+            other = array(other)
         return call2(op, self, other)
 
     def reflected(self: Any, other: Any) -> Any:
         if other.__class__ in PLAIN:
             return self.owner.binary(op, other, self)
         if other.__class__ in _SEQUENCES:
-            other = np_array(other)
+            other = array(other)
         return call2(op, other, self)
 
     return forward, reflected
@@ -89,12 +79,40 @@ def _method(function: Any) -> Any:
     return method
 
 
+class _Slice:
+    """Reading at a basic index, which makes a view."""
+
+    __slots__ = ("pattern",)
+
+    def __init__(self, pattern: tuple):
+        self.pattern = pattern
+
+    def __call__(self, x: Any) -> Any:
+        return call(index, x, pattern=self.pattern)
+
+
+def _settled_index(idx: Any) -> Any:
+    return tuple([settled(item) for item in idx]) if isinstance(idx, tuple) else settled(idx)
+
+
+def _in_place(op: Op) -> Any:
+    """An augmented assignment: arrays change in place, scalars are replaced."""
+
+    def augmented(self: Any, other: Any) -> Any:
+        new = call2(op, self, operand(other))
+        return replace(self, new) if self.shape else new
+
+    return augmented
+
+
 class Box(Traced):
     """A traced value. See the module's text."""
 
-    __slots__ = ()
-    value: Any
+    # All modes share one layout, so that a box may change its class when it is written to (`writing.become`): `node`
+    # is for reverse mode, `tangent` for forward mode, `view_of` and `views` for what is, or has, a view.
+    __slots__ = ("__weakref__", "node", "owner", "tangent", "value", "view_of", "views")
     __array_priority__ = 1000.0
+    is_cell = False
     __hash__ = None  # type: ignore[assignment]
 
     # ---------------------------------------------------------------------------------------- NumPy's protocols
@@ -115,9 +133,9 @@ class Box(Traced):
         if x.__class__ in PLAIN and isinstance(op, Op):
             return self.owner.binary(op, x, y)
         if x.__class__ in _SEQUENCES:
-            x = np_array(x)
+            x = array(x)
         elif y.__class__ in _SEQUENCES:
-            y = np_array(y)
+            y = array(y)
         return call2(op, x, y) if isinstance(op, Op) else op(x, y)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -200,6 +218,15 @@ class Box(Traced):
     __ne__, _ = _binary(e.not_equal)
     del _
 
+    __iadd__ = _in_place(e.add)
+    __isub__ = _in_place(e.subtract)
+    __imul__ = _in_place(e.multiply)
+    __itruediv__ = _in_place(e.divide)
+    __ifloordiv__ = _in_place(e.floor_divide)
+    __imod__ = _in_place(e.remainder)
+    __ipow__ = _in_place(e.power)
+    __imatmul__ = _in_place(matmul)
+
     def __neg__(self) -> Any:
         return call1(e.negative, self)
 
@@ -233,15 +260,20 @@ class Box(Traced):
 
     def __getitem__(self, idx: Any) -> Any:
         if idx.__class__ is int:
-            return call(index, self, pattern=(idx,))
-        pattern, arrays = split_index(idx)
-        return call(index, self, *arrays, pattern=pattern)
+            if len(self.shape) == 1:
+                if self.owner is SETTLING and self.view_of is not None and not self.view_of.fresh:
+                    return read_scalar(self, idx)
+                return call(index, self, pattern=(idx,))
+            pattern: tuple = (idx,)
+        else:
+            pattern, arrays = split_index(_settled_index(idx))
+            if arrays:
+                return call(index, self, *arrays, pattern=pattern)
+        y = call(index, self, pattern=pattern)
+        return link(y, self, _Slice(pattern), pattern) if isinstance(y, Box) else y
 
     def __setitem__(self, idx: Any, value: Any) -> None:
-        raise InPlaceError(
-            "assignment to an element of a traced array",
-            remedy="build the array with np.stack, np.concatenate or np.where instead",
-        )
+        set_item(self, idx, value)
 
     def __contains__(self, item: Any) -> bool:
         return bool(np.any(plain(self == item)))
@@ -333,12 +365,20 @@ class Box(Traced):
     conjugate = conj
 
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
-        raise InPlaceError("sorting a traced array in place", remedy="use np.sort(x)")
+        replace(self, FUNCTIONS[np.sort](self, axis=axis, kind=kind))
+
+    def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
+        replace(self, FUNCTIONS[np.partition](self, kth, axis=axis))
 
     def fill(self, value: Any) -> None:
-        raise InPlaceError("filling a traced array in place", remedy="use np.full(x.shape, value)")
+        self[...] = value
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        FUNCTIONS[np.put](self, indices, values, mode)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "view_of" or name == "views":
+            return None  # not set: neither a view, nor has it any
         if name.startswith("__") or not hasattr(np.ndarray, name):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         raise AttributeError(
@@ -368,5 +408,5 @@ def _ufunc_with_options(ufunc: Any, op: Any, inputs: tuple, options: dict) -> An
         raise unsupported(ufunc)
     if mask is not True:
         raise unsupported(ufunc)
-    y = op(*[_operand(x) for x in inputs])
+    y = op(*[operand(x) for x in inputs])
     return y if dtype is None else FUNCTIONS[np.astype](y, dtype)

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.op import Op
 
@@ -24,14 +26,24 @@ NONDIFFERENTIABLE: dict[Any, str] = {}
 
 
 def implements(*functions: Any) -> Callable[[Callable], Callable]:
-    """Declare that what follows is what these NumPy functions mean on traced values."""
+    """Declare that what follows is what these NumPy functions mean on traced values; `None` stands for none."""
 
     def register(implementation: Callable) -> Callable:
         for function in functions:
-            FUNCTIONS[function] = implementation
+            if function is not None:
+                FUNCTIONS[function] = implementation
         return implementation
 
     return register
+
+
+def if_present(name: str) -> Any:
+    """A function that not every supported version of NumPy has; `None` where it is missing.
+
+    >>> if_present("sum") is np.sum, if_present("no_such_function")
+    (True, None)
+    """
+    return getattr(np, name, None)
 
 
 def name_of(function: Any) -> str:

@@ -21,7 +21,7 @@ from wengert.types import dtype_of, shape_of
 class Batch(Box):
     """Many examples that look like one."""
 
-    __slots__ = ("owner", "value")
+    __slots__ = ()
 
     def __init__(self, trace: BatchTrace, value: Any):
         self.owner = trace

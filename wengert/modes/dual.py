@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.box.box import Box, escaped
+from wengert.box.writing import overwrite, settled
 from wengert.ops.op import Op, Trace, call, fresh_tag
 
 
 class Dual(Box):
     """A value with its tangent."""
 
-    __slots__ = ("owner", "tangent", "value")
+    __slots__ = ()
 
     def __init__(self, trace: DualTrace, value: Any, tangent: Any):
         self.owner = trace
@@ -55,6 +56,15 @@ class DualTrace(Trace):
         return Dual(self, y, y_dot)
 
 
+    def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
+        if not self.alive:
+            raise escaped()
+        mine = v.__class__ is Dual and v.owner is self
+        overwrite(box, "value", v.value if mine else v, pattern, arrays)
+        overwrite(box, "tangent", v.tangent if mine else 0, pattern, arrays)
+        return None
+
+
 def push(
     function: Callable[..., Sequence[Any]], primals: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[list[Any], list[Any]]:
@@ -65,7 +75,7 @@ def push(
         outputs = function(*inputs)
         values: list[Any] = []
         dots: list[Any] = []
-        for y in outputs:
+        for y in map(settled, outputs):
             if y.__class__ is Dual and y.owner is trace:
                 values.append(y.value)
                 dots.append(y.tangent)

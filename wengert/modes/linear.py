@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
+from wengert.box.writing import overwrite
 from wengert.errors import NotLinearError
 from wengert.ops.derive import (
     Elementwise,
@@ -41,6 +42,7 @@ from wengert.ops.derive import (
 )
 from wengert.ops.index import Scattered, index
 from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
+from wengert.ops.store import store, written
 from wengert.types import Aval, aval_of, dtype_of, is_inexact
 
 PASS, SCALE, SCALE2, SCALES, APPLY, PULLBACK, COMPONENT = range(7)
@@ -51,7 +53,7 @@ _LINEAR_RULE = "write the derivative rule as a linear function of the tangent (o
 class Tangent(Box):
     """The symbol for an unknown vector. It has a shape and dtype but no value."""
 
-    __slots__ = ("aval", "node", "owner")
+    __slots__ = ("aval",)
 
     def __init__(self, trace: LinearTrace, node: int, aval: Aval):
         self.owner = trace
@@ -106,7 +108,7 @@ class LinearTrace(Trace):
                 (i, op.coefficient(p, None, args, params), None if args[p].aval == aval else (args[p].aval, aval))
                 for i, p in zip(inputs, places, strict=True)
             ]
-            self.nodes.append((SCALES, op, terms))
+            node: tuple = (SCALES, op, terms)
         else:
             if isinstance(op, Linear):
                 self._demand_zeros(op, [a for p, a in enumerate(args) if p not in places and is_inexact(dtype_of(a))])
@@ -114,8 +116,9 @@ class LinearTrace(Trace):
                 self._demand(op, len(places) == 1 and places[0] in op.transposes)
             else:
                 self._demand(op, isinstance(op, Multilinear) and len(places) == 1)
-            self.nodes.append((APPLY, op, inputs, places, kept_args(op, args, places), params))
-        return Tangent(self, len(self.nodes) - 1, aval)
+            node = (APPLY, op, inputs, places, kept_args(op, args, places), params)
+        self.nodes.append(node)
+        return Tangent(self, place_of(node, self.nodes), aval)
 
     def _demand(self, op: Op, condition: bool) -> None:
         if not condition:
@@ -128,6 +131,14 @@ class LinearTrace(Trace):
                     f"{op.name} of a tangent and a value that is not zero is not linear in the tangent",
                     remedy=_LINEAR_RULE,
                 )
+
+
+def place_of(node: tuple, nodes: list[Any]) -> int:
+    """Where a node stands that was just appended: last, unless other threads record on the same tape."""
+    k = len(nodes) - 1
+    while nodes[k] is not node:
+        k -= 1
+    return k
 
 
 def kept_args(op: Op, args: tuple, places: tuple[int, ...]) -> tuple:
@@ -188,6 +199,10 @@ def pull(nodes: list[Any], cts: list[Any], *, consume: bool = False) -> None:
             if op is index:
                 _accumulate_read(cts, inputs[0], ct, args, params["pattern"])
                 continue
+            if op is store:
+                ct = Owned(ct)  # from here on the only reference
+                _undo_write(cts, inputs, places, ct, args, params["pattern"])
+                continue
             for i, p in zip(inputs, places, strict=True):
                 part = op.transpose(p, ct, args, params)
                 old = cts[i]
@@ -219,6 +234,37 @@ def _accumulate_read(cts: list[Any], i: int, ct: Any, args: tuple, pattern: tupl
     if old.__class__ is not Scattered:
         old = cts[i] = Scattered(x.shape, x.dtype, old)
     old.add(ct, pattern, tuple(arrays))
+
+
+class Owned:
+    """A slot for a value, as `overwrite` needs it."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any):
+        self.value = value
+
+
+def _undo_write(cts: list[Any], inputs: tuple, places: tuple, ct: Owned, args: tuple, pattern: tuple) -> None:
+    """The transpose of `store`, in place: v gets what lies at its place; there x gets zero, elsewhere all.
+
+    n writes to one array hand one buffer from version to version, so they cost O(n).
+    """
+    x, v, *arrays = args
+    if 1 in places:
+        i = inputs[places.index(1)]
+        part = written(ct.value, v, arrays, pattern, x.shape)
+        if part.__class__ is np.ndarray and part.base is not None:
+            part = part.copy()
+        cts[i] = part if cts[i] is None else _add(cts[i], part)
+    if 0 in places:
+        i = inputs[0]
+        overwrite(ct, "value", 0, pattern, tuple(arrays))
+        old = cts[i]
+        if old is None:
+            cts[i] = Scattered(x.shape, x.dtype, buffer=ct.value)
+        else:
+            cts[i] = _add(old, ct.value)
 
 
 def push(nodes: list[Any], dots: list[Any], wanted: Sequence[int]) -> list[Any]:

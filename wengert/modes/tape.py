@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.box.box import Box, escaped
+from wengert.box.writing import overwrite, settled
 from wengert.modes.dual import check_not_inner
 from wengert.modes.linear import (
     APPLY,
@@ -27,11 +28,13 @@ from wengert.modes.linear import (
     Tangent,
     kept_args,
     node_inputs,
+    place_of,
     pull,
     push,
 )
 from wengert.ops.derive import Elementwise, General, Multilinear, Zero
 from wengert.ops.op import NO_PARAMS, Op, Trace, Traced, call, call1, call2, fresh_tag
+from wengert.ops.store import store
 from wengert.types import PLAIN, aval_of, same_aval
 
 _FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
@@ -41,7 +44,7 @@ _new = object.__new__
 class Tape(Box):
     """A value and the index of the node that is its tangent."""
 
-    __slots__ = ("node", "owner", "value")
+    __slots__ = ()
 
     def __init__(self, trace: TapeTrace, value: Any, node: int):
         self.owner = trace
@@ -92,7 +95,8 @@ class TapeTrace(Trace):
         box = _new(Tape)  # what Tape(self, value, node) does, without the cost of a call
         box.owner = self
         box.value = value
-        box.node = len(nodes) - 1
+        k = len(nodes) - 1
+        box.node = k if nodes[k] is node else place_of(node, nodes)
         return box
 
     # ------------------------------------------------------------------ quicker ways for the commonest ops
@@ -157,6 +161,19 @@ class TapeTrace(Trace):
                 terms.append(_term(a, op.coefficient(p, y, values, params), y))
         return self._append((SCALES, op, terms), y) if terms else y
 
+    def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
+        if not self.alive:
+            raise escaped()
+        mine = v.__class__ is Tape and v.owner is self
+        value = v.value if mine else v
+        avals = (aval_of(box.value), aval_of(value), *arrays)
+        overwrite(box, "value", value, pattern, arrays)
+        inputs, places = ((box.node, v.node), _BOTH) if mine else ((box.node,), _FIRST)
+        node = (APPLY, store, inputs, places, avals, {"pattern": pattern})
+        self.nodes.append(node)
+        box.node = place_of(node, self.nodes)
+        return None
+
     def _by_rule(self, op: Op, args: tuple, values: tuple, places: tuple, y: Any, params: dict) -> Any:
         linear = LinearTrace(self.tag, self.nodes)
         dots = [Tangent(linear, args[p].node, aval_of(v)) if p in places else None for p, v in enumerate(values)]
@@ -170,13 +187,10 @@ class TapeTrace(Trace):
     def custom(self, inputs: Sequence[int], outputs: Sequence[Any], pullback: Callable) -> list[Tape]:
         """Boxes for values of which only the pullback is known; `pullback(cts) -> cotangents of the inputs`."""
         nodes = self.nodes
-        nodes.append((PULLBACK, tuple(inputs), pullback, tuple([aval_of(y) for y in outputs])))
-        whole = len(nodes) - 1
-        boxes = []
-        for which, y in enumerate(outputs):
-            nodes.append((COMPONENT, whole, which))
-            boxes.append(Tape(self, y, len(nodes) - 1))
-        return boxes
+        node = (PULLBACK, tuple(inputs), pullback, tuple([aval_of(y) for y in outputs]))
+        nodes.append(node)
+        whole = place_of(node, nodes)
+        return [self._append((COMPONENT, whole, which), y) for which, y in enumerate(outputs)]
 
 
 def _term(a: Tape, c: Any, y: Any) -> tuple:
@@ -232,7 +246,7 @@ def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tu
         outputs = function(*[trace.input(x) for x in primals])
         values: list[Any] = []
         places: list[int | None] = []
-        for y in outputs:
+        for y in map(settled, outputs):
             if y.__class__ is Tape and y.owner is trace:
                 values.append(y.value)
                 places.append(y.node)

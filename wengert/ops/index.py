@@ -80,7 +80,7 @@ def _has_arrays(pattern: tuple) -> bool:
     return any(item is ARRAY for item in pattern)
 
 
-def _explicit(pattern: tuple, ndim: int) -> tuple:
+def explicit(pattern: tuple, ndim: int) -> tuple:
     """The pattern with its Ellipsis spelt out."""
     for k, item in enumerate(pattern):
         if item is Ellipsis:
@@ -89,7 +89,7 @@ def _explicit(pattern: tuple, ndim: int) -> tuple:
     return pattern
 
 
-def _arrays_come_first(pattern: tuple) -> bool:
+def arrays_come_first(pattern: tuple) -> bool:
     """Whether slices separate the arrays of a pattern: NumPy then puts their axes first in the result."""
     marks = [k for k, item in enumerate(pattern) if item is ARRAY or item.__class__ is int]
     return _has_arrays(pattern) and marks[-1] - marks[0] != len(marks) - 1
@@ -105,9 +105,9 @@ def _batch_index(args: Any, mapped: Any, params: dict) -> Any:
     x, *arrays = args
     if any(mapped[1:]):
         return NotImplemented
-    pattern = _explicit(params["pattern"], ndim_of(x) - 1)
+    pattern = explicit(params["pattern"], ndim_of(x) - 1)
     y = index(x, *arrays, pattern=(slice(None), *pattern))
-    if _arrays_come_first(pattern):
+    if arrays_come_first(pattern):
         y = _move_axis(y, max(ndim_of(a) for a in arrays), 0)
     return y
 
@@ -159,7 +159,7 @@ def _scatter_foreign(value: Any, pattern: tuple, arrays: list, shape: tuple[int,
             f"the derivative of an index with several integer arrays, of a {type(value).__name__}",
             remedy="index one axis at a time",
         )
-    pattern = _explicit(fill_pattern(pattern, arrays), len(shape))
+    pattern = explicit(fill_pattern(pattern, arrays), len(shape))
     pattern += (slice(None),) * (len(shape) - sum(1 for item in pattern if item is not None))
     value = value[tuple([0 if item is None else slice(None) for item in pattern if item.__class__ is not int])]
     for axis, item in enumerate([item for item in pattern if item is not None]):
@@ -193,8 +193,8 @@ def _batch_scatter(args: Any, mapped: Any, params: dict) -> Any:
     for value, m, pattern, own in zip(args[:k], mapped[:k], patterns, dealt, strict=True):
         if not m:
             value = broadcast_to(value, shape=(size, *shape_of(value)))
-        pattern = _explicit(pattern, len(shape))
-        if _arrays_come_first(pattern):
+        pattern = explicit(pattern, len(shape))
+        if arrays_come_first(pattern):
             value = _move_axis(value, 0, max(ndim_of(a) for a in own))
         values.append(value)
         places.append((slice(None), *pattern))
@@ -220,17 +220,22 @@ class Scattered:
 
     __slots__ = ("buffer", "dense", "dtype", "shape", "waiting")
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype, dense: Any = None):
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype, dense: Any = None, buffer: Any = None):
         self.shape = shape
         self.dtype = dtype
         self.dense = dense
-        self.buffer: Any = None
+        self.buffer = buffer  # nobody else has it
         self.waiting: list[tuple] = []
 
     def add(self, ct: Any, pattern: tuple, arrays: tuple) -> None:
         """Add what one read sends back."""
         plain = isinstance(ct, (np.ndarray, np.generic)) or ct.__class__ in SCALARS
-        if plain and not any(isinstance(a, Traced) for a in arrays):
+        if isinstance(self.buffer, Traced):
+            if arrays:
+                self.waiting.append((ct, pattern, arrays))
+            else:
+                self.buffer[pattern] = self.buffer[pattern] + ct  # type: ignore[index]
+        elif plain and not any(isinstance(a, Traced) for a in arrays):
             if self.buffer is None:
                 self.buffer = np.zeros(self.shape, self.dtype)
             add_at(self.buffer, fill_pattern(pattern, arrays), bool(arrays), ct)

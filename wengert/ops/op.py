@@ -42,6 +42,10 @@ class Trace:
         """Apply an op to operands of which at least one belongs to this trace and none to an inner one."""
         raise NotImplementedError
 
+    def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
+        """Write `v` into a box of this trace in place, or return `NotImplemented` for the general way (op `store`)."""
+        return NotImplemented
+
     def unary(self, op: Op, x: Any) -> Any:
         return self.process(op, (x,), NO_PARAMS)
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from wengert.ops.derive import General, general, linear, zero
-from wengert.ops.elementwise import equal, exp, isinf, logical_and, where
+from wengert.ops.elementwise import equal, exp, isinf, logical_and, maximum, where
 from wengert.ops.shape import astype, broadcast_to, concatenate, flip, reshape, sum, transpose
 from wengert.types import dtype_of, shape_of
 
@@ -44,6 +44,24 @@ def _equal_shares(y: Any, x: Any, axis: tuple[int, ...]) -> Any:
 
 max = reduction("max", lambda x, axis: np.max(x, axis=axis), _equal_shares)
 min = reduction("min", lambda x, axis: np.min(x, axis=axis), _equal_shares)
+
+
+def _equal_shares_of_numbers(y: Any, x: Any, axis: tuple[int, ...]) -> Any:
+    chosen = astype(equal(x, y), dtype=dtype_of(x))
+    return chosen / maximum(sum(chosen, axis=axis, keepdims=True), 1)
+
+
+def _nanmax(x: Any, axis: tuple[int, ...]) -> Any:
+    return np.fmax.reduce(x, axis=axis) if isinstance(x, np.ndarray) else np.nanmax(x, axis=axis)
+
+
+def _nanmin(x: Any, axis: tuple[int, ...]) -> Any:
+    return np.fmin.reduce(x, axis=axis) if isinstance(x, np.ndarray) else np.nanmin(x, axis=axis)
+
+
+nanmax = reduction("nanmax", _nanmax, _equal_shares_of_numbers)
+nanmin = reduction("nanmin", _nanmin, _equal_shares_of_numbers)
+"""NaN are left out. Where there is nothing else the value is NaN, and nobody has a share of it."""
 
 
 def _logsumexp(x: Any, axis: tuple[int, ...]) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from wengert.box.dispatch import implements, reject_out
+from wengert.box.dispatch import if_present, implements, reject_out
 from wengert.box.functions.operands import (
     array,
     arrays_of,
@@ -190,7 +190,7 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list:
     return _split_along(ary, indices_or_sections, 2, 3, "dsplit")
 
 
-@implements(np.unstack)
+@implements(if_present("unstack"))
 def unstack(x: Any, /, *, axis: int = 0) -> tuple:
     x = array(x)
     if ndim_of(x) == 0:

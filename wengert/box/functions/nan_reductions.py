@@ -1,6 +1,7 @@
 """Reductions and scans that leave NaN out.
 
-Each is the ordinary one with the NaN replaced by its neutral element, or masked. What is left out has derivative zero.
+Each is the ordinary one with the NaN replaced by its neutral element, or masked; only maximum and minimum are reductions
+of their own, because their neutral element may tie with the data. What is left out has derivative zero.
 """
 
 from __future__ import annotations
@@ -87,9 +88,6 @@ def nanmin(
     return nan_extreme(np.fmin, a, axis, keepdims, initial, where, warn=True)
 
 
-_IGNORING_NAN = {np.fmax: (np.maximum, -np.inf), np.fmin: (np.minimum, np.inf)}
-
-
 def nan_extreme(
     ufunc: Any,
     a: Any,
@@ -100,15 +98,13 @@ def nan_extreme(
     warn: bool = False,
 ) -> Any:
     """The reduction with `np.fmax` or `np.fmin`. Of nothing but NaN it is NaN."""
-    extreme, least = _IGNORING_NAN[ufunc]
     a = array(a)
     if not is_inexact(dtype_of(a)):
-        return red.extreme(extreme, a, axis, keepdims, initial, where)
-    is_nan = e.isnan(a)
-    y = red.extreme(extreme, e.where(is_nan, least, a), axis, keepdims, initial, where)
+        return red.extreme(np.maximum if ufunc is np.fmax else np.minimum, a, axis, keepdims, initial, where)
+    y = red.extreme(ufunc, a, axis, keepdims, initial, where)
     if is_given(initial):
         return y
-    empty = red.all(is_nan, axis, None, keepdims)
+    empty = e.isnan(y)
     if not isinstance(empty, Traced):
         if not np.any(empty):
             return y

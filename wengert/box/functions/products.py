@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from wengert.box.dispatch import implements, reject_out
+from wengert.box.dispatch import if_present, implements, reject_out
 from wengert.box.functions.elementwise import is_complex
 from wengert.box.functions.operands import cast, flat, join, operand
 from wengert.errors import UnsupportedFunctionError
@@ -165,7 +165,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, keepdims: bool = False, **opt
     return move_axis(_with_axis(y, -1), -1, axis) if keepdims else y
 
 
-@implements(np.matvec)
+@implements(if_present("matvec"))
 def matvec(x1: Any, x2: Any, /, **options: Any) -> Any:
     _reject_options("np.matvec", options)
     x1, x2 = operand(x1), operand(x2)
@@ -176,7 +176,7 @@ def matvec(x1: Any, x2: Any, /, **options: Any) -> Any:
     return index(matmul(x1, _with_axis(x2, -1)), pattern=(Ellipsis, 0))
 
 
-@implements(np.vecmat)
+@implements(if_present("vecmat"))
 def vecmat(x1: Any, x2: Any, /, **options: Any) -> Any:
     _reject_options("np.vecmat", options)
     x1, x2 = conj(operand(x1)), operand(x2)

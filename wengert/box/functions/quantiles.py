@@ -74,7 +74,7 @@ def order_statistics(lanes: Any, ranks: np.ndarray) -> Any:
         row = index(chosen, pattern=(i,))
         if tied is None or tied[i]:
             same = e.equal(lanes, index(fixed, pattern=(i,)))
-            row = r.max(e.where(same, lanes, -np.inf), axis=(0,))
+            row = r.nanmax(e.where(same, lanes, np.nan), axis=(0,))
         rows.append(s.reshape(row, shape=(1, m)))
     return join(rows, 0)
 

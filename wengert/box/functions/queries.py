@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import implements
+from wengert.box.dispatch import if_present, implements
 from wengert.box.functions.operands import array, cast, operand, shape_tuple, size_of
 from wengert.errors import NotLinearError
 from wengert.ops import reduce as r
@@ -85,10 +85,11 @@ _VALUE_QUESTIONS: tuple[Any, ...] = (
     np.array_equal, np.array_equiv, np.allclose, np.isin, np.min_scalar_type,
     np.array_repr, np.array_str, np.array2string,
     np.nonzero, np.flatnonzero, np.argwhere, np.searchsorted, np.digitize,
-    np.nanargmax, np.nanargmin,
+    np.nanargmax, np.nanargmin, if_present("in1d"),
 )  # fmt: skip
 for _function in _VALUE_QUESTIONS:
-    _of_values(_function)
+    if _function is not None:
+        _of_values(_function)
 
 
 @implements(np.lexsort)

@@ -168,13 +168,18 @@ def min(
     return extreme(np.minimum, a, axis, keepdims, initial, where)
 
 
-_EXTREMES = {np.maximum: (r.max, e.maximum), np.minimum: (r.min, e.minimum)}
+_EXTREMES = {
+    np.maximum: (r.max, e.maximum),
+    np.minimum: (r.min, e.minimum),
+    np.fmax: (r.nanmax, e.fmax),
+    np.fmin: (r.nanmin, e.fmin),
+}
 
 
 def extreme(
     ufunc: Any, a: Any, axis: Any = None, keepdims: Any = NOTHING, initial: Any = NOTHING, where: Any = NOTHING
 ) -> Any:
-    """The reduction with `np.maximum` or `np.minimum`."""
+    """The reduction with `np.maximum` or `np.minimum`, or, of inexact data, with `np.fmax` or `np.fmin`."""
     reduction, pairwise = _EXTREMES[ufunc]
     a = array(a)
     shape = shape_of(a)
@@ -187,7 +192,7 @@ def extreme(
             )
         return _reduce(reduction, a, axes, keepdims)
     if is_given(where):
-        a = e.where(as_mask(where, shape), a, initial)
+        a = e.where(as_mask(where, shape), a, np.nan if ufunc in (np.fmax, np.fmin) else initial)
     if count_of(shape, axes) == 0:
         first = cast(initial, dtype_of(a)) if isinstance(initial, Traced) else scalar_like(initial, a)
         left = shape_of(call(s.sum, np.zeros(shape), axis=axes, keepdims=keepdims is not NOTHING and bool(keepdims)))

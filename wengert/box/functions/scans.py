@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from wengert.box.dispatch import implements, reject_out
+from wengert.box.dispatch import if_present, implements, reject_out
 from wengert.box.functions.operands import array, cast, flat, flat_if_none, join, operand, part
 from wengert.box.functions.reductions import NOTHING, cast_if
 from wengert.ops import elementwise as e
@@ -65,7 +65,7 @@ def _scan_lane(x: Any, axis: Any) -> tuple[Any, int]:
     return flat_if_none(x, axis)
 
 
-@implements(np.cumulative_sum)
+@implements(if_present("cumulative_sum"))
 def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
 ) -> Any:
@@ -75,7 +75,7 @@ def cumulative_sum(
     return _from_start(x, y, k, 0) if include_initial else y
 
 
-@implements(np.cumulative_prod)
+@implements(if_present("cumulative_prod"))
 def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
 ) -> Any:
@@ -153,7 +153,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.
 # ----------------------------------------------------------------------------------------------- integrals and slopes
 
 
-@implements(np.trapezoid)
+@implements(np.trapezoid, if_present("trapz"))
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     y = array(y)
     k = normalize_axis_index(axis, ndim_of(y))

@@ -1,0 +1,481 @@
+"""Bad input: the right exception, a remedy, and the user's own line.
+
+Each case is a function whose failing line is marked; the message must name this file and that line.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.errors import (
+    ConcretizationError,
+    EscapedValueError,
+    InPlaceError,
+    MismatchError,
+    NonScalarOutputError,
+    NotDifferentiableInputError,
+    NotDifferentiableOutputError,
+    UnsupportedFunctionError,
+    WengertError,
+)
+
+X = np.array([0.5, 1.5])
+
+
+def line_of(function: Callable, mark: str = "HERE") -> int:
+    lines, start = inspect.getsourcelines(function)
+    return next(start + k for k, line in enumerate(lines) if mark in line)
+
+
+def caught(kind: type[Exception], run: Callable, where: Callable) -> str:
+    """The message of the error, after checking that it says where and has a remedy."""
+    with pytest.raises(kind) as info:
+        run()
+    assert type(info.value) is kind
+    message = str(info.value)
+    assert f"{__file__}:{line_of(where)}" in message
+    assert "remedy: " in message
+    return message
+
+
+def all_modes(f: Callable, x: Any = X) -> list[Callable]:
+    """Every way of running a function on traced values."""
+    return [
+        lambda: wg.grad(f)(x),
+        lambda: wg.value_and_grad(f)(x),
+        lambda: wg.jvp(f, (x,), (np.ones_like(x),)),
+        lambda: wg.vjp(f, x),
+        lambda: wg.linearize(f, x),
+        lambda: wg.jacfwd(f)(x),
+        lambda: wg.jacrev(f)(x),
+        lambda: wg.hessian(f)(x),
+        lambda: wg.hvp(f)(x, np.ones_like(x)),
+        lambda: wg.laplacian(f)(x),
+    ]
+
+
+# ------------------------------------------------------------------------------- what would cut the derivative
+
+CUTS = {
+    "float": lambda x: float(x[0]),  # HERE
+    "int": lambda x: int(x[0]) * x[1],  # HERE
+    "complex": lambda x: complex(x[0]).real,  # HERE
+    "index": lambda x: X[x[0]],  # HERE
+    "range": lambda x: sum(x[0] for _ in range(x[1])),  # HERE
+    "asarray": lambda x: np.sum(np.asarray(x)),  # HERE
+    "array": lambda x: np.sum(np.array(x)),  # HERE
+    "array of list": lambda x: np.sum(np.array([x[0], x[1]])),  # HERE
+    "array of objects": lambda x: np.sum(np.array([x[0], x[1]], dtype=object)),  # HERE
+    "nested list": lambda x: np.sum(np.array([[x[0], 1.0], [0.0, x[1]]])),  # HERE
+    "math.sin": lambda x: math.sin(x[0]),  # HERE
+    "math.fsum": lambda x: math.fsum(x),  # HERE
+    "math.hypot": lambda x: math.hypot(x[0], x[1]),  # HERE
+}
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_conversions_would_cut_the_derivative(name):
+    f = CUTS[name]
+    for run in all_modes(f):
+        assert "traced value" in caught(ConcretizationError, run, f)
+
+
+def test_the_remedy_for_numbers_and_for_arrays():
+    assert "np.sin" in caught(ConcretizationError, lambda: wg.grad(CUTS["math.sin"])(X), CUTS["math.sin"])
+    assert "np.stack" in caught(ConcretizationError, lambda: wg.grad(CUTS["array of list"])(X), CUTS["array of list"])
+    assert "stop_gradient" in caught(ConcretizationError, lambda: wg.grad(CUTS["int"])(X), CUTS["int"])
+
+
+def test_the_remedies_work():
+    assert wg.grad(lambda x: float(wg.stop_gradient(x)) * x)(2.0) == 2
+    assert wg.grad(lambda x: int(wg.stop_gradient(x)) * x)(2.5) == 2
+    np.testing.assert_array_equal(wg.grad(lambda x: np.sum(np.stack([x[0], 3 * x[1]])))(X), [1, 3])
+    np.testing.assert_array_equal(wg.grad(lambda x: x[int(wg.stop_gradient(x[1]))])(X), [0, 1])
+
+
+def test_pickling_would_cut_the_derivative():
+    import pickle
+
+    def f(x):
+        return pickle.loads(pickle.dumps(x))  # HERE
+
+    caught(ConcretizationError, lambda: wg.grad(f)(1.0), f)
+
+
+def test_storing_in_an_ordinary_array():
+    """NumPy reports this itself; the cause says what to do."""
+
+    def f(x):
+        out = np.zeros(2)
+        out[0] = x[0]  # HERE
+        return np.sum(out)
+
+    with pytest.raises((ValueError, TypeError)) as info:
+        wg.grad(f)(X)
+    error: Any = info.value
+    if not isinstance(error, WengertError):
+        error = error.__cause__
+    assert isinstance(error, WengertError)
+    assert f"{__file__}:{line_of(f)}" in str(error)
+
+
+def test_storing_a_part_in_an_ordinary_array():
+    def f(x):
+        out = np.zeros(4)
+        out[:2] = x  # HERE
+        return np.sum(out)
+
+    caught(ConcretizationError, lambda: wg.grad(f)(X), f)
+
+
+# ------------------------------------------------------------------------------------------------------- mutation
+
+
+def test_assignment_to_elements():
+    def f(x):
+        x[0] = 1.0  # HERE
+        return np.sum(x)
+
+    for run in all_modes(f):
+        assert "np.where" in caught(InPlaceError, run, f)
+
+
+def test_sorting_and_filling_in_place():
+    def sort(x):
+        x.sort()  # HERE
+        return np.sum(x)
+
+    def fill(x):
+        x.fill(0.0)  # HERE
+        return np.sum(x)
+
+    caught(InPlaceError, lambda: wg.grad(sort)(X), sort)
+    caught(InPlaceError, lambda: wg.grad(fill)(X), fill)
+
+
+OUT = {
+    "ufunc": lambda x: np.sum(np.sin(x, out=np.zeros(2))),  # HERE
+    "reduction": lambda x: np.sum(x, out=np.zeros(())),  # HERE
+    "in-place operator": lambda x: np.sum(np.add(np.ones(2), x, out=np.ones(2))),  # HERE
+    "ufunc method": lambda x: np.sum(np.add.accumulate(x, out=np.zeros(2))),  # HERE
+}
+
+
+@pytest.mark.parametrize("name", OUT)
+def test_out_arguments(name):
+    f = OUT[name]
+    for run in all_modes(f):
+        with pytest.raises((UnsupportedFunctionError, InPlaceError)) as info:
+            run()
+        assert f"{__file__}:{line_of(f)}" in str(info.value)
+        assert "remedy" in str(info.value)
+
+
+def test_in_place_addition_to_an_ordinary_array():
+    def f(x):
+        total = np.zeros(2)
+        total += x  # HERE
+        return np.sum(total)
+
+    with pytest.raises((UnsupportedFunctionError, InPlaceError)) as info:
+        wg.grad(f)(X)
+    assert f"{__file__}:{line_of(f)}" in str(info.value)
+
+
+def test_in_place_addition_to_a_traced_array_is_addition():
+    """`y += x` rebinds the name: right as long as nobody else holds y, and the caller's array is untouched."""
+
+    def f(x):
+        y = 1.0 * x
+        y += x
+        return np.sum(y * y)
+
+    x = X.copy()
+    np.testing.assert_allclose(wg.grad(f)(x), 8 * X)
+    np.testing.assert_array_equal(x, X)
+
+
+# ------------------------------------------------------------------------------------------------- outlived values
+
+
+def test_a_value_that_outlived_its_differentiation():
+    kept = []
+    wg.grad(lambda x: kept.append(x) or x * 2.0)(1.0)
+
+    def use():
+        return kept[0] + 1.0  # HERE
+
+    assert "has_aux" in caught(EscapedValueError, use, use)
+
+
+# --------------------------------------------------------------------------------------------------------- inputs
+
+
+@pytest.mark.parametrize(
+    ("x", "remedy"),
+    [
+        (3, "pass 3.0"),
+        (True, "pass 1.0"),
+        (np.int64(3), "pass 3.0"),
+        (np.array([1, 2]), "astype(float)"),
+        (np.array([True]), "astype(float)"),
+        ("text", "floating-point"),
+        (object(), "floating-point"),
+        (np.array(["a"]), "floating-point"),
+        (np.array([None]), "floating-point"),
+        ([1.0, 2], "pass 2.0"),
+        ({"a": 1.0, "b": "s"}, "floating-point"),
+    ],
+)
+def test_inputs_without_derivatives(x, remedy):
+    def f(x):
+        return x
+
+    def run():
+        return differentiate(x)  # HERE
+
+    for differentiate in [  # noqa: B007
+        wg.grad(f),
+        wg.value_and_grad(f),
+        wg.jacobian(f),
+        wg.jacfwd(f),
+        wg.hessian(f),
+        wg.laplacian(f),
+        lambda x: wg.vjp(f, x),
+        lambda x: wg.linearize(f, x),
+        lambda x: wg.jvp(f, (x,), (x,)),
+        lambda x: wg.hvp(f)(x, x),
+        lambda x: wg.directional(f)(x, x),
+    ]:
+        with pytest.raises(NotDifferentiableInputError) as info:
+            run()
+        assert __file__ in str(info.value)
+        assert remedy in str(info.value)
+
+
+def test_the_leaf_is_named():
+    with pytest.raises(NotDifferentiableInputError, match=r"argument 0\['b'\]\[1\] is of integer type int64"):
+        wg.grad(lambda p: p["a"])({"a": 1.0, "b": [2.0, 3]})
+    with pytest.raises(NotDifferentiableInputError, match=r"argument 1 is of integer type"):
+        wg.grad(lambda x, n: x * n, 1)(1.0, 2)
+
+
+def test_integers_may_be_passed_along():
+    assert wg.grad(lambda x, n, s: x**n)(2.0, 3, "text") == 12
+
+
+@pytest.mark.parametrize("argnums", [1, -2, 5, (0, 3), (0, 0), (0, -1), "x", 1.5, None])
+def test_wrong_argnums(argnums):
+    def f(x):
+        return x
+
+    for operator in (wg.grad, wg.value_and_grad, wg.jacobian, wg.hessian, wg.laplacian):
+
+        def run():
+            return operator(f, argnums)(1.0)  # noqa: B023 HERE
+
+        assert "argnums" in caught(NotDifferentiableInputError, run, run)
+
+
+def test_arguments_passed_by_keyword_cannot_be_counted():
+    def run():
+        return wg.grad(lambda x: x)(x=1.0)  # HERE
+
+    assert "position" in caught(NotDifferentiableInputError, run, run)
+
+
+# --------------------------------------------------------------------------------------------------------- outputs
+
+
+@pytest.mark.parametrize(
+    "f",
+    [lambda x: x, lambda x: x[None, 0], lambda x: (x[0], x[1]), lambda x: {"a": x[0], "b": x[1]}, lambda x: ()],
+    ids=["vector", "one element", "pair", "dict", "nothing"],
+)
+@pytest.mark.parametrize("operator", [wg.grad, wg.value_and_grad, wg.hessian, wg.value_grad_and_hessian])
+def test_grad_needs_one_number(f, operator):
+    def run():
+        return operator(f)(X)  # HERE
+
+    message = caught(NonScalarOutputError, run, run)
+    assert "np.sum" in message
+    assert "wg.jacobian" in message
+
+
+def test_grad_needs_a_real_number():
+    def run():
+        return wg.grad(lambda x: 1j * x[0])(X)  # HERE
+
+    assert "np.abs" in caught(NonScalarOutputError, run, run)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.argmax(x),
+        lambda x: 3,
+        lambda x: x[0] > 0,
+        lambda x: "text",
+        lambda x: lambda y: x,
+        lambda x: object(),
+        lambda x: len,
+        lambda x: (x[0], "text"),
+    ],
+    ids=["index", "int", "bool", "str", "closure", "object", "builtin", "in a tuple"],
+)
+def test_outputs_without_derivatives(f):
+    runs = all_modes(f)
+    for run in runs:
+        with pytest.raises((NotDifferentiableOutputError, NonScalarOutputError)) as info:
+            run()
+        assert __file__ in str(info.value)
+        assert "remedy" in str(info.value)
+    with pytest.raises(NotDifferentiableOutputError):
+        wg.vjp(f, X)
+
+
+def test_has_aux_needs_a_pair():
+    for f in (lambda x: x[0], lambda x: (x[0], 1, 2), lambda x: {"a": x[0], "b": 1}):
+
+        def run():
+            return wg.grad(f, has_aux=True)(X)  # noqa: B023 HERE
+
+        assert "pair" in caught(NotDifferentiableOutputError, run, run)
+
+
+# ------------------------------------------------------------------------------------- tangents and cotangents
+
+
+@pytest.mark.parametrize(
+    ("primals", "tangents"),
+    [
+        ((X,), (np.ones(3),)),
+        ((X,), (1.0,)),
+        ((1.0,), (X,)),
+        ((X,), (X[None],)),
+        ((X,), (1j * X,)),
+        ((X,), ((X,),)),
+        ((X,), (X, X)),
+        ((X, X), (X,)),
+        (({"a": X},), ({"b": X},)),
+        (([X],), ((X,),)),
+        (X, X),
+        ((X,), X),
+        ((X,), (np.array(["a", "b"]),)),
+        ((X,), (None,)),
+    ],
+)
+def test_mismatched_tangents(primals, tangents):
+    def run():
+        return wg.jvp(lambda *xs: 1.0, primals, tangents)  # HERE
+
+    caught(MismatchError, run, run)
+
+
+@pytest.mark.parametrize("ct", [1.0, np.ones(3), np.ones((1, 2)), 1j * X, (X,), [X], {"a": X}, None])
+def test_mismatched_cotangents(ct):
+    _, pullback = wg.vjp(lambda x: 2 * x, X)
+
+    def run():
+        return pullback(ct)  # HERE
+
+    caught(MismatchError, run, run)
+
+
+def test_mismatched_vectors_for_operators():
+    f = lambda x: np.sum(x**2)
+    for operator in (wg.hvp(f), wg.directional(f), wg.grad_and_hvp(f)):
+
+        def run():
+            return operator(X, np.ones(3))  # noqa: B023 HERE
+
+        caught(MismatchError, run, run)
+    _, J = wg.linearize(lambda x: x**2, X)
+    for product in (lambda: J @ np.ones(3), lambda: J.T @ np.ones(3), lambda: J.push(np.ones(3)), lambda: J.pull(1.0)):
+        with pytest.raises(MismatchError):
+            product()
+    with pytest.raises(MismatchError):
+        J @ np.ones((3, 2))
+
+
+# ------------------------------------------------------------------------------------------- functions without rules
+
+UNSUPPORTED = {
+    "svd": lambda x: np.sum(np.linalg.svd(np.outer(x, x))[1]),  # HERE
+    "unique": lambda x: np.sum(np.unique(x)),  # HERE
+    "roots": lambda x: np.real(np.roots(x))[0],  # HERE
+    "bitwise": lambda x: np.bitwise_and(x, 1),  # HERE
+    "save": lambda x: np.save("/nonexistent/file", x),  # HERE
+}
+
+
+@pytest.mark.parametrize("name", ["svd", "roots"])
+def test_unsupported_functions(name):
+    f = UNSUPPORTED[name]
+    for run in all_modes(f):
+        with pytest.raises(UnsupportedFunctionError) as info:
+            run()
+        message = str(info.value)
+        assert f"np.linalg.{name}" in message or f"np.{name}" in message or "numpy" in message
+        assert f"{__file__}:{line_of(f)}" in message
+        assert "wg.custom_jvp" in message
+
+
+@pytest.mark.parametrize("name", ["bitwise", "save"])
+def test_functions_that_make_no_sense(name):
+    f = UNSUPPORTED[name]
+    with pytest.raises(WengertError) as info:
+        wg.grad(f)(X)
+    assert f"{__file__}:{line_of(f)}" in str(info.value)
+
+
+def test_every_error_is_also_what_a_numpy_user_would_catch():
+    for kind, builtin in [
+        (ConcretizationError, TypeError),
+        (EscapedValueError, RuntimeError),
+        (InPlaceError, TypeError),
+        (MismatchError, ValueError),
+        (NonScalarOutputError, TypeError),
+        (NotDifferentiableInputError, TypeError),
+        (NotDifferentiableOutputError, TypeError),
+        (UnsupportedFunctionError, NotImplementedError),
+    ]:
+        assert issubclass(kind, builtin)
+        assert issubclass(kind, WengertError)
+
+
+def test_wrong_modes_and_orders():
+    for run in (
+        lambda: wg.jacobian(np.sin, mode="backward"),
+        lambda: wg.hvp(np.sin, mode="reverse"),
+        lambda: wg.derivative(np.sin, order=-1),
+        lambda: wg.derivative(np.sin, order=1.5),
+    ):
+        with pytest.raises(ValueError):
+            run()
+
+
+def test_derivative_is_for_single_numbers():
+    with pytest.raises(NotDifferentiableInputError, match="jacobian"):
+        wg.derivative(np.sin)(X)
+    with pytest.raises(NotDifferentiableInputError, match="jacobian"):
+        wg.derivative(lambda p: p[0])([1.0, 2.0])
+
+
+def test_vector_fields_must_be_square():
+    for operator in (wg.divergence, wg.curl, wg.curl_and_divergence):
+        with pytest.raises(MismatchError):
+            operator(lambda x: x[:2])(np.ones(3))
+        with pytest.raises(MismatchError):
+            operator(lambda x: np.sum(x))(np.ones(3))
+        with pytest.raises(MismatchError):
+            operator(lambda x: (x, x))(np.ones(3))
+    with pytest.raises(MismatchError, match="three dimensions"):
+        wg.curl(lambda x: x)(np.ones(2))

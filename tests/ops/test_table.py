@@ -1,0 +1,309 @@
+"""The walk over op × mode: every op of the table has a rule for every mode, or an entry here that says why not.
+
+`EXAMPLES` has one or more calls of every op (a new op without one fails this file). Each is run through
+`harness.check` (forward, reverse, linearised, many vectors at once, second order by all nestings, float32, against an
+independent reference), and through the batch rule for every choice of operands that have the hidden axis.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from harness import check
+
+import wengert as wg
+from wengert.modes.batch import BatchTrace
+from wengert.ops.derive import Elementwise, General, Linear, Multilinear, Zero
+from wengert.ops.index import ARRAY
+from wengert.ops.op import TABLE, Op, Traced
+
+
+@dataclass
+class Call:
+    """A call of an op. Operands of integer or boolean type are held; the others are differentiated."""
+
+    args: tuple
+    params: dict = field(default_factory=dict)
+    before: Callable | None = None
+    after: Callable | None = None
+
+
+def call(*args: Any, before: Any = None, after: Any = None, **params: Any) -> Call:
+    args = tuple(np.asarray(a) if isinstance(a, (list, np.ndarray)) else a for a in args)
+    return Call(args, params, before, after)
+
+
+V = np.array([0.3, -0.7, 0.55])
+P = np.array([0.4, 1.7, 2.5])
+Q = np.array([1.3, 0.6, 2.2])
+M = np.array([[0.5, -1.2, 2.0], [1.1, 0.3, -0.4]])
+N = np.array([[1.0, 0.2], [-0.5, 0.7], [0.9, -1.5]])
+T = np.arange(24.0).reshape(2, 3, 4) / 10 - 1
+MASK = np.array([True, False, True])
+I = np.array([2, 0, 2])
+to_complex = lambda x: (1 + 2j) * x * x + 0.5j * x
+to_real = lambda z: np.real(z) + 3 * np.imag(z)
+
+EXAMPLES: dict[str, list[Call]] = {
+    # locally constant
+    **{name: [call(P), call(M), call(0.7)] for name in
+       "floor ceil trunc rint sign signbit isnan isinf isfinite logical_not spacing exponent stop_gradient".split()},
+    **{name: [call(P, Q), call(M, V), call(M, 0.5), call(0.5, V)] for name in
+       "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor isclose".split()},
+    "floor_divide": [call(P, Q), call(M, P)],
+    "round": [call(M), call(M, decimals=1)],
+    "as_integer": [call(M, dtype=np.dtype(np.int64)), call(M, dtype=np.dtype(bool))],
+    "any": [call(M, axis=(0,)), call(M, axis=(0, 1))],
+    "all": [call(M, axis=(1,)), call(M, axis=(0, 1))],
+    "count_nonzero": [call(M, axis=(1,)), call(M, axis=(0, 1))],
+    "argmax": [call(M, axis=0), call(M, axis=-1)],
+    "argmin": [call(M, axis=1)],
+    "argsort": [call(M, axis=1), call(T, axis=-1)],
+    "argpartition": [call(M, axis=1, kth=1)],
+    "observe": [call(M, function=np.ndim), call(M, V, function=np.allclose)],
+    # elementwise, of one operand
+    **{name: [call(V), call(M), call(0.3)] for name in
+       """negative positive square cbrt exp exp2 expm1 sin cos tan arctan degrees radians sinh cosh tanh sech_squared
+       arcsinh absolute""".split()},
+    **{name: [call(P), call(0.3)] for name in "reciprocal sqrt log log2 log10 log1p".split()},
+    **{name: [call(V), call(0.3)] for name in "arcsin arccos arctanh".split()},
+    "arccosh": [call(P + 1), call(1.5)],
+    "sinc": [call(V, n=0), call(V, n=1), call(np.array([0.0, 1.0, 8.5]), n=2)],
+    "nan_to_num": [call(V, nan=0.0, posinf=None, neginf=None)],
+    # elementwise, of several
+    **{name: [call(V, P), call(M, P), call(0.3, P), call(M, 0.7), call(N, P[:2])] for name in
+       "add subtract multiply divide arctan2 hypot logaddexp logaddexp2".split()},
+    **{name: [call(V, P), call(M, np.array([0.1, 0.2, 0.4])), call(0.1, V)] for name in
+       "maximum minimum fmax fmin".split()},
+    "power": [call(P, V), call(P, 2), call(V, 3), call(P, 0.5), call(2.0, M), call(M, np.array([2, 3, 1]))],
+    "power_log": [call(P, V, n=1), call(P, Q, n=2)],
+    "remainder": [call(P, Q), call(M, P), call(-P, -Q)],
+    "fmod": [call(P, Q), call(M, P)],
+    "ldexp": [call(V, np.array([1, -2, 3])), call(M, 2)],
+    "copysign": [call(V, -P), call(M, V)],
+    "heaviside": [call(V, P), call([0, 1, 0], P)],
+    "where": [call(MASK, V, P), call(MASK, M, 0.5), call(True, V, P), call(MASK[:, None], V, M[:1])],
+    # structural
+    "reshape": [call(M, shape=(3, 2)), call(T, shape=(4, 6)), call(0.5, shape=(1, 1)), call(np.zeros((0, 2)), shape=(3, 0))],
+    "transpose": [call(M, axes=(1, 0)), call(T, axes=(2, 0, 1))],
+    "broadcast_to": [call(V, shape=(2, 3)), call(0.5, shape=(2, 2)), call(M[:, :1], shape=(4, 2, 3)), call(V, shape=(0, 3))],
+    "sum": [call(M, axis=(0,)), call(T, axis=(0, 2)), call(M, axis=(1,), keepdims=True), call(M), call(np.zeros((0, 2)), axis=(0,))],
+    "flip": [call(M, axis=(0,)), call(M, axis=(0, 1))],
+    "astype": [call(M, dtype=np.dtype(np.float64))],
+    "copy": [call(M), call(0.5)],
+    "real": [call(V, before=to_complex)],
+    "imag": [call(V, before=to_complex)],
+    "conjugate": [call(V, before=to_complex, after=to_real)],
+    "concatenate": [call(V, P, axis=0), call(M, M[:, :1], axis=1), call(M, M[:1], M, axis=0), call(V, P, axis=0, starts=(0, 3))],
+    # indexing
+    "index": [
+        call(M, pattern=(0,)),
+        call(M, pattern=(slice(None), slice(None, None, -2))),
+        call(M, pattern=(..., None, -1)),
+        call(V, I, pattern=(ARRAY,)),
+        call(M, [0, 1, 0], [2, 2, 0], pattern=(ARRAY, ARRAY)),
+        call(T, [0, 1], pattern=(slice(None), ARRAY, slice(1, 3))),
+        call(T, [0, 1], [3, 3], pattern=(ARRAY, slice(None), ARRAY)),
+        call(T, [[0, 1], [1, 0]], pattern=(1, slice(None), ARRAY)),
+    ],
+    "scatter": [
+        call(V, patterns=((slice(1, 4),),), shape=(5,)),
+        call(0.5, V, patterns=((1, 0), (0,)), shape=(2, 3)),
+        call(V, I, patterns=((ARRAY,),), shape=(3,)),
+        call(V, P, I, I[::-1], patterns=((ARRAY,), (ARRAY,)), shape=(4,)),
+        call(V, P, I, I[::-1], patterns=((ARRAY,), (ARRAY,)), shape=(4,), starts=(0, 1)),
+        call(M, [0, 1], patterns=((slice(None), ARRAY, 0),), shape=(2, 3, 1), before=lambda m: m[:, :2]),
+        call(N[:2], [0, 1], [3, 3], patterns=((ARRAY, slice(0, 2), ARRAY),), shape=(2, 3, 4)),
+    ],
+    "store": [
+        call(V, 0.5, pattern=(1,)),
+        call(M, V, pattern=(0,)),
+        call(M, P[:2], pattern=(slice(None), -1)),
+        call(V, P, I, pattern=(ARRAY,)),
+        call(M, 0.5, pattern=(...,)),
+    ],
+    # reductions and scans
+    "max": [call(M, axis=(0,)), call(M, axis=(0, 1)), call(T, axis=(2,))],
+    "min": [call(M, axis=(1,)), call(M, axis=(0, 1))],
+    "nanmax": [call(M, axis=(0,)), call(np.array([1.0, np.nan, 3.0]), axis=(0,), before=None)],
+    "nanmin": [call(M, axis=(1,)), call(M, axis=(0, 1))],
+    "prod": [call(M, axis=(0,)), call(M, axis=(0, 1)), call(np.array([0.0, 2.0, 0.0, 3.0]), axis=(0,)),
+             call(np.array([0.0, 2.0, 5.0]), axis=(0,))],
+    "logsumexp": [call(M, axis=(0,)), call(T, axis=(0, 2))],
+    "norm": [call(M, axis=(0,)), call(M, axis=(0, 1))],
+    "cumsum": [call(M, axis=0), call(T, axis=2)],
+    "cumprod": [call(M), call(np.array([2.0, 0.0, 3.0, 0.0]))],
+    "linear_recurrence": [call(V, P), call(M, M[::-1]), call(T, T[::-1])],
+    # products
+    "matmul": [call(M, N), call(M, V), call(V, N), call(V, P), call(T, T[0].T), call(T, np.arange(4.0)), call(V, T),
+               call(M[:, :2], T[0][:2]), call(T[:1], T.transpose(0, 2, 1))],
+    "einsum": [call(M, N, subscripts="ij,jk->ik"), call(M, subscripts="ij->ji"), call(M, V, P, subscripts="ij,j,k->ki"),
+               call(M, subscripts="ij->i"), call(M, M, subscripts="ij,ij->")],
+    "convolve": [call(T[0, 0], V, mode="full"), call(T[0, 0], V, mode="valid")],
+}  # fmt: skip
+
+WITHOUT_BATCH_RULE = {
+    "convolve": "NumPy's convolve is one-dimensional: examples are taken one by one",
+    "observe": "asks a function of the caller's, of which nothing is known",
+}
+"""Ops that are applied example by example, and why."""
+
+WITHOUT_PARTIAL = {
+    ("where", 0): "a mask has no derivative",
+    ("ldexp", 1): "an exponent is an integer",
+    ("copysign", 1): "only its sign counts, which is locally constant",
+    ("heaviside", 0): "a step is locally constant",
+}
+"""Operands in which an op that is differentiable in others has no derivative, and why."""
+
+NAMES = sorted(TABLE)
+CALLS = [pytest.param(name, c, id=f"{name}-{k}") for name in sorted(EXAMPLES) for k, c in enumerate(EXAMPLES[name])]
+SMOOTH = [p for p in CALLS if not isinstance(TABLE[p.values[0]], Zero)]
+CONSTANT = [p for p in CALLS if isinstance(TABLE[p.values[0]], Zero)]
+
+
+def floats(c: Call) -> list[int]:
+    return [k for k, a in enumerate(c.args) if np.asarray(a).dtype.kind == "f"]
+
+
+def as_function(name: str, c: Call) -> tuple[Callable, list]:
+    """The call as a function of its floating-point operands, and these."""
+    op, places = TABLE[name], floats(c)
+
+    def f(*chosen: Any) -> Any:
+        filled = list(c.args)
+        for k, x in zip(places, chosen, strict=True):
+            filled[k] = c.before(x) if c.before else x
+        y = op(*filled, **c.params)
+        return c.after(y) if c.after else y
+
+    return f, [c.args[k] for k in places]
+
+
+# -------------------------------------------------------------------------------------------------------- the walk
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_op_has_an_example(name):
+    assert EXAMPLES.get(name), f"add a call of {name} to EXAMPLES"
+
+
+def test_every_example_is_of_an_op():
+    assert set(EXAMPLES) <= set(TABLE)
+    assert set(WITHOUT_BATCH_RULE) <= set(TABLE)
+    assert {name for name, _ in WITHOUT_PARTIAL} <= set(TABLE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_op_belongs_to_a_family(name):
+    op = TABLE[name]
+    assert op.name == name
+    assert isinstance(op, (Elementwise, Linear, Multilinear, General, Zero))
+    assert repr(op) == f"<op {name}>"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_forward_rule(name):
+    """A family gives the tangent; what a row states for each operand is a rule or has a reason not to be."""
+    op = TABLE[name]
+    assert type(op).tangent is not Op.tangent
+    stated = op.partials if isinstance(op, Elementwise) else op.tangents if isinstance(op, General) else ()
+    for k, rule in enumerate(stated):
+        assert rule is not None or (name, k) in WITHOUT_PARTIAL, f"operand {k} of {name} has no rule and no reason"
+        assert rule is None or (name, k) not in WITHOUT_PARTIAL
+        assert rule is None or callable(rule) or isinstance(rule, (int, float))
+    if isinstance(op, Elementwise):
+        assert len(op.partials) == len(EXAMPLES[name][0].args)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_reverse_rule(name):
+    """Elementwise ops and rules that are linear in the tangent are transposed; the others state a transpose."""
+    op = TABLE[name]
+    assert isinstance(op, (Elementwise, Zero)) or callable(getattr(op, "transpose", None))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_batch_rule(name):
+    op = TABLE[name]
+    assert (op.batch is not None) != (name in WITHOUT_BATCH_RULE), "a rule, or a reason why there is none"
+
+
+# ---------------------------------------------------------------------------------------------------- the examples
+
+ANALYTIC = set(
+    """negative positive square exp sin cos tan sinh cosh tanh arctan arcsin arccos arcsinh arccosh arctanh log log2
+    log10 log1p sqrt reciprocal expm1 exp2 add subtract multiply divide power reshape transpose broadcast_to sum flip
+    copy concatenate index cumsum cumprod prod matmul einsum convolve sech_squared""".split()
+)
+"""Ops that compute with complex numbers as with real ones: for them the complex step is exact."""
+
+
+@pytest.mark.parametrize(("name", "c"), SMOOTH)
+def test_derivatives(name, c):
+    f, args = as_function(name, c)
+    single = name != "astype" and c.before is None  # these make double precision
+    reference = "complex-step" if name in ANALYTIC and all(np.size(a) for a in args) else "richardson"
+    check(f, *args, reference=reference, single=single)
+
+
+@pytest.mark.parametrize(("name", "c"), CONSTANT)
+def test_locally_constant_ops_give_plain_results(name, c):
+    """Exactly zero, in every mode: what comes out is not traced at all."""
+    f, args = as_function(name, c)
+    expected, seen = f(*args), []
+
+    def spying(*xs: Any) -> Any:
+        y = f(*xs)
+        assert not isinstance(y, Traced)
+        np.testing.assert_array_equal(y, expected)
+        seen.append(True)
+        return sum(np.sum(x) for x in xs)
+
+    ones = tuple(np.ones_like(a)[()] for a in args)
+    gradients = wg.grad(spying, tuple(range(len(args))))(*args)
+    for gradient, one in zip(gradients, ones, strict=True):
+        np.testing.assert_array_equal(gradient, one)
+    wg.jvp(spying, tuple(args), ones)
+    wg.jvp(lambda *xs: wg.grad(spying, tuple(range(len(args))))(*xs), tuple(args), ones)
+    assert len(seen) == 3
+
+
+@pytest.mark.parametrize(("name", "c"), CONSTANT)
+def test_locally_constant_ops_have_derivative_zero(name, c):
+    f, args = as_function(name, c)
+    if np.asarray(f(*args)).dtype.kind != "f":
+        assert np.asarray(f(*args)).dtype.kind in "biu"
+        return
+    ones = tuple(np.ones_like(a)[()] for a in args)
+    assert not np.any(wg.jvp(f, tuple(args), ones)[1])
+    for gradient in wg.grad(lambda *xs: np.sum(f(*xs)), tuple(range(len(args))))(*args):
+        assert not np.any(gradient)
+
+
+@pytest.mark.parametrize(("name", "c"), CALLS)
+def test_batches(name, c):
+    """Every choice of operands with the hidden axis gives what the examples give one by one."""
+    op, places, prepare = TABLE[name], floats(c), c.before or (lambda x: x)
+
+    def result(j: int | None, mapped: set) -> Any:
+        """Of example j, or of all at once."""
+        args = []
+        for k, a in enumerate(c.args):
+            if k in places:
+                examples = [prepare(np.asarray(a) * factor) for factor in (1.0, 0.9, 0.8)]
+                a = (many.wrap(np.stack(examples)) if j is None else examples[j]) if k in mapped else prepare(a)
+            args.append(a)
+        return op(*args, **c.params)
+
+    for count in range(1, len(places) + 1):
+        for mapped in map(set, itertools.combinations(places, count)):
+            many = BatchTrace(3)
+            got, expected = many.unwrap(result(None, mapped)), np.stack([result(j, mapped) for j in range(3)])
+            assert got.shape == expected.shape
+            np.testing.assert_allclose(got, expected, rtol=1e-13, atol=1e-13)

@@ -1,0 +1,63 @@
+"""Cells: plain arrays that traced values may be written into.
+
+`np.zeros(n)` in a function that is being differentiated gives a cell. As long as it holds plain numbers it behaves as
+the array it holds; what is computed from it is plain (and, being an array, a cell again). The first write of a traced
+value makes it a traced array, with everything that was written before (`writing.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.box.box import Box
+from wengert.box.writing import SETTLING, settle, settled
+
+
+class Cell(Box):
+    """A plain array in a box that can be written to."""
+
+    __slots__ = ()
+    is_cell = True
+
+    def __init__(self, value: np.ndarray):
+        self.owner = SETTLING
+        self.value = value
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array(settle(self), dtype=dtype, copy=copy)
+
+    def __float__(self) -> float:
+        return float(settle(self))
+
+    def __int__(self) -> int:
+        return int(settle(self))
+
+    def __complex__(self) -> complex:
+        return complex(settle(self))
+
+    def __repr__(self) -> str:
+        return repr(settle(self))
+
+    def __str__(self) -> str:
+        return str(settle(self))
+
+    def __reduce__(self) -> Any:
+        return settle(self).__reduce__()
+
+    def tolist(self) -> Any:
+        return settle(self).tolist()
+
+
+SETTLING.cell = Cell
+
+
+def cell(x: Any) -> Any:
+    """What a constructor returns: arrays of floating type as cells, anything else as it is."""
+    return SETTLING.wrap(x)
+
+
+def uncelled(x: Any) -> Any:
+    """The plain array of a cell; a stale view with its value; anything else as it is."""
+    return settled(x)

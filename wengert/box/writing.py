@@ -1,0 +1,263 @@
+"""Writing to traced arrays in place, with NumPy's semantics.
+
+A box is an object that stands for an array; writing to it gives the *object* a new (functional) value, the result of
+the op `store`, so everyone who holds the object sees the write, as in NumPy. `become` does that: a box may even change
+its class, when a plain array (`Cell`, see `cells.py`) is first written with a traced value, or a value traced by an
+outer differentiation with one that is traced by an inner one.
+
+Views. What NumPy would make a view of x (a slice, a transpose, a reshape) is a box of its own that knows its root and
+how it is got from there (`View`). Writing to a view writes to its root at the positions where the view's elements lie;
+writing to a root makes its views stale. A stale box belongs to SETTLING, the trace with the highest tag of all, so
+whatever is done to it first fetches its value anew. Reading costs nothing extra where nothing is written.
+
+Buffers. The values behind boxes are written in place if nobody else holds them: neither the caller, nor a node of the
+linear program as a coefficient, nor another box. CPython's reference counts tell. Otherwise they are copied first, and
+the copy is ours. So filling n elements one by one costs O(n).
+
+This module works on boxes without importing their classes; `box.py` and `cells.py` are built on it.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.box.functions.operands import array
+from wengert.errors import InPlaceError
+from wengert.ops.index import fill_pattern, index, split_index
+from wengert.ops.op import Op, Trace, Traced, call
+from wengert.ops.shape import astype
+from wengert.ops.store import store
+from wengert.types import dtype_of, is_inexact, shape_of
+
+_SLOTS = ("owner", "value", "node", "tangent")
+_SMALL_PART = 4
+"""A slice that is at most this part of its array is copied when read, so that it does not keep the array from being
+written in place."""
+
+
+class SettlingTrace(Trace):
+    """The trace of boxes that must be settled before use: stale views, and cells, which give up their plain array."""
+
+    __slots__ = ("cell",)
+    tag = math.inf  # type: ignore[assignment]
+    cell: Callable[[Any], Any]
+    """How a plain array becomes a cell; filled in by `cells.py`."""
+
+    def process(self, op: Op, args: tuple, params: dict) -> Any:
+        settled = [settle(a) if isinstance(a, Traced) and a.owner is self else a for a in args]
+        y = call(op, *settled, **params)
+        from_cells = any(isinstance(a, Traced) and a.is_cell for a in args)  # type: ignore[attr-defined]
+        if not from_cells:
+            return y
+        return tuple(self.wrap(part) for part in y) if y.__class__ is tuple else self.wrap(y)
+
+    def wrap(self, y: Any) -> Any:
+        """A plain array that may be written to; anything else as it is."""
+        return self.cell(y) if y.__class__ is np.ndarray and y.ndim and y.dtype.kind in "fc" else y
+
+
+SETTLING = SettlingTrace()
+
+
+class View:
+    """How a box is got from the root whose elements it shows."""
+
+    __slots__ = ("_positions", "fresh", "function", "pattern", "readonly", "root")
+
+    def __init__(self, root: Any, function: Callable, pattern: tuple | None, readonly: bool):
+        self.root = root
+        self.function = function
+        self.pattern = pattern
+        self.readonly = readonly
+        self.fresh = True
+        self._positions: Any = None
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Where in the root, counted in C order, each element of the view lies."""
+        if self._positions is None:
+            shape = self.root.shape
+            self._positions = np.asarray(self.function(np.arange(math.prod(shape)).reshape(shape)))
+        return self._positions
+
+
+# -------------------------------------------------------------------------------------------------- settling, views
+
+
+def settle(box: Any) -> Any:
+    """What a box stands for now: of a cell its plain array, of a stale view the box with its value fetched anew."""
+    view = box.view_of
+    if view is not None and not view.fresh:
+        become(box, view.function(view.root))
+        view.fresh = True
+    return box.value if box.is_cell else box
+
+
+def settled(x: Any) -> Any:
+    """`settle` for anything."""
+    return settle(x) if isinstance(x, Traced) and x.owner is SETTLING else x
+
+
+def link(y: Any, source: Any, function: Callable, pattern: tuple | None = None, readonly: bool = False) -> Any:
+    """Make `y`, which is `function(source)`, a view of `source`."""
+    if not isinstance(y, Traced) or y is source or not shape_of(y):
+        return y
+    source_view = source.view_of
+    root = source
+    if source_view is not None:
+        root, inner = source_view.root, source_view.function
+        function = _composed(function, inner)
+        readonly = readonly or source_view.readonly
+        pattern = None
+    y.view_of = View(root, function, pattern, readonly)  # type: ignore[attr-defined]
+    value = y.value  # type: ignore[attr-defined]
+    if value.__class__ is np.ndarray and value.base is not None and value.size * _SMALL_PART <= value.base.size:
+        y.value = value.copy()  # type: ignore[attr-defined]
+    if root.views is None:
+        root.views = []
+    elif len(root.views) > 32 and len(root.views) & (len(root.views) - 1) == 0:
+        root.views = [ref for ref in root.views if ref() is not None]
+    root.views.append(weakref.ref(y))
+    return y
+
+
+def _composed(outer: Callable, inner: Callable) -> Callable:
+    return lambda root: outer(inner(root))
+
+
+def _make_views_stale(root: Any) -> None:
+    if root.views:
+        for ref in root.views:
+            view = ref()
+            if view is not None and view.view_of is not None:
+                view.view_of.fresh = False
+                view.owner = SETTLING
+
+
+def become(box: Any, new: Any) -> None:
+    """Give a box another value, and the class that goes with it."""
+    if not isinstance(new, Traced):
+        new = SETTLING.cell(new)
+    box.__class__ = new.__class__
+    for slot in _SLOTS:
+        setattr(box, slot, getattr(new, slot, None))
+
+
+def clone(box: Any) -> Any:
+    """Another box with the same value, that is not affected by writes to this one."""
+    new = object.__new__(box.__class__)
+    for slot in _SLOTS:
+        setattr(new, slot, getattr(box, slot, None))
+    return new
+
+
+# ---------------------------------------------------------------------------------------------------------- writing
+
+
+def set_item(box: Any, idx: Any, v: Any) -> None:
+    """`box[idx] = v`."""
+    view = box.view_of
+    if isinstance(idx, tuple):
+        idx = tuple([settled(item) for item in idx])
+    else:
+        idx = settled(idx)
+    if isinstance(v, Traced):
+        source = v.view_of  # type: ignore[attr-defined]
+        if source is not None and source.root is box and source.pattern is not None:
+            if source.pattern == (idx if isinstance(idx, tuple) else (idx,)):
+                return  # a[i:j] += w: the view a[i:j] was written to already
+        v = settled(v)
+    elif v.__class__ in (list, tuple):
+        v = array(v)
+    if view is None:
+        pattern, arrays = split_index(idx)
+        write(box, v, pattern, arrays)
+        return
+    if view.readonly:
+        raise ValueError("assignment destination is read-only")
+    place = np.unravel_index(view.positions[idx], view.root.shape)
+    if not shape_of(place[0]):
+        write(view.root, v, tuple([int(k) for k in place]), ())
+    else:
+        pattern, arrays = split_index(tuple(place))
+        write(view.root, v, pattern, arrays)
+
+
+def write(root: Any, v: Any, pattern: tuple, arrays: tuple) -> None:
+    """Write to a box that is not a view."""
+    if isinstance(v, Traced):
+        if not is_inexact(dtype_of(root)):
+            raise InPlaceError(
+                f"a traced value is written into an array of type {dtype_of(root)}, which cannot hold its derivative",
+                remedy="make the array of a floating type, for instance np.zeros(n) instead of np.zeros(n, int)",
+            )
+        if root.is_cell or v.owner.tag > root.owner.tag:
+            content = root.value if root.is_cell else clone(root)
+            become(root, v.owner.process(store, (content, v, *arrays), {"pattern": pattern}))
+            _make_views_stale(root)
+            return
+    if root.is_cell:
+        overwrite(root, "value", v, pattern, arrays)
+    elif root.owner.write(root, v, pattern, arrays) is NotImplemented:
+        become(root, root.owner.process(store, (clone(root), v, *arrays), {"pattern": pattern}))
+    _make_views_stale(root)
+
+
+def overwrite(holder: Any, slot: str, v: Any, pattern: tuple, arrays: tuple) -> None:
+    """Write into the value in a slot of a box: in place if nobody else holds it, else into a copy."""
+    x = getattr(holder, slot)
+    setattr(holder, slot, None)
+    try:
+        if isinstance(x, Traced):
+            if sys.getrefcount(x) > 2:  # besides `x` and the argument of getrefcount
+                x = clone(x)
+            write(x, v, pattern, arrays)
+        elif x.__class__ is np.ndarray and not isinstance(v, Traced):
+            place = fill_pattern(pattern, arrays)
+            if sys.getrefcount(x) > 2 or x.base is not None or not x.flags.writeable:
+                y = x.copy()
+                y[place] = v
+                x = y
+            else:
+                x[place] = v
+        else:
+            x = call(store, x, v, *arrays, pattern=pattern)
+    finally:
+        setattr(holder, slot, x)
+
+
+def replace(box: Any, new: Any) -> Any:
+    """`box[...] = new`: all elements at once, as `+=` and `out=` do it."""
+    new = settled(new)
+    if shape_of(new) != box.shape:
+        if np.broadcast_shapes(shape_of(new), box.shape) != box.shape:
+            raise ValueError(
+                f"non-broadcastable output operand with shape {box.shape} doesn't match the broadcast shape "
+                f"{np.broadcast_shapes(shape_of(new), box.shape)}"
+            )
+        set_item(box, Ellipsis, new)
+        return box
+    if dtype_of(new) != box.dtype:
+        if not np.can_cast(dtype_of(new), box.dtype, casting="same_kind"):
+            raise TypeError(f"Cannot cast output from {dtype_of(new)!r} to {box.dtype!r} with casting rule 'same_kind'")
+        new = call(astype, new, dtype=box.dtype)
+    if box.view_of is not None:
+        set_item(box, Ellipsis, new)
+    else:
+        become(box, clone(new) if isinstance(new, Traced) else np.array(new))
+        _make_views_stale(box)
+    return box
+
+
+def read_scalar(box: Any, idx: Any) -> Any:
+    """One element of a stale view, from its root, without fetching the whole view anew."""
+    place = np.unravel_index(box.view_of.positions[idx], box.view_of.root.shape)
+    return call(index, box.view_of.root, pattern=tuple([int(k) for k in place]))
+
+
