@@ -7,6 +7,7 @@ differences of the complex-step gradient.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -63,7 +64,7 @@ def by_complex_step(name: str, f: Callable, x: Any) -> Scenario:
     def row(e: np.ndarray) -> np.ndarray:
         """Central differences of the exact gradient, extrapolated twice (Romberg)."""
         d = [(gradient(point + h * e) - gradient(point - h * e)) / (2 * h) for h in (4e-3, 2e-3, 1e-3)]
-        once = [(4 * b - a) / 3 for a, b in zip(d[:-1], d[1:], strict=True)]
+        once = [(4 * b - a) / 3 for a, b in itertools.pairwise(d)]
         return (16 * once[1] - once[0]) / 15
 
     return Scenario(name, f, x, gradient(point), np.array([row(e) for e in np.eye(len(point))]), rtol=1e-7)
@@ -250,7 +251,7 @@ def _spring_chain() -> Scenario:
         u = d / L
         force = (L - 1) * u
         stiffness = np.outer(u, u) + (1 - 1 / L) * (np.eye(2) - np.outer(u, u))
-        for (j, s), (k, t) in [((a, sa), (b, sb)) for a, sa in ((i, -1), (i + 1, 1)) for b, sb in ((i, -1), (i + 1, 1))]:
+        for (j, s), (k, t) in itertools.product([(i, -1), (i + 1, 1)], repeat=2):
             H[j, :, k, :] += s * t * stiffness
         g[i] -= force
         g[i + 1] += force

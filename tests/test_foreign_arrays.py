@@ -7,7 +7,6 @@ with both works with CuPy.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -160,8 +159,9 @@ for _name, _ufunc in [("add", np.add), ("sub", np.subtract), ("mul", np.multiply
     _forward, _reflected = _operator(_ufunc)
     setattr(Foreign, f"__{_name}__", _forward)
     setattr(Foreign, f"__r{_name}__", _reflected)
-for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
-    setattr(Foreign, f"__{_name}__", lambda self, other, op=getattr(operator, _name): _wrapped(op(self.data, _unwrapped(other))))
+for _name, _ufunc in [("lt", np.less), ("le", np.less_equal), ("gt", np.greater), ("ge", np.greater_equal),
+                      ("eq", np.equal), ("ne", np.not_equal)]:  # fmt: skip
+    setattr(Foreign, f"__{_name}__", _operator(_ufunc)[0])
 Foreign.__neg__ = lambda self: np.negative(self)  # type: ignore[attr-defined]
 
 

@@ -27,7 +27,7 @@ ROWS = (
     ("capture",),
     ("passes",),
     ("backend",),
-    ("api",),
+    ("api", "numpy"),
     ("optimize", "least_squares", "mcmc", "vi", "nn"),
     ("explain", "cli"),
     ("__init__", "__main__"),  # the package itself: the top

@@ -8,6 +8,7 @@ do it; fields declared with `field(metadata={"static": True})` are part of the s
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ import optree
 NAMESPACE = "wengert"
 
 _registered: set[type] = set()
+_lock = threading.Lock()
 
 
 def _register_dataclass(cls: type) -> None:
@@ -42,18 +44,16 @@ def _register_dataclass(cls: type) -> None:
 
 
 def _register_dataclasses_among(leaves: list[Any]) -> bool:
-    """Register the dataclasses that optree took for leaves; tell whether there were any."""
-    found = False
-    for leaf in leaves:
-        cls = type(leaf)
-        if dataclasses.is_dataclass(cls) and cls not in _registered:
+    """Register the dataclasses that optree took for leaves; tell whether there were any, so that it must look again."""
+    found = {type(leaf) for leaf in leaves if dataclasses.is_dataclass(type(leaf))}
+    with _lock:
+        for cls in found - _registered:
             try:
                 _register_dataclass(cls)
-            except ValueError:  # another thread, or the user, was faster
+            except ValueError:  # the user did it
                 pass
             _registered.add(cls)
-            found = True
-    return found
+    return bool(found)
 
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
@@ -63,7 +63,7 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
     [1.0, 2.0, 3.0]
     """
     leaves, structure = optree.tree_flatten(tree, namespace=NAMESPACE)
-    while _register_dataclasses_among(leaves):
+    while _register_dataclasses_among(leaves):  # once per level of dataclasses that were never met before
         leaves, structure = optree.tree_flatten(tree, namespace=NAMESPACE)
     return leaves, structure
 

@@ -37,7 +37,8 @@ def test_products(case, rng):
         (J.T @ r, M.T @ r), (J.H @ r, M.T @ r), (J.rmatvec(r), M.T @ r), (J.adjoint() @ r, M.T @ r),
         (J.T @ R, M.T @ R), (J.H @ R, M.T @ R), (J.rmatmat(R), M.T @ R), (J.transpose() @ r, M.T @ r),
         (J.T.T @ v, M @ v), (J.H.H @ v, M @ v), (J.T.rmatvec(v), M @ v), (J.T.rmatmat(V), M @ V),
-        (J @ V[:, :0], np.zeros((4, 0))), (J @ [1.0, 2.0, 3.0], M @ [1, 2, 3]), (J @ np.array([1, 2, 3]), M @ [1, 2, 3]),
+        (J @ V[:, :0], np.zeros((4, 0))), (J @ [1.0, 2.0, 3.0], M @ [1, 2, 3]),
+        (J @ np.array([1, 2, 3]), M @ [1, 2, 3]),
     ]:  # fmt: skip
         assert got.shape == expected.shape
         np.testing.assert_allclose(got, expected, rtol=1e-12)

@@ -510,6 +510,46 @@ def test_results_belong_to_the_caller(name):
         np.testing.assert_array_equal(array, copy)
 
 
+def test_what_is_kept_does_not_change_when_arguments_are_overwritten():
+    """J of x² at the point where it was taken, whatever happens to the array afterwards."""
+    x = X.copy()
+    _, pullback = wg.vjp(lambda x: x * x, x)
+    _, J = wg.linearize(lambda x: x * x, x)
+    x[:] = np.nan
+    same(pullback(np.ones(3))[0], 2 * X)
+    same(J @ np.ones(3), 2 * X)
+    same(J.dense(), np.diag(2 * X))
+
+
+@pytest.mark.parametrize("D", [wg.jacfwd, wg.jacrev])
+def test_the_same_inside_a_differentiated_function(D):
+    """Here the arrays that are overwritten are traced."""
+
+    def kept(x):
+        z = x * 1.0
+        _, pullback = wg.vjp(lambda z: z * z, z)
+        _, J = wg.linearize(lambda z: z * z, z)
+        z[0] = 100.0
+        return pullback(np.ones(3))[0] + J @ np.ones(3)
+
+    def passed_on(x):
+        ct = x * 2.0
+        (pulled,) = wg.vjp(lambda z: z + 1, x)[1](ct)
+        _, pushed = wg.jvp(lambda z: z + 1, (x,), (ct,))
+        ct[0] = 7.0
+        pulled[1] = 5.0 * pulled[1]
+        return pushed + pulled
+
+    def shared(x):
+        a, b = wg.grad(lambda a, b: np.sum(x * (a + b)), (0, 1))(x, x)
+        a[0] = 0.0
+        return b
+
+    same(D(kept)(X), 4 * np.eye(3))
+    same(D(passed_on)(X), np.diag([4.0, 12.0, 4.0]))
+    same(D(shared)(X), np.eye(3))
+
+
 def test_large_broadcast_results_are_writeable():
     """Beyond the size at which broadcasting makes views."""
     x = np.ones(10_000)

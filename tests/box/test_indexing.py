@@ -43,6 +43,15 @@ CASES = {
     "x[x > …]": (lambda x: x[x > 1.0], (2, 3)),
     "x[mask, None]": (lambda x: x[MASK, None], (2, 3, 2)),
     "x[np.int64]": (lambda x: x[np.int64(1), np.array(2)], (2, 3)),
+    "x[True]": (lambda x: x[True], (2, 3)),
+    "x[False]": (lambda x: x[False], (2, 3)),
+    "x[np.True_] of 0-d": (lambda x: x[np.True_], ()),
+    "x[x > 0] of 0-d": (lambda x: x[x > 0], ()),
+    "x[..., True]": (lambda x: x[..., True], (2, 3)),
+    "x[:, False, 1:]": (lambda x: x[:, False, 1:], (2, 3)),
+    "x[True, :, 1]": (lambda x: x[True, :, 1], (2, 3, 2)),
+    "x[:, True, [0, 2, 0]]": (lambda x: x[:, True, [0, 2, 0]], (2, 3)),
+    "x[True, False]": (lambda x: x[True, False], (2, 3)),
     "iteration": (lambda x: list(x), (2, 3)),
     "item": (lambda x: x.item(4), (2, 3)),
     "take": (lambda x: np.take(x, [0, 4, 4]), (2, 3)),
@@ -101,6 +110,16 @@ CASES = {
     "unique_values": (lambda x: np.sort(np.unique_values(x)), (4,)),
     "unique_all": (lambda x: np.unique_all(x).values, (4,)),
     "union1d": (lambda x, y: np.union1d(x, y), (3,), (2, 2)),
+    "setdiff1d": (lambda x: np.setdiff1d(x * [1, 1, 1, 0, 1], [0.0, 7.0]), (5,)),
+    "setdiff1d unsorted": (lambda x: np.setdiff1d(x * [1, 1, 1, 0, 1], [0.0, 7.0], assume_unique=True), (5,)),
+    "setxor1d": (lambda x, y: np.setxor1d(np.append(x, 0.0), y * [1, 0, 1]), (4,), (3,)),
+    "setxor1d unique": (lambda x, y: np.setxor1d(x, y, assume_unique=True), (4,), (3,)),
+    "trim_zeros": (lambda x: np.trim_zeros(x * [0, 1, 0, 1, 0, 0]), (6,)),
+    "trim_zeros front": (lambda x: np.trim_zeros(x * [0, 1, 0, 1, 0, 0], "f"), (6,)),
+    "trim_zeros back": (lambda x: np.trim_zeros(x * [0, 1, 0, 1, 0, 0], trim="B"), (6,)),
+    "trim_zeros of zeros": (lambda x: np.trim_zeros(x * 0, "f"), (3,)),
+    "trim_zeros 2-d": (lambda x: np.trim_zeros(x * [[0, 0, 0], [0, 1, 1]]), (2, 3)),
+    "trim_zeros axis": (lambda x: np.trim_zeros(x * [[0, 0, 0], [0, 1, 1]], axis=-1), (2, 3)),
     "maximum by argmax": (lambda x: x[np.argmax(x)], (5,)),
     "interp x": (lambda x: np.interp(x, [0.0, 1.0, 2.5, 4.0], [1.0, 3.0, -2.0, 0.5]), (7,)),
     "interp fp": (lambda f: np.interp([-1.0, 0.3, 1.7, 9.0], [0.0, 1.0, 2.0], f), (3,)),
@@ -122,8 +141,9 @@ def test_derivatives(name):
 
 # Shapes that depend on values, or Python decisions, differ from example to example.
 NOT_ALIKE = (
-    "x[x > …]", "compress by itself", "extract by itself", "piecewise", "piecewise default", "piecewise one",
-    "piecewise later wins", "piecewise 0-d", "piecewise arguments", "unique_all", "interp traced period",
+    "x[x > …]", "x[x > 0] of 0-d", "compress by itself", "extract by itself", "piecewise", "piecewise default",
+    "piecewise one", "piecewise later wins", "piecewise 0-d", "piecewise arguments", "unique_all", "interp traced period",
+    "trim_zeros", "trim_zeros front", "trim_zeros back", "trim_zeros 2-d", "trim_zeros axis",
 )  # fmt: skip
 
 
@@ -155,10 +175,10 @@ def indexed_shapes(draw):
     items = []
     count = draw(st.integers(1, 3))
     for n in shape:
-        kinds = ["slice", "int", "array", "newaxis", "mask"]
+        kinds = ["slice", "int", "array", "newaxis", "mask", "flag"]
         item = draw(st.sampled_from(kinds))
-        if item == "newaxis":
-            items.append(None)
+        if item in ("newaxis", "flag"):
+            items.append(None if item == "newaxis" else True)
             item = "slice"
         if item == "slice":
             items.append(draw(st.slices(n)))
@@ -307,6 +327,7 @@ def test_where_does_not_spread_what_it_does_not_select():
 
 AXIS = np.exceptions.AxisError
 ERRORS = {
+    "trim_zeros": (lambda x: np.trim_zeros(x[0], "x"), ValueError),
     "take range": (lambda x: np.take(x, 9), IndexError),
     "take float": (lambda x: np.take(x, np.array([1.5])), TypeError),
     "take axis": (lambda x: np.take(x, 0, axis=2), AXIS),

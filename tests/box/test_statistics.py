@@ -276,3 +276,12 @@ def test_logsumexp():
     assert logsumexp(np.zeros(0)) == -np.inf
     with np.errstate(invalid="ignore"):
         assert np.isnan(logsumexp(Y, b=-1))
+
+
+def test_logsumexp_at_infinity():
+    lanes = np.array([[np.inf, np.inf, 1.0], [-np.inf, -np.inf, -np.inf], [-np.inf, 800.0, 800.0]])
+    with np.errstate(all="raise"):
+        np.testing.assert_allclose(logsumexp(lanes, axis=1), [np.inf, -np.inf, 800 + np.log(2)])
+        np.testing.assert_array_equal(wg.grad(logsumexp)(lanes[0]), [0.5, 0.5, 0])
+        np.testing.assert_allclose(wg.grad(np.logaddexp.reduce)(lanes[1]), np.full(3, 1 / 3))
+        np.testing.assert_array_equal(wg.jvp(lambda x: logsumexp(x, axis=1), (lanes,), (np.ones((3, 3)),))[1], 1)

@@ -95,9 +95,7 @@ def test_one_pullback_used_by_all_threads():
     _, pullback = wg.vjp(lambda x: np.sin(x)[::2] * x[1::2], x)
     _, J = wg.linearize(lambda x: np.sin(x)[::2] * x[1::2], x)
     cts = [np.full(25, k + 1.0) for k in range(THREADS)]
-    for k, (pulled, product) in enumerate(
-        together([lambda ct=ct: (pullback(ct)[0], J.T @ ct) for ct in cts])
-    ):
+    for k, (pulled, product) in enumerate(together([lambda ct=ct: (pullback(ct)[0], J.T @ ct) for ct in cts])):
         np.testing.assert_allclose(pulled, (k + 1) * pullback(np.ones(25))[0])
         np.testing.assert_allclose(product, pulled)
 
@@ -138,7 +136,7 @@ def test_dataclasses_met_for_the_first_time_by_all_threads_at_once():
             x: Any
             y: Any
 
-        results = together([lambda: wg.grad(lambda p: p.x * p.y)(Point(2.0, 3.0))] * THREADS)  # noqa: B023
+        results = together([lambda: wg.grad(lambda p: p.x * p.y)(Point(2.0, 3.0))] * THREADS)
         assert results == [Point(3.0, 2.0)] * THREADS
 
 

@@ -14,8 +14,12 @@ import numpy as np
 
 from wengert import tree
 from wengert.box.box import Box, plain
+from wengert.box.cells import cell
+from wengert.box.writing import clone, settled
+from wengert.capture import hooks
 from wengert.errors import MismatchError, NotDifferentiableInputError, NotDifferentiableOutputError
 from wengert.modes.dual import push
+from wengert.modes.linear import Tangent
 from wengert.modes.tape import Recorded, record
 from wengert.ops.shape import astype
 from wengert.types import SCALARS, Aval, aval_of, dtype_of, is_inexact, shape_of
@@ -33,8 +37,10 @@ class Prepared:
                  "in_structure", "leaves", "out_structure")  # fmt: skip
 
     def __init__(self, function: Callable, argnums: Argnums, args: tuple, kwargs: dict, has_aux: bool):
-        self._function = function
-        self._args = args
+        self._function = twin = hooks.instrument(function)
+        writes = hooks.written_positions(twin)
+        # What the function writes to is put into cells: the caller's arrays stay as they are.
+        self._args = tuple([cell(a) if k in writes else a for k, a in enumerate(args)]) if writes else args
         self._kwargs = kwargs
         self.has_aux = has_aux
         self.argnums = argnums
@@ -96,8 +102,13 @@ class Prepared:
             return results[: self._count]
         return results
 
-    def record(self) -> tuple[list[Any], Recorded]:
-        """The leaves of the function's value, and the linear program of its tangent."""
+    def record(self, keep: bool = False) -> tuple[list[Any], Recorded]:
+        """The leaves of the function's value, and the linear program of its tangent.
+
+        A program that is kept must not change when the caller writes to his arrays, which may be its coefficients.
+        """
+        if keep:
+            self.leaves = [snapshot(x) for x in self.leaves]
         values, program = record(self, self.leaves)
         program.outputs = program.outputs[: self._count]
         return self._keep_aux(values), program
@@ -276,18 +287,33 @@ def owned(results: Sequence[Any], given: Sequence[Any] = ()) -> list[Any]:
     Linear maps pass tangents on as they are, or as views. Views of an array all have the same `base`. What is 0-d
     becomes a scalar, as NumPy's own functions do it.
     """
-    taken = {id(_memory_of(x)) for x in given if x.__class__ is np.ndarray}
+    taken = {id(_memory_of(x)) for x in given if x.__class__ is np.ndarray or isinstance(x, Box)}
     kept = []
     for x in results:
+        x = settled(x)
         if x.__class__ is np.ndarray:
             if not x.shape:
                 x = x[()]
             elif id(_memory_of(x)) in taken or not x.flags.writeable:
                 x = x.copy()
             taken.add(id(_memory_of(x)))
+        elif isinstance(x, Box) and x.__class__ is not Tangent:
+            if id(_memory_of(x)) in taken:
+                x = clone(x)
+            taken.add(id(_memory_of(x)))
         kept.append(x)
     return kept
 
 
-def _memory_of(x: np.ndarray) -> Any:
+def _memory_of(x: Any) -> Any:
+    if isinstance(x, Box):
+        return x if x.view_of is None else x.view_of.root
     return x if x.base is None else x.base
+
+
+def snapshot(x: Any) -> Any:
+    """The same array, as it is now: what is written to it later is not seen."""
+    x = settled(x)
+    if isinstance(x, Box):
+        return clone(x)
+    return x.copy() if isinstance(x, np.ndarray) else x

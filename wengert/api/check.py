@@ -10,6 +10,7 @@ import numpy as np
 from wengert import tree
 from wengert.api import numerical
 from wengert.api.products import jvp, vjp
+from wengert.capture.hooks import instrument
 from wengert.errors import WengertError
 from wengert.types import dtype_of, is_inexact
 
@@ -51,6 +52,7 @@ def check_gradients(
     unknown = [mode for mode in modes if mode not in MODES]
     if unknown or not modes:
         raise ValueError(f"modes are among {MODES}, not {tuple(modes)}")
+    f = instrument(f)
     leaves, structure = tree.flatten(args)
     names = [f"args{path}" for path in tree.paths(args)]
     places = [k for k, leaf in enumerate(leaves) if is_inexact(dtype_of(leaf))]

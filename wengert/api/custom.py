@@ -19,6 +19,8 @@ import numpy as np
 from wengert import tree
 from wengert.api.arguments import fit_to, zeros_like
 from wengert.box.box import escaped, plain
+from wengert.box.writing import settled
+from wengert.capture.hooks import instrument
 from wengert.errors import MismatchError, NotLinearError, WengertError
 from wengert.modes.batch import Batch
 from wengert.modes.dual import Dual
@@ -56,7 +58,8 @@ class _Custom:
                 f"{self.__name__} has a derivative rule of its own and takes positional arguments only",  # type: ignore[attr-defined]
                 remedy="pass all arguments by position",
             )
-        leaves, structure = tree.flatten(args)
+        leaves, structure = _settled_leaves(args)
+        args = tree.unflatten(structure, leaves)
         trace = None
         for leaf in leaves:
             if isinstance(leaf, Traced) and (trace is None or leaf.owner.tag > trace.tag):
@@ -111,7 +114,7 @@ class _Custom:
         of a closure, and that dependence would be lost."""
         if any(_is_traced_inside(leaf, trace.tag) for leaf in results):
             raise WengertError(
-                f"{self.__name__}, or its rule, uses a value that is being differentiated and is not among its arguments",  # type: ignore[attr-defined]
+                f"{self.__name__} or its rule uses a value that is being differentiated and is not among its arguments",  # type: ignore[attr-defined]
                 remedy="pass every value that the function depends on as an argument of the function",
             )
 
@@ -121,6 +124,11 @@ class _Custom:
 
 def _is_traced_by(leaf: Any, trace: Any) -> bool:
     return isinstance(leaf, Traced) and leaf.owner is trace
+
+
+def _settled_leaves(container: Any) -> tuple[list, Any]:
+    leaves, structure = tree.flatten(container)
+    return [settled(leaf) for leaf in leaves], structure
 
 
 def _is_traced_inside(leaf: Any, tag: int) -> bool:
@@ -153,7 +161,7 @@ class custom_jvp(_Custom):
 
     def defjvp(self, rule: Callable) -> Callable:
         """State the forward rule."""
-        self._rule = rule
+        self._rule = instrument(rule)
         return rule
 
     def _apply_rule(self, trace: Any, values: list, dots: list, structure: Any) -> tuple[list, list, Any]:
@@ -165,7 +173,7 @@ class custom_jvp(_Custom):
         chosen = [k for k in range(len(primals)) if k not in self._nondiff]
         found = self._rule(*fixed, tuple(primals[k] for k in chosen), tuple(tangents[k] for k in chosen))
         y, y_dot = self._pair(found, "the forward rule", "(y, y_dot)")
-        (ys, out_structure), (y_dots, dot_structure) = tree.flatten(y), tree.flatten(y_dot)
+        (ys, out_structure), (y_dots, dot_structure) = _settled_leaves(y), _settled_leaves(y_dot)
         if out_structure != dot_structure:
             raise MismatchError(
                 f"the forward rule of {self.__name__} returned tangents in other containers than the result",  # type: ignore[attr-defined]
@@ -191,7 +199,7 @@ class custom_jvp(_Custom):
         for d in y_dots:
             if d.__class__ is not Tangent and np.any(plain(d)):
                 raise NotLinearError(
-                    f"the forward rule of {self.__name__} returned a tangent that does not depend on those it was given",  # type: ignore[attr-defined]
+                    f"the forward rule of {self.__name__} returned a tangent that is not made from those it was given",  # type: ignore[attr-defined]
                     remedy="return a linear function of the tangents",
                 )
         boxes = [y if d.__class__ is not Tangent else Tape(trace, y, d.node) for y, d in zip(ys, y_dots, strict=True)]
@@ -233,7 +241,7 @@ class custom_vjp(_Custom):
 
     def defvjp(self, fwd: Callable, bwd: Callable) -> None:
         """State the reverse rule."""
-        self._rules = (fwd, bwd)
+        self._rules = (instrument(fwd), instrument(bwd))
 
     def _run(self, trace: Any, values: list, structure: Any) -> tuple[list, Any, Callable]:
         """The leaves of the result, their containers, and the pullback from leaves to leaves."""
@@ -242,8 +250,8 @@ class custom_vjp(_Custom):
         fwd, bwd = self._rules
         args = tree.unflatten(structure, values)
         y, residuals = self._pair(fwd(*args), "the forward part of the rule", "(y, residuals)")
-        out_leaves, out_structure = tree.flatten(y)
-        self._refuse_closures([*out_leaves, *tree.leaves(residuals)], trace)
+        out_leaves, out_structure = _settled_leaves(y)
+        self._refuse_closures([*out_leaves, *_settled_leaves(residuals)[0]], trace)
         fixed = [args[k] for k in self._nondiff]
 
         def pullback(cts: list) -> list:
@@ -269,7 +277,7 @@ class custom_vjp(_Custom):
             if ct is None:
                 result.extend([None] * len(arg_leaves))
                 continue
-            ct_leaves, ct_structure = tree.flatten(ct)
+            ct_leaves, ct_structure = _settled_leaves(ct)
             if ct_structure != arg_structure:
                 raise MismatchError(
                     f"the reverse rule of {self.__name__} returned other containers than argument {k} has",  # type: ignore[attr-defined]

@@ -57,7 +57,7 @@ def value_and_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", ha
                 batch, vectors = unit_vectors(outs, 0, total_size(outs))
                 cts = program.pull(vectors, consume=True)
                 blocks = _from_rows(batch, cts, ins, outs)
-        result = prepared.outputs([prepared.inputs(row) for row in blocks])
+        result = prepared.outputs([prepared.inputs([_scalar_or_array(b) for b in row]) for row in blocks])
         value = prepared.outputs(values)
         return ((value, prepared.aux), result) if has_aux else (value, result)
 
@@ -123,6 +123,11 @@ def _from_columns(batch: Any, dots: list[Any], ins: list[Aval], outs: list[Aval]
         columns = split_rows(stacked, ins)
         blocks.append([_inputs_last(c, len(x.shape), len(out.shape)) for c, x in zip(columns, ins, strict=True)])
     return blocks
+
+
+def _scalar_or_array(block: Any) -> Any:
+    """What is 0-d as a scalar, as NumPy's own functions give it."""
+    return block[()] if block.__class__ is np.ndarray and not block.shape else block
 
 
 def _stacked(batch: Any, derivatives: list[Any], avals: list[Aval]) -> list[Any]:

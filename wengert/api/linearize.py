@@ -39,7 +39,7 @@ def linearize(f: Callable, *primals: Any, has_aux: bool = False) -> Any:
            [0., 4.]])
     """
     prepared = Prepared(f, tuple(range(len(primals))), primals, {}, has_aux)
-    values, program = prepared.record()
+    values, program = prepared.record(keep=True)
     program.prune()
     operator = Jacobian(prepared, program, [aval_of(y) for y in values])
     result = (prepared.outputs(values), operator)

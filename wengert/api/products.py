@@ -64,7 +64,7 @@ def vjp(f: Callable, *primals: Any, has_aux: bool = False) -> Any:
     (3.0, 2.0)
     """
     prepared = Prepared(f, tuple(range(len(primals))), primals, {}, has_aux)
-    values, program = prepared.record()
+    values, program = prepared.record(keep=True)
     program.prune()
     avals = [aval_of(y) for y in values]
 

@@ -16,11 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import FUNCTIONS, UFUNCS, name_of, reject_out, unsupported
+from wengert.box import writers
+from wengert.box.dispatch import FUNCTIONS, UFUNCS, name_of, unsupported
 from wengert.box.functions.operands import array, operand
+from wengert.box.functions.shapes import astype
 from wengert.box.ufunc_methods import METHODS
 from wengert.box.writing import SETTLING, link, read_scalar, replace, set_item, settled
-from wengert.errors import ConcretizationError, EscapedValueError
+from wengert.errors import ConcretizationError, EscapedValueError, InPlaceError, UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index, split_index
@@ -29,6 +31,7 @@ from wengert.ops.products import matmul
 from wengert.types import PLAIN, dtype_of, shape_of
 
 _SEQUENCES = (list, tuple)
+_fills_the_tables = writers
 
 
 def escaped() -> EscapedValueError:
@@ -109,8 +112,10 @@ class Box(Traced):
     """A traced value. See the module's text."""
 
     # All modes share one layout, so that a box may change its class when it is written to (`writing.become`): `node`
-    # is for reverse mode, `tangent` for forward mode, `view_of` and `views` for what is, or has, a view.
-    __slots__ = ("__weakref__", "node", "owner", "tangent", "value", "view_of", "views")
+    # is for reverse mode, `tangent` for forward mode, `aval` for symbols, `view_of` and `views` for what is, or has, a
+    # view. `state` names those that make up the value in a mode.
+    __slots__ = ("__weakref__", "aval", "node", "owner", "tangent", "value", "view_of", "views")
+    state: tuple[str, ...] = ("owner", "value")
     __array_priority__ = 1000.0
     is_cell = False
     __hash__ = None  # type: ignore[assignment]
@@ -142,6 +147,9 @@ class Box(Traced):
         implementation = FUNCTIONS.get(function)
         if implementation is None:
             raise unsupported(function)
+        if kwargs.get("out") is not None:
+            kwargs = dict(kwargs)
+            return _into(kwargs.pop("out"), implementation(*args, **kwargs), function)
         return implementation(*args, **kwargs)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
@@ -182,7 +190,7 @@ class Box(Traced):
 
     @property
     def T(self) -> Any:
-        return s.transpose(self, axes=tuple(range(self.ndim))[::-1]) if self.ndim > 1 else self
+        return FUNCTIONS[np.transpose](self) if self.ndim > 1 else self
 
     @property
     def mT(self) -> Any:
@@ -197,8 +205,8 @@ class Box(Traced):
         return s.imag(self) if self.dtype.kind == "c" else FUNCTIONS[np.zeros_like](self)
 
     @property
-    def flat(self) -> Iterator[Any]:
-        return iter(self.ravel())
+    def flat(self) -> Any:
+        return link(FUNCTIONS[np.ravel](self), self, FUNCTIONS[np.ravel])
 
     # ------------------------------------------------------------------------------------------------ operators
 
@@ -396,17 +404,39 @@ for _name in _SAME_NAME.split():
         setattr(Box, _name, _method(getattr(np, _name)))
 
 
+def _into(out: Any, result: Any, function: Any) -> Any:
+    """`out=`: write a result into an array that can hold traced values."""
+    if isinstance(out, tuple):
+        if len(out) > 1:
+            return tuple(_into(o, r, function) if o is not None else r for o, r in zip(out, result, strict=True))
+        (out,) = out
+    if not isinstance(out, Box):
+        raise InPlaceError(
+            f"{name_of(function)} writes a traced result into a plain array (out=)",
+            remedy="create the array in the differentiated function with np.zeros or np.empty, "
+            "or use the returned result instead of out=",
+        )
+    return replace(out, result)
+
+
 def _ufunc_with_options(ufunc: Any, op: Any, inputs: tuple, options: dict) -> Any:
-    """`np.add(x, y, where=mask, dtype=…)`."""
+    """`np.add(x, y, out=z, where=mask, dtype=…)`."""
     options = dict(options)
-    reject_out(options.pop("out", None), name_of(ufunc))
-    dtype = options.pop("dtype", None)
-    mask = options.pop("where", True)
+    out, dtype, mask = options.pop("out", None), options.pop("dtype", None), options.pop("where", True)
     for neutral in ("casting", "order", "subok"):
         options.pop(neutral, None)
     if options:
-        raise unsupported(ufunc)
-    if mask is not True:
-        raise unsupported(ufunc)
+        raise UnsupportedFunctionError(
+            f"{name_of(ufunc)} with {', '.join(options)}= on a traced value", remedy="leave the option out"
+        )
     y = op(*[operand(x) for x in inputs])
-    return y if dtype is None else FUNCTIONS[np.astype](y, dtype)
+    if dtype is not None:
+        y = astype(y, dtype)
+    if mask is not True:
+        if out is None:
+            raise UnsupportedFunctionError(
+                f"{name_of(ufunc)} with where= and without out= leaves elements undefined",
+                remedy="use np.where(mask, result, other)",
+            )
+        y = FUNCTIONS[np.where](mask, y, out[0])
+    return y if out is None else _into(out, y, ufunc)

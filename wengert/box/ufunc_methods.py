@@ -4,8 +4,7 @@ The common ones are functions of their own (`np.add.reduce` is `np.sum`); the re
 one element after the other, as NumPy defines them. NumPy itself says what is allowed and what dtype comes out: each
 method is first tried on an array of ones of the same rank and dtype.
 
-`np.add.at(a, indices, b)` writes into `a`. In NumPy every view of `a` sees that; traced arrays do not know their
-views, so it cannot be done rightly here, and raises an error instead.
+`np.add.at(a, indices, b)` writes into `a`: it stands with the other writers, in `writers.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from wengert.box.functions.nan_reductions import nan_extreme
 from wengert.box.functions.operands import array, cast, join
 from wengert.box.functions.reductions import NOTHING, as_mask, cast_if, is_given, kept_shape, reduced_axes
 from wengert.box.functions.statistics import logsumexp
-from wengert.errors import InPlaceError, UnsupportedFunctionError
+from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index, scatter
@@ -115,13 +114,16 @@ def reduce(
     """`ufunc.reduce`."""
     reject_out(out, f"{name_of(ufunc)}.reduce")
     x = array(x)
+    named = _REDUCTIONS.get(ufunc)
+    if named is not None and axis.__class__ is int and dtype is None and initial is NOTHING and where is True:
+        return named(x, axis, keepdims, initial, where)
+    # What NumPy thinks of these arguments: its errors, and the dtype of the result.
     tried = {"initial": 1} if is_given(initial) else {} if initial is NOTHING else {"initial": None}
     if is_given(where):
         tried["where"] = np.ones((), bool)  # type: ignore[assignment]
     result = ufunc.reduce(_ones(x), axis=axis, dtype=dtype, **tried).dtype
     if result.kind in "fc":
         x = cast_if(x, dtype)
-    named = _REDUCTIONS.get(ufunc)
     if named is not None:
         return named(x, axis, keepdims, initial, where)
 
@@ -229,22 +231,9 @@ _FUNCTIONAL = {
 }
 
 
-def at(ufunc: Any, op: Callable, a: Any, indices: Any, b: Any = None) -> Any:
-    """`ufunc.at` writes into its argument: not done. See the module's text."""
-    what = (
-        "into a traced array, whose views would not see it" if isinstance(a, Traced) else "traced values into an array"
-    )
-    fallback = f"a = np.where(mask, {name_of(ufunc)}(a, {'values' if ufunc.nin > 1 else '…'}), a)"
-    raise InPlaceError(
-        f"{name_of(ufunc)}.at writes {what}",
-        remedy=f"compute a new array: {_FUNCTIONAL.get(ufunc, fallback)}",
-    )
-
-
 METHODS: dict[str, Callable] = {
     "reduce": reduce,
     "accumulate": accumulate,
     "outer": outer,
     "reduceat": reduceat,
-    "at": at,
 }

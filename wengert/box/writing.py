@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -35,10 +36,23 @@ from wengert.ops.shape import astype
 from wengert.ops.store import store
 from wengert.types import dtype_of, is_inexact, shape_of
 
-_SLOTS = ("owner", "value", "node", "tangent")
 _SMALL_PART = 4
 """A slice that is at most this part of its array is copied when read, so that it does not keep the array from being
 written in place."""
+
+
+class _Running(threading.local):
+    """How many differentiations are running in a thread."""
+
+    depth = 0
+
+
+running = _Running()
+
+
+def differentiating() -> bool:
+    """Whether a differentiation is running in this thread."""
+    return running.depth > 0
 
 
 class SettlingTrace(Trace):
@@ -116,7 +130,7 @@ def link(y: Any, source: Any, function: Callable, pattern: tuple | None = None, 
         readonly = readonly or source_view.readonly
         pattern = None
     y.view_of = View(root, function, pattern, readonly)  # type: ignore[attr-defined]
-    value = y.value  # type: ignore[attr-defined]
+    value = y.value if "value" in y.state else None  # type: ignore[attr-defined]
     if value.__class__ is np.ndarray and value.base is not None and value.size * _SMALL_PART <= value.base.size:
         y.value = value.copy()  # type: ignore[attr-defined]
     if root.views is None:
@@ -145,15 +159,15 @@ def become(box: Any, new: Any) -> None:
     if not isinstance(new, Traced):
         new = SETTLING.cell(new)
     box.__class__ = new.__class__
-    for slot in _SLOTS:
-        setattr(box, slot, getattr(new, slot, None))
+    for slot in new.state:
+        setattr(box, slot, getattr(new, slot))
 
 
 def clone(box: Any) -> Any:
     """Another box with the same value, that is not affected by writes to this one."""
     new = object.__new__(box.__class__)
-    for slot in _SLOTS:
-        setattr(new, slot, getattr(box, slot, None))
+    for slot in box.state:
+        setattr(new, slot, getattr(box, slot))
     return new
 
 
@@ -259,5 +273,3 @@ def read_scalar(box: Any, idx: Any) -> Any:
     """One element of a stale view, from its root, without fetching the whole view anew."""
     place = np.unravel_index(box.view_of.positions[idx], box.view_of.root.shape)
     return call(index, box.view_of.root, pattern=tuple([int(k) for k in place]))
-
-

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.box.box import Box, escaped
-from wengert.box.writing import overwrite, settled
+from wengert.box.writing import overwrite, running, settled
 from wengert.ops.op import Op, Trace, call, fresh_tag
 
 
@@ -19,6 +19,7 @@ class Dual(Box):
     """A value with its tangent."""
 
     __slots__ = ()
+    state = ("owner", "value", "tangent")
 
     def __init__(self, trace: DualTrace, value: Any, tangent: Any):
         self.owner = trace
@@ -55,7 +56,6 @@ class DualTrace(Trace):
             return tuple(v if d is None else Dual(self, v, d) for v, d in zip(y, y_dot, strict=True))
         return Dual(self, y, y_dot)
 
-
     def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
         if not self.alive:
             raise escaped()
@@ -70,6 +70,7 @@ def push(
 ) -> tuple[list[Any], list[Any]]:
     """Values and tangents of a function from leaves to a list of leaves. A tangent `None` is zero, in and out."""
     trace = DualTrace()
+    running.depth += 1
     try:
         inputs = [x if t is None else Dual(trace, x, t) for x, t in zip(primals, tangents, strict=True)]
         outputs = function(*inputs)
@@ -85,6 +86,7 @@ def push(
                 dots.append(None)
         return values, dots
     finally:
+        running.depth -= 1
         trace.alive = False
 
 

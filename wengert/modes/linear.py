@@ -53,16 +53,18 @@ _LINEAR_RULE = "write the derivative rule as a linear function of the tangent (o
 class Tangent(Box):
     """The symbol for an unknown vector. It has a shape and dtype but no value."""
 
-    __slots__ = ("aval",)
+    __slots__ = ()
+    state = ("owner", "node", "aval")
 
     def __init__(self, trace: LinearTrace, node: int, aval: Aval):
         self.owner = trace
         self.node = node
         self.aval = aval
 
-    @property
-    def value(self) -> Any:
-        raise NotLinearError("a derivative rule depends on the value of its tangent", remedy=_LINEAR_RULE)
+    def __getattr__(self, name: str) -> Any:
+        if name == "value":
+            raise NotLinearError("a derivative rule depends on the value of its tangent", remedy=_LINEAR_RULE)
+        return super().__getattr__(name)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.box.box import Box, escaped
-from wengert.box.writing import overwrite, settled
+from wengert.box.writing import overwrite, running, settled
 from wengert.modes.dual import check_not_inner
 from wengert.modes.linear import (
     APPLY,
@@ -45,6 +45,7 @@ class Tape(Box):
     """A value and the index of the node that is its tangent."""
 
     __slots__ = ()
+    state = ("owner", "value", "node")
 
     def __init__(self, trace: TapeTrace, value: Any, node: int):
         self.owner = trace
@@ -242,6 +243,7 @@ class Recorded:
 def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tuple[list[Any], Recorded]:
     """Run a function from leaves to a list of leaves; return its values and the linear program of its tangent."""
     trace = TapeTrace()
+    running.depth += 1
     try:
         outputs = function(*[trace.input(x) for x in primals])
         values: list[Any] = []
@@ -256,4 +258,5 @@ def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tu
                 places.append(None)
         return values, Recorded(trace.nodes, len(primals), places)
     finally:
+        running.depth -= 1
         trace.alive = False

@@ -287,18 +287,36 @@ def result_aval(op: Op, args: Sequence[Any], params: dict) -> Aval:
     elements all are one and the same zero.
     """
     if isinstance(op, Elementwise):
-        shapes = {shape_of(a) for a in args}
-        shapes.discard(())
-        shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+        shape = _broadcast_shape(args)
     elif op.shape is not None:
-        shape = op.shape(*[aval_of(a) for a in args], **params)
+        shape = op.shape(*[aval_of(a) if a.__class__ in SCALARS else a for a in args], **params)
     else:
         return aval_of(op.impl(*[_zeros_at_no_cost(a) for a in args], **params))
-    kinds = {dtype_of(a) for a in args if a.__class__ not in SCALARS}
-    if len(kinds) == 1 and is_inexact(dtype := kinds.pop()):
-        if dtype.kind == "c" or not any(a.__class__ is complex for a in args):
+    dtype: Any = None
+    for a in args:
+        if a.__class__ in SCALARS:
+            alike = a.__class__ is not complex
+        else:
+            kind = a.dtype
+            alike = dtype is None or kind is dtype or kind == dtype
+            dtype = kind
+        if not alike:
+            break
+    else:
+        if dtype is not None and is_inexact(dtype):
             return Aval(shape, dtype)
     return Aval(shape, np.result_type(*[a if a.__class__ in SCALARS else dtype_of(a) for a in args]))
+
+
+def _broadcast_shape(args: Sequence[Any]) -> tuple[int, ...]:
+    shape: tuple[int, ...] = ()
+    for a in args:
+        other = shape_of(a)
+        if other and other != shape:
+            if shape:
+                return np.broadcast_shapes(*[shape_of(a) for a in args])
+            shape = other
+    return shape
 
 
 def _zeros_at_no_cost(a: Any) -> Any:

@@ -2,7 +2,8 @@
 
 An index is split into data and structure: `index(x, *arrays, pattern=…)`. The pattern is a tuple of ints, slices,
 `None`, `Ellipsis` and, in place of each integer array, the mark `ARRAY`; the arrays follow as operands. Boolean masks
-are turned into integer arrays before they get here (`split_index`).
+are turned into integer arrays before they get here (`split_index`), except a single True or False, the mask of no axis
+at all: its mark is `FLAG`, and in the result it makes an axis of length one or zero.
 
 `scatter(*values, *arrays, patterns=…, shape=…)` makes an array of zeros and adds each value at its place, repeated
 places adding up. It takes any number of values, so that n reads of one array cost O(n) in the reverse sweep even
@@ -23,14 +24,17 @@ from wengert.ops.shape import broadcast_to, transpose
 from wengert.types import SCALARS, ndim_of, shape_of
 
 
-class _Array:
-    """The mark that stands for an integer array in a pattern."""
+class _Mark:
+    """What stands for an array in a pattern."""
+
+    def __init__(self, name: str):
+        self.name = name
 
     def __repr__(self) -> str:
-        return "ARRAY"
+        return self.name
 
 
-ARRAY = _Array()
+ARRAY, FLAG = _Mark("ARRAY"), _Mark("FLAG")
 
 
 def split_index(idx: Any) -> tuple[tuple, tuple]:
@@ -50,12 +54,12 @@ def split_index(idx: Any) -> tuple[tuple, tuple]:
             array = item if hasattr(item, "dtype") else np.asarray(item, dtype=None if np.size(item) else np.intp)
             if array.dtype == bool:
                 if ndim_of(array) == 0:
-                    raise UnsupportedFunctionError(
-                        "an index that is a single True or False", remedy="index with None, or with a 1-d mask"
-                    )
-                positions = np.nonzero(array)
-                pattern.extend([ARRAY] * len(positions))
-                arrays.extend(positions)
+                    pattern.append(FLAG)
+                    arrays.append(np.asarray(bool(array)))
+                else:
+                    positions = np.nonzero(array)
+                    pattern.extend([ARRAY] * len(positions))
+                    arrays.extend(positions)
             else:
                 pattern.append(ARRAY)
                 arrays.append(array)
@@ -67,7 +71,7 @@ def fill_pattern(pattern: tuple, arrays: Any) -> tuple:
     if not arrays:
         return pattern
     remaining = iter(arrays)
-    return tuple([next(remaining) if item is ARRAY else item for item in pattern])
+    return tuple([next(remaining) if item.__class__ is _Mark else item for item in pattern])
 
 
 def _index(x: Any, *arrays: Any, pattern: tuple) -> Any:
@@ -77,22 +81,27 @@ def _index(x: Any, *arrays: Any, pattern: tuple) -> Any:
 
 
 def _has_arrays(pattern: tuple) -> bool:
-    return any(item is ARRAY for item in pattern)
+    return any(item.__class__ is _Mark for item in pattern)
 
 
 def explicit(pattern: tuple, ndim: int) -> tuple:
     """The pattern with its Ellipsis spelt out."""
     for k, item in enumerate(pattern):
         if item is Ellipsis:
-            used = sum(1 for other in pattern if other is not None and other is not Ellipsis)
+            used = sum(1 for other in pattern if other is not None and other is not Ellipsis and other is not FLAG)
             return pattern[:k] + (slice(None),) * (ndim - used) + pattern[k + 1 :]
     return pattern
 
 
 def arrays_come_first(pattern: tuple) -> bool:
     """Whether slices separate the arrays of a pattern: NumPy then puts their axes first in the result."""
-    marks = [k for k, item in enumerate(pattern) if item is ARRAY or item.__class__ is int]
+    marks = [k for k, item in enumerate(pattern) if item.__class__ is _Mark or item.__class__ is int]
     return _has_arrays(pattern) and marks[-1] - marks[0] != len(marks) - 1
+
+
+def _rank_of(arrays: Any) -> int:
+    """How many axes the arrays of an index make in its result."""
+    return max(1 if a.dtype == bool else ndim_of(a) for a in arrays)
 
 
 def _move_axis(x: Any, source: int, target: int) -> Any:
@@ -108,7 +117,7 @@ def _batch_index(args: Any, mapped: Any, params: dict) -> Any:
     pattern = explicit(params["pattern"], ndim_of(x) - 1)
     y = index(x, *arrays, pattern=(slice(None), *pattern))
     if arrays_come_first(pattern):
-        y = _move_axis(y, max(ndim_of(a) for a in arrays), 0)
+        y = _move_axis(y, _rank_of(arrays), 0)
     return y
 
 
@@ -121,7 +130,7 @@ index = multilinear(
 
 
 def _count(pattern: tuple) -> int:
-    return sum(1 for item in pattern if item is ARRAY)
+    return sum(1 for item in pattern if item.__class__ is _Mark)
 
 
 def arrays_of_patterns(patterns: tuple, arrays: Any) -> list[list]:
@@ -154,9 +163,9 @@ def _scatter(*args: Any, patterns: tuple, shape: tuple[int, ...], starts: Any = 
 
 def _scatter_foreign(value: Any, pattern: tuple, arrays: list, shape: tuple[int, ...]) -> Any:
     """Scatter an array of another library, which need not allow writing: multiply by 0-1 matrices, axis by axis."""
-    if len(arrays) > 1:
+    if len(arrays) > 1 or FLAG in pattern:
         raise UnsupportedFunctionError(
-            f"the derivative of an index with several integer arrays, of a {type(value).__name__}",
+            f"the derivative of an index with several arrays, or True or False, of a {type(value).__name__}",
             remedy="index one axis at a time",
         )
     pattern = explicit(fill_pattern(pattern, arrays), len(shape))
@@ -195,7 +204,7 @@ def _batch_scatter(args: Any, mapped: Any, params: dict) -> Any:
             value = broadcast_to(value, shape=(size, *shape_of(value)))
         pattern = explicit(pattern, len(shape))
         if arrays_come_first(pattern):
-            value = _move_axis(value, 0, max(ndim_of(a) for a in own))
+            value = _move_axis(value, 0, _rank_of(own))
         values.append(value)
         places.append((slice(None), *pattern))
     return scatter(*values, *args[k:], patterns=tuple(places), shape=(size, *shape), starts=params.get("starts"))

@@ -78,7 +78,8 @@ class Op:
 
     `impl(*args, **params)` computes on plain values, through NumPy's public functions, so that arrays of other
     libraries take part. `batch(args, mapped, params)` is the op with a hidden leading axis on some operands.
-    `shape(*avals, **params)` is the shape of the result, for ops that do real work (see `derive.result_aval`).
+    `shape(*args, **params)` is the shape of the result, for ops that do real work (see `derive.result_aval`); of the
+    arguments it may use the shapes only.
 
     >>> from wengert.ops.elementwise import exp
     >>> exp

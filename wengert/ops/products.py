@@ -199,12 +199,12 @@ _SAFE = {np.dtype(t): np.sqrt(np.finfo(t).tiny) / np.finfo(t).eps for t in (np.f
 
 def _norm(x: Any, axis: tuple[int, ...]) -> Any:
     """√Σx² of real numbers. Where squares may have left the range of numbers, they are computed again, scaled."""
+    if x.__class__ is np.ndarray and len(axis) == x.ndim:
+        v = x.reshape(-1)
+        y = np.sqrt(v.dot(v))  # BLAS does not warn of overflow
+        if _SAFE.get(y.dtype, 0) < y < math.inf:
+            return y
     with np.errstate(over="ignore"):
-        if x.__class__ is np.ndarray and len(axis) == x.ndim:
-            v = x.reshape(-1)
-            y = np.sqrt(v.dot(v))
-            if _SAFE.get(y.dtype, 0) < y < math.inf:
-                return y
         y = np.sqrt(np.sum(np.square(x), axis=axis))
     safe = _SAFE.get(y.dtype) if isinstance(y, (np.ndarray, np.generic)) else None
     if safe is None or np.all((y > safe) & (y < math.inf)):

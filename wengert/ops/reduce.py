@@ -1,7 +1,8 @@
 """Rows for reductions and scans (`sum` stands with the structural ops, in `shape.py`).
 
-A reduction that is not linear has one coefficient per element: y_dot = Σ c(y, x) · x_dot over the reduced axes. A row
-states c. Ties in `max` and `min` share the derivative equally. `axis` is a tuple of non-negative ints.
+A reduction that is not linear has one coefficient per element: y_dot = Σ c(y, x) · x_dot over the reduced axes, a
+`weighted_sum`. A row states c. Ties in `max` and `min` share the derivative equally. `axis` is a tuple of non-negative
+ints.
 """
 
 from __future__ import annotations
@@ -13,71 +14,123 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
-from wengert.ops.derive import General, general, linear, zero
-from wengert.ops.elementwise import equal, exp, isinf, logical_and, maximum, where
-from wengert.ops.shape import astype, broadcast_to, concatenate, flip, reshape, sum, transpose
+from wengert.ops.derive import General, align, general, linear, multilinear, unfit, zero
+from wengert.ops.op import call
+from wengert.ops.shape import broadcast_to, concatenate, flip, reshape, sum, transpose
 from wengert.types import dtype_of, shape_of
 
 
 def _shift_axes(op_getter: Callable[[], Any]) -> Callable:
     """The batch rule of an op whose only axes are in `axis`: they move up by one."""
     return lambda args, mapped, params: op_getter()(
-        args[0], **{**params, "axis": tuple([a + 1 for a in params["axis"]])}
+        *align(args, mapped), **{**params, "axis": tuple([a + 1 for a in params["axis"]])}
     )
 
 
+def _kept(y: Any, shape: tuple[int, ...], axis: tuple[int, ...]) -> Any:
+    """A result with its reduced axes back, of length one; as it is if it is one number."""
+    return (
+        y if len(axis) == len(shape) else reshape(y, shape=tuple([1 if k in axis else n for k, n in enumerate(shape)]))
+    )
+
+
+def _by_ufunc(ufunc: np.ufunc, function: Callable) -> Callable:
+    """How to compute a reduction: without NumPy's detour through methods, which only other libraries' arrays need."""
+
+    def impl(x: Any, axis: tuple[int, ...]) -> Any:
+        return ufunc.reduce(x, axis=axis) if x.__class__ is np.ndarray else function(x, axis=axis)
+
+    return impl
+
+
+# ----------------------------------------------------------------------------------------------------- weighted sums
+
+
+def _weighted_sum(c: Any, x: Any, axis: tuple[int, ...]) -> Any:
+    if c.__class__ is x.__class__ is np.ndarray and len(axis) == c.ndim == x.ndim == 1:
+        return c.dot(x)
+    return np.sum(c * x, axis=axis)
+
+
+def _weighted_sum_transpose(i: int, ct: Any, c: Any, x: Any, axis: tuple[int, ...]) -> Any:
+    own, other = (c, x) if i == 0 else (x, c)
+    return unfit(_kept(ct, own.shape, axis) * other, own.shape, own.dtype)
+
+
+weighted_sum = multilinear(
+    "weighted_sum",
+    _weighted_sum,
+    _weighted_sum_transpose,
+    batch=_shift_axes(lambda: weighted_sum),
+    shape=lambda c, x, axis: tuple([n for k, n in enumerate(x.shape) if k not in axis]),
+)
+"""Σ c · x over `axis`, of arrays of one shape: the derivative of every reduction."""
+
+
 def reduction(name: str, impl: Callable, coefficient: Callable) -> General:
-    """A row for a reduction over `axis`; `coefficient(y, x, axis)`, with y kept at full rank."""
+    """A row for a reduction over `axis`; `coefficient(y, x, axis)`, with a y that broadcasts against x."""
 
     def rule(x_dot: Any, y: Any, x: Any, axis: tuple[int, ...]) -> Any:
-        kept = reshape(y, shape=tuple(1 if k in axis else n for k, n in enumerate(shape_of(x))))
-        return sum(coefficient(kept, x, axis) * x_dot, axis=axis)
+        return call(weighted_sum, coefficient(_kept(y, shape_of(x), axis), x, axis), x_dot, axis=axis)
 
     op = general(name, impl, (rule,), batch=_shift_axes(lambda: op))
     return op
 
 
-def _equal_shares(y: Any, x: Any, axis: tuple[int, ...]) -> Any:
-    chosen = astype(equal(x, y), dtype=dtype_of(x))
-    return chosen / sum(chosen, axis=axis, keepdims=True)
+# ---------------------------------------------------------------------------------------------------------- extremes
 
 
-max = reduction("max", lambda x, axis: np.max(x, axis=axis), _equal_shares)
-min = reduction("min", lambda x, axis: np.min(x, axis=axis), _equal_shares)
+def _shares(y: Any, x: Any, axis: tuple[int, ...], least: int = 0) -> Any:
+    chosen = np.equal(x, y).astype(dtype_of(x))
+    count = sum.impl(chosen, axis=axis, keepdims=True)
+    return chosen / (np.maximum(count, least) if least else count)
 
 
-def _equal_shares_of_numbers(y: Any, x: Any, axis: tuple[int, ...]) -> Any:
-    chosen = astype(equal(x, y), dtype=dtype_of(x))
-    return chosen / maximum(sum(chosen, axis=axis, keepdims=True), 1)
+shares = zero("shares", _shares, batch=_shift_axes(lambda: shares))
+"""One over the number of elements that are equal to y, for these, and zero for the others.
 
+Where there are none it is 0/0: NaN. With `least=1` it is zero.
+"""
 
-def _nanmax(x: Any, axis: tuple[int, ...]) -> Any:
-    return np.fmax.reduce(x, axis=axis) if isinstance(x, np.ndarray) else np.nanmax(x, axis=axis)
+max = reduction("max", _by_ufunc(np.maximum, np.max), lambda y, x, axis: shares(y, x, axis=axis))
+min = reduction("min", _by_ufunc(np.minimum, np.min), lambda y, x, axis: shares(y, x, axis=axis))
 
-
-def _nanmin(x: Any, axis: tuple[int, ...]) -> Any:
-    return np.fmin.reduce(x, axis=axis) if isinstance(x, np.ndarray) else np.nanmin(x, axis=axis)
-
-
-nanmax = reduction("nanmax", _nanmax, _equal_shares_of_numbers)
-nanmin = reduction("nanmin", _nanmin, _equal_shares_of_numbers)
+nanmax = reduction("nanmax", _by_ufunc(np.fmax, np.nanmax), lambda y, x, axis: shares(y, x, axis=axis, least=1))
+nanmin = reduction("nanmin", _by_ufunc(np.fmin, np.nanmin), lambda y, x, axis: shares(y, x, axis=axis, least=1))
 """NaN are left out. Where there is nothing else the value is NaN, and nobody has a share of it."""
+
+# --------------------------------------------------------------------------------------------------------- logsumexp
+
+
+def _exponentials(x: Any, axis: tuple[int, ...]) -> tuple[Any, Any]:
+    """The largest element, and exp(x − largest), where equal infinities differ by zero."""
+    if x.__class__ is np.ndarray:
+        top = np.maximum.reduce(x, axis=axis, keepdims=True)
+        if np.logical_and.reduce(np.isfinite(top), axis=None):
+            return top, np.exp(x - top)
+    top = np.max(x, axis=axis, keepdims=True)
+    tied = np.equal(x, top)
+    return top, np.exp(np.where(tied, 0, x) - np.where(tied, 0, top))
 
 
 def _logsumexp(x: Any, axis: tuple[int, ...]) -> Any:
-    top = np.max(x, axis=axis, keepdims=True)
-    top = np.where(np.isfinite(top), top, 0)
-    with np.errstate(divide="ignore"):
-        return np.log(np.sum(np.exp(x - top), axis=axis)) + np.reshape(
-            top, tuple(n for k, n in enumerate(shape_of(x)) if k not in axis)
-        )
+    top, weights = _exponentials(x, axis)
+    return np.log(sum.impl(weights, axis=axis)) + sum.impl(top, axis=axis)  # of one element each: the axes go
 
 
-def _softmax(y: Any, x: Any, axis: tuple[int, ...]) -> Any:
-    return exp(where(logical_and(isinf(y), equal(x, y)), 0, x - y))
+def _softmax(x: Any, axis: tuple[int, ...]) -> Any:
+    _, weights = _exponentials(x, axis)
+    return weights / sum.impl(weights, axis=axis, keepdims=True)
 
 
-logsumexp = reduction("logsumexp", _logsumexp, _softmax)
+logsumexp = reduction("logsumexp", _logsumexp, lambda y, x, axis: softmax(x, axis=axis))
+
+softmax = general(
+    "softmax",
+    _softmax,
+    (lambda x_dot, s, x, axis: s * (x_dot - sum(s * x_dot, axis=axis, keepdims=True)),),
+    batch=_shift_axes(lambda: softmax),
+)
 
 # ------------------------------------------------------------------------------------------------------------- scans
 #
@@ -177,7 +230,7 @@ def _products_of_others(y: Any, x: Any, axis: tuple[int, ...]) -> Any:
     return transpose(others, axes=tuple(np.argsort(order).tolist()))
 
 
-prod = reduction("prod", lambda x, axis: np.prod(x, axis=axis), _products_of_others)
+prod = reduction("prod", _by_ufunc(np.multiply, np.prod), _products_of_others)
 
 # -------------------------------------------------------------------------------------------------- locally constant
 

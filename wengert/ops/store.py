@@ -1,7 +1,7 @@
 """The row for writing elements: `store(x, v, *arrays, pattern=…)` is x with v at the place that the index names.
 
-It is functional, as every op: the result is new. Arrays that are written to in place (`box/writing.py`) are built on it;
-the modes then reuse buffers that nobody else holds, so that filling n elements one by one costs O(n), not O(n²).
+It is functional, as every op: the result is new. Arrays that are written to in place (`box/writing.py`) are built on
+it; the modes then reuse buffers that nobody else holds, so that filling n elements one by one costs O(n), not O(n²).
 
 Linear in x and v together: the tangent of the result is the tangent of x with that of v in its place. Transposed: v
 gets what lies at the place, x gets the rest. Where integer arrays name an element twice, the last write counts.

@@ -5,15 +5,13 @@ Positions and conditions are plain numbers, so each of these is a gather, or a `
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from wengert.box.dispatch import implements, lookup, name_of, reject_out
+from wengert.box.dispatch import implements, lookup, reject_out
 from wengert.box.functions.operands import answer, array, cast, flat, flat_if_none, join, operand, pick, size_of
-from wengert.errors import InPlaceError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index
@@ -84,6 +82,23 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
 @implements(np.extract)
 def extract(condition: Any, arr: Any) -> Any:
     return pick(flat(array(arr)), answer(np.flatnonzero, array(condition)))
+
+
+@implements(np.trim_zeros)
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    sides = trim.lower()
+    if sides not in ("fb", "bf", "f", "b"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    x = array(filt)
+    ndim = ndim_of(x)
+    axes = range(ndim) if axis is None else normalize_axis_tuple(axis, ndim)
+    places = answer(np.argwhere, x)
+    if len(places):
+        first = places.min(axis=0).tolist() if "f" in sides else [None] * ndim
+        stop = (places.max(axis=0) + 1).tolist() if "b" in sides else [None] * ndim
+    else:
+        first = stop = [0] * ndim
+    return index(x, pattern=tuple([slice(first[k], stop[k]) if k in axes else slice(None) for k in range(ndim)]))
 
 
 @implements(np.where)
@@ -167,26 +182,3 @@ def _conditions(condlist: Any, ndim: int) -> list[Any]:
     if ndim == 0 and isinstance(condlist, np.ndarray) and condlist.ndim == 0:
         return [condlist]
     return list(condlist)
-
-
-# ---------------------------------------------------------------------------------------------------------- writing
-
-
-def _writes(function: Callable, remedy: str) -> None:
-    """Functions that write into an array."""
-
-    def implementation(*args: Any, **kwargs: Any) -> Any:
-        raise InPlaceError(f"{name_of(function)} writes a traced value, or into one", remedy=remedy)
-
-    implements(function)(implementation)
-
-
-_writes(
-    np.copyto,
-    "use the value as it is, np.where(mask, source, target), or np.broadcast_to(value, shape) to fill an array",
-)
-_writes(np.place, "use np.where(mask, values, x)")
-_writes(np.putmask, "use np.where(mask, values, x)")
-_writes(np.put, "use np.where(mask, values, x), or build the array with np.concatenate or np.stack")
-_writes(np.put_along_axis, "use np.where(mask, values, x), or build the array with np.concatenate or np.stack")
-_writes(np.fill_diagonal, "use np.where(np.eye(n, dtype=bool), value, x)")

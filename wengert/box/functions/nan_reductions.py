@@ -1,7 +1,7 @@
 """Reductions and scans that leave NaN out.
 
-Each is the ordinary one with the NaN replaced by its neutral element, or masked; only maximum and minimum are reductions
-of their own, because their neutral element may tie with the data. What is left out has derivative zero.
+Each is the ordinary one with the NaN replaced by its neutral element, or masked; only maximum and minimum are
+reductions of their own, because their neutral element may tie with the data. What is left out has derivative zero.
 """
 
 from __future__ import annotations

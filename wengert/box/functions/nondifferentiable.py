@@ -33,8 +33,9 @@ _state(
 _state(np, "save savetxt savez savez_compressed", f"writes numbers to a file, without their derivatives; {_CONSTANT}")
 _state(
     np,
-    "intersect1d setdiff1d setxor1d trim_zeros",
-    f"has a result whose shape depends on values; {_CONSTANT} to find the elements, and index x with their positions",
+    "intersect1d",
+    "values that coincide cease to when one of them changes, so its result has no derivative; if the elements are tied "
+    f"to each other, {_CONSTANT} to find their positions, and index x with these",
 )
 _state(
     np,

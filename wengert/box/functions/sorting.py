@@ -145,6 +145,25 @@ def union1d(ar1: Any, ar2: Any) -> Any:
     return unique(join([flat(array(ar1)), flat(array(ar2))], 0))
 
 
+@implements(np.setdiff1d)
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    x = flat(array(ar1)) if assume_unique else unique(ar1)
+    left = answer(lambda a, b: np.flatnonzero(np.isin(a, b, assume_unique=assume_unique, invert=True)), x, array(ar2))
+    return pick(x, left)
+
+
+@implements(np.setxor1d)
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    both = [flat(array(a)) if assume_unique else unique(a) for a in (ar1, ar2)]
+    x = sort(join(both, 0))
+
+    def alone(values: Any) -> Any:
+        differs = np.concatenate(([True], values[1:] != values[:-1], [True]))
+        return np.flatnonzero(differs[1:] & differs[:-1])
+
+    return pick(x, answer(alone, x))
+
+
 # ---------------------------------------------------------------------------------------------------- interpolation
 
 

@@ -162,11 +162,14 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -
     Arguments: `a`, an array; `axis`, an int, a tuple of ints, or None for all; `b`, factors that broadcast against
     `a` (the result is NaN where their weighted sum is negative); `keepdims`, whether reduced axes stay with length 1.
 
-    The cost is that of one pass of `exp`; the derivative in `a` is the softmax.
+    The cost is that of one pass of `exp`. The derivative in `a` is the softmax, and does not overflow either.
 
-    >>> float(logsumexp(np.array([1000.0, 1000.0])))
+    >>> import wengert as wg
+    >>> float(wg.logsumexp(np.array([1000.0, 1000.0])))
     1000.6931471805599
-    >>> float(logsumexp(np.log([1.0, 2.0]), b=np.array([3.0, 4.0]))) == float(np.log(11.0))
+    >>> wg.grad(wg.logsumexp)(np.array([1000.0, 1000.0, -1000.0]))
+    array([0.5, 0.5, 0. ])
+    >>> bool(np.isclose(wg.logsumexp(np.log([1.0, 2.0]), b=np.array([3.0, 4.0])), np.log(3 * 1 + 4 * 2)))
     True
     """
     a = array(a)

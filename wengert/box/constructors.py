@@ -1,0 +1,151 @@
+"""NumPy's constructors for functions that are being differentiated.
+
+They take what NumPy's take, traced values included, and return arrays that traced values can be written into (cells).
+Arrays of integers and booleans stay plain: they cannot hold a derivative.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.box.box import plain
+from wengert.box.cells import cell
+from wengert.box.dispatch import FUNCTIONS
+from wengert.box.functions.operands import array as as_operand
+from wengert.box.functions.operands import cast, holds_traced
+from wengert.box.writing import settled
+from wengert.ops import shape as s
+from wengert.ops.op import Traced
+from wengert.types import dtype_of, ndim_of, shape_of
+
+CONSTRUCTORS: dict[Any, Callable] = {}
+"""NumPy's constructor -> ours."""
+
+
+def _constructs(*functions: Any) -> Callable[[Callable], Callable]:
+    def register(implementation: Callable) -> Callable:
+        for function in functions:
+            CONSTRUCTORS[function] = implementation
+        return implementation
+
+    return register
+
+
+def _of_plain(function: Callable) -> Callable:
+    """A constructor whose arguments are plain, or that dispatches on traced ones by itself."""
+
+    @functools.wraps(function)
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        return cell(function(*args, **kwargs))
+
+    return construct
+
+
+for _name in [
+    "zeros",
+    "ones",
+    "empty",
+    "eye",
+    "identity",
+    "tri",
+    "zeros_like",
+    "ones_like",
+    "empty_like",
+    "linspace",
+    "logspace",
+    "geomspace",
+    "fromiter",
+    "frombuffer",
+    "loadtxt",
+    "genfromtxt",
+    "diag",
+    "diagflat",
+    "stack",
+    "concatenate",
+    "vstack",
+    "hstack",
+    "dstack",
+    "column_stack",
+    "block",
+    "tile",
+    "repeat",
+    "meshgrid",
+    "where",
+    "roll",
+    "vander",
+    "broadcast_arrays",
+    "tril",
+    "triu",
+    "outer",
+    "kron",
+]:
+    CONSTRUCTORS[getattr(np, _name)] = _of_plain(getattr(np, _name))
+
+
+@_constructs(np.array)
+def array(obj: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
+          like: Any = None) -> Any:  # fmt: skip
+    if not holds_traced(obj):
+        return cell(np.array(obj, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin))  # type: ignore[call-overload]
+    x = settled(as_operand(obj))
+    if x is obj and copy:
+        x = s.copy(x)
+    if dtype is not None:
+        x = cast(x, dtype)
+    missing = ndmin - ndim_of(x)
+    return cell(s.reshape(x, shape=(1,) * missing + shape_of(x)) if missing > 0 else x)
+
+
+@_constructs(np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
+def asarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
+    if isinstance(a, Traced) and (dtype is None or np.dtype(dtype) == dtype_of(a)):
+        return a
+    return array(a, dtype, copy=None)
+
+
+@_constructs(np.copy)
+def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+    return array(a)
+
+
+@_constructs(np.full)
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
+    if not holds_traced(fill_value):
+        return cell(np.full(shape, fill_value, dtype))
+    shape = (int(shape),) if np.ndim(shape) == 0 else tuple(shape)
+    x = s.broadcast_to(settled(as_operand(fill_value)), shape=shape)
+    return s.copy(x if dtype is None else cast(x, dtype))
+
+
+@_constructs(np.full_like)
+def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None,
+              **options: Any) -> Any:  # fmt: skip
+    return full(shape_of(a) if shape is None else shape, fill_value, dtype_of(a) if dtype is None else dtype)
+
+
+@_constructs(np.arange)
+def arange(*args: Any, **kwargs: Any) -> Any:
+    if not any(isinstance(a, Traced) for a in (*args, *kwargs.values())):
+        return cell(np.arange(*args, **kwargs))
+    names = ("start", "stop", "step")
+    bounds = dict(zip(("stop",) if len(args) == 1 else names, args, strict=False)) | {
+        k: v for k, v in kwargs.items() if k in names
+    }
+    start, stop, step = bounds.get("start", 0), bounds["stop"], bounds.get("step", 1)
+    count = math.ceil((plain(stop) - plain(start)) / plain(step))
+    return start + step * np.arange(max(count, 0))
+
+
+@_constructs(np.isscalar)
+def isscalar(element: Any) -> bool:
+    return np.isscalar(element) or (isinstance(element, Traced) and not shape_of(element))
+
+
+@_constructs(np.copyto)
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    FUNCTIONS[np.copyto](dst, src, casting, where)

@@ -1,0 +1,216 @@
+"""What instrumented code calls: the hooks of `rewrite.py`.
+
+`call(f)` decides what is called for f: a replacement (`replacements.py`), the instrumented twin of a user's function,
+or f itself. The stores write into what they are given; a plain array into which a traced value is written is replaced by
+a cell, if the function that writes is the only one that holds it.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from sys import getrefcount
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from wengert.box.cells import Cell
+from wengert.capture.instrument import instrument, is_user_code, is_user_function, set_hooks, written_positions
+from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS
+from wengert.capture.rewrite import (
+    AUGMENT,
+    AUGMENT_ATTRIBUTE,
+    AUGMENT_ITEM,
+    CALL,
+    SLICE,
+    STORE,
+    STORE_IN_ATTRIBUTE,
+    STORE_IN_ITEM,
+)
+from wengert.errors import InPlaceError
+from wengert.ops.op import Traced
+
+__all__ = ["instrument", "written_positions"]
+
+_UFUNC = np.ufunc
+_DISPATCHER = type(np.sum)
+
+
+def call(f: Any) -> Any:
+    """What to call for `f`."""
+    kind = f.__class__
+    if kind is _UFUNC:
+        return f
+    if kind is FunctionType:
+        if f in REPLACEMENTS:
+            return REPLACEMENTS[f]
+        return instrument(f) if is_user_code(f.__code__) else with_instrumented_arguments(f)
+    if kind is _DISPATCHER:
+        return REPLACEMENTS.get(f, f)
+    if kind is BuiltinFunctionType:
+        if f.__self__.__class__ is _MODULE:
+            return REPLACEMENTS.get(f, f)
+        return with_instrumented_arguments(f) if f.__name__ == "sort" else f
+    if kind is type:
+        found = REPLACEMENTS.get(f)
+        return instrument(f) if found is None else found
+    return instrument(f)
+
+
+_MODULE = type(sys)
+
+
+def with_instrumented_arguments(f: Any) -> Any:
+    """A library function that calls functions it is given: those of the user's are instrumented on the way in."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        args = tuple([instrument(a) if is_user_function(a) else a for a in args])
+        kwargs = {k: instrument(a) if is_user_function(a) else a for k, a in kwargs.items()}
+        return f(*args, **kwargs)
+
+    return called
+
+
+for _function in FOLLOW_ARGUMENTS:
+    REPLACEMENTS.setdefault(_function, with_instrumented_arguments(_function))
+
+
+# ----------------------------------------------------------------------------------------------------------- stores
+
+
+def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
+    """`container[key] = v`; returns the container, or the cell that takes its place if the caller rebinds its name."""
+    if container.__class__ is np.ndarray and holds_traced(v):
+        held = getrefcount(container)
+        container = _promoted(container, held - _ALONE["store"] if rebinds else 1)
+    container[key] = v
+    return container
+
+
+def store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> None:
+    """`outer[outer_key][key] = v`."""
+    container = outer[outer_key]
+    if container.__class__ is np.ndarray and holds_traced(v):
+        held = getrefcount(container)
+        container = outer[outer_key] = _promoted(container, held - _ALONE["store_in_item"])
+    container[key] = v
+
+
+def store_in_attribute(v: Any, owner: Any, attribute: str, key: Any) -> None:
+    """`owner.attribute[key] = v`."""
+    container = getattr(owner, attribute)
+    if container.__class__ is np.ndarray and holds_traced(v):
+        held = getrefcount(container)
+        container = _promoted(container, held - _ALONE["augment_attribute"])
+        setattr(owner, attribute, container)
+    container[key] = v
+
+
+def augment(name: str, a: Any, v: Any) -> Any:
+    """`a += v` and its like; returns what `a` is bound to then."""
+    if a.__class__ is np.ndarray and holds_traced(v):
+        held = getrefcount(a)
+        a = _promoted(a, held - _ALONE["augment"])
+    return getattr(operator, name)(a, v)
+
+
+def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds: bool) -> Any:
+    """`container[key] += v`, where `old` is what was there; returns the container, or the cell in its place."""
+    if container.__class__ is np.ndarray and holds_traced(v):
+        held = getrefcount(container)
+        if isinstance(old, np.ndarray) and old.base is container:
+            held -= 1
+        container = _promoted(container, held - _ALONE["augment_item"] if rebinds else 1)
+        old = container[key]
+    container[key] = getattr(operator, name)(old, v)
+    return container
+
+
+def augment_attribute(name: str, owner: Any, attribute: str, v: Any) -> None:
+    """`owner.attribute += v`."""
+    a = getattr(owner, attribute)
+    if a.__class__ is np.ndarray and holds_traced(v):
+        held = getrefcount(a)
+        a = _promoted(a, held - _ALONE["augment_attribute"])
+    setattr(owner, attribute, getattr(operator, name)(a, v))
+
+
+def holds_traced(v: Any) -> bool:
+    """Whether a value, or a list or tuple of values, is traced."""
+    if v.__class__ in (list, tuple):
+        return any(holds_traced(item) for item in v)
+    return isinstance(v, Traced) and not v.is_cell  # type: ignore[attr-defined]
+
+
+def _promoted(a: np.ndarray, others: int) -> Any:
+    """A cell in place of a plain array into which a traced value is to be written, if no others hold it."""
+    if a.dtype.kind not in "fc":
+        raise InPlaceError(
+            f"a traced value is written into an array of type {a.dtype}, which cannot hold its derivative",
+            remedy="make the array of a floating type, for instance np.zeros(n) instead of np.zeros(n, int)",
+        )
+    if others > 0 or a.base is not None:
+        raise InPlaceError(
+            "a traced value is written into a plain array that others hold too: they would not see it",
+            remedy="create the array in the differentiated function, with np.zeros, np.empty or np.copy, "
+            "or pass it to that function as an argument",
+        )
+    return Cell(a)
+
+
+def _counts_when_alone() -> dict[str, int]:
+    """How many references an array has in each hook if one name, or attribute, is all that holds it.
+
+    That depends on how this Python passes arguments, so it is measured: by functions that are called as the hooks are.
+    """
+
+    def in_store(v: Any, container: Any, key: Any, rebinds: bool) -> int:
+        held = getrefcount(container)
+        return held
+
+    def in_store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> int:
+        container = outer[outer_key]
+        held = getrefcount(container)
+        return held
+
+    def in_augment(name: str, a: Any, v: Any) -> int:
+        held = getrefcount(a)
+        return held
+
+    def in_augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds: bool) -> int:
+        held = getrefcount(container)
+        return held
+
+    def in_augment_attribute(name: str, owner: Any, attribute: str, v: Any) -> int:
+        a = getattr(owner, attribute)
+        held = getrefcount(a)
+        return held
+
+    class Holder:
+        pass
+
+    a = np.zeros(1)
+    counts = {"store": in_store(0.0, a, 0, True), "augment": in_augment("iadd", a, 0.0)}
+    counts["store_in_item"] = in_store_in_item(0.0, [np.zeros(1)], 0, 0)
+    counts["augment_item"] = in_augment_item("iadd", (container := a), (key := 0), container[key], 0.0, True)
+    holder = Holder()
+    holder.a = np.zeros(1)  # type: ignore[attr-defined]
+    counts["augment_attribute"] = in_augment_attribute("iadd", holder, "a", 0.0)
+    return counts
+
+
+_ALONE = _counts_when_alone()
+
+set_hooks(
+    {
+        CALL: call,
+        STORE: store,
+        STORE_IN_ITEM: store_in_item,
+        STORE_IN_ATTRIBUTE: store_in_attribute,
+        AUGMENT: augment,
+        AUGMENT_ITEM: augment_item,
+        AUGMENT_ATTRIBUTE: augment_attribute,
+        SLICE: slice,
+    }
+)

@@ -1,0 +1,224 @@
+"""What instrumented code calls instead: constructors, `math` and `cmath`, builtins, and functions of SciPy that are
+plain Python.
+
+A replacement behaves as the original on ordinary values. On traced values it does what the original means: `math.sin`
+is the op sin, `float(x)` is x, `isinstance(x, np.ndarray)` says what x stands for.
+"""
+
+from __future__ import annotations
+
+import builtins
+import cmath
+import functools
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.integrate
+import scipy.special
+
+from wengert.box.box import Box, plain
+from wengert.box.constructors import CONSTRUCTORS
+from wengert.box.dispatch import FUNCTIONS
+from wengert.box.functions.operands import array
+from wengert.box.functions.statistics import logsumexp
+from wengert.errors import ConcretizationError
+from wengert.ops import elementwise as e
+from wengert.ops import shape as s
+from wengert.ops.op import Traced
+from wengert.types import dtype_of, shape_of
+
+REPLACEMENTS: dict[Any, Callable] = dict(CONSTRUCTORS)
+"""What is called -> what is called instead."""
+
+FOLLOW_ARGUMENTS: list[Any] = [
+    map, filter, functools.reduce, sorted, max, min, itertools.accumulate, itertools.starmap, itertools.takewhile,
+    itertools.dropwhile, itertools.groupby, np.vectorize, np.apply_along_axis, np.apply_over_axes, np.fromfunction,
+    np.piecewise, np.frompyfunc,
+]  # fmt: skip
+"""Library functions that call functions they are given, which are then instrumented too."""
+
+
+def _replaces(*originals: Any) -> Callable[[Callable], Callable]:
+    def register(replacement: Callable) -> Callable:
+        for original in originals:
+            REPLACEMENTS[original] = replacement
+        return replacement
+
+    return register
+
+
+# ------------------------------------------------------------------------------------------------------ math, cmath
+
+_MATH = {
+    "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan,
+    "atan2": np.arctan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
+    "atanh": np.arctanh, "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log2": np.log2, "log10": np.log10,
+    "log1p": np.log1p, "sqrt": np.sqrt, "cbrt": np.cbrt, "pow": np.power, "fabs": np.absolute, "fmod": np.fmod,
+    "copysign": np.copysign, "degrees": np.degrees, "radians": np.radians, "isnan": np.isnan, "isinf": np.isinf,
+    "isfinite": np.isfinite, "erf": scipy.special.erf, "erfc": scipy.special.erfc, "gamma": scipy.special.gamma,
+    "lgamma": scipy.special.gammaln,
+}  # fmt: skip
+_CMATH = {
+    name: _MATH[name]
+    for name in [
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "exp",
+        "log10",
+        "sqrt",
+        "isnan",
+        "isinf",
+        "isfinite",
+    ]
+}
+
+
+def _of_numbers(original: Callable, on_traced: Callable) -> Callable:
+    """A function of the math module that is also one of traced numbers."""
+
+    @functools.wraps(original)
+    def replacement(*args: Any) -> Any:
+        for a in args:
+            if isinstance(a, Traced):
+                return on_traced(*args)
+        return original(*args)
+
+    return replacement
+
+
+for _module, _table in ((math, _MATH), (cmath, _CMATH)):
+    for _name, _function in _table.items():
+        if hasattr(_module, _name):
+            REPLACEMENTS[getattr(_module, _name)] = _of_numbers(getattr(_module, _name), _function)
+
+
+def _log(x: Any, base: Any = None) -> Any:
+    return np.log(x) if base is None else np.log(x) / np.log(base)
+
+
+REPLACEMENTS[math.log] = _of_numbers(math.log, _log)
+REPLACEMENTS[cmath.log] = _of_numbers(cmath.log, _log)
+REPLACEMENTS[cmath.phase] = _of_numbers(cmath.phase, lambda z: FUNCTIONS[np.angle](z))
+REPLACEMENTS[math.hypot] = _of_numbers(math.hypot, lambda *xs: functools.reduce(np.hypot, xs, 0.0))
+REPLACEMENTS[math.floor] = _of_numbers(math.floor, lambda x: int(plain(np.floor(x))))
+REPLACEMENTS[math.ceil] = _of_numbers(math.ceil, lambda x: int(plain(np.ceil(x))))
+REPLACEMENTS[math.trunc] = _of_numbers(math.trunc, lambda x: int(plain(np.trunc(x))))
+REPLACEMENTS[math.dist] = lambda p, q: FUNCTIONS[np.linalg.norm](array(list(p)) - array(list(q)))
+REPLACEMENTS[math.prod] = lambda xs, *, start=1: functools.reduce(lambda a, b: a * b, xs, start)
+REPLACEMENTS[math.fsum] = lambda xs: _sum_of(list(xs))
+
+
+def _sum_of(xs: list) -> Any:
+    return sum(xs) if any(isinstance(x, Traced) for x in xs) else math.fsum(xs)
+
+
+@_replaces(math.isclose)
+def _isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> bool:
+    return math.isclose(plain(a), plain(b), rel_tol=rel_tol, abs_tol=abs_tol)
+
+
+# --------------------------------------------------------------------------------------------------------- builtins
+
+
+@_replaces(float, np.float64)
+def _float(x: Any = 0.0) -> Any:
+    if not isinstance(x, Box):
+        return float(x)
+    if math.prod(shape_of(x)) != 1:
+        raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+    if dtype_of(x).kind == "c":
+        raise TypeError("can't convert complex to float")
+    x = x.reshape(())
+    return x if dtype_of(x) == np.float64 or not isinstance(x, Traced) else s.astype(x, dtype=np.dtype(np.float64))
+
+
+@_replaces(complex)
+def _complex(real: Any = 0.0, imag: Any = 0.0) -> Any:
+    if isinstance(real, Traced) or isinstance(imag, Traced):
+        return real + 1j * imag
+    return complex(real, imag)
+
+
+@_replaces(isinstance)
+def _isinstance(x: Any, classes: Any) -> bool:
+    if not isinstance(x, Box):
+        return isinstance(x, classes)
+    return isinstance(x, classes) or issubclass(_class_of(x), classes)
+
+
+@_replaces(type)
+def _type(*args: Any, **kwargs: Any) -> Any:
+    return _class_of(args[0]) if len(args) == 1 and isinstance(args[0], Box) else type(*args, **kwargs)
+
+
+def _class_of(x: Box) -> type:
+    """The class of what a traced value stands for."""
+    if shape_of(x):
+        return np.ndarray
+    value = plain(x)
+    return type(value) if not isinstance(value, np.ndarray) or not shape_of(value) else dtype_of(x).type
+
+
+@_replaces(bool)
+def _bool(x: Any = False) -> bool:
+    return bool(x)
+
+
+@_replaces(sum)
+def _sum(iterable: Any, /, start: Any = 0) -> Any:
+    return builtins.sum(iterable, start)
+
+
+@_replaces(range)
+def _range(*args: Any) -> range:
+    for a in args:
+        if isinstance(a, Traced):
+            raise ConcretizationError(
+                "the bounds of range must be integers, not traced numbers",
+                remedy="use range(int(wg.stop_gradient(n))): the number of iterations has no derivative",
+            )
+    return range(*args)
+
+
+# ------------------------------------------------------------------------------------- SciPy's plain Python functions
+
+
+@_replaces(scipy.special.logsumexp)
+def _logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False) -> Any:
+    if not isinstance(a, Traced) and not isinstance(b, Traced):
+        return scipy.special.logsumexp(a, axis=axis, b=b, keepdims=keepdims, return_sign=return_sign)
+    if return_sign:
+        raise ConcretizationError("logsumexp with return_sign of traced values", remedy="leave return_sign out")
+    return logsumexp(a, axis=axis, b=b, keepdims=keepdims)
+
+
+@_replaces(scipy.special.softmax)
+def _softmax(x: Any, axis: Any = None) -> Any:
+    if not isinstance(x, Traced):
+        return scipy.special.softmax(x, axis=axis)
+    return e.exp(x - logsumexp(x, axis=axis, keepdims=True))
+
+
+@_replaces(scipy.special.log_softmax)
+def _log_softmax(x: Any, axis: Any = None) -> Any:
+    if not isinstance(x, Traced):
+        return scipy.special.log_softmax(x, axis=axis)
+    return x - logsumexp(x, axis=axis, keepdims=True)
+
+
+@_replaces(scipy.integrate.trapezoid)
+def _trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
+    return FUNCTIONS[np.trapezoid](y, x, dx, axis)

@@ -1,0 +1,193 @@
+"""The rewriting of a function's syntax tree.
+
+Three things are rewritten, each into a call of a hook (see `hooks.py`), with line and column kept:
+
+    f(…)        call(f)(…)                         what is called may be replaced, or instrumented in its turn
+    a[i] = v    a = store(v, a, i, True)           a plain array that v cannot be written into becomes one that can
+    a += v      a = augment(iadd, a, v)            likewise; items and attributes too
+
+The rest stays as it is: operators, indexing, comparison and control flow need no help, because traced values have them.
+The names of the hooks reach the function as free variables, so neither its globals nor its locals are touched.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+CALL, STORE, STORE_IN_ITEM, STORE_IN_ATTRIBUTE, AUGMENT, AUGMENT_ITEM, AUGMENT_ATTRIBUTE, SLICE = HOOKS = (
+    "_wengert_call",
+    "_wengert_store",
+    "_wengert_store_in_item",
+    "_wengert_store_in_attribute",
+    "_wengert_augment",
+    "_wengert_augment_item",
+    "_wengert_augment_attribute",
+    "_wengert_slice",
+)
+_CONTAINER, _KEY = "_wengert_container", "_wengert_key"
+
+_NEEDS_ITS_FRAME = {"super", "locals", "globals", "vars", "dir", "eval", "exec", "breakpoint", "__import__"}
+"""Functions that look at the frame they are called from: they are called as written."""
+
+_OPERATORS = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
+    ast.Pow: "pow", ast.MatMult: "matmul", ast.LShift: "lshift", ast.RShift: "rshift", ast.BitAnd: "and_",
+    ast.BitOr: "or_", ast.BitXor: "xor",
+}  # fmt: skip
+
+
+def _load(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _hook(name: str, *args: ast.expr) -> ast.Call:
+    return ast.Call(_load(name), list(args), [])
+
+
+class Rewriter(ast.NodeTransformer):
+    """Rewrites a function. `scopes` holds, for each function around the current node, the names local to it."""
+
+    def __init__(self) -> None:
+        self.scopes: list[set[str]] = []
+
+    # -------------------------------------------------------------------------------------------------- scopes
+
+    def _function(self, node: ast.AST) -> ast.AST:
+        self.scopes.append(_local_names(node))
+        self.generic_visit(node)
+        self.scopes.pop()
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = _function
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        self.scopes.append(set())
+        self.generic_visit(node)
+        self.scopes.pop()
+        return node
+
+    def _is_local(self, name: str) -> bool:
+        return bool(self.scopes) and name in self.scopes[-1]
+
+    # --------------------------------------------------------------------------------------------------- calls
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        function = node.func
+        self.generic_visit(node)
+        if not (isinstance(function, ast.Name) and function.id in _NEEDS_ITS_FRAME):
+            node.func = ast.copy_location(_hook(CALL, node.func), function)
+            ast.fix_missing_locations(node.func)
+        return node
+
+    # -------------------------------------------------------------------------------------------------- stores
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Subscript):
+            return node
+        target = node.targets[0]
+        container, key = target.value, _as_expression(target.slice)
+        if isinstance(container, ast.Attribute):
+            stored = _hook(STORE_IN_ATTRIBUTE, node.value, container.value, ast.Constant(container.attr), key)
+            return self._statement(ast.Expr(stored), node)
+        if isinstance(container, ast.Subscript):
+            stored = _hook(STORE_IN_ITEM, node.value, container.value, _as_expression(container.slice), key)
+            return self._statement(ast.Expr(stored), node)
+        return self._bind(container, lambda rebinds: _hook(STORE, node.value, container, key, rebinds), node)
+
+    def _statement(self, new: ast.stmt, node: ast.stmt) -> ast.stmt:
+        return ast.fix_missing_locations(ast.copy_location(new, node))
+
+    def _bind(self, container: ast.expr, stored: Callable[[ast.expr], ast.expr], node: ast.stmt) -> ast.stmt:
+        """Bind what a store returns to the local name it was read from; elsewhere the name stays as it is."""
+        if isinstance(container, ast.Name) and self._is_local(container.id):
+            name = ast.Name(container.id, ast.Store())
+            return self._statement(ast.Assign([name], stored(ast.Constant(True))), node)
+        return self._statement(ast.Expr(stored(ast.Constant(False))), node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        target, operator = node.target, ast.Constant("i" + _OPERATORS[type(node.op)].rstrip("_"))
+        if isinstance(target, ast.Name):
+            value = _hook(AUGMENT, operator, _load(target.id), node.value)
+            return self._statement(ast.Assign([ast.Name(target.id, ast.Store())], value), node)
+        if isinstance(target, ast.Attribute):
+            value = _hook(AUGMENT_ATTRIBUTE, operator, target.value, ast.Constant(target.attr), node.value)
+            return self._statement(ast.Expr(value), node)
+        # Python reads a[i] before it computes what is added to it.
+        container = ast.NamedExpr(ast.Name(_CONTAINER, ast.Store()), target.value)
+        key = ast.NamedExpr(ast.Name(_KEY, ast.Store()), _as_expression(target.slice))
+        old = ast.Subscript(_load(_CONTAINER), _load(_KEY), ast.Load())
+        forget = ast.Assign([ast.Name(_CONTAINER, ast.Store()), ast.Name(_KEY, ast.Store())], ast.Constant(None))
+        bound = self._bind(
+            target.value,
+            lambda rebinds: _hook(AUGMENT_ITEM, operator, container, key, old, node.value, rebinds),
+            node,
+        )
+        return [bound, self._statement(forget, node)]
+
+
+def _as_expression(index: ast.expr) -> ast.expr:
+    """An index as an ordinary expression: slices become calls."""
+    if isinstance(index, ast.Slice):
+        parts = [part if part is not None else ast.Constant(None) for part in (index.lower, index.upper, index.step)]
+        return _hook(SLICE, *parts)
+    if isinstance(index, ast.Tuple):
+        return ast.Tuple([_as_expression(item) for item in index.elts], ast.Load())
+    return index
+
+
+def _local_names(function: ast.AST) -> set[str]:
+    """Names that are local to a function: arguments and whatever is bound in it, less what it declares otherwise."""
+    names: set[str] = set()
+    elsewhere: set[str] = set()
+
+    def collect(node: ast.AST) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                names.add(child.name)
+                continue
+            if isinstance(child, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+                names.update(n.target.id for n in ast.walk(child) if isinstance(n, ast.NamedExpr))
+                continue
+            if isinstance(child, ast.Name) and isinstance(child.ctx, (ast.Store, ast.Del)):
+                names.add(child.id)
+            elif isinstance(child, (ast.Global, ast.Nonlocal)):
+                elsewhere.update(child.names)
+            elif (isinstance(child, ast.ExceptHandler) and child.name) or (
+                isinstance(child, (ast.MatchAs, ast.MatchStar)) and child.name
+            ):
+                names.add(child.name)
+            elif isinstance(child, (ast.Import, ast.ImportFrom)):
+                names.update((alias.asname or alias.name).split(".")[0] for alias in child.names)
+            collect(child)
+
+    args = function.args  # type: ignore[attr-defined]
+    for a in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
+        if a is not None:
+            names.add(a.arg)
+    if not isinstance(function, ast.Lambda):
+        for statement in function.body:  # type: ignore[attr-defined]
+            collect(ast.Module([statement], []))
+    return names - elsewhere
+
+
+def written_parameters(function: ast.AST) -> frozenset[str]:
+    """The parameters that a function writes to itself: `p[i] = …`, `p += …`."""
+    args = function.args  # type: ignore[attr-defined]
+    parameters = {a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+    written = set()
+    for node in ast.walk(function):
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AugAssign):
+            targets = [node.target]
+        for target in targets:
+            inner = target
+            while isinstance(inner, (ast.Subscript, ast.Attribute)):
+                inner = inner.value
+            if isinstance(inner, ast.Name) and (inner is not target or isinstance(node, ast.AugAssign)):
+                written.add(inner.id)
+    return frozenset(parameters & written)
