@@ -4,6 +4,8 @@ The program is the Helmholtz free energy of a mixed fluid, with which the litera
 measures gradients (Griewank 1989; the survey's Figure 5). Nothing in it knows of wengert.
 """
 
+import math
+
 import numpy as np
 from scipy.optimize import minimize
 
@@ -21,6 +23,24 @@ def energy(x, A, b, R=8.314, T=300.0):
 def rosenbrock(x):
     """A valley that gradient descent crawls through and Newton's method does not."""
     return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def trajectory(p, steps=5):
+    """A damped oscillator by small steps, written as people write it: an array that is filled in a loop."""
+    out = np.zeros(steps)
+    x, v = 1.0, 0.0
+    for i in range(steps):
+        v += 0.1 * (-p[0] * math.sin(x) - p[1] * v)
+        x += 0.1 * v
+        out[i] = x
+    return out
+
+
+def count(x):
+    """Writes a number into an array of integers: that would cut off its derivative."""
+    n = np.zeros(1, dtype=int)
+    n[0] = x
+    return n[0] * 1.0
 
 
 def main():
@@ -51,22 +71,19 @@ def main():
     print("\n3. Derivatives at work: SciPy's Newton method with exact gradients and Hessian-vector products")
     start = np.tile([-1.2, 1.0], 10)
     found = minimize(rosenbrock, start, jac=wg.grad(rosenbrock), hessp=wg.hvp(rosenbrock), method="trust-ncg")
-    print(
-        f"   Rosenbrock, 20 variables: f = {rosenbrock(start):.0f} at the start, {found.fun:.0e} after {found.nit} steps"
-    )
+    print(f"   Rosenbrock of 20 variables: f = {rosenbrock(start):.0f}; after {found.nit} steps {found.fun:.0e}")
     print(f"   farthest from the solution (1, …, 1): {np.max(np.abs(found.x - 1)):.0e}")
 
     print("\n4. The Jacobian as a linear operator, from one run of the program")
-    residuals = lambda p: np.stack([p[0] * np.exp(-p[1] * t) - np.cos(t) for t in np.linspace(0, 1, 5)])
-    y, J = wg.linearize(residuals, np.array([1.0, 0.5]))
+    y, J = wg.linearize(trajectory, np.array([1.0, 0.5]))
     print(f"   J is {J.shape[0]} × {J.shape[1]};  Jᵀ r = {J.T @ y}")
+    print("   (the program fills an array in a loop: out = np.zeros(n); out[i] = …)")
 
     print("\n5. What would be silently wrong is an error that says what to do")
     try:
-        wg.grad(lambda x: float(x) ** 2)(3.0)
-    except wg.errors.ConcretizationError as error:
-        print("   " + str(error).splitlines()[0])
-        print("   " + str(error).splitlines()[1].strip())
+        wg.grad(count)(2.5)
+    except wg.errors.InPlaceError as error:
+        print("\n".join("   " + line.strip() for line in str(error).splitlines()[:2]))
 
 
 if __name__ == "__main__":

@@ -9,10 +9,11 @@ derives from the builtin exception that a NumPy user would have caught (`TypeErr
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 from pathlib import Path
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = str(Path(__file__).parent) + os.sep
 _LIBRARIES = ("numpy", "scipy", "optree", "dask", "distributed")
 
 

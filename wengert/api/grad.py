@@ -27,13 +27,8 @@ def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> 
 
     @functools.wraps(f, updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        prepared = Prepared(f, argnums, args, kwargs, has_aux)
-        values, program = prepared.record()
-        value = _the_scalar(values)
-        dtype = dtype_of(value)
-        one = _ONES.get(dtype)
-        gradient = prepared.cotangents(program.pull([dtype.type(1) if one is None else one], consume=True))
-        return ((value, prepared.aux), gradient) if has_aux else (value, gradient)
+        value, gradient, aux = _value_gradient_and_aux(f, argnums, has_aux, args, kwargs)
+        return ((value, aux), gradient) if has_aux else (value, gradient)
 
     return value_and_gradient
 
@@ -59,14 +54,23 @@ def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
     >>> grad(lambda p: p["a"] * p["b"])({"a": 2.0, "b": 3.0})
     {'a': np.float64(3.0), 'b': np.float64(2.0)}
     """
-    both = value_and_grad(f, argnums, has_aux)
 
     @functools.wraps(f, updated=())
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        value, result = both(*args, **kwargs)
-        return (result, value[1]) if has_aux else result
+        _, result, aux = _value_gradient_and_aux(f, argnums, has_aux, args, kwargs)
+        return (result, aux) if has_aux else result
 
     return gradient
+
+
+def _value_gradient_and_aux(f: Callable, argnums: Argnums, has_aux: bool, args: tuple, kwargs: dict) -> tuple:
+    prepared = Prepared(f, argnums, args, kwargs, has_aux)
+    values, program = prepared.record()
+    value = _the_scalar(values)
+    dtype = dtype_of(value)
+    one = _ONES.get(dtype)
+    gradient = prepared.cotangents(program.pull([dtype.type(1) if one is None else one], consume=True))
+    return value, gradient, prepared.aux
 
 
 def _the_scalar(values: list[Any]) -> Any:

@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
-from wengert.box.writing import SETTLING, settle, settled
+from wengert.box.writing import SETTLING, settle
+
+_OF_THE_ARRAY = frozenset(("flags", "strides", "tobytes", "tofile", "byteswap", "dump", "dumps"))
+"""What a cell lets its array answer: questions, and copies of the data. (`view` would share memory with it.)"""
 
 
 class Cell(Box):
@@ -27,6 +30,9 @@ class Cell(Box):
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(settle(self), dtype=dtype, copy=copy)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(settle(self), name) if name in _OF_THE_ARRAY else super().__getattr__(name)
 
     def __float__(self) -> float:
         return float(settle(self))
@@ -56,8 +62,3 @@ SETTLING.cell = Cell
 def cell(x: Any) -> Any:
     """What a constructor returns: arrays of floating type as cells, anything else as it is."""
     return SETTLING.wrap(x)
-
-
-def uncelled(x: Any) -> Any:
-    """The plain array of a cell; a stale view with its value; anything else as it is."""
-    return settled(x)

@@ -15,6 +15,7 @@ import ast
 import copy
 import dataclasses
 import functools
+import os
 import sysconfig
 import threading
 from collections.abc import Callable
@@ -26,8 +27,8 @@ from wengert.capture.locate import Located, locate
 from wengert.capture.rewrite import HOOKS, Rewriter, written_parameters
 
 _TWIN, _WRITES = "__wengert_twin__", "__wengert_writes__"
-_PACKAGE = str(Path(__file__).parent.parent)
-_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+_PACKAGE = str(Path(__file__).parent.parent) + os.sep
+_LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 _twins: dict[int, tuple[CodeType, CodeType | None, frozenset[str]]] = {}
 _ours: dict[int, CodeType] = {}

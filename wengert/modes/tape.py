@@ -11,7 +11,10 @@ applies the op itself; for any other op its tangent rule is run, once, with a sy
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
+
+import numpy as np
 
 from wengert.box.box import Box, escaped
 from wengert.box.writing import overwrite, running, settled
@@ -108,7 +111,7 @@ class TapeTrace(Trace):
         x = a.value
         y = op.impl(x) if x.__class__ in PLAIN else call1(op, x)
         partial = op.partials[0]
-        c = partial(y, x) if callable(partial) else partial
+        c = partial(y, x) if partial.__class__ is FunctionType else partial
         return self._append((SCALES, op, ((a.node, c, None),)) if op.selects else (SCALE, a.node, c), y)
 
     def binary(self, op: Op, a: Any, b: Any) -> Any:
@@ -123,18 +126,18 @@ class TapeTrace(Trace):
         z = op.impl(x, y) if x.__class__ in PLAIN and y.__class__ in PLAIN else call2(op, x, y)
         p, q = op.partials
         if a_traced and p is not None:
-            c = p(z, x, y) if callable(p) else p
+            c = p(z, x, y) if p.__class__ is FunctionType else p
             if b_traced and q is not None:
-                d = q(z, x, y) if callable(q) else q
+                d = q(z, x, y) if q.__class__ is FunctionType else q
                 if same_aval(x, z) and same_aval(y, z) and not op.selects:
                     return self._append((SCALE2, a.node, c, b.node, d), z)
                 return self._append((SCALES, op, (_term(a, c, z), _term(b, d, z))), z)
             box, coefficient, operand = a, c, x
         elif b_traced and q is not None:
-            box, coefficient, operand = b, q(z, x, y) if callable(q) else q, y
+            box, coefficient, operand = b, q(z, x, y) if q.__class__ is FunctionType else q, y
         else:
             return z
-        if op.selects or not same_aval(operand, z):
+        if op.selects or not (operand.__class__ is z.__class__ is np.float64 or same_aval(operand, z)):
             return self._append((SCALES, op, (_term(box, coefficient, z),)), z)
         passes = coefficient.__class__ is int and coefficient == 1
         return self._append((PASS, box.node) if passes else (SCALE, box.node, coefficient), z)

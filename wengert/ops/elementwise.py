@@ -105,6 +105,11 @@ sqrt = elementwise("sqrt", np.sqrt, (lambda y, x: 0.5 / y,))
 cbrt = elementwise("cbrt", np.cbrt, (lambda y, x: 1 / (3 * y * y),))
 
 
+def _inverse(x: Any) -> Any:
+    """1 / x. Python's numbers would raise at zero; NumPy's operator is quicker than its function."""
+    return 1 / x if x.__class__ is np.ndarray or x.__class__ is np.float64 else reciprocal(x)
+
+
 def _power(x: Any, p: Any) -> Any:
     # The operator knows squares and square roots; the ufunc does not, and is ten times slower there.
     return np.power(x, p) if x.__class__ in SCALARS and p.__class__ in SCALARS else x**p
@@ -151,10 +156,10 @@ ldexp = elementwise("ldexp", np.ldexp, (lambda z, x, n: ldexp(scalar_like(1, x),
 exp = elementwise("exp", np.exp, (lambda y, x: y,))
 exp2 = elementwise("exp2", np.exp2, (lambda y, x: y * LN2,))
 expm1 = elementwise("expm1", np.expm1, (lambda y, x: exp(x),))
-log = elementwise("log", np.log, (lambda y, x: reciprocal(x),))
-log2 = elementwise("log2", np.log2, (lambda y, x: reciprocal(x * LN2),))
-log10 = elementwise("log10", np.log10, (lambda y, x: reciprocal(x * LN10),))
-log1p = elementwise("log1p", np.log1p, (lambda y, x: reciprocal(1 + x),))
+log = elementwise("log", np.log, (lambda y, x: _inverse(x),))
+log2 = elementwise("log2", np.log2, (lambda y, x: _inverse(x * LN2),))
+log10 = elementwise("log10", np.log10, (lambda y, x: _inverse(x * LN10),))
+log1p = elementwise("log1p", np.log1p, (lambda y, x: _inverse(1 + x),))
 
 
 def _lead(y: Any, x: Any) -> Any:
@@ -182,7 +187,7 @@ cos = elementwise("cos", np.cos, (lambda y, x: -sin(x),))
 tan = elementwise("tan", np.tan, (lambda y, x: 1 + y * y,))
 arcsin = elementwise("arcsin", np.arcsin, (lambda y, x: 1 / sqrt((1 - x) * (1 + x)),))
 arccos = elementwise("arccos", np.arccos, (lambda y, x: -1 / sqrt((1 - x) * (1 + x)),))
-arctan = elementwise("arctan", np.arctan, (lambda y, x: reciprocal(1 + x * x),))
+arctan = elementwise("arctan", np.arctan, (lambda y, x: _inverse(1 + x * x),))
 
 
 def _arctan2_in_y(z: Any, y: Any, x: Any) -> Any:
@@ -230,7 +235,7 @@ def _arcsinh_slope(y: Any, x: Any) -> Any:
 
 arcsinh = elementwise("arcsinh", np.arcsinh, (_arcsinh_slope,))
 arccosh = elementwise("arccosh", np.arccosh, (lambda y, x: 1 / (sqrt(x - 1) * sqrt(x + 1)),))
-arctanh = elementwise("arctanh", np.arctanh, (lambda y, x: reciprocal((1 - x) * (1 + x)),))
+arctanh = elementwise("arctanh", np.arctanh, (lambda y, x: _inverse((1 - x) * (1 + x)),))
 
 # ---------------------------------------------------------------------------------------------- kinks and selections
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.ops.derive import linear, variadic_linear, zero
-from wengert.types import SCALARS, dtype_of, ndim_of, shape_of
+from wengert.types import PLAIN, SCALARS, dtype_of, ndim_of, shape_of
 
 _SMALL = 4096
 """Below this many elements filling an array is cheaper than making a broadcast view of one."""
@@ -71,7 +71,7 @@ def _sum(x: Any, axis: tuple[int, ...] | None = None, keepdims: bool = False) ->
 def _sum_transpose(ct: Any, x: Any, axis: tuple[int, ...] | None = None, keepdims: bool = False) -> Any:
     if axis is not None and not keepdims and len(axis) < len(x.shape):
         ct = reshape(ct, shape=tuple(1 if k in axis else n for k, n in enumerate(x.shape)))
-    return broadcast_to(ct, shape=x.shape)
+    return _broadcast_to(ct, x.shape) if ct.__class__ in PLAIN else broadcast_to(ct, shape=x.shape)
 
 
 def _batch_sum(args, mapped, params):
