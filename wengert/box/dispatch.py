@@ -1,9 +1,11 @@
 """Which op each NumPy function means.
 
-Three tables, filled by the modules in `functions/`:
+Four tables, filled by the modules in `functions/`:
 
     UFUNCS         ufunc -> op                                 np.exp(x), x * y
     FUNCTIONS      function -> implementation in ops           np.sum(x, axis=0), np.concatenate([x, y])
+    BLIND          function -> implementation in ops           scipy.linalg.solve(A, b): functions that do not dispatch
+                                                               and are reached through instrumentation (`capture/`)
     NONDIFFERENTIABLE   function or ufunc -> why it has no derivative here
 
 An implementation takes the same arguments as the NumPy function and is written in the vocabulary of ops (and of other
@@ -22,6 +24,7 @@ from wengert.ops.op import Op
 
 UFUNCS: dict[Any, Op | Callable] = {}
 FUNCTIONS: dict[Any, Callable] = {}
+BLIND: dict[Any, Callable] = {}
 NONDIFFERENTIABLE: dict[Any, str] = {}
 
 
@@ -32,6 +35,17 @@ def implements(*functions: Any) -> Callable[[Callable], Callable]:
         for function in functions:
             if function is not None:
                 FUNCTIONS[function] = implementation
+        return implementation
+
+    return register
+
+
+def implements_blind(*functions: Any) -> Callable[[Callable], Callable]:
+    """Declare what functions that do not dispatch, such as SciPy's, mean on traced values."""
+
+    def register(implementation: Callable) -> Callable:
+        for function in functions:
+            BLIND[function] = implementation
         return implementation
 
     return register

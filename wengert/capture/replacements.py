@@ -16,16 +16,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.integrate
 import scipy.special
 
 from wengert.box.box import Box, plain
 from wengert.box.constructors import CONSTRUCTORS
-from wengert.box.dispatch import FUNCTIONS
-from wengert.box.functions.operands import array
-from wengert.box.functions.statistics import logsumexp
+from wengert.box.dispatch import BLIND, FUNCTIONS
+from wengert.box.functions.operands import array, holds_traced
 from wengert.errors import ConcretizationError
-from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.op import Traced
 from wengert.types import dtype_of, shape_of
@@ -193,32 +190,21 @@ def _range(*args: Any) -> range:
     return range(*args)
 
 
-# ------------------------------------------------------------------------------------- SciPy's plain Python functions
+# -------------------------------------------------------------------------------------------------- blind functions
 
 
-@_replaces(scipy.special.logsumexp)
-def _logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False) -> Any:
-    if not isinstance(a, Traced) and not isinstance(b, Traced):
-        return scipy.special.logsumexp(a, axis=axis, b=b, keepdims=keepdims, return_sign=return_sign)
-    if return_sign:
-        raise ConcretizationError("logsumexp with return_sign of traced values", remedy="leave return_sign out")
-    return logsumexp(a, axis=axis, b=b, keepdims=keepdims)
+def _if_traced(original: Callable, implementation: Callable) -> Callable:
+    """A function that does not dispatch: ours if an argument is traced, else the original."""
+
+    @functools.wraps(original)
+    def replacement(*args: Any, **kwargs: Any) -> Any:
+        for a in itertools.chain(args, kwargs.values()):
+            if isinstance(a, Traced) or (a.__class__ in (list, tuple) and holds_traced(a)):
+                return implementation(*args, **kwargs)
+        return original(*args, **kwargs)
+
+    return replacement
 
 
-@_replaces(scipy.special.softmax)
-def _softmax(x: Any, axis: Any = None) -> Any:
-    if not isinstance(x, Traced):
-        return scipy.special.softmax(x, axis=axis)
-    return e.exp(x - logsumexp(x, axis=axis, keepdims=True))
-
-
-@_replaces(scipy.special.log_softmax)
-def _log_softmax(x: Any, axis: Any = None) -> Any:
-    if not isinstance(x, Traced):
-        return scipy.special.log_softmax(x, axis=axis)
-    return x - logsumexp(x, axis=axis, keepdims=True)
-
-
-@_replaces(scipy.integrate.trapezoid)
-def _trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
-    return FUNCTIONS[np.trapezoid](y, x, dx, axis)
+for _original, _implementation in BLIND.items():
+    REPLACEMENTS[_original] = _if_traced(_original, _implementation)

@@ -1,0 +1,41 @@
+"""Functions of SciPy that are plain Python, written in ops: softmax and its relatives, the trapezoidal rule.
+
+SciPy converts what it is given to plain arrays, so these are reached through instrumentation (`capture/`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.integrate
+import scipy.special
+
+from wengert.box.dispatch import FUNCTIONS, implements_blind
+from wengert.box.functions.operands import array
+from wengert.box.functions.statistics import logsumexp as _logsumexp
+from wengert.errors import UnsupportedFunctionError
+from wengert.ops import elementwise as e
+
+
+@implements_blind(scipy.special.logsumexp)
+def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False) -> Any:
+    if return_sign:
+        raise UnsupportedFunctionError("logsumexp with return_sign=True of traced values", remedy="leave it out")
+    return _logsumexp(array(a), axis=axis, b=b, keepdims=keepdims)
+
+
+@implements_blind(scipy.special.softmax)
+def softmax(x: Any, axis: Any = None) -> Any:
+    return e.exp(log_softmax(x, axis))
+
+
+@implements_blind(scipy.special.log_softmax)
+def log_softmax(x: Any, axis: Any = None) -> Any:
+    x = array(x)
+    return x - _logsumexp(x, axis=axis, keepdims=True)
+
+
+@implements_blind(scipy.integrate.trapezoid)
+def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
+    return FUNCTIONS[np.trapezoid](y, x, dx, axis)
