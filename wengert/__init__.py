@@ -16,6 +16,7 @@ from wengert.api.hessian import grad_and_hessian, grad_and_hvp, hessian, hvp, va
 from wengert.api.jacobian import jacfwd, jacobian, jacrev, value_and_jacobian
 from wengert.api.linearize import linearize
 from wengert.api.products import directional, jvp, vjp
+from wengert.api.vmap import vmap
 from wengert.box.functions.statistics import logsumexp
 
 __version__ = "0.1.0"
@@ -48,4 +49,5 @@ __all__ = [
     "value_and_jacobian",
     "value_grad_and_hessian",
     "vjp",
+    "vmap",
 ]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
+from wengert.errors import ConcretizationError
 from wengert.ops.op import Op, Trace, call, fresh_tag
 from wengert.ops.shape import broadcast_to
 from wengert.types import dtype_of, shape_of
@@ -35,6 +36,12 @@ class Batch(Box):
     def dtype(self) -> np.dtype:
         return dtype_of(self.value)
 
+    def __bool__(self) -> bool:
+        raise ConcretizationError(
+            "a decision by a value that differs between examples",
+            remedy="use np.where(condition, a, b) instead of if, and np.logical_and instead of and",
+        )
+
 
 class BatchTrace(Trace):
     """One hidden axis."""
@@ -49,6 +56,10 @@ class BatchTrace(Trace):
     def wrap(self, stacked: Any) -> Batch:
         """Examples, stacked along axis 0, as one value."""
         return Batch(self, stacked)
+
+    def owns(self, x: Any) -> bool:
+        """Whether a value differs between the examples of this batch."""
+        return x.__class__ is Batch and x.owner is self
 
     def unwrap(self, x: Any) -> Any:
         """The stacked examples of a value, which may be the same for all of them."""

@@ -20,7 +20,7 @@ import numpy as np
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.derive import multilinear, variadic_linear
 from wengert.ops.op import Traced
-from wengert.ops.shape import broadcast_to, transpose
+from wengert.ops.shape import broadcast_to, reshape, transpose
 from wengert.types import SCALARS, ndim_of, shape_of
 
 
@@ -110,14 +110,43 @@ def _move_axis(x: Any, source: int, target: int) -> Any:
     return transpose(x, axes=tuple(axes))
 
 
+def _batched_place(arrays: Any, mapped: Any, pattern: tuple, size: int) -> tuple[tuple, list, int, int]:
+    """A place that differs between examples: pattern and arrays that name it in the stacked array.
+
+    The hidden axis gets an array of its own, so all index arrays together read, for each example, its own elements.
+    NumPy then puts their axes first. Also returned: how many axes the arrays have, and before which axis of one
+    example's result they belong.
+    """
+    rank = max(ndim_of(a) - m for a, m in zip(arrays, mapped, strict=True))
+    aligned = [
+        reshape(a, shape=shape_of(a)[:1] + (1,) * (rank - ndim_of(a) + 1) + shape_of(a)[1:]) if m else a
+        for a, m in zip(arrays, mapped, strict=True)
+    ]
+    examples = np.arange(size).reshape((size,) + (1,) * rank)
+    marks = [k for k, item in enumerate(pattern) if item is ARRAY or item.__class__ is int]
+    before = 0 if arrays_come_first(pattern) else marks[0]
+    return (ARRAY, *pattern), [examples, *aligned], rank, before
+
+
+def _rotated(x: Any, start: int, count: int, target: int) -> Any:
+    """`count` axes from `start` on moved so that they begin at `target`."""
+    moved = list(range(start, start + count))
+    rest = [k for k in range(ndim_of(x)) if k not in moved]
+    return transpose(x, axes=(*rest[:target], *moved, *rest[target:]))
+
+
 def _batch_index(args: Any, mapped: Any, params: dict) -> Any:
     x, *arrays = args
+    pattern = explicit(params["pattern"], ndim_of(x) - mapped[0])
     if any(mapped[1:]):
-        return NotImplemented
-    pattern = explicit(params["pattern"], ndim_of(x) - 1)
+        size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
+        if not mapped[0]:
+            x = broadcast_to(x, shape=(size, *shape_of(x)))
+        place, arrays, rank, before = _batched_place(arrays, mapped[1:], pattern, size)
+        return _rotated(index(x, *arrays, pattern=place), 1, rank, 1 + before)
     y = index(x, *arrays, pattern=(slice(None), *pattern))
     if arrays_come_first(pattern):
-        y = _move_axis(y, _rank_of(arrays), 0)
+        y = _move_axis(y, max(ndim_of(a) for a in arrays), 0)
     return y
 
 
@@ -194,20 +223,26 @@ def _scatter_transpose(i: int, ct: Any, args: Any, patterns: tuple, shape: tuple
 def _batch_scatter(args: Any, mapped: Any, params: dict) -> Any:
     patterns, shape = params["patterns"], params["shape"]
     k = len(patterns)
-    if any(mapped[k:]):
-        return NotImplemented
     size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
     dealt = arrays_of_patterns(patterns, args[k:])
-    values, places = [], []
-    for value, m, pattern, own in zip(args[:k], mapped[:k], patterns, dealt, strict=True):
+    dealt_mapped = arrays_of_patterns(patterns, mapped[k:])
+    values, places, all_arrays = [], [], []
+    for value, m, pattern, own, own_mapped in zip(args[:k], mapped[:k], patterns, dealt, dealt_mapped, strict=True):
         if not m:
             value = broadcast_to(value, shape=(size, *shape_of(value)))
         pattern = explicit(pattern, len(shape))
-        if arrays_come_first(pattern):
-            value = _move_axis(value, 0, _rank_of(own))
+        if any(own_mapped):
+            pattern, own, rank, before = _batched_place(own, own_mapped, pattern, size)
+            value = _rotated(value, 1 + before, rank, 1)
+        else:
+            if arrays_come_first(pattern):
+                value = _move_axis(value, 0, max(ndim_of(a) for a in own))
+            pattern = (slice(None), *pattern)
         values.append(value)
-        places.append((slice(None), *pattern))
-    return scatter(*values, *args[k:], patterns=tuple(places), shape=(size, *shape), starts=params.get("starts"))
+        places.append(pattern)
+        all_arrays.extend(own)
+    starts = tuple(itertools.accumulate([_count(p) for p in places], initial=0))
+    return scatter(*values, *all_arrays, patterns=tuple(places), shape=(size, *shape), starts=starts)
 
 
 scatter = variadic_linear(
