@@ -12,13 +12,14 @@ SMALL = ("helmholtz-1", "helmholtz-8", "helmholtz-50", "recurrence-100", "mlp-32
 
 @dataclass(frozen=True)
 class Goal:
-    """A bound on a figure: at least `least`, or at most `most`, in each of `cases`."""
+    """A bound on a figure: at least `least`, or at most `most`, in each of `cases`; `remark` says what else to know."""
 
     text: str
     cases: tuple[str, ...]
     figure: Callable[[dict], float | None]
     least: float = 0.0
     most: float = float("inf")
+    remark: Callable[[dict], str | None] = lambda results: None
 
     def verdict(self, results: dict) -> dict:
         """Return the figures of the cases that were measured, which of them is the worst, and which miss the goal."""
@@ -31,6 +32,7 @@ class Goal:
             "missed": [case for case, figure in figures.items() if not self.least <= figure <= self.most],
             "worst": worst,
             "unmeasured": [case for case in self.cases if case not in figures],
+            "remark": self.remark(results),
         }
 
 
@@ -52,8 +54,20 @@ def ratio(case: dict, numerator: str, denominator: str) -> float | None:
     return seconds[numerator] / seconds[denominator]
 
 
+def two_products(results: dict) -> str | None:
+    """Say why no gradient can be 4 times faster than autograd's at n = 1000."""
+    case = results["cases"].get("helmholtz-1000")
+    if case is None or (theirs := ratio(case, "autograd", "numpy")) is None:
+        return None
+    return (
+        "At n = 1000 that is impossible: the function is one matrix-vector product and little else, its gradient needs"
+        f" two, and autograd's gradient takes only {theirs:.1f} times as long as the function, so that"
+        f" {theirs / 2:.1f} is about the most that can be reached"
+    )
+
+
 GOALS = (
-    Goal("at least 4 times faster than autograd on each", EVERY, times_faster("autograd"), least=4.0),
+    Goal("at least 4 times faster than autograd on each", EVERY, times_faster("autograd"), 4.0, remark=two_products),
     Goal("faster than PyTorch on the small ones", SMALL, times_faster("torch"), least=1.0),
     Goal("gradient ÷ function at most 3 at n = 1000", ("helmholtz-1000",), gradient_over_function, most=3.0),
 )

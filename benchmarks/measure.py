@@ -9,6 +9,7 @@ import json
 import platform
 import statistics
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import arguments
@@ -20,8 +21,8 @@ import timing
 import tools
 
 RESULTS = Path(__file__).with_name("results") / "eager.json"
-FULL = {"rounds": 25, "seconds": 0.02}
-QUICK = {"rounds": 3, "seconds": 0.005}
+FULL = {"rounds": 25, "seconds": 0.02, "budget": 3.0, "fewest": 3}
+QUICK = {"rounds": 3, "seconds": 0.005, "budget": 0.5, "fewest": 1}
 
 
 def main() -> int:
@@ -41,6 +42,7 @@ def main() -> int:
         "missing": missing,
         "cases": {case: case_results(case, problem, size, samples, failed) for case, problem, size in chosen},
     }
+    results["notes"] = notes(dict.fromkeys(problem for _, problem, _ in chosen), loaded)
     results["goals"] = [goal.verdict(results) for goal in goals.GOALS]
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1))
@@ -70,6 +72,8 @@ def prepare(chosen: list, loaded: dict) -> tuple[dict, dict]:
         given = problems.load(problem).inputs(size)
         ready, gradients, wrong = {}, {}, {}
         for name, tool in loaded.items():
+            if size not in problems.in_own_words(name, problem)[1]:
+                continue
             try:
                 ready[name] = tool.prepare(problem, given)
                 gradients[name] = ready[name]()
@@ -96,6 +100,12 @@ def case_results(case: str, problem: str, size: int, samples: dict, failed: dict
         "samples": mine,
         "failed": {name: reason for (of, name), reason in failed.items() if of == case},
     }
+
+
+def notes(names: Iterable[str], loaded: dict) -> dict:
+    """Return how the tools' programs differ from NumPy's, for each problem in which they do."""
+    found = {name: {tool: problems.in_own_words(tool, name)[0] for tool in loaded} for name in names}
+    return {name: said for name, told in found.items() if (said := {tool: note for tool, note in told.items() if note})}
 
 
 def brief(error: Exception) -> str:

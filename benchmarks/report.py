@@ -25,6 +25,11 @@ def render(results: dict) -> str:
             "**Times faster**: the other tool's time for the gradient divided by wengert's (above 1: it wins).",
             table(titles, others, cases, lambda case, tool: plain(ratio(case, tool, "wengert"))),
         ]
+    if results["notes"]:
+        parts += [
+            "**Programs** that are not the NumPy program, where a tool has no in-place writes or is faster without:",
+            "\n".join(f"- {problem}: {said(notes, titles)}" for problem, notes in results["notes"].items()),
+        ]
     parts += [
         "**Microseconds** per call on that machine on that day, for orientation.",
         table(titles, list(tools), cases, lambda case, tool: microseconds(case["seconds"].get(tool))),
@@ -39,10 +44,18 @@ def heading(results: dict) -> str:
     machine, settings = results["machine"], results["settings"]
     versions = ", ".join(f"{name} {tool['version']}" for name, tool in results["tools"].items() if name != "jax_jit")
     lines = [f"{machine['processor']}, one thread; Python {machine['python']}; {versions}."]
-    lines += [f"Shortest of {settings['rounds']} interleaved samples of at least {1000 * settings['seconds']:g} ms."]
+    lines += [
+        f"Shortest of {settings['rounds']} interleaved samples of at least {1000 * settings['seconds']:g} ms (of fewer,"
+        f" where they would take longer than {settings['budget']:g} s together, but of {settings['fewest']} or more)."
+    ]
     if results["missing"]:
         lines += [f"Not available: {', '.join(results['missing'])}."]
     return "\n".join(lines)
+
+
+def said(notes: dict, titles: dict) -> str:
+    """Join what is to be said of the tools' programs."""
+    return "; ".join(f"{titles[tool]}: {note}" for tool, note in notes.items())
 
 
 def table(titles: dict, columns: list, cases: dict, cell) -> str:
@@ -84,6 +97,8 @@ def goal_line(verdict: dict, cases: dict) -> str:
         text += f"; missed in {len(missed)} of {len(figures)} cases"
     if verdict["unmeasured"]:
         text += f"; not measured: {', '.join(verdict['unmeasured'])}"
+    if verdict["remark"]:
+        text += f". {verdict['remark']}"
     return text
 
 

@@ -2,7 +2,8 @@
 
 The functions take turns: in each round every function is sampled once, so that whatever else the machine does hits all
 of them alike, and each has samples from the whole length of the run, the quiet stretches too. One sample calls a
-function as often as it takes to last `seconds`. What counts is the shortest sample, the one disturbed least.
+function as often as it takes to last `seconds`. What counts is the shortest sample, the one disturbed least. A function
+so slow that all its samples would take longer than `budget` sits out some of the rounds, evenly, but has `fewest`.
 
 The garbage collector stays on, since the garbage that a tool makes is part of its price; but it starts every sample
 clean, and what was alive before (modules, compiled code) is frozen, so that nobody pays for the others' objects.
@@ -14,14 +15,21 @@ from itertools import repeat
 from time import perf_counter
 
 
-def interleaved(functions: dict[Hashable, Callable], rounds: int, seconds: float) -> dict[Hashable, list[float]]:
-    """Return, for each function, the seconds per call in each round."""
-    calls = {name: sample(function, seconds, 1)[1] for name, function in functions.items()}
+def interleaved(
+    functions: dict[Hashable, Callable], rounds: int, seconds: float, budget: float, fewest: int
+) -> dict[Hashable, list[float]]:
+    """Return, for each function, the seconds per call in each round that it took part in."""
+    calls, turns = {}, {}
+    for name, function in functions.items():
+        per_call, calls[name] = sample(function, seconds, 1)
+        turns[name] = min(rounds, max(fewest, int(budget / (per_call * calls[name]))))
     samples = {name: [] for name in functions}
     gc.collect()
     gc.freeze()
-    for _ in range(rounds):
+    for k in range(rounds):
         for name, function in functions.items():
+            if k * turns[name] % rounds >= turns[name]:  # true in all but `turns` of the rounds
+                continue
             gc.collect()
             per_call, calls[name] = sample(function, seconds, calls[name])
             samples[name].append(per_call)

@@ -17,6 +17,7 @@ from wengert.api.jacobian import jacfwd, jacobian, jacrev, value_and_jacobian
 from wengert.api.linearize import linearize
 from wengert.api.products import directional, jvp, vjp
 from wengert.api.vmap import vmap
+from wengert.api.wirtinger import wirtinger
 from wengert.box.functions.statistics import logsumexp
 
 __version__ = "0.1.0"
@@ -50,4 +51,5 @@ __all__ = [
     "value_grad_and_hessian",
     "vjp",
     "vmap",
+    "wirtinger",
 ]

@@ -1,4 +1,4 @@
-"""autograd: the problem with `autograd.numpy` in the place of NumPy."""
+"""autograd: the problem with `autograd.numpy` in the place of NumPy, or in words without in-place writes."""
 
 from functools import partial
 from importlib.metadata import version as version_of
@@ -17,4 +17,4 @@ def version():
 
 def prepare(problem, arguments):
     """Return a function that computes the gradient."""
-    return partial(autograd.grad(problems.load(problem, autograd.numpy).objective), *arguments)
+    return partial(autograd.grad(problems.stated_for("autograd", problem, autograd.numpy).objective), *arguments)

@@ -19,12 +19,12 @@ def version():
 
 def prepare(problem, arguments):
     """Return a function that computes the gradient and waits for it."""
-    return waiting(gradient_of(problem), arguments)
+    return waiting(gradient_of("jax", problem), arguments)
 
 
-def gradient_of(problem):
-    """Return the gradient function of a problem."""
-    return jax.grad(problems.load(problem, jax.numpy).objective)
+def gradient_of(tool, problem):
+    """Return the gradient function of a problem, as it is stated for `jax` or for `jax_jit`."""
+    return jax.grad(problems.stated_for(tool, problem, jax.numpy).objective)
 
 
 def waiting(gradient, arguments):

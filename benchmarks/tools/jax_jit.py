@@ -11,4 +11,4 @@ TITLE = "JAX jit"
 
 def prepare(problem, arguments):
     """Return a function that computes the compiled gradient and waits for it."""
-    return waiting(jax.jit(gradient_of(problem)), arguments)
+    return waiting(jax.jit(gradient_of("jax_jit", problem)), arguments)

@@ -17,7 +17,7 @@ def version():
 
 def prepare(problem, arguments):
     """Return a function that computes the gradient, as a flat tuple of tensors."""
-    objective = problems.load(f"{problem}_torch").objective
+    objective = problems.stated_for("torch", problem).objective
     first = trees.map_leaves(lambda leaf: tensor(leaf).requires_grad_(), arguments[0])
     rest = trees.map_leaves(lambda leaf: tensor(leaf) if isinstance(leaf, np.ndarray) else leaf, arguments[1:])
     wanted = trees.leaves(first)

@@ -260,6 +260,16 @@ def fit_to(x: Any, aval: Aval, what: str) -> Any:
     return astype(x if hasattr(x, "dtype") else np.asarray(x), dtype=aval.dtype)
 
 
+def demand_complex(leaves: Sequence[Any], what: str) -> None:
+    """With `holomorphic=True` everything is complex."""
+    for x in leaves:
+        if dtype_of(x).kind != "c":
+            raise NotDifferentiableInputError(
+                f"holomorphic=True, but an {what} is of type {dtype_of(x)}".replace("an result", "the result"),
+                remedy="pass complex numbers, for instance x + 0j, or leave holomorphic out",
+            )
+
+
 def zeros_like(x: Any) -> Any:
     """Zeros of the kind of a value: of its shape, dtype and library."""
     value = plain(x)

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from wengert.api.arguments import Argnums, Prepared
+from wengert.api.arguments import Argnums, Prepared, demand_complex
 from wengert.errors import NonScalarOutputError
 from wengert.types import dtype_of, shape_of
 
 _ONES = {np.dtype(np.float64): np.float64(1), np.dtype(np.float32): np.float32(1)}
 
 
-def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Callable:
     """A function that returns the value of `f` and its gradient, at the cost of the gradient.
 
     Arguments as for `grad`. Returns `(value, gradient)`; with `has_aux`, `((value, aux), gradient)`.
@@ -27,13 +27,13 @@ def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> 
 
     @functools.wraps(f, updated=())
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        value, gradient, aux = _value_gradient_and_aux(f, argnums, has_aux, args, kwargs)
+        value, gradient, aux = _value_gradient_and_aux(f, argnums, has_aux, holomorphic, args, kwargs)
         return ((value, aux), gradient) if has_aux else (value, gradient)
 
     return value_and_gradient
 
 
-def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Callable:
     """The gradient of a function with one real result, by reverse mode.
 
     Args:
@@ -41,6 +41,10 @@ def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
             of that and any auxiliary data.
         argnums: which positional argument to differentiate, or a tuple of several.
         has_aux: whether `f` returns `(result, aux)`.
+        holomorphic: whether `f` is a holomorphic function of complex numbers; its result is then one complex number,
+            and the gradient the complex derivative f'(z).
+
+    The gradient of a real function of complex numbers x + iy is ∂f/∂x − i ∂f/∂y; its conjugate points uphill.
 
     Returns:
         A function with the arguments of `f` that returns the gradient, in the containers of the argument (a tuple of
@@ -57,32 +61,40 @@ def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
 
     @functools.wraps(f, updated=())
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        _, result, aux = _value_gradient_and_aux(f, argnums, has_aux, args, kwargs)
+        _, result, aux = _value_gradient_and_aux(f, argnums, has_aux, holomorphic, args, kwargs)
         return (result, aux) if has_aux else result
 
     return gradient
 
 
-def _value_gradient_and_aux(f: Callable, argnums: Argnums, has_aux: bool, args: tuple, kwargs: dict) -> tuple:
+def _value_gradient_and_aux(
+    f: Callable, argnums: Argnums, has_aux: bool, holomorphic: bool, args: tuple, kwargs: dict
+) -> tuple:
     prepared = Prepared(f, argnums, args, kwargs, has_aux)
+    if holomorphic:
+        demand_complex(prepared.leaves, "argument")
     values, program = prepared.record()
-    value = _the_scalar(values)
+    value = _the_scalar(values, holomorphic)
     dtype = dtype_of(value)
     one = _ONES.get(dtype)
     gradient = prepared.cotangents(program.pull([dtype.type(1) if one is None else one], consume=True))
     return value, gradient, prepared.aux
 
 
-def _the_scalar(values: list[Any]) -> Any:
-    """The one real number among the results of a function, or an error."""
+def _the_scalar(values: list[Any], holomorphic: bool) -> Any:
+    """The one number that a function returned, or an error."""
     if len(values) != 1:
         problem = f"grad of a function that returns {len(values)} values"
     elif shape_of(values[0]):
         problem = f"grad of a function that returns an array of shape {shape_of(values[0])}"
+    elif holomorphic:
+        demand_complex(values, "result")
+        return values[0]
     elif dtype_of(values[0]).kind == "c":
         raise NonScalarOutputError(
             "grad of a function that returns a complex number",
-            remedy="return a real number, for instance np.abs(y)**2, or differentiate np.real(y) and np.imag(y)",
+            remedy="return a real number, for instance np.abs(y)**2; if the function is holomorphic, say "
+            "holomorphic=True; for the general case use wg.wirtinger",
         )
     else:
         return values[0]

@@ -18,7 +18,7 @@ from wengert.api.products import jvp
 from wengert.ops.shape import sum
 
 
-def hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+def hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Callable:
     """All second derivatives of a function with one real result.
 
     Arguments as for `grad`. The result has the containers of the argument, twice nested, with arrays of shape
@@ -31,7 +31,7 @@ def hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callabl
     array([[4., 2.],
            [2., 0.]])
     """
-    return jacobian(grad(f, argnums, has_aux), argnums, "forward", has_aux)
+    return jacobian(grad(f, argnums, has_aux, holomorphic), argnums, "forward", has_aux, holomorphic)
 
 
 def grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:

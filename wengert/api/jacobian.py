@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.api.arguments import Argnums, Prepared, owned
+from wengert.api.arguments import Argnums, Prepared, demand_complex, owned
 from wengert.api.basis import split_rows, total_size, unit_vectors
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.shape import transpose
@@ -23,7 +23,9 @@ from wengert.types import Aval, aval_of
 MODES = ("auto", "forward", "reverse")
 
 
-def value_and_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: bool = False) -> Callable:
+def value_and_jacobian(
+    f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: bool = False, holomorphic: bool = False
+) -> Callable:
     """A function that returns the value of `f` and its Jacobian.
 
     Arguments as for `jacobian`. Returns `(value, jacobian)`; with `has_aux`, `((value, aux), jacobian)`.
@@ -40,7 +42,10 @@ def value_and_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", ha
     def value_and_derivatives(*args: Any, **kwargs: Any) -> Any:
         prepared = Prepared(f, argnums, args, kwargs, has_aux)
         ins = [aval_of(x) for x in prepared.leaves]
-        _demand_real(ins)
+        if holomorphic:
+            demand_complex(prepared.leaves, "argument")
+        else:
+            _demand_real(ins)
         if mode == "forward":
             batch, vectors = unit_vectors(ins, 0, total_size(ins))
             values, dots = prepared.push(vectors)
@@ -49,14 +54,19 @@ def value_and_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", ha
         else:
             values, program = prepared.record()
             outs = [aval_of(y) for y in values]
-            if mode == "auto" and total_size(ins) < total_size(outs):
+            complex_result = any(aval.dtype.kind == "c" for aval in outs)
+            fewer_inputs = total_size(ins) < total_size(outs)
+            if mode == "auto" and (fewer_inputs or (complex_result and not holomorphic)):
                 batch, vectors = unit_vectors(ins, 0, total_size(ins))
                 blocks = _from_columns(batch, program.push(vectors), ins, outs)
             else:
-                _demand_real(outs)
+                if not holomorphic:
+                    _demand_real(outs)
                 batch, vectors = unit_vectors(outs, 0, total_size(outs))
                 cts = program.pull(vectors, consume=True)
                 blocks = _from_rows(batch, cts, ins, outs)
+        if holomorphic:
+            demand_complex(values, "result")
         result = prepared.outputs([prepared.inputs([_scalar_or_array(b) for b in row]) for row in blocks])
         value = prepared.outputs(values)
         return ((value, prepared.aux), result) if has_aux else (value, result)
@@ -64,7 +74,9 @@ def value_and_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", ha
     return value_and_derivatives
 
 
-def jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: bool = False) -> Callable:
+def jacobian(
+    f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: bool = False, holomorphic: bool = False
+) -> Callable:
     """All first derivatives of a function.
 
     Args:
@@ -73,6 +85,7 @@ def jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: boo
         mode: "forward" (one tangent per input), "reverse" (one cotangent per output), or "auto": run once, then
             whichever is fewer.
         has_aux: whether `f` returns `(result, aux)`.
+        holomorphic: whether `f` is a holomorphic function of complex numbers; the Jacobian is then complex.
 
     Returns:
         A function with the arguments of `f` that returns the Jacobian: in the containers of the result, each leaf in
@@ -86,7 +99,7 @@ def jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: boo
     array([[3., 2.],
            [1., 0.]])
     """
-    both = value_and_jacobian(f, argnums, mode, has_aux)
+    both = value_and_jacobian(f, argnums, mode, has_aux, holomorphic)
 
     @functools.wraps(f, updated=())
     def derivatives(*args: Any, **kwargs: Any) -> Any:
@@ -96,24 +109,24 @@ def jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: boo
     return derivatives
 
 
-def jacfwd(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+def jacfwd(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Callable:
     """`jacobian` by forward mode: constant memory, best for few inputs.
 
     >>> import numpy as np
     >>> jacfwd(np.sin)(0.0)
     np.float64(1.0)
     """
-    return jacobian(f, argnums, "forward", has_aux)
+    return jacobian(f, argnums, "forward", has_aux, holomorphic)
 
 
-def jacrev(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+def jacrev(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Callable:
     """`jacobian` by reverse mode: best for few outputs.
 
     >>> import numpy as np
     >>> jacrev(lambda x: x @ x)(np.array([1.0, 2.0]))
     array([2., 4.])
     """
-    return jacobian(f, argnums, "reverse", has_aux)
+    return jacobian(f, argnums, "reverse", has_aux, holomorphic)
 
 
 def _from_columns(batch: Any, dots: list[Any], ins: list[Aval], outs: list[Aval]) -> list[list[Any]]:
@@ -154,5 +167,5 @@ def _demand_real(avals: list[Aval]) -> None:
     if any(aval.dtype.kind == "c" for aval in avals):
         raise UnsupportedFunctionError(
             "the Jacobian of a function of complex numbers",
-            remedy="differentiate with respect to real and imaginary parts, or use wg.jvp and wg.vjp",
+            remedy="say holomorphic=True if the function is holomorphic; for the general case use wg.wirtinger",
         )

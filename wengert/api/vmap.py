@@ -20,9 +20,9 @@ from wengert.types import ndim_of, shape_of
 def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
     """Apply a function to many examples at once, written for one.
 
-    The examples lie along an axis of the arguments; inside `f` that axis is hidden, and each operation is applied to all
-    examples together. It nests with itself and with every derivative operator: `vmap(grad(f), (None, 0))(w, X)` are
-    the gradients for each example, at about the cost of one gradient of the whole batch.
+    The examples lie along an axis of the arguments; inside `f` that axis is hidden, and each operation is applied to
+    all examples together. It nests with itself and with every derivative operator: `vmap(grad(f), (None, 0))(w, X)`
+    are the gradients for each example, at about the cost of one gradient of the whole batch.
 
     Args:
         f: a function of arrays and containers of them.
@@ -97,7 +97,7 @@ def _axes_of_arguments(in_axes: Any, args: tuple, count: int) -> list[int | None
 def _axes_like(axes: Any, container: Any, count: int, what: str) -> list[int | None]:
     """One axis for each leaf of a container: `axes` is one for all, or a container of them, matching from the top."""
     if axes is None or isinstance(axes, (int, np.integer)):
-        return [axes] * count
+        return [None if axes is None else int(axes)] * count
     keys: Any = None
     if isinstance(container, (tuple, list)) and isinstance(axes, (tuple, list)):
         keys = range(len(container))
@@ -121,7 +121,7 @@ def _number_of_examples(leaves: list[Any], axes: list[int | None], args: tuple) 
             if not -len(shape) <= axis < len(shape):
                 raise MismatchError(
                     f"argument{path} has {len(shape)} axes, so the examples cannot lie along axis {axis}",
-                    remedy="pass an array with an axis for the examples, or None in in_axes for what all examples share",
+                    remedy="pass an array with an axis for examples, or None in in_axes for what all examples share",
                 )
             sizes.setdefault(shape[axis], path)
     if len(sizes) != 1:

@@ -21,7 +21,7 @@ from wengert.box.dispatch import FUNCTIONS, UFUNCS, name_of, unsupported
 from wengert.box.functions.operands import array, operand
 from wengert.box.functions.shapes import astype
 from wengert.box.ufunc_methods import METHODS
-from wengert.box.writing import SETTLING, link, read_scalar, replace, set_item, settled
+from wengert.box.writing import SETTLING, check_masks, link, read_scalar, replace, set_item, settled
 from wengert.errors import ConcretizationError, EscapedValueError, InPlaceError, UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -208,6 +208,10 @@ class Box(Traced):
     def flat(self) -> Any:
         return link(FUNCTIONS[np.ravel](self), self, FUNCTIONS[np.ravel])
 
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        FUNCTIONS[np.put](self, np.arange(self.size), value)
+
     # ------------------------------------------------------------------------------------------------ operators
 
     __add__, __radd__ = _binary(e.add)
@@ -264,6 +268,8 @@ class Box(Traced):
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
+        if self.ndim > 1:
+            return (self[k] for k in range(len(self)))  # rows are views
         return (index(self, pattern=(k,)) for k in range(len(self)))
 
     def __getitem__(self, idx: Any) -> Any:
@@ -274,8 +280,13 @@ class Box(Traced):
                 return call(index, self, pattern=(idx,))
             pattern: tuple = (idx,)
         else:
-            pattern, arrays = split_index(_settled_index(idx))
+            if idx.__class__ is tuple and self.owner is SETTLING and len(idx) == len(self.shape):
+                if self.view_of is not None and not self.view_of.fresh and all(i.__class__ is int for i in idx):
+                    return read_scalar(self, idx)
+            idx = _settled_index(idx)
+            pattern, arrays = split_index(idx)
             if arrays:
+                check_masks(self.shape, idx)
                 return call(index, self, *arrays, pattern=pattern)
         y = call(index, self, pattern=pattern)
         return link(y, self, _Slice(pattern), pattern) if isinstance(y, Box) else y
@@ -353,10 +364,12 @@ class Box(Traced):
         return FUNCTIONS[np.transpose](self, (axes[0] if len(axes) == 1 else axes) or None)
 
     def flatten(self, order: str = "C") -> Any:
-        return FUNCTIONS[np.ravel](self, order)
+        return s.copy(FUNCTIONS[np.ravel](self, order))
 
-    def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
-        return FUNCTIONS[np.astype](self, dtype)
+    def astype(
+        self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+    ) -> Any:
+        return FUNCTIONS[np.astype](self, dtype, copy=copy)
 
     def copy(self, order: str = "C") -> Any:
         return s.copy(self)
@@ -411,6 +424,10 @@ def _into(out: Any, result: Any, function: Any) -> Any:
             return tuple(_into(o, r, function) if o is not None else r for o, r in zip(out, result, strict=True))
         (out,) = out
     if not isinstance(out, Box):
+        result = settled(result)
+        if not isinstance(result, Box):  # of cells only
+            np.copyto(out, result)
+            return out
         raise InPlaceError(
             f"{name_of(function)} writes a traced result into a plain array (out=)",
             remedy="create the array in the differentiated function with np.zeros or np.empty, "
@@ -429,6 +446,8 @@ def _ufunc_with_options(ufunc: Any, op: Any, inputs: tuple, options: dict) -> An
         raise UnsupportedFunctionError(
             f"{name_of(ufunc)} with {', '.join(options)}= on a traced value", remedy="leave the option out"
         )
+    if mask is not True and out is not None and len(out) == 1:
+        return _where(ufunc, op, inputs, out[0], dtype, mask)
     y = op(*[operand(x) for x in inputs])
     if dtype is not None:
         y = astype(y, dtype)
@@ -438,5 +457,19 @@ def _ufunc_with_options(ufunc: Any, op: Any, inputs: tuple, options: dict) -> An
                 f"{name_of(ufunc)} with where= and without out= leaves elements undefined",
                 remedy="use np.where(mask, result, other)",
             )
-        y = FUNCTIONS[np.where](mask, y, out[0])
+        y = tuple([FUNCTIONS[np.where](mask, part, o) for part, o in zip(y, out, strict=True)])
     return y if out is None else _into(out, y, ufunc)
+
+
+def _where(ufunc: Any, op: Any, inputs: tuple, out: Any, dtype: Any, mask: Any) -> Any:
+    """`np.sqrt(x, out=y, where=x > 0)`: computed for the elements that are wanted, so others cannot spoil anything."""
+    shape = shape_of(out)
+    broadcast, mask = FUNCTIONS[np.broadcast_to], np.broadcast_to(settled(array(mask)), shape)
+    y = op(*[broadcast(array(x), shape)[mask] for x in inputs])
+    if dtype is not None:
+        y = astype(y, dtype)
+    y = settled(y)
+    if isinstance(y, Box) and not isinstance(out, Box):
+        return _into(out, y, ufunc)  # an error
+    out[mask] = y
+    return out

@@ -12,35 +12,47 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, UFUNCS, implements, name_of
-from wengert.box.functions.operands import array, size_of
+from wengert.box.functions.operands import array, holds_traced, size_of
 from wengert.box.ufunc_methods import METHODS
 from wengert.box.writing import link, replace, set_item, settled
 from wengert.errors import InPlaceError
+from wengert.ops import shape as s
+from wengert.ops.index import ARRAY, scatter
 from wengert.ops.op import Traced
 from wengert.types import ndim_of, shape_of
 
 # ---------------------------------------------------------------------------------------------------------- writers
 
 
-def _target(x: Any, function: Any) -> Any:
-    """The array that is written to, which must be one that can hold traced values."""
-    if not isinstance(x, Traced):
-        raise InPlaceError(
-            f"{name_of(function)} writes a traced value into a plain array",
-            remedy="create the array in the differentiated function with np.zeros, np.empty or np.copy",
-        )
-    return x
+def _writes(function: Any) -> Callable[[Callable], Callable]:
+    """Declare how a NumPy function writes to a traced array. Into a plain one it writes plain values, as ever."""
+
+    def register(implementation: Callable) -> Callable:
+        @functools.wraps(implementation)
+        def writer(target: Any, *args: Any, **kwargs: Any) -> None:
+            if isinstance(target, Traced):
+                implementation(target, *args, **kwargs)
+                return
+            args, kwargs = tuple([settled(a) for a in args]), {k: settled(a) for k, a in kwargs.items()}
+            if holds_traced([*args, *kwargs.values()]):
+                raise InPlaceError(
+                    f"{name_of(function)} writes a traced value into a plain array",
+                    remedy="create the array in the differentiated function with np.zeros, np.empty or np.copy",
+                )
+            function(target, *args, **kwargs)
+
+        return implements(function)(writer)
+
+    return register
 
 
-@implements(np.copyto)
+@_writes(np.copyto)
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    dst = _target(dst, np.copyto)
     replace(dst, src if where is True else FUNCTIONS[np.where](where, src, dst))
 
 
-@implements(np.put)
+@_writes(np.put)
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    a = _target(a, np.put)
     positions = np.ravel(settled(array(ind)))
     n = size_of(a)
     if mode == "wrap":
@@ -54,25 +66,22 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
         set_item(a, np.unravel_index(positions % n, a.shape), values[np.arange(len(positions)) % size_of(values)])
 
 
-@implements(np.place)
+@_writes(np.place)
 def place(arr: Any, mask: Any, vals: Any) -> None:
-    arr = _target(arr, np.place)
     positions = np.flatnonzero(settled(array(mask)))
     put(arr, positions, vals)
 
 
-@implements(np.putmask)
+@_writes(np.putmask)
 def putmask(a: Any, mask: Any, values: Any) -> None:
-    a = _target(a, np.putmask)
     positions = np.flatnonzero(settled(array(mask)))
     values = np.ravel(array(values))
     if len(positions):
         set_item(a, np.unravel_index(positions, a.shape), values[positions % size_of(values)])
 
 
-@implements(np.put_along_axis)
+@_writes(np.put_along_axis)
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
-    arr = _target(arr, np.put_along_axis)
     indices = settled(array(indices))
     if axis is None:
         put(arr, indices, values)
@@ -83,9 +92,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -
     set_item(arr, tuple(grid), values)
 
 
-@implements(np.fill_diagonal)
+@_writes(np.fill_diagonal)
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
-    a = _target(a, np.fill_diagonal)
     positions = np.zeros(shape_of(a))
     np.fill_diagonal(positions, 1, wrap)
     put(a, np.flatnonzero(positions), val)
@@ -93,13 +101,20 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 
 def at(ufunc: Any, op: Any, a: Any, indices: Any, b: Any = None) -> None:
     """`np.add.at(a, indices, b)`: elements that are named twice are operated on twice."""
-    a = _target(a, ufunc)
-    place = np.arange(size_of(a)).reshape(shape_of(a))[_plain_index(indices)]
-    if b is None:
-        _at_positions(UFUNCS[ufunc], a, np.unique(place), None)
+    if not isinstance(a, Traced):
+        if isinstance(settled(array(b)), Traced):
+            raise InPlaceError(
+                f"{name_of(ufunc)}.at writes traced values into a plain array",
+                remedy="create the array in the differentiated function with np.zeros, np.empty or np.copy",
+            )
+        ufunc.at(a, _plain_index(indices), *([] if b is None else [settled(array(b))]))
         return
+    place = np.arange(size_of(a)).reshape(shape_of(a))[_plain_index(indices)]
     positions = np.ravel(place)
-    values = np.ravel(np.broadcast_to(array(b), np.shape(place)))
+    values = None if b is None else np.ravel(np.broadcast_to(array(b), np.shape(place)))
+    if ufunc in (np.add, np.subtract) and len(positions) > 1:
+        positions, which = np.unique(positions, return_inverse=True)
+        values = scatter(settled(values), which, patterns=((ARRAY,),), shape=positions.shape)
     # Positions that come up for the k-th time are handled together, one such round after the other.
     order = np.argsort(positions, kind="stable")
     ordered = positions[order]
@@ -108,7 +123,7 @@ def at(ufunc: Any, op: Any, a: Any, indices: Any, b: Any = None) -> None:
     rounds[order] = np.arange(len(positions)) - first
     for k in range(rounds.max(initial=-1) + 1):
         chosen = np.flatnonzero(rounds == k)
-        _at_positions(UFUNCS[ufunc], a, positions[chosen], values[chosen])
+        _at_positions(UFUNCS[ufunc], a, positions[chosen], None if values is None else values[chosen])
 
 
 def _plain_index(idx: Any) -> Any:
@@ -129,7 +144,12 @@ METHODS["at"] = at
 def _shares(function: Callable, args: tuple, kwargs: dict, x: Any) -> bool:
     """Whether NumPy's function would return a view of an array laid out as `x` is."""
     view = x.view_of
-    probe = np.empty(shape_of(x) if view is None else shape_of(view.root))
+    root = x if view is None else view.root
+    probe = root  # what lies behind it says how it is laid out
+    while isinstance(probe, Traced):
+        probe = getattr(settled(probe), "value", None) if not isinstance(settled(probe), np.ndarray) else settled(probe)
+    if probe.__class__ is not np.ndarray or probe.shape != shape_of(root):
+        probe = np.empty(shape_of(root))
     return np.may_share_memory(probe, function(probe if view is None else view.function(probe), *args, **kwargs))
 
 
@@ -139,8 +159,10 @@ def _viewing(function: Any, implementation: Callable, *, sometimes: bool = False
     @functools.wraps(implementation)
     def viewing(x: Any, *args: Any, **kwargs: Any) -> Any:
         y = implementation(x, *args, **kwargs)
-        if not isinstance(x, Traced) or (sometimes and not _shares(function, args, kwargs, x)):
+        if not isinstance(x, Traced):
             return y
+        if sometimes and not _shares(function, args, kwargs, x):
+            return s.copy(y) if y is x else y
         if isinstance(y, (list, tuple)):
             for k, part in enumerate(y):
                 link(part, x, lambda root, k=k: implementation(root, *args, **kwargs)[k], readonly=readonly)
@@ -176,3 +198,49 @@ for _function in (np.reshape, np.ravel):
     FUNCTIONS[_function] = _viewing(_function, FUNCTIONS[_function], sometimes=True)
 for _frozen in (np.diagonal, np.broadcast_to):
     FUNCTIONS[_frozen] = _viewing(_frozen, FUNCTIONS[_frozen], readonly=True)
+
+
+def _of_one_array(function: Any, implementation: Callable, *, readonly: bool = False) -> Callable:
+    """An implementation that makes a view if it is given one array of which NumPy's function makes one."""
+    viewing = _viewing(function, implementation, sometimes=True, readonly=readonly)
+
+    @functools.wraps(implementation)
+    def chosen(*args: Any, **kwargs: Any) -> Any:
+        return (viewing if len(args) == 1 else implementation)(*args, **kwargs)
+
+    return chosen
+
+
+for _function in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
+    FUNCTIONS[_function] = _of_one_array(_function, FUNCTIONS[_function])
+FUNCTIONS[np.diag] = _of_one_array(np.diag, FUNCTIONS[np.diag], readonly=True)
+_einsum = FUNCTIONS[np.einsum]
+
+
+@implements(np.einsum)
+@functools.wraps(_einsum)
+def einsum(*operands: Any, **options: Any) -> Any:
+    if len(operands) != 2 or not isinstance(operands[0], str) or options:
+        return _einsum(*operands, **options)
+    subscripts = operands[0]  # np.einsum("ii->i", x) is a view of the diagonal
+    return _viewing(lambda x: np.einsum(subscripts, x), lambda x: _einsum(subscripts, x), sometimes=True)(operands[1])
+
+
+# ----------------------------------------------------------------------------------------------------------- copies
+
+
+def _copying(implementation: Callable) -> Callable:
+    """An implementation whose result is never its argument, nor an array in it."""
+
+    @functools.wraps(implementation)
+    def copying(x: Any, *args: Any, **kwargs: Any) -> Any:
+        y = implementation(x, *args, **kwargs)
+        same = y is x or (x.__class__ in (list, tuple) and any(y is item for item in x))
+        return s.copy(y) if same and isinstance(y, Traced) and kwargs.get("copy") is not False else y
+
+    return copying
+
+
+for _name in ["astype", "concatenate", "concat", "column_stack", "pad"]:
+    if hasattr(np, _name):
+        FUNCTIONS[getattr(np, _name)] = _copying(FUNCTIONS[getattr(np, _name)])

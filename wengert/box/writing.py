@@ -19,6 +19,7 @@ This module works on boxes without importing their classes; `box.py` and `cells.
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 import threading
@@ -96,9 +97,14 @@ class View:
     def positions(self) -> np.ndarray:
         """Where in the root, counted in C order, each element of the view lies."""
         if self._positions is None:
-            shape = self.root.shape
-            self._positions = np.asarray(self.function(np.arange(math.prod(shape)).reshape(shape)))
+            self._positions = np.asarray(self.function(_counted(self.root.shape)))
         return self._positions
+
+
+@functools.lru_cache(maxsize=8)
+def _counted(shape: tuple[int, ...]) -> np.ndarray:
+    """0, 1, 2, … in a shape. Kept, so that n slices of one array find their positions in O(n)."""
+    return np.arange(math.prod(shape)).reshape(shape)
 
 
 # -------------------------------------------------------------------------------------------------- settling, views
@@ -110,6 +116,7 @@ def settle(box: Any) -> Any:
     if view is not None and not view.fresh:
         become(box, view.function(view.root))
         view.fresh = True
+        _register(box, view.root)
     return box.value if box.is_cell else box
 
 
@@ -133,12 +140,17 @@ def link(y: Any, source: Any, function: Callable, pattern: tuple | None = None, 
     value = y.value if "value" in y.state else None  # type: ignore[attr-defined]
     if value.__class__ is np.ndarray and value.base is not None and value.size * _SMALL_PART <= value.base.size:
         y.value = value.copy()  # type: ignore[attr-defined]
+    _register(y, root)
+    return y
+
+
+def _register(view: Any, root: Any) -> None:
+    """Add a view to those that the next write to its root makes stale."""
     if root.views is None:
         root.views = []
     elif len(root.views) > 32 and len(root.views) & (len(root.views) - 1) == 0:
         root.views = [ref for ref in root.views if ref() is not None]
-    root.views.append(weakref.ref(y))
-    return y
+    root.views.append(weakref.ref(view))
 
 
 def _composed(outer: Callable, inner: Callable) -> Callable:
@@ -152,6 +164,7 @@ def _make_views_stale(root: Any) -> None:
             if view is not None and view.view_of is not None:
                 view.view_of.fresh = False
                 view.owner = SETTLING
+        root.views = None  # a view comes back when it is fetched anew, so n writes do not visit n views each
 
 
 def become(box: Any, new: Any) -> None:
@@ -184,12 +197,13 @@ def set_item(box: Any, idx: Any, v: Any) -> None:
     if isinstance(v, Traced):
         source = v.view_of  # type: ignore[attr-defined]
         if source is not None and source.root is box and source.pattern is not None:
-            if source.pattern == (idx if isinstance(idx, tuple) else (idx,)):
+            if _same_slice(source.pattern, idx if isinstance(idx, tuple) else (idx,)):
                 return  # a[i:j] += w: the view a[i:j] was written to already
         v = settled(v)
     elif v.__class__ in (list, tuple):
         v = array(v)
     if view is None:
+        check_masks(box.shape, idx)
         pattern, arrays = split_index(idx)
         write(box, v, pattern, arrays)
         return
@@ -201,6 +215,20 @@ def set_item(box: Any, idx: Any, v: Any) -> None:
     else:
         pattern, arrays = split_index(tuple(place))
         write(view.root, v, pattern, arrays)
+
+
+def _same_slice(pattern: tuple, idx: tuple) -> bool:
+    return len(pattern) == len(idx) and all(
+        a.__class__ is b.__class__ and a == b for a, b in zip(pattern, idx, strict=True)
+    )
+
+
+def check_masks(shape: tuple[int, ...], idx: Any) -> None:
+    """Raise NumPy's error if a mask does not fit the axes it stands for: as integer arrays it might."""
+    for item in idx if isinstance(idx, tuple) else (idx,):
+        if item.__class__ is list or (item.__class__ is np.ndarray and item.dtype == bool):
+            np.broadcast_to(np.False_, shape)[idx]
+            return
 
 
 def write(root: Any, v: Any, pattern: tuple, arrays: tuple) -> None:
@@ -235,7 +263,7 @@ def overwrite(holder: Any, slot: str, v: Any, pattern: tuple, arrays: tuple) -> 
         elif x.__class__ is np.ndarray and not isinstance(v, Traced):
             place = fill_pattern(pattern, arrays)
             if sys.getrefcount(x) > 2 or x.base is not None or not x.flags.writeable:
-                y = x.copy()
+                y = x.copy(order="K")
                 y[place] = v
                 x = y
             else:

@@ -1,0 +1,20 @@
+"""The filling loop for JAX's compiler, as a scan: a Python loop would be unrolled, and compile for hours.
+
+`.at[i].set` in `lax.fori_loop` is closer to the NumPy program, but its gradient copies the array in every step.
+"""
+
+import jax.numpy as jnp
+from jax import lax
+
+NOTE = "`lax.scan` (`.at[i].set` in `lax.fori_loop` works too, in O(n²))"
+
+
+def objective(x):
+    """Return the energy of a leaky integrator's states."""
+
+    def step(last, value):
+        new = 0.9 * last + jnp.tanh(value)
+        return new, new
+
+    _, others = lax.scan(step, x[0], x[1:])
+    return jnp.sum(jnp.concatenate([x[:1], others]) ** 2)
