@@ -27,8 +27,12 @@ def render(results: dict) -> str:
         ]
     if results["notes"]:
         parts += [
-            "**Programs** that are not the NumPy program, where a tool has no in-place writes or is faster without:",
-            "\n".join(f"- {problem}: {said(notes, titles)}" for problem, notes in results["notes"].items()),
+            "**Programs** of tools that do not run the in-place NumPy code as it stands:",
+            "\n".join(
+                f"- {problem}, {titles[tool]}: {note}"
+                for problem, said in results["notes"].items()
+                for tool, note in said.items()
+            ),
         ]
     parts += [
         "**Microseconds** per call on that machine on that day, for orientation.",
@@ -53,11 +57,6 @@ def heading(results: dict) -> str:
     return "\n".join(lines)
 
 
-def said(notes: dict, titles: dict) -> str:
-    """Join what is to be said of the tools' programs."""
-    return "; ".join(f"{titles[tool]}: {note}" for tool, note in notes.items())
-
-
 def table(titles: dict, columns: list, cases: dict, cell) -> str:
     """Return a Markdown table with a row per case and a column per tool, aligned."""
     rows = [["", *(titles[tool] for tool in columns)]]
@@ -77,6 +76,8 @@ def plain(figure: float | None) -> str:
     """Write a ratio with three digits or so."""
     if figure is None:
         return "–"
+    if figure < 0.01:
+        return f"{figure:.1g}"
     return f"{figure:.0f}" if figure >= 100 else f"{figure:.1f}" if figure >= 10 else f"{figure:.2f}"
 
 

@@ -1,4 +1,4 @@
-"""A loop that fills an array one element after the other, each from the one before: what a write to an element costs."""
+"""A loop that fills an array, each element from the one before: what a write to an element costs."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ SIZES = (100, 10_000)
 
 def title(n):
     """Name the case in tables."""
-    return f"filling, n = {n}"
+    return f"fill, n = {n}"
 
 
 def inputs(n):

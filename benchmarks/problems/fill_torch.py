@@ -1,8 +1,8 @@
-"""The filling loop in PyTorch: with a list, since the derivative of each `out[i] = …` and `x[i]` would be a whole array."""
+"""The filling loop in PyTorch, with a list: for each `out[i] = …` and `x[i]` its backward pass makes a whole array."""
 
 import torch
 
-NOTE = "a list, and `torch.stack` of it (`out[i] = …` works too, in O(n²))"
+NOTE = "a list, and `torch.stack` of it (`out[i] = …` works too, but takes longer)"
 
 
 def objective(x):

@@ -8,7 +8,7 @@ SIZES = (100, 10_000)
 
 def title(n):
     """Name the case in tables."""
-    return f"heat in place, n = {n}"
+    return f"heat, n = {n}"
 
 
 def inputs(n):

@@ -7,12 +7,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cases import traced
 from harness import random_like
 from programs import check_program
 
 import wengert as wg
-from wengert.errors import InPlaceError
+from wengert.errors import ConcretizationError, InPlaceError
 
 RNG = np.random.default_rng(3)
 SHAPE = (3, 4, 5)
@@ -52,7 +51,7 @@ INDICES = {
     "integer array": np.array([0, 2]),
     "negative integer array": (slice(None), np.array([-1, -3])),
     "list": [2, 0],
-    "2-d integer array": np.array([[0, 1], [2, 0]]) if False else np.array([[0, 2], [1, 1]])[:, :1],
+    "2-d integer array": np.array([[0], [2]]),
     "empty list": [],
     "two arrays": (np.array([0, 2]), np.array([1, 3])),
     "broadcast arrays": (np.array([[0], [2]]), np.array([1, 3])),
@@ -116,12 +115,11 @@ VALUES = {
     "list of traced and numbers": lambda x, v: [v[0], 2.0, 3],
     "tuple of rows": lambda x, v: (v, v * v),
     "list of lists": lambda x, v: [[v[0], 1.0, v[1]], [0.0, v[2], v[2]]],
-    "of itself": lambda x, v: x[::-1, ::-1],
+    "of itself": lambda x, v: x[1::-1, ::-1],
     "transposed product": lambda x, v: (x.T @ x)[:2],
     "generator unpacked": lambda x, v: [*(a * a for a in v)],
     "range": lambda x, v: range(3),
     "plain array": lambda x, v: np.arange(6).reshape(2, 3),
-    "float32": lambda x, v: v.astype(np.float32).astype(np.float64),
 }
 
 
@@ -134,10 +132,7 @@ def test_values_broadcast(name):
         a[:2] = make(x, v)
         return a
 
-    reference = "complex-step" if name == "float32" else "richardson"
-    if name == "float32":
-        pytest.skip("rounded to single precision: no differences")
-    check_program(f, np.concatenate([x23, x23 + 1]), np.array([1.2, -0.3, 0.8]), reference=reference)
+    check_program(f, np.concatenate([x23, x23 + 1]), np.array([1.2, -0.3, 0.8]))
 
 
 def test_the_same_value_in_many_places():
@@ -217,7 +212,7 @@ def matrix_product(x, v):
 def remainder(x, v):
     a = x * 3.0
     a %= 2.0
-    a[0] //= 0.3
+    a[0] //= 0.4
     a[0] += v
     return a
 
@@ -473,7 +468,7 @@ def put_along_axis(x, v):
     a = x * x
     np.put_along_axis(a, np.array([[2], [0]]), v[:2, None], axis=1)
     np.put_along_axis(a, np.array([[1, 0, 1]]), v * v, axis=0)
-    np.put_along_axis(a, np.argmax(a, axis=1)[:, None], 9.0, axis=-1)
+    np.put_along_axis(a, np.argmin(x, axis=1)[:, None], 9.0, axis=-1)
     return a
 
 
@@ -604,7 +599,6 @@ def test_float32_arrays_stay_float32():
         y, y_dot = wg.jvp(f, (x.astype(precision),), (np.ones(3, precision),))
         assert y.dtype == y_dot.dtype == np.float32
         np.testing.assert_allclose(y, f(x.astype(precision)), rtol=1e-6)
-        np.testing.assert_allclose(y_dot, [2.0, 2.0, 5.0 - 1.0 + 1.0 - 0.0] if False else y_dot)
         jacobian = wg.jacrev(f)(x.astype(precision))
         assert jacobian.dtype == precision
         np.testing.assert_allclose(jacobian @ np.ones(3), y_dot, rtol=1e-6)
@@ -648,9 +642,10 @@ def test_a_complex_value_into_a_real_array_is_an_error():
     lambda: np.full(3, 2), lambda: np.zeros_like([1, 2, 3]),
 ], ids=["zeros", "arange", "bool", "array", "full", "zeros_like"])  # fmt: skip
 @pytest.mark.parametrize("write", [
-    lambda a, x: a.__setitem__(0, x[0]), lambda a, x: a.__setitem__(slice(None), x), lambda a, x: np.copyto(a, x),
-    lambda a, x: np.put(a, [0], x[0]), lambda a, x: np.add.at(a, [0], x[0]), lambda a, x: np.add(a, x, out=a),
-], ids=["item", "slice", "copyto", "put", "add.at", "out"])  # fmt: skip
+    lambda a, x: _written(a, 0, x[0]), lambda a, x: _written(a, slice(None), x), lambda a, x: _written(a, 0, [x[0]]),
+    lambda a, x: np.copyto(a, x), lambda a, x: np.put(a, [0], x[0]), lambda a, x: np.add.at(a, [0], x[0]),
+    lambda a, x: np.add(a, x, out=a),
+], ids=["item", "slice", "list", "copyto", "put", "add.at", "out"])  # fmt: skip
 def test_integer_arrays_cannot_hold_a_derivative(make, write):
     def f(x):
         write(make(), x)
@@ -791,19 +786,17 @@ def test_a_plain_argument_is_written_to():
     np.testing.assert_array_equal(buffer, [7.0, 8.0, 9.0])
 
 
-@pytest.mark.xfail(reason="what is written to an argument in a function that the differentiated one calls", strict=False)
-def test_a_plain_argument_is_handed_on_and_written_to():
+def test_a_plain_argument_that_is_handed_on_is_refused():
     def inner(x, buffer):
         buffer[:2] = x[:2] ** 2
         return buffer * x
 
-    x, buffer = np.array([1.5, -0.5, 2.5]), np.array([7.0, 8.0, 9.0])
-
     def f(x, buffer):
         return np.sum(inner(x, buffer))
 
-    expected = wg.numerical.grad(lambda x: f(x, buffer.copy()), method="richardson")(x)
-    np.testing.assert_allclose(wg.grad(f)(x, buffer), expected)
+    buffer = np.array([7.0, 8.0, 9.0])
+    with pytest.raises(InPlaceError, match="np.copy"):
+        wg.grad(f)(np.array([1.5, -0.5, 2.5]), buffer)
     np.testing.assert_array_equal(buffer, [7.0, 8.0, 9.0])
 
 
@@ -873,15 +866,10 @@ def put_into_a_global(x):
     return x
 
 
-def fill_a_global(x):
-    TABLE.fill(x[0])
-    return x
-
-
 REFUSED = [
     write_to_a_global, add_to_a_global_item, write_to_an_alias_of_a_global, add_to_an_alias_of_a_global,
     write_to_a_view_of_a_global, write_to_an_item_of_a_container, write_to_an_attribute, add_to_an_attribute,
-    out_is_a_global, copyto_a_global, add_at_a_global, put_into_a_global, fill_a_global,
+    out_is_a_global, copyto_a_global, add_at_a_global, put_into_a_global,
 ]  # fmt: skip
 
 
@@ -892,6 +880,15 @@ def test_arrays_that_others_hold_are_refused(f):
         wg.jvp(f, (np.ones(3),), (np.ones(3),))
     with pytest.raises(InPlaceError, match=line):
         wg.grad(lambda x: np.sum(f(x)))(np.ones(3))
+    np.testing.assert_array_equal(TABLE, [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("write", [
+    lambda x: TABLE.fill(x[0]), lambda x: TABLE.put([0], x[0]), lambda x: TABLE.__setitem__(0, x[0]),
+], ids=["fill", "put", "__setitem__"])  # fmt: skip
+def test_methods_of_plain_arrays_refuse_traced_values(write):
+    with pytest.raises(ConcretizationError, match=r"test_writing.py:\d+: "):
+        wg.grad(lambda x: [write(x), np.sum(x)][1])(np.ones(3))
     np.testing.assert_array_equal(TABLE, [1.0, 2.0, 3.0])
 
 
@@ -907,7 +904,7 @@ def test_plain_writes_to_a_global_are_plain():
     np.testing.assert_array_equal(memory, [1.0, 5.0, 6.0])
 
 
-# --------------------------------------------------------------------------------------------- old values stay what they were
+# ------------------------------------------------------------------------------------- old values stay what they were
 
 
 def test_what_was_computed_before_a_write_stays():
@@ -1023,6 +1020,130 @@ def test_a_value_of_an_inner_differentiation_must_not_be_left_in_an_outer_array(
         wg.grad(f)(np.ones(3))
 
 
-def test_traced_helper_of_other_tests_sees_a_written_array():
-    seen = traced(lambda x: _written(x * 1.0, 0, 9.0), np.ones(3))
-    assert seen.shape == (3,)
+# ----------------------------------------------------------------------- plain arrays that the derivative depends on
+
+CONSTANTS = np.array([1.0, 2.0, 3.0])
+GLOBAL_BUFFER = np.zeros(3)
+
+
+def write_a_constant_after_use(x):
+    w = CONSTANTS * 2.0
+    y = x * w
+    w[0] = 100.0
+    return y
+
+
+def add_to_a_constant_after_use(x):
+    w = CONSTANTS * 2.0
+    y = x * w
+    w += 100.0
+    return y
+
+
+def add_to_a_part_of_a_constant_after_use(x):
+    w = CONSTANTS * 2.0
+    y = x / w
+    z = np.sin(x) * w[1:].sum() + x * w
+    w[1:] *= 100.0
+    return y, z
+
+
+def write_a_view_of_a_constant_after_use(x):
+    w = CONSTANTS * 2.0
+    part = w[1:]
+    y = x * w
+    part[0] = 100.0
+    return y
+
+
+def write_a_constant_of_which_a_view_was_used(x):
+    w = CONSTANTS * 2.0
+    y = x[1:] * w[1:]
+    w[:] = 100.0
+    return y
+
+
+def write_a_matrix_after_use(x):
+    a = np.outer(CONSTANTS, CONSTANTS)
+    b = CONSTANTS[:, None] + CONSTANTS
+    y = a @ x + b @ x + x @ b.T
+    a[1] = 0.0
+    b[1] = 0.0
+    return y
+
+
+def out_is_a_constant_that_was_used(x):
+    w = CONSTANTS * 2.0
+    y = x * w
+    np.add(w, 100.0, out=w)
+    z = x * w
+    np.negative(w, w)
+    return y, z
+
+
+def sort_a_constant_that_was_used(x):
+    w = CONSTANTS[::-1] * 2.0
+    y = x * w
+    w.sort()
+    z = x * w
+    w.fill(0.0)
+    return y, z
+
+
+def functions_that_write_a_constant_that_was_used(x):
+    w = CONSTANTS * 2.0
+    y = x * w
+    np.copyto(w, 5.0)
+    z = x * w
+    np.put(w, [0], 7.0)
+    u = x * w
+    np.add.at(w, [1, 1], 3.0)
+    return y, z, u
+
+
+def refill_a_global_buffer(x):
+    total = 0.0
+    for k in range(3):
+        GLOBAL_BUFFER[:] = 0.0
+        GLOBAL_BUFFER[k] = k + 1.0
+        total = total + np.sum(np.sin(x) * GLOBAL_BUFFER)
+    return total
+
+
+def refill_a_local_buffer(x):
+    buffer = np.empty(3)
+    total = 0.0
+    for k in range(3):
+        np.multiply(CONSTANTS, k + 1.0, out=buffer)
+        total = total + np.sum(np.sin(x) * buffer)
+    return total
+
+
+def write_an_index_after_use(x):
+    k = np.array([0, 1, 2])
+    y = x[k] * x[0]
+    a = np.zeros(3)
+    a[k] = x * x
+    k[:] = 2
+    return y, a
+
+
+def write_a_mask_after_use(x):
+    mask = np.array([True, False, True])
+    y = np.where(mask, x * x, 0.0)
+    z = x[mask]
+    mask[:] = False
+    return y, z
+
+
+CHANGED = [
+    write_a_constant_after_use, add_to_a_constant_after_use, add_to_a_part_of_a_constant_after_use,
+    write_a_view_of_a_constant_after_use, write_a_constant_of_which_a_view_was_used, write_a_matrix_after_use,
+    out_is_a_constant_that_was_used, sort_a_constant_that_was_used, functions_that_write_a_constant_that_was_used,
+    refill_a_global_buffer, refill_a_local_buffer, write_an_index_after_use, write_a_mask_after_use,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", CHANGED, ids=lambda f: f.__name__)
+def test_constants_that_are_written_after_use(f):
+    check_program(f, np.array([1.5, -0.5, 2.5]))

@@ -14,6 +14,7 @@ implementations), so it serves every mode, plain arrays included.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -49,6 +50,34 @@ def implements_blind(*functions: Any) -> Callable[[Callable], Callable]:
         return implementation
 
     return register
+
+
+PENDING: dict[str, list[Callable[[Any], None]]] = {}
+"""Modules that may be imported later -> what to do with them then."""
+
+
+def when_imported(module: str) -> Callable[[Callable], Callable]:
+    """Declare that what follows is called with a module once it is imported by someone.
+
+    So functions of large libraries have implementations here without everyone having to import those libraries.
+    """
+
+    def register(action: Callable) -> Callable:
+        PENDING.setdefault(module, []).append(action)
+        return action
+
+    return register
+
+
+def look_for_imports() -> None:
+    """Do what is pending for modules that have been imported since."""
+    for name in [name for name in PENDING if name in sys.modules]:
+        for action in PENDING.pop(name, ()):
+            action(sys.modules[name])
+
+
+CALLABLES: dict[type, Callable[[Any], Callable]] = {}
+"""Classes of callable library objects (an interpolator) -> from an object to what is called in its place."""
 
 
 def if_present(name: str) -> Any:

@@ -10,14 +10,15 @@ from __future__ import annotations
 import operator
 import sys
 from sys import getrefcount
-from types import BuiltinFunctionType, FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
 from wengert.box.cells import Cell
+from wengert.box.dispatch import CALLABLES
 from wengert.capture.instrument import instrument, is_user_code, is_user_function, set_hooks, written_positions
-from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS
+from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, replacement_of
 from wengert.capture.rewrite import (
     AUGMENT,
     AUGMENT_ATTRIBUTE,
@@ -42,19 +43,27 @@ def call(f: Any) -> Any:
     kind = f.__class__
     if kind is _UFUNC:
         return f
-    if kind is FunctionType:
-        if f in REPLACEMENTS:
-            return REPLACEMENTS[f]
-        return instrument(f) if is_user_code(f.__code__) else with_instrumented_arguments(f)
     if kind is _DISPATCHER:
         return REPLACEMENTS.get(f, f)
+    if kind is FunctionType:
+        if is_user_code(f.__code__):
+            return instrument(f)
+        found = replacement_of(f)
+        return with_instrumented_arguments(f) if found is None else found
     if kind is BuiltinFunctionType:
         if f.__self__.__class__ is _MODULE:
             return REPLACEMENTS.get(f, f)
         return with_instrumented_arguments(f) if f.__name__ == "sort" else f
+    if kind is MethodType:
+        if is_user_function(f):
+            return instrument(f)
+        found = replacement_of(f) if f.__self__.__class__.__hash__ is not None else None
+        return with_instrumented_arguments(f) if found is None else found
     if kind is type:
-        found = REPLACEMENTS.get(f)
+        found = replacement_of(f)
         return instrument(f) if found is None else found
+    if kind in CALLABLES:
+        return CALLABLES[kind](f)
     return instrument(f)
 
 

@@ -20,7 +20,7 @@ import scipy.special
 
 from wengert.box.box import Box, plain
 from wengert.box.constructors import CONSTRUCTORS
-from wengert.box.dispatch import BLIND, FUNCTIONS
+from wengert.box.dispatch import BLIND, FUNCTIONS, PENDING, look_for_imports
 from wengert.box.functions.operands import array, holds_traced
 from wengert.errors import ConcretizationError
 from wengert.ops import shape as s
@@ -206,5 +206,11 @@ def _if_traced(original: Callable, implementation: Callable) -> Callable:
     return replacement
 
 
-for _original, _implementation in BLIND.items():
-    REPLACEMENTS[_original] = _if_traced(_original, _implementation)
+def replacement_of(f: Any) -> Any:
+    """What is called for a function, class or bound method of a library, or `None`."""
+    if PENDING:
+        look_for_imports()
+    found = REPLACEMENTS.get(f)
+    if found is None and f in BLIND:
+        found = REPLACEMENTS[f] = _if_traced(f, BLIND[f])
+    return found
