@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.integrate
 import scipy.special
 
-from wengert.box.dispatch import FUNCTIONS, implements_blind
+from wengert.box.dispatch import FUNCTIONS, implements_blind, when_imported
 from wengert.box.functions.operands import array
 from wengert.box.functions.statistics import logsumexp as _logsumexp
 from wengert.errors import UnsupportedFunctionError
@@ -36,6 +35,10 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
     return x - _logsumexp(x, axis=axis, keepdims=True)
 
 
-@implements_blind(scipy.integrate.trapezoid)
+@when_imported("scipy.integrate")
+def _integrate(module: Any) -> None:
+    implements_blind(module.trapezoid)(trapezoid)
+
+
 def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     return FUNCTIONS[np.trapezoid](y, x, dx, axis)
