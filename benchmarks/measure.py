@@ -21,7 +21,7 @@ import timing
 import tools
 
 RESULTS = Path(__file__).with_name("results") / "eager.json"
-FULL = {"rounds": 25, "seconds": 0.02, "budget": 3.0, "fewest": 3}
+FULL = {"rounds": 25, "seconds": 0.02, "budget": 5.0, "fewest": 3}
 QUICK = {"rounds": 3, "seconds": 0.005, "budget": 0.5, "fewest": 1}
 
 

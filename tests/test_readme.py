@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import wengert as wg
+
 README = Path(__file__).parent.parent / "README.md"
 MARK = "# → "
 
@@ -77,6 +79,11 @@ def test_links_lead_somewhere():
     assert targets
     for target in targets:
         assert (README.parent / target).exists(), target
+
+
+def test_every_public_name_is_explained():
+    words = set(re.findall(r"\w+", README.read_text(encoding="utf-8")))
+    assert [name for name in wg.__all__ if name not in words] == []
 
 
 def test_a_wrong_value_is_noticed(tmp_path):

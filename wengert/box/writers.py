@@ -194,9 +194,11 @@ for _name in [
 ]:
     if hasattr(np, _name):
         FUNCTIONS[getattr(np, _name)] = _viewing(getattr(np, _name), FUNCTIONS[getattr(np, _name)])
-for _function in (np.reshape, np.ravel):
+_reshaping: tuple[Any, ...] = (np.reshape, np.ravel)
+for _function in _reshaping:
     FUNCTIONS[_function] = _viewing(_function, FUNCTIONS[_function], sometimes=True)
-for _frozen in (np.diagonal, np.broadcast_to):
+_read_only: tuple[Any, ...] = (np.diagonal, np.broadcast_to)
+for _frozen in _read_only:
     FUNCTIONS[_frozen] = _viewing(_frozen, FUNCTIONS[_frozen], readonly=True)
 
 

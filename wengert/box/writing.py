@@ -43,9 +43,10 @@ written in place."""
 
 
 class _Running(threading.local):
-    """How many differentiations are running in a thread."""
+    """How many differentiations are running in a thread, and the traces of those that record linear programs."""
 
     depth = 0
+    tapes: tuple = ()
 
 
 running = _Running()
@@ -54,6 +55,15 @@ running = _Running()
 def differentiating() -> bool:
     """Whether a differentiation is running in this thread."""
     return running.depth > 0
+
+
+def about_to_write(x: Any) -> None:
+    """Let linear programs that are being recorded keep the values of `x`, which others are about to write to.
+
+    For plain arrays, and for boxes of outer differentiations. What belongs to a trace itself is copied by `overwrite`.
+    """
+    for tape in running.tapes:
+        tape.keep_values_of(x)
 
 
 class SettlingTrace(Trace):
@@ -202,6 +212,7 @@ def set_item(box: Any, idx: Any, v: Any) -> None:
         v = settled(v)
     elif v.__class__ in (list, tuple):
         v = array(v)
+    _about_to_become(box if view is None else view.root)
     if view is None:
         check_masks(box.shape, idx)
         pattern, arrays = split_index(idx)
@@ -251,6 +262,12 @@ def write(root: Any, v: Any, pattern: tuple, arrays: tuple) -> None:
     _make_views_stale(root)
 
 
+def _about_to_become(root: Any) -> None:
+    """A box that is about to be written to may be a coefficient of an inner differentiation."""
+    if running.tapes and not root.is_cell and running.tapes[-1].tag > root.owner.tag:
+        about_to_write(root)
+
+
 def overwrite(holder: Any, slot: str, v: Any, pattern: tuple, arrays: tuple) -> None:
     """Write into the value in a slot of a box: in place if nobody else holds it, else into a copy."""
     x = getattr(holder, slot)
@@ -292,6 +309,7 @@ def replace(box: Any, new: Any) -> Any:
     if box.view_of is not None:
         set_item(box, Ellipsis, new)
     else:
+        _about_to_become(box)
         become(box, clone(new) if isinstance(new, Traced) else np.array(new))
         _make_views_stale(box)
     return box

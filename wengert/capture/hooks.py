@@ -17,6 +17,7 @@ import numpy as np
 
 from wengert.box.cells import Cell
 from wengert.box.dispatch import CALLABLES
+from wengert.box.writing import about_to_write, settled
 from wengert.capture.instrument import instrument, is_user_code, is_user_function, set_hooks, written_positions
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, replacement_of
 from wengert.capture.rewrite import (
@@ -24,12 +25,14 @@ from wengert.capture.rewrite import (
     AUGMENT_ATTRIBUTE,
     AUGMENT_ITEM,
     CALL,
+    READ,
     SLICE,
     STORE,
     STORE_IN_ATTRIBUTE,
     STORE_IN_ITEM,
 )
 from wengert.errors import InPlaceError
+from wengert.ops.index import index, split_index
 from wengert.ops.op import Traced
 
 __all__ = ["instrument", "written_positions"]
@@ -38,13 +41,14 @@ _UFUNC = np.ufunc
 _DISPATCHER = type(np.sum)
 
 
-def call(f: Any) -> Any:
-    """What to call for `f`."""
+def call(f: Any, operands: int = 1) -> Any:
+    """What to call for `f`, with so many operands (see `rewrite.py`)."""
     kind = f.__class__
     if kind is _UFUNC:
-        return f
+        return f if operands <= f.nin else _writing_out(f, f)
     if kind is _DISPATCHER:
-        return REPLACEMENTS.get(f, f)
+        found = REPLACEMENTS.get(f, f)
+        return found if operands != 99 else _writing_out(f, found)
     if kind is FunctionType:
         if is_user_code(f.__code__):
             return instrument(f)
@@ -53,6 +57,11 @@ def call(f: Any) -> Any:
     if kind is BuiltinFunctionType:
         if f.__self__.__class__ is _MODULE:
             return REPLACEMENTS.get(f, f)
+        if f.__self__.__class__ is np.ndarray and f.__name__ in _WRITING_METHODS:
+            about_to_write(f.__self__)
+            return f
+        if f.__self__.__class__ is _UFUNC and f.__name__ == "at":
+            return _writing_first(f)
         return with_instrumented_arguments(f) if f.__name__ == "sort" else f
     if kind is MethodType:
         if is_user_function(f):
@@ -81,11 +90,54 @@ def with_instrumented_arguments(f: Any) -> Any:
     return called
 
 
+_WRITING_METHODS = frozenset(("sort", "fill", "put", "partition", "setfield", "byteswap"))
+
+
+def _writing_out(f: Any, replacement: Any) -> Any:
+    """A function that is given arrays to write to: the last operands of a ufunc, or `out=`."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        out = kwargs.get("out")
+        for a in (*(out if isinstance(out, tuple) else (out,)), *(args[f.nin :] if f.__class__ is _UFUNC else ())):
+            if a.__class__ is np.ndarray:
+                about_to_write(a)
+        return replacement(*args, **kwargs)
+
+    return called
+
+
+def _writing_first(f: Any) -> Any:
+    """A function that writes to its first argument."""
+
+    def called(a: Any, *args: Any, **kwargs: Any) -> Any:
+        if a.__class__ is np.ndarray:
+            about_to_write(a)
+        return f(a, *args, **kwargs)
+
+    return called
+
+
+for _function in (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal):
+    REPLACEMENTS[_function] = _writing_first(REPLACEMENTS.get(_function, _function))
 for _function in FOLLOW_ARGUMENTS:
     REPLACEMENTS.setdefault(_function, with_instrumented_arguments(_function))
 
 
-# ----------------------------------------------------------------------------------------------------------- stores
+# ---------------------------------------------------------------------------------------------------- reads, stores
+
+
+def read(container: Any, key: Any) -> Any:
+    """`container[key]`."""
+    if container.__class__ is np.ndarray and (isinstance(key, Traced) or key.__class__ is tuple):
+        for item in key if key.__class__ is tuple else (key,):
+            if isinstance(item, Traced):
+                pattern, arrays = split_index(_settled(key))
+                return index(container, *arrays, pattern=pattern)
+    return container[key]
+
+
+def _settled(key: Any) -> Any:
+    return tuple([settled(item) for item in key]) if key.__class__ is tuple else settled(key)
 
 
 def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
@@ -93,6 +145,8 @@ def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
     if container.__class__ is np.ndarray and holds_traced(v):
         held = getrefcount(container)
         container = _promoted(container, held - _ALONE["store"] if rebinds else 1)
+    elif container.__class__ is np.ndarray:
+        about_to_write(container)
     container[key] = v
     return container
 
@@ -103,6 +157,8 @@ def store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> None:
     if container.__class__ is np.ndarray and holds_traced(v):
         held = getrefcount(container)
         container = outer[outer_key] = _promoted(container, held - _ALONE["store_in_item"])
+    elif container.__class__ is np.ndarray:
+        about_to_write(container)
     container[key] = v
 
 
@@ -113,6 +169,8 @@ def store_in_attribute(v: Any, owner: Any, attribute: str, key: Any) -> None:
         held = getrefcount(container)
         container = _promoted(container, held - _ALONE["augment_attribute"])
         setattr(owner, attribute, container)
+    elif container.__class__ is np.ndarray:
+        about_to_write(container)
     container[key] = v
 
 
@@ -121,6 +179,8 @@ def augment(name: str, a: Any, v: Any) -> Any:
     if a.__class__ is np.ndarray and holds_traced(v):
         held = getrefcount(a)
         a = _promoted(a, held - _ALONE["augment"])
+    elif a.__class__ is np.ndarray:
+        about_to_write(a)
     return getattr(operator, name)(a, v)
 
 
@@ -132,6 +192,10 @@ def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds:
             held -= 1
         container = _promoted(container, held - _ALONE["augment_item"] if rebinds else 1)
         old = container[key]
+    elif container.__class__ is np.ndarray:
+        about_to_write(container)
+    elif old.__class__ is np.ndarray:
+        about_to_write(old)
     container[key] = getattr(operator, name)(old, v)
     return container
 
@@ -142,6 +206,8 @@ def augment_attribute(name: str, owner: Any, attribute: str, v: Any) -> None:
     if a.__class__ is np.ndarray and holds_traced(v):
         held = getrefcount(a)
         a = _promoted(a, held - _ALONE["augment_attribute"])
+    elif a.__class__ is np.ndarray:
+        about_to_write(a)
     setattr(owner, attribute, getattr(operator, name)(a, v))
 
 
@@ -214,6 +280,7 @@ _ALONE = _counts_when_alone()
 set_hooks(
     {
         CALL: call,
+        READ: read,
         STORE: store,
         STORE_IN_ITEM: store_in_item,
         STORE_IN_ATTRIBUTE: store_in_attribute,

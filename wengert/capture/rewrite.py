@@ -1,12 +1,13 @@
 """The rewriting of a function's syntax tree.
 
-Three things are rewritten, each into a call of a hook (see `hooks.py`), with line and column kept:
+Four things are rewritten, each into a call of a hook (see `hooks.py`), with line and column kept:
 
     f(…)        call(f)(…)                         what is called may be replaced, or instrumented in its turn
+    a[i]        read(a, i)                         a plain array may be read at an index that is traced (in a batch)
     a[i] = v    a = store(v, a, i, True)           a plain array that v cannot be written into becomes one that can
     a += v      a = augment(iadd, a, v)            likewise; items and attributes too
 
-The rest stays as it is: operators, indexing, comparison and control flow need no help, because traced values have them.
+The rest stays as it is: operators, comparison and control flow need no help, because traced values have them.
 The names of the hooks reach the function as free variables, so neither its globals nor its locals are touched.
 """
 
@@ -15,8 +16,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-CALL, STORE, STORE_IN_ITEM, STORE_IN_ATTRIBUTE, AUGMENT, AUGMENT_ITEM, AUGMENT_ATTRIBUTE, SLICE = HOOKS = (
+CALL, READ, STORE, STORE_IN_ITEM, STORE_IN_ATTRIBUTE, AUGMENT, AUGMENT_ITEM, AUGMENT_ATTRIBUTE, SLICE = HOOKS = (
     "_wengert_call",
+    "_wengert_read",
     "_wengert_store",
     "_wengert_store_in_item",
     "_wengert_store_in_attribute",
@@ -54,6 +56,8 @@ class Rewriter(ast.NodeTransformer):
     # -------------------------------------------------------------------------------------------------- scopes
 
     def _function(self, node: ast.AST) -> ast.AST:
+        if not isinstance(node, ast.Lambda):
+            node.returns = None  # type: ignore[attr-defined]
         self.scopes.append(_local_names(node))
         self.generic_visit(node)
         self.scopes.pop()
@@ -76,8 +80,25 @@ class Rewriter(ast.NodeTransformer):
         function = node.func
         self.generic_visit(node)
         if not (isinstance(function, ast.Name) and function.id in _NEEDS_ITS_FRAME):
-            node.func = ast.copy_location(_hook(CALL, node.func), function)
+            node.func = ast.copy_location(_hook(CALL, node.func, *_operands(node)), function)
             ast.fix_missing_locations(node.func)
+        return node
+
+    # --------------------------------------------------------------------------------------------------- reads
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load) or _is_constant_index(node.slice):
+            return node
+        return ast.fix_missing_locations(ast.copy_location(_hook(READ, node.value, _as_expression(node.slice)), node))
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.annotation = None
         return node
 
     # -------------------------------------------------------------------------------------------------- stores
@@ -126,6 +147,22 @@ class Rewriter(ast.NodeTransformer):
             node,
         )
         return [bound, self._statement(forget, node)]
+
+
+def _operands(call: ast.Call) -> list[ast.expr]:
+    """How many operands a ufunc would be given, if that may be more than it reads: those beyond are written to."""
+    if any(keyword.arg == "out" for keyword in call.keywords):
+        return [ast.Constant(99)]
+    return [ast.Constant(len(call.args))] if len(call.args) > 1 else []
+
+
+def _is_constant_index(index: ast.expr) -> bool:
+    """Whether an index is of a kind that cannot be traced: numbers written out, slices, strings, and tuples of them."""
+    if isinstance(index, ast.Tuple):
+        return all(_is_constant_index(item) for item in index.elts)
+    if isinstance(index, ast.UnaryOp):
+        return _is_constant_index(index.operand)
+    return isinstance(index, (ast.Constant, ast.Slice))
 
 
 def _as_expression(index: ast.expr) -> ast.expr:

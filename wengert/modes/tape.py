@@ -10,14 +10,14 @@ applies the op itself; for any other op its tangent rule is run, once, with a sy
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from wengert.box.box import Box, escaped
-from wengert.box.writing import overwrite, running, settled
+from wengert.box.writing import clone, overwrite, running, settled
 from wengert.modes.dual import check_not_inner
 from wengert.modes.linear import (
     APPLY,
@@ -59,12 +59,14 @@ class Tape(Box):
 class TapeTrace(Trace):
     """One reverse differentiation, while its function runs."""
 
-    __slots__ = ("alive", "nodes", "tag")
+    __slots__ = ("_coefficients", "_searched", "alive", "nodes", "tag")
 
     def __init__(self) -> None:
         self.tag = fresh_tag()
         self.alive = True
         self.nodes: list[Any] = []
+        self._coefficients: dict[int, list[int]] = {}
+        self._searched = 0
 
     def input(self, value: Any) -> Tape:
         """A new independent variable."""
@@ -178,6 +180,21 @@ class TapeTrace(Trace):
         box.node = place_of(node, self.nodes)
         return None
 
+    def keep_values_of(self, x: Any) -> None:
+        """Put copies where nodes have an array as coefficient that is about to be written to.
+
+        Nodes are searched when that is first asked for, each once; `_coefficients` says which nodes hold what memory.
+        """
+        nodes = self.nodes
+        for k in range(self._searched, len(nodes)):
+            for c in _arrays_in(nodes[k]):
+                self._coefficients.setdefault(id(_memory(c)), []).append(k)
+        self._searched = len(nodes)
+        memory = _memory(x)
+        copies: dict[int, Any] = {}
+        for k in self._coefficients.pop(id(memory), ()):
+            nodes[k] = _with_copies(nodes[k], memory, copies)
+
     def _by_rule(self, op: Op, args: tuple, values: tuple, places: tuple, y: Any, params: dict) -> Any:
         linear = LinearTrace(self.tag, self.nodes)
         dots = [Tangent(linear, args[p].node, aval_of(v)) if p in places else None for p, v in enumerate(values)]
@@ -195,6 +212,32 @@ class TapeTrace(Trace):
         nodes.append(node)
         whole = place_of(node, nodes)
         return [self._append((COMPONENT, whole, which), y) for which, y in enumerate(outputs)]
+
+
+def _memory(x: Any) -> Any:
+    """What writing to `x` changes: the array that owns its memory, or the box itself."""
+    return x.base if x.__class__ is np.ndarray and x.base is not None else x
+
+
+def _arrays_in(node: Any) -> Iterator[Any]:
+    if node.__class__ is np.ndarray or isinstance(node, Box):
+        yield node
+    elif node.__class__ in (tuple, list):
+        for item in node:
+            yield from _arrays_in(item)
+
+
+def _with_copies(node: Any, memory: Any, copies: dict[int, Any]) -> Any:
+    """A node with copies of what lies in some memory, and of each array only one."""
+    if node.__class__ is np.ndarray or isinstance(node, Box):
+        if _memory(node) is not memory:
+            return node
+        if id(node) not in copies:
+            copies[id(node)] = node.copy(order="K") if node.__class__ is np.ndarray else clone(node)
+        return copies[id(node)]
+    if node.__class__ in (tuple, list):
+        return node.__class__([_with_copies(item, memory, copies) for item in node])
+    return node
 
 
 def _term(a: Tape, c: Any, y: Any) -> tuple:
@@ -247,6 +290,7 @@ def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tu
     """Run a function from leaves to a list of leaves; return its values and the linear program of its tangent."""
     trace = TapeTrace()
     running.depth += 1
+    outer_tapes, running.tapes = running.tapes, (*running.tapes, trace)
     try:
         outputs = function(*[trace.input(x) for x in primals])
         values: list[Any] = []
@@ -262,4 +306,5 @@ def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tu
         return values, Recorded(trace.nodes, len(primals), places)
     finally:
         running.depth -= 1
+        running.tapes = outer_tapes
         trace.alive = False

@@ -99,9 +99,9 @@ def arrays_come_first(pattern: tuple) -> bool:
     return _has_arrays(pattern) and marks[-1] - marks[0] != len(marks) - 1
 
 
-def _rank_of(arrays: Any) -> int:
-    """How many axes the arrays of an index make in its result."""
-    return max(1 if a.dtype == bool else ndim_of(a) for a in arrays)
+def _rank_of(arrays: Any, mapped: Any = itertools.repeat(False)) -> int:
+    """How many axes the arrays of an index make in its result, hidden axes not counted."""
+    return max(1 if a.dtype == bool else ndim_of(a) - m for a, m in zip(arrays, mapped, strict=False))
 
 
 def _move_axis(x: Any, source: int, target: int) -> Any:
@@ -117,13 +117,13 @@ def _batched_place(arrays: Any, mapped: Any, pattern: tuple, size: int) -> tuple
     NumPy then puts their axes first. Also returned: how many axes the arrays have, and before which axis of one
     example's result they belong.
     """
-    rank = max(ndim_of(a) - m for a, m in zip(arrays, mapped, strict=True))
+    rank = _rank_of(arrays, mapped)
     aligned = [
         reshape(a, shape=shape_of(a)[:1] + (1,) * (rank - ndim_of(a) + 1) + shape_of(a)[1:]) if m else a
         for a, m in zip(arrays, mapped, strict=True)
     ]
     examples = np.arange(size).reshape((size,) + (1,) * rank)
-    marks = [k for k, item in enumerate(pattern) if item is ARRAY or item.__class__ is int]
+    marks = [k for k, item in enumerate(pattern) if item.__class__ is _Mark or item.__class__ is int]
     before = 0 if arrays_come_first(pattern) else marks[0]
     return (ARRAY, *pattern), [examples, *aligned], rank, before
 
@@ -146,7 +146,7 @@ def _batch_index(args: Any, mapped: Any, params: dict) -> Any:
         return _rotated(index(x, *arrays, pattern=place), 1, rank, 1 + before)
     y = index(x, *arrays, pattern=(slice(None), *pattern))
     if arrays_come_first(pattern):
-        y = _move_axis(y, max(ndim_of(a) for a in arrays), 0)
+        y = _move_axis(y, _rank_of(arrays), 0)
     return y
 
 
@@ -236,7 +236,7 @@ def _batch_scatter(args: Any, mapped: Any, params: dict) -> Any:
             value = _rotated(value, 1 + before, rank, 1)
         else:
             if arrays_come_first(pattern):
-                value = _move_axis(value, 0, max(ndim_of(a) for a in own))
+                value = _move_axis(value, 0, _rank_of(own))
             pattern = (slice(None), *pattern)
         values.append(value)
         places.append(pattern)

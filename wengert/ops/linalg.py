@@ -1,0 +1,428 @@
+"""Rows for linear systems and factorisations: solve, inv, det, cholesky, qr, lu, pinv.
+
+Operands are stacks of matrices: matrices in the last two axes, any number of axes in front, which broadcast where there
+are two operands. A right-hand side is a matrix too, one column per system.
+
+Derivatives of solutions come from differentiating the equation they solve (Giles 2008, "Collected matrix derivative
+results"); those of factorisations from the triangular parts of the transformed tangent. `cholesky` follows the
+convention that a function of symmetric matrices symmetrises its argument: its derivative is that of
+`cholesky((a + aᴴ) / 2)`, although its value depends on one triangle only. Thus gradients are symmetric, as in JAX.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from scipy.linalg import lapack
+
+from wengert.ops.derive import align, general, unfit, zero
+from wengert.ops.elementwise import where
+from wengert.ops.index import ARRAY, index
+from wengert.ops.op import call
+from wengert.ops.products import matmul
+from wengert.ops.shape import broadcast_to, concatenate, conjugate, imag, real, reshape, sum, transpose
+from wengert.types import dtype_of, ndim_of, shape_of
+
+# ------------------------------------------------------------------------------------------- the words rules are in
+
+
+def swapped(x: Any) -> Any:
+    """The transpose of each matrix."""
+    n = ndim_of(x)
+    return transpose(x, axes=(*range(n - 2), n - 1, n - 2))
+
+
+def conj(x: Any) -> Any:
+    """The complex conjugate; a real value is its own."""
+    return conjugate(x) if dtype_of(x).kind == "c" else x
+
+
+def adjoint(x: Any) -> Any:
+    """The conjugate transpose of each matrix."""
+    return conj(swapped(x))
+
+
+def hermitian_part(x: Any) -> Any:
+    """(x + xᴴ) / 2."""
+    return (x + adjoint(x)) * 0.5
+
+
+def masked(x: Any, mask: np.ndarray) -> Any:
+    """The elements of each matrix where the mask holds, and zeros."""
+    return where(mask, x, 0)
+
+
+def lower_part(x: Any, k: int = 0) -> Any:
+    """What is on and below the k-th diagonal of each matrix."""
+    return masked(x, np.tri(*shape_of(x)[-2:], k, dtype=bool))
+
+
+def upper_part(x: Any, k: int = 0) -> Any:
+    """What is on and above the k-th diagonal of each matrix."""
+    return masked(x, ~np.tri(*shape_of(x)[-2:], k - 1, dtype=bool))
+
+
+def diagonal(x: Any) -> Any:
+    """The diagonals of square matrices."""
+    n = shape_of(x)[-1]
+    return sum(masked(x, np.eye(n, dtype=bool)), axis=(ndim_of(x) - 1,))
+
+
+def column(x: Any) -> Any:
+    """Vectors as matrices of one column."""
+    return reshape(x, shape=(*shape_of(x), 1))
+
+
+def row(x: Any) -> Any:
+    """Vectors as matrices of one row."""
+    shape = shape_of(x)
+    return reshape(x, shape=(*shape[:-1], 1, shape[-1]))
+
+
+def block(x: Any, rows: slice, columns: slice) -> Any:
+    """A part of each matrix."""
+    return index(x, pattern=(Ellipsis, rows, columns))
+
+
+def beside(x: Any, y: Any) -> Any:
+    """Matrices side by side."""
+    return concatenate(x, y, axis=ndim_of(x) - 1)
+
+
+def above(x: Any, y: Any) -> Any:
+    """Matrices on top of each other."""
+    return concatenate(x, y, axis=ndim_of(x) - 2)
+
+
+def contracted(x: Any, y: Any) -> Any:
+    """tr(x · y) of each pair of matrices, without the product."""
+    z = swapped(x) * y
+    return sum(z, axis=(ndim_of(z) - 2, ndim_of(z) - 1))
+
+
+def identity_like(x: Any) -> np.ndarray:
+    """The identity of the size and precision of a matrix."""
+    return np.eye(shape_of(x)[-1], dtype=dtype_of(x))
+
+
+def batch_of_one(op_getter: Any) -> Any:
+    """The batch rule of an op of one stack of matrices: the hidden axis is one more in front."""
+    return lambda args, mapped, params: call(op_getter(), args[0], **params)
+
+
+def batch_of_stacks(op_getter: Any) -> Any:
+    """The batch rule of an op of several stacks, whose axes in front broadcast."""
+    return lambda args, mapped, params: call(op_getter(), *align(args, mapped), **params)
+
+
+def batch_of_columns(op_getter: Any) -> Any:
+    """The batch rule of a solve: many right-hand sides for one matrix are more columns, so it is factorised once."""
+
+    def rule(args: Any, mapped: Any, params: dict) -> Any:
+        (a, b), op = args, op_getter()
+        if mapped == (False, True) and shape_of(a)[:-2] == shape_of(b)[1:-2]:
+            size, *lead, n, k = shape_of(b)
+            axes = tuple(range(1, len(lead) + 2))
+            columns = reshape(transpose(b, axes=(*axes, 0, len(lead) + 2)), shape=(*lead, n, size * k))
+            y = reshape(call(op, a, columns, **params), shape=(*lead, n, size, k))
+            return transpose(y, axes=(len(lead) + 1, *range(len(lead) + 1), len(lead) + 2))
+        return call(op, *align(args, mapped), **params)
+
+    return rule
+
+
+def solution_shape(a: Any, b: Any, **params: Any) -> tuple[int, ...]:
+    """The shape of a⁻¹ b."""
+    return (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *b.shape[-2:])
+
+
+# -------------------------------------------------------------------------------------------------- linear systems
+
+solve = general(
+    "solve",
+    lambda a, b: np.linalg.solve(a, b),
+    (
+        lambda a_dot, y, a, b: -solve(a, matmul(a_dot, y)),
+        lambda b_dot, y, a, b: solve(a, b_dot),
+    ),
+    transposes={1: lambda ct, a, b: unfit(solve(swapped(a), ct), b.shape, b.dtype)},
+    batch=batch_of_columns(lambda: solve),
+    shape=solution_shape,
+)
+"""a⁻¹ b."""
+
+
+def _solve_triangular(a: Any, b: Any, lower: bool, unit: bool) -> Any:
+    if a.__class__ is b.__class__ is np.ndarray and a.ndim == b.ndim == 2 and a.size and b.size:
+        return scipy.linalg.solve_triangular(a, b, lower=lower, unit_diagonal=unit, check_finite=False)
+    a = np.tril(a, -unit) if lower else np.triu(a, unit)
+    return np.linalg.solve(a + np.eye(a.shape[-1], dtype=a.dtype) if unit else a, b)
+
+
+def _triangular_in_matrix(a_dot: Any, y: Any, a: Any, b: Any, lower: bool, unit: bool) -> Any:
+    part = lower_part(a_dot, -unit) if lower else upper_part(a_dot, int(unit))
+    return -solve_triangular(a, matmul(part, y), lower=lower, unit=unit)
+
+
+solve_triangular = general(
+    "solve_triangular",
+    _solve_triangular,
+    (
+        _triangular_in_matrix,
+        lambda b_dot, y, a, b, lower, unit: solve_triangular(a, b_dot, lower=lower, unit=unit),
+    ),
+    transposes={
+        1: lambda ct, a, b, lower, unit: unfit(
+            solve_triangular(swapped(a), ct, lower=not lower, unit=unit), b.shape, b.dtype
+        )
+    },
+    batch=batch_of_columns(lambda: solve_triangular),
+    shape=solution_shape,
+)
+"""a⁻¹ b for a triangular a, of which the other triangle is not read (nor, with `unit`, the diagonal, which is one)."""
+
+inv = general(
+    "inv",
+    lambda a: np.linalg.inv(a),
+    (lambda a_dot, y, a: -matmul(y, matmul(a_dot, y)),),
+    batch=batch_of_one(lambda: inv),
+    shape=lambda a: a.shape,
+)
+
+
+def _pinv_rule(a_dot: Any, y: Any, a: Any, rcond: float, hermitian: bool) -> Any:
+    """Golub & Pereyra 1973, (4.12), for matrices of constant rank. At full rank one of the last terms is zero."""
+    a_adj, y_adj = adjoint(a_dot), adjoint(y)
+    residual = matmul(a_adj, np.eye(shape_of(a)[-2], dtype=dtype_of(a)) - matmul(a, y))
+    missed = matmul(np.eye(shape_of(a)[-1], dtype=dtype_of(a)) - matmul(y, a), a_adj)
+    return matmul(y, matmul(y_adj, residual)) + matmul(missed, matmul(y_adj, y)) - matmul(y, matmul(a_dot, y))
+
+
+pinv = general(
+    "pinv",
+    lambda a, rcond, hermitian: np.linalg.pinv(a, rcond, hermitian=hermitian),
+    (_pinv_rule,),
+    batch=batch_of_one(lambda: pinv),
+    shape=lambda a, rcond, hermitian: (*a.shape[:-2], a.shape[-1], a.shape[-2]),
+)
+"""The pseudo-inverse; singular values below `rcond` times the largest count as zero."""
+
+# ----------------------------------------------------------------------------------------------------- determinants
+#
+# Note [The determinant of a singular matrix]
+#
+# The gradient of det is the adjugate, a polynomial. For a regular matrix it is det(a) · a⁻¹. A matrix that is singular,
+# or nearly so, is bordered with bases U₀, V₀ of the null spaces of aᴴ and a, held constant:
+#
+#     m = [ a    U₀ ]      which is regular, and by Jacobi's identity for complementary minors
+#         [ V₀ᴴ  0  ]      det(a) = det(m) · det(w),   w = (m⁻¹)₂₂,
+#
+# with a small w of as many rows as a has singular values near zero. Both factors are smooth functions of a, and the
+# determinant and adjugate of w come without division by data from the algorithm of Faddeev and LeVerrier. So derivatives
+# of every order are right, also where the rank is deficient by more than one.
+
+
+def _is_regular(a: np.ndarray, tolerance: float) -> bool:
+    """Whether all condition numbers (in the 1-norm) are below 1 / tolerance. Costs an LU factorisation."""
+    if a.ndim == 2 and a.dtype.char in "fdFD" and a.size:
+        getrf, gecon = lapack.get_lapack_funcs(("getrf", "gecon"), (a,))
+        lu, _, info = getrf(a)
+        return info == 0 and gecon(lu, np.linalg.norm(a, 1))[0] > tolerance
+    try:
+        return bool(np.all(np.linalg.cond(a, 1) * tolerance < 1))
+    except np.linalg.LinAlgError:
+        return False
+
+
+def _borders(a: Any) -> Any:
+    """U₀ and V₀ conjugated, stacked, for singular values near zero; with no columns where there are none."""
+    n, dtype = shape_of(a)[-1], dtype_of(a)
+    tolerance = float(np.finfo(dtype).eps) ** (2 / 3)
+    if a.__class__ is np.ndarray and not np.all(np.isfinite(a)) or _is_regular(a, tolerance):
+        return np.zeros((*shape_of(a)[:-2], 2, n, 0), dtype)
+    u, s, vh = np.linalg.svd(a)
+    scale = np.where(s[..., :1] > 0, s[..., :1], 1)
+    missing = int(np.max(np.sum(s <= tolerance * scale, axis=-1), initial=0))
+    both = np.stack([u, np.swapaxes(vh, -1, -2)], axis=-3)[..., n - missing :]
+    return both * scale[..., None, None]
+
+
+borders = zero("borders", _borders, batch=batch_of_one(lambda: borders))
+"""What a matrix is bordered with to make it regular. See Note [The determinant of a singular matrix]."""
+
+
+def _determinant_and_adjugate(w: Any) -> tuple[Any, Any]:
+    """By the algorithm of Faddeev and LeVerrier: n products, no division but by 1, …, n."""
+    n, eye = shape_of(w)[-1], identity_like(w)
+    m: Any = broadcast_to(eye, shape=shape_of(w))
+    for k in range(1, n + 1):
+        wm = matmul(w, m)
+        c = sum(diagonal(wm), axis=(ndim_of(w) - 2,)) * (-1 / k)
+        if k < n:
+            m = wm + column(column(c)) * eye
+    sign = -1 if n % 2 else 1
+    return c * sign, m * -sign
+
+
+def adjugate(a: Any, determinant: Any) -> Any:
+    """The transposed matrix of cofactors, also of singular matrices."""
+    around = borders(a)
+    n, missing = shape_of(around)[-2:]
+    if missing == 0:
+        return column(column(determinant)) * inv(a)
+    left = index(around, pattern=(Ellipsis, 0, slice(None), slice(None)))
+    right = swapped(index(around, pattern=(Ellipsis, 1, slice(None), slice(None))))
+    corner = np.zeros((*shape_of(around)[:-3], missing, missing), dtype_of(a))
+    m = above(beside(a, left), beside(right, corner))
+    first, last = slice(0, n), slice(n, n + missing)
+    x = inv(m)
+    det_w, adj_w = _determinant_and_adjugate(block(x, last, last))
+    outer = matmul(block(x, first, last), matmul(adj_w, block(x, last, first)))
+    return column(column(det(m))) * (column(column(det_w)) * block(x, first, first) - outer)
+
+
+det = general(
+    "det",
+    lambda a: np.linalg.det(a),
+    (lambda a_dot, y, a: contracted(adjugate(a, y), a_dot),),
+    batch=batch_of_one(lambda: det),
+    shape=lambda a: a.shape[:-2],
+)
+
+
+def _slogdet_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
+    rate = contracted(inv(a), a_dot)
+    if dtype_of(rate).kind != "c":
+        return None, rate
+    return y[0] * 1j * imag(rate), real(rate)
+
+
+slogdet = general(
+    "slogdet", lambda a: tuple(np.linalg.slogdet(a)), (_slogdet_rule,), batch=batch_of_one(lambda: slogdet)
+)
+"""The sign of the determinant, and the logarithm of its absolute value."""
+
+# --------------------------------------------------------------------------------------------------- factorisations
+
+
+def right_solve(b: Any, a: Any, lower: bool, unit: bool = False) -> Any:
+    """b a⁻¹ for a triangular a."""
+    return swapped(solve_triangular(swapped(a), swapped(b), lower=not lower, unit=unit))
+
+
+def _cholesky_rule(a_dot: Any, y: Any, a: Any) -> Any:
+    """L_dot = L Φ(L⁻¹ a_dot L⁻ᴴ), where Φ takes the lower triangle and half the diagonal (Murray 2016, (8))."""
+    middle = solve_triangular(y, hermitian_part(a_dot), lower=True, unit=False)
+    middle = right_solve(middle, adjoint(y), lower=False)
+    n = shape_of(a)[-1]
+    half = np.tri(n, dtype=dtype_of(a)) - 0.5 * np.eye(n, dtype=dtype_of(a))
+    return matmul(y, middle * half)
+
+
+cholesky = general(
+    "cholesky",
+    lambda a: np.linalg.cholesky(a),
+    (_cholesky_rule,),
+    batch=batch_of_one(lambda: cholesky),
+    shape=lambda a: a.shape,
+)
+"""The lower factor. The derivative is as if the argument were symmetrised first."""
+
+
+def _qr_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
+    """With a_dot r⁻¹ = q·(Ω + T) + what is orthogonal to q: Ω is skew, T is upper triangular (Walter & Lehmann 2018)."""
+    q, r = y
+    tangent = right_solve(a_dot, r, lower=False)
+    inside = matmul(adjoint(q), tangent)
+    below = lower_part(inside, -1)
+    skew = below - adjoint(below)
+    if dtype_of(a).kind == "c":  # r has a real diagonal
+        skew = skew + masked(inside - adjoint(inside), np.eye(shape_of(inside)[-1], dtype=bool)) * 0.5
+    return matmul(q, skew - inside) + tangent, matmul(inside - skew, r)
+
+
+qr = general("qr", lambda a: tuple(np.linalg.qr(a)), (_qr_rule,), batch=batch_of_one(lambda: qr))
+"""Of matrices with at least as many rows as columns: orthonormal columns q, square upper r."""
+
+
+def _lu(a: Any) -> tuple[Any, Any, Any]:
+    if ndim_of(a) == 2 or 0 in shape_of(a):
+        return tuple(scipy.linalg.lu(a, check_finite=False))
+    *lead, m, n = a.shape
+    parts = zip(*[scipy.linalg.lu(x, check_finite=False) for x in a.reshape(-1, m, n)], strict=True)
+    p, l, u = [np.stack(part).reshape(*lead, *part[0].shape) for part in parts]
+    return p, l, u
+
+
+def _lu_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any, Any]:
+    """L⁻¹ a_dot U⁻¹ of the leading square; its triangles are the tangents. The rest solves what is left over."""
+    p, l, u = y
+    m, n = shape_of(a)[-2:]
+    k = min(m, n)
+    first, rest, every = slice(0, k), slice(k, None), slice(None)
+    a_dot = matmul(swapped(p), a_dot)
+    l1, u1 = block(l, first, every), block(u, every, first)
+    middle = solve_triangular(l1, block(a_dot, first, first), lower=True, unit=True)
+    middle = right_solve(middle, u1, lower=False)
+    l_dot, u_dot = matmul(l1, lower_part(middle, -1)), matmul(upper_part(middle), u1)
+    if m > n:
+        left_over = block(a_dot, rest, every) - matmul(block(l, rest, every), u_dot)
+        l_dot = above(l_dot, right_solve(left_over, u1, lower=False))
+    if n > m:
+        left_over = block(a_dot, every, rest) - matmul(l_dot, block(u, every, rest))
+        u_dot = beside(u_dot, solve_triangular(l1, left_over, lower=True, unit=True))
+    return None, l_dot, u_dot
+
+
+lu = general("lu", _lu, (_lu_rule,), batch=batch_of_one(lambda: lu))
+"""a = p l u with a permutation p, which is locally constant, a unit lower l and an upper u."""
+
+# ---------------------------------------------------------------------------------------------------------- banded
+#
+# A banded matrix is stored by diagonals, as LAPACK does: ab[u + i − j, j] = a[i, j], with `l` diagonals below.
+
+
+def _along_rows(ab: Any, l: int, u: int) -> tuple[Any, np.ndarray]:
+    """The diagonals aligned at rows: r[k, i] = a[i, i + k − l], zero outside; and the columns i + k − l, clipped."""
+    n = shape_of(ab)[-1]
+    columns = np.arange(n) + np.arange(-l, u + 1)[:, None]
+    inside = (columns >= 0) & (columns < n)
+    columns = np.clip(columns, 0, n - 1)
+    diagonals = np.broadcast_to(np.arange(l + u, -1, -1)[:, None], columns.shape)
+    flat = reshape(ab, shape=((l + u + 1) * n,))
+    return where(inside, take(flat, diagonals * n + columns), 0), columns
+
+
+def take(x: Any, positions: np.ndarray) -> Any:
+    """The elements, or rows, at constant positions along the first axis."""
+    return index(x, positions, pattern=(ARRAY,))
+
+
+def _banded_product(ab: Any, x: Any, l: int, u: int) -> Any:
+    """a x."""
+    rows, columns = _along_rows(ab, l, u)
+    return sum(column(rows) * take(x, columns), axis=(0,))
+
+
+def _banded_transpose(ct: Any, ab: Any, b: Any, l: int, u: int) -> Any:
+    return unfit(solve_banded(_along_rows(ab, l, u)[0], ct, l=u, u=l), b.shape, b.dtype)
+
+
+def _batch_banded(args: Any, mapped: Any, params: dict) -> Any:
+    return NotImplemented if mapped[0] else batch_of_columns(lambda: solve_banded)(args, mapped, params)
+
+
+solve_banded = general(
+    "solve_banded",
+    lambda ab, b, l, u: scipy.linalg.solve_banded((l, u), ab, b, check_finite=False),
+    (
+        lambda ab_dot, y, ab, b, l, u: -solve_banded(ab, _banded_product(ab_dot, y, l, u), l=l, u=u),
+        lambda b_dot, y, ab, b, l, u: solve_banded(ab, b_dot, l=l, u=u),
+    ),
+    transposes={1: _banded_transpose},
+    batch=_batch_banded,
+    shape=lambda ab, b, l, u: b.shape,
+)
+"""a⁻¹ b for one banded matrix, in time proportional to its size."""
