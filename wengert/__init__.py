@@ -16,6 +16,7 @@ from wengert.api.hessian import grad_and_hessian, grad_and_hvp, hessian, hvp, va
 from wengert.api.jacobian import jacfwd, jacobian, jacrev, value_and_jacobian
 from wengert.api.linearize import linearize
 from wengert.api.products import directional, jvp, vjp
+from wengert.api.subgradient import subgradient
 from wengert.api.vmap import vmap
 from wengert.api.wirtinger import wirtinger
 from wengert.box.functions.statistics import logsumexp
@@ -46,6 +47,7 @@ __all__ = [
     "logsumexp",
     "numerical",
     "stop_gradient",
+    "subgradient",
     "value_and_grad",
     "value_and_jacobian",
     "value_grad_and_hessian",

@@ -134,6 +134,8 @@ class Box(Traced):
             return _ufunc_with_options(ufunc, op, inputs, kwargs)
         if len(inputs) == 1:
             return call1(op, self) if isinstance(op, Op) else op(self)
+        if len(inputs) > 2:
+            return op(*[operand(x) for x in inputs])
         x, y = inputs
         if x.__class__ in PLAIN and isinstance(op, Op):
             return self.owner.binary(op, x, y)

@@ -76,6 +76,10 @@ def look_for_imports() -> None:
             action(sys.modules[name])
 
 
+CALLERS: dict[Any, Callable] = {}
+"""Functions that call a function they are given (quad) -> implementation, which is always used: what the given function
+depends on need not be among the arguments."""
+
 CALLABLES: dict[type, Callable[[Any], Callable]] = {}
 """Classes of callable library objects (an interpolator) -> from an object to what is called in its place."""
 

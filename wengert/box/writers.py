@@ -14,7 +14,7 @@ import numpy as np
 from wengert.box.dispatch import FUNCTIONS, UFUNCS, implements, name_of
 from wengert.box.functions.operands import array, holds_traced, size_of
 from wengert.box.ufunc_methods import METHODS
-from wengert.box.writing import link, replace, set_item, settled
+from wengert.box.writing import counted, link, replace, set_item, settled
 from wengert.errors import InPlaceError
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, scatter
@@ -109,7 +109,7 @@ def at(ufunc: Any, op: Any, a: Any, indices: Any, b: Any = None) -> None:
             )
         ufunc.at(a, _plain_index(indices), *([] if b is None else [settled(array(b))]))
         return
-    place = np.arange(size_of(a)).reshape(shape_of(a))[_plain_index(indices)]
+    place = counted(shape_of(a))[_plain_index(indices)]
     positions = np.ravel(place)
     values = None if b is None else np.ravel(np.broadcast_to(array(b), np.shape(place)))
     if ufunc in (np.add, np.subtract) and len(positions) > 1:

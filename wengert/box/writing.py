@@ -107,12 +107,12 @@ class View:
     def positions(self) -> np.ndarray:
         """Where in the root, counted in C order, each element of the view lies."""
         if self._positions is None:
-            self._positions = np.asarray(self.function(_counted(self.root.shape)))
+            self._positions = np.asarray(self.function(counted(self.root.shape)))
         return self._positions
 
 
 @functools.lru_cache(maxsize=8)
-def _counted(shape: tuple[int, ...]) -> np.ndarray:
+def counted(shape: tuple[int, ...]) -> np.ndarray:
     """0, 1, 2, … in a shape. Kept, so that n slices of one array find their positions in O(n)."""
     return np.arange(math.prod(shape)).reshape(shape)
 
@@ -174,7 +174,18 @@ def _make_views_stale(root: Any) -> None:
             if view is not None and view.view_of is not None:
                 view.view_of.fresh = False
                 view.owner = SETTLING
+                _let_go(view)
         root.views = None  # a view comes back when it is fetched anew, so n writes do not visit n views each
+
+
+def _let_go(view: Any) -> None:
+    """A stale view must not keep the buffer of its root from being written in place: of its value the shape remains."""
+    if "value" in view.state:
+        value = view.value
+        if value.__class__ is not np.ndarray or value.base is not None:
+            view.value = np.broadcast_to(np.empty((), dtype_of(value)), view.shape)
+    if "tangent" in view.state:
+        view.tangent = None
 
 
 def become(box: Any, new: Any) -> None:
@@ -212,7 +223,12 @@ def set_item(box: Any, idx: Any, v: Any) -> None:
         v = settled(v)
     elif v.__class__ in (list, tuple):
         v = array(v)
-    _about_to_become(box if view is None else view.root)
+    root = box if view is None else view.root
+    if root.views:
+        if isinstance(v, Traced) and v.view_of is not None:  # type: ignore[attr-defined]
+            v = clone(v)  # a[1:] = a[:-1]
+        _make_views_stale(root)
+    _about_to_become(root)
     if view is None:
         check_masks(box.shape, idx)
         pattern, arrays = split_index(idx)

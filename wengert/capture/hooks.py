@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 import sys
+from abc import ABCMeta
 from sys import getrefcount
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.cells import Cell
-from wengert.box.dispatch import CALLABLES
+from wengert.box.dispatch import CALLABLES, CALLERS, PENDING, look_for_imports
 from wengert.box.writing import about_to_write, settled
 from wengert.capture.instrument import instrument, is_user_code, is_user_function, set_hooks, written_positions
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, replacement_of
@@ -53,7 +54,7 @@ def call(f: Any, operands: int = 1) -> Any:
         if is_user_code(f.__code__):
             return instrument(f)
         found = replacement_of(f)
-        return with_instrumented_arguments(f) if found is None else found
+        return with_instrumented_arguments(CALLERS.get(f, f)) if found is None else found
     if kind is BuiltinFunctionType:
         if f.__self__.__class__ is _MODULE:
             return REPLACEMENTS.get(f, f)
@@ -67,10 +68,14 @@ def call(f: Any, operands: int = 1) -> Any:
         if is_user_function(f):
             return instrument(f)
         found = replacement_of(f) if f.__self__.__class__.__hash__ is not None else None
+        if found is None and (method := replacement_of(f.__func__)) is not None:
+            return MethodType(method, f.__self__)
         return with_instrumented_arguments(f) if found is None else found
-    if kind is type:
+    if kind is type or kind is ABCMeta:
         found = replacement_of(f)
         return instrument(f) if found is None else found
+    if PENDING:
+        look_for_imports()
     if kind in CALLABLES:
         return CALLABLES[kind](f)
     return instrument(f)
@@ -145,7 +150,7 @@ def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
     if container.__class__ is np.ndarray and holds_traced(v):
         held = getrefcount(container)
         container = _promoted(container, held - _ALONE["store"] if rebinds else 1)
-    elif container.__class__ is np.ndarray:
+    elif container.__class__ is np.ndarray and (getrefcount(container) > _ALONE["store"] or container.base is not None):
         about_to_write(container)
     container[key] = v
     return container

@@ -23,6 +23,7 @@ refused otherwise. That is how a tangent rule, written once, becomes nodes that 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -40,6 +41,7 @@ from wengert.ops.derive import (
     result_aval,
     unfit,
 )
+from wengert.ops.elementwise import equal, where
 from wengert.ops.index import Scattered, index
 from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
 from wengert.ops.store import store, written
@@ -159,7 +161,11 @@ def pull(nodes: list[Any], cts: list[Any], *, consume: bool = False) -> None:
     """The transposed sweep. `cts[k]` is the cotangent of node k or `None`; at the end those of the inputs remain.
 
     With `consume` the nodes are dropped as they are passed.
+
+    A selection (`where`, a mask) sends zeros to what was not selected, and what was not selected may have infinite
+    derivatives: `where(x > 0, sqrt(x), 0)` at zero. From the first selection on, zero times anything is zero.
     """
+    times = operator.mul
     for k in range(len(nodes) - 1, -1, -1):
         node = nodes.pop() if consume else nodes[k]
         ct = cts[k]
@@ -173,7 +179,7 @@ def pull(nodes: list[Any], cts: list[Any], *, consume: bool = False) -> None:
         kind = node[0]
         if kind is SCALE:
             i = node[1]
-            part = node[2] * ct
+            part = times(node[2], ct)
             old = cts[i]
             cts[i] = part if old is None else _add(old, part)
         elif kind is PASS:
@@ -182,16 +188,18 @@ def pull(nodes: list[Any], cts: list[Any], *, consume: bool = False) -> None:
             cts[i] = ct if old is None else _add(old, ct)
         elif kind is SCALE2:
             _, i, c, j, d = node
-            part = ct if c.__class__ is int and c == 1 else c * ct
+            part = ct if c.__class__ is int and c == 1 else times(c, ct)
             old = cts[i]
             cts[i] = part if old is None else _add(old, part)
-            part = ct if d.__class__ is int and d == 1 else d * ct
+            part = ct if d.__class__ is int and d == 1 else times(d, ct)
             old = cts[j]
             cts[j] = part if old is None else _add(old, part)
         elif kind is SCALES:
             _, op, terms = node
+            if op.selects:
+                times = _guarded_product
             for i, c, fix in terms:
-                part = op.scale(c, ct)
+                part = op.scale(c, ct) if op.selects or c.__class__ is int else times(c, ct)
                 if fix is not None:
                     part = unfit(part, *fix[0])
                 old = cts[i]
@@ -199,6 +207,8 @@ def pull(nodes: list[Any], cts: list[Any], *, consume: bool = False) -> None:
         elif kind is APPLY:
             _, op, inputs, places, args, params = node
             if op is index:
+                if len(args) > 1:
+                    times = _guarded_product
                 _accumulate_read(cts, inputs[0], ct, args, params["pattern"])
                 continue
             if op is store:
@@ -221,6 +231,17 @@ def pull(nodes: list[Any], cts: list[Any], *, consume: bool = False) -> None:
                 if part is not None:
                     old = cts[i]
                     cts[i] = part if old is None else _add(old, part)
+
+
+def _guarded_product(c: Any, ct: Any) -> Any:
+    """c · ct, where zero cotangents stay zero, whatever the coefficient."""
+    if isinstance(c, Traced) or isinstance(ct, Traced):
+        return where(equal(ct, 0), 0, c) * ct
+    with np.errstate(invalid="ignore"):
+        part = c * ct
+    if np.any(np.isnan(part)):
+        part = np.where(np.equal(ct, 0), np.zeros((), dtype_of(part)), part)[()]
+    return part
 
 
 def _add(old: Any, part: Any) -> Any:

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.ops.choice import choice
 from wengert.ops.derive import elementwise, zero
 from wengert.types import SCALARS, dtype_of, scalar_like
 
@@ -239,39 +240,54 @@ arctanh = elementwise("arctanh", np.arctanh, (lambda y, x: _inverse((1 - x) * (1
 
 # ---------------------------------------------------------------------------------------------- kinks and selections
 
-absolute = elementwise("absolute", np.absolute, (lambda y, x: sign(x),))
+
+def _absolute_slope(y: Any, x: Any) -> Any:
+    if choice.kinks == "zero":
+        return sign(x)
+    return where(
+        greater(x, 0) if choice.kinks == "left" else greater_equal(x, 0), scalar_like(1, x), scalar_like(-1, x)
+    )
+
+
+absolute = elementwise("absolute", np.absolute, (_absolute_slope,))
 copysign = elementwise("copysign", np.copysign, (lambda z, x, s: sign(x) * copysign(scalar_like(1, x), s), None))
 heaviside = elementwise("heaviside", np.heaviside, (None, lambda z, x, h: equal(x, 0)), selects=True)
 
 
-def _share(x: Any, wins: Any, ties: Any) -> Any:
-    """1 where x is the one that is chosen, 1/2 at a tie, 0 elsewhere."""
-    return where(wins, scalar_like(1, x), where(ties, scalar_like(0.5, x), scalar_like(0, x)))
+def _share(x: Any, wins: Any, ties: Any, place: str) -> Any:
+    """1 where x is the one that is chosen, its share at a tie, 0 elsewhere."""
+    share = 0.5 if choice.ties == "share" else float(choice.ties == place)
+    return where(wins, scalar_like(1, x), where(ties, scalar_like(share, x), scalar_like(0, x)))
 
 
 # `maximum` and `minimum` choose NaN before any number, `fmax` and `fmin` any number before NaN.
 
 
-def _larger(x: Any, y: Any) -> Any:
-    return _share(x, logical_or(greater(x, y), isnan(x)), equal(x, y))
+def _larger(x: Any, y: Any, place: str) -> Any:
+    return _share(x, logical_or(greater(x, y), isnan(x)), equal(x, y), place)
 
 
-def _smaller(x: Any, y: Any) -> Any:
-    return _share(x, logical_or(less(x, y), isnan(x)), equal(x, y))
+def _smaller(x: Any, y: Any, place: str) -> Any:
+    return _share(x, logical_or(less(x, y), isnan(x)), equal(x, y), place)
 
 
-def _larger_number(x: Any, y: Any) -> Any:
-    return _share(x, logical_or(greater(x, y), isnan(y)), equal(x, y))
+def _larger_number(x: Any, y: Any, place: str) -> Any:
+    return _share(x, logical_or(greater(x, y), isnan(y)), equal(x, y), place)
 
 
-def _smaller_number(x: Any, y: Any) -> Any:
-    return _share(x, logical_or(less(x, y), isnan(y)), equal(x, y))
+def _smaller_number(x: Any, y: Any, place: str) -> Any:
+    return _share(x, logical_or(less(x, y), isnan(y)), equal(x, y), place)
 
 
-maximum = elementwise("maximum", np.maximum, (lambda z, x, y: _larger(x, y), lambda z, x, y: _larger(y, x)))
-minimum = elementwise("minimum", np.minimum, (lambda z, x, y: _smaller(x, y), lambda z, x, y: _smaller(y, x)))
-fmax = elementwise("fmax", np.fmax, (lambda z, x, y: _larger_number(x, y), lambda z, x, y: _larger_number(y, x)))
-fmin = elementwise("fmin", np.fmin, (lambda z, x, y: _smaller_number(x, y), lambda z, x, y: _smaller_number(y, x)))
+def _of_two(rule: Any) -> tuple:
+    """The partials of a choice between two operands."""
+    return (lambda z, x, y: rule(x, y, "first"), lambda z, x, y: rule(y, x, "last"))
+
+
+maximum = elementwise("maximum", np.maximum, _of_two(_larger))
+minimum = elementwise("minimum", np.minimum, _of_two(_smaller))
+fmax = elementwise("fmax", np.fmax, _of_two(_larger_number))
+fmin = elementwise("fmin", np.fmin, _of_two(_smaller_number))
 
 # ------------------------------------------------------------------------------------------------------------- sinc
 

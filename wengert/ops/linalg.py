@@ -17,126 +17,31 @@ import numpy as np
 import scipy.linalg
 from scipy.linalg import lapack
 
-from wengert.ops.derive import align, general, unfit, zero
+from wengert.ops.derive import general, unfit, zero
 from wengert.ops.elementwise import where
-from wengert.ops.index import ARRAY, index
-from wengert.ops.op import call
+from wengert.ops.index import index
+from wengert.ops.matrices import (
+    above,
+    adjoint,
+    batch_of_columns,
+    batch_of_one,
+    beside,
+    block,
+    column,
+    contracted,
+    diagonal,
+    hermitian_part,
+    identity_like,
+    lower_part,
+    masked,
+    solution_shape,
+    swapped,
+    take,
+    upper_part,
+)
 from wengert.ops.products import matmul
-from wengert.ops.shape import broadcast_to, concatenate, conjugate, imag, real, reshape, sum, transpose
+from wengert.ops.shape import broadcast_to, imag, real, reshape, sum
 from wengert.types import dtype_of, ndim_of, shape_of
-
-# ------------------------------------------------------------------------------------------- the words rules are in
-
-
-def swapped(x: Any) -> Any:
-    """The transpose of each matrix."""
-    n = ndim_of(x)
-    return transpose(x, axes=(*range(n - 2), n - 1, n - 2))
-
-
-def conj(x: Any) -> Any:
-    """The complex conjugate; a real value is its own."""
-    return conjugate(x) if dtype_of(x).kind == "c" else x
-
-
-def adjoint(x: Any) -> Any:
-    """The conjugate transpose of each matrix."""
-    return conj(swapped(x))
-
-
-def hermitian_part(x: Any) -> Any:
-    """(x + xᴴ) / 2."""
-    return (x + adjoint(x)) * 0.5
-
-
-def masked(x: Any, mask: np.ndarray) -> Any:
-    """The elements of each matrix where the mask holds, and zeros."""
-    return where(mask, x, 0)
-
-
-def lower_part(x: Any, k: int = 0) -> Any:
-    """What is on and below the k-th diagonal of each matrix."""
-    return masked(x, np.tri(*shape_of(x)[-2:], k, dtype=bool))
-
-
-def upper_part(x: Any, k: int = 0) -> Any:
-    """What is on and above the k-th diagonal of each matrix."""
-    return masked(x, ~np.tri(*shape_of(x)[-2:], k - 1, dtype=bool))
-
-
-def diagonal(x: Any) -> Any:
-    """The diagonals of square matrices."""
-    n = shape_of(x)[-1]
-    return sum(masked(x, np.eye(n, dtype=bool)), axis=(ndim_of(x) - 1,))
-
-
-def column(x: Any) -> Any:
-    """Vectors as matrices of one column."""
-    return reshape(x, shape=(*shape_of(x), 1))
-
-
-def row(x: Any) -> Any:
-    """Vectors as matrices of one row."""
-    shape = shape_of(x)
-    return reshape(x, shape=(*shape[:-1], 1, shape[-1]))
-
-
-def block(x: Any, rows: slice, columns: slice) -> Any:
-    """A part of each matrix."""
-    return index(x, pattern=(Ellipsis, rows, columns))
-
-
-def beside(x: Any, y: Any) -> Any:
-    """Matrices side by side."""
-    return concatenate(x, y, axis=ndim_of(x) - 1)
-
-
-def above(x: Any, y: Any) -> Any:
-    """Matrices on top of each other."""
-    return concatenate(x, y, axis=ndim_of(x) - 2)
-
-
-def contracted(x: Any, y: Any) -> Any:
-    """tr(x · y) of each pair of matrices, without the product."""
-    z = swapped(x) * y
-    return sum(z, axis=(ndim_of(z) - 2, ndim_of(z) - 1))
-
-
-def identity_like(x: Any) -> np.ndarray:
-    """The identity of the size and precision of a matrix."""
-    return np.eye(shape_of(x)[-1], dtype=dtype_of(x))
-
-
-def batch_of_one(op_getter: Any) -> Any:
-    """The batch rule of an op of one stack of matrices: the hidden axis is one more in front."""
-    return lambda args, mapped, params: call(op_getter(), args[0], **params)
-
-
-def batch_of_stacks(op_getter: Any) -> Any:
-    """The batch rule of an op of several stacks, whose axes in front broadcast."""
-    return lambda args, mapped, params: call(op_getter(), *align(args, mapped), **params)
-
-
-def batch_of_columns(op_getter: Any) -> Any:
-    """The batch rule of a solve: many right-hand sides for one matrix are more columns, so it is factorised once."""
-
-    def rule(args: Any, mapped: Any, params: dict) -> Any:
-        (a, b), op = args, op_getter()
-        if mapped == (False, True) and shape_of(a)[:-2] == shape_of(b)[1:-2]:
-            size, *lead, n, k = shape_of(b)
-            axes = tuple(range(1, len(lead) + 2))
-            columns = reshape(transpose(b, axes=(*axes, 0, len(lead) + 2)), shape=(*lead, n, size * k))
-            y = reshape(call(op, a, columns, **params), shape=(*lead, n, size, k))
-            return transpose(y, axes=(len(lead) + 1, *range(len(lead) + 1), len(lead) + 2))
-        return call(op, *align(args, mapped), **params)
-
-    return rule
-
-
-def solution_shape(a: Any, b: Any, **params: Any) -> tuple[int, ...]:
-    """The shape of a⁻¹ b."""
-    return (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *b.shape[-2:])
-
 
 # -------------------------------------------------------------------------------------------------- linear systems
 
@@ -220,8 +125,8 @@ pinv = general(
 #         [ V₀ᴴ  0  ]      det(a) = det(m) · det(w),   w = (m⁻¹)₂₂,
 #
 # with a small w of as many rows as a has singular values near zero. Both factors are smooth functions of a, and the
-# determinant and adjugate of w come without division by data from the algorithm of Faddeev and LeVerrier. So derivatives
-# of every order are right, also where the rank is deficient by more than one.
+# determinant and adjugate of w come without division by data from the algorithm of Faddeev and LeVerrier. So
+# derivatives of every order are right, also where the rank is deficient by more than one.
 
 
 def _is_regular(a: np.ndarray, tolerance: float) -> bool:
@@ -240,7 +145,7 @@ def _borders(a: Any) -> Any:
     """U₀ and V₀ conjugated, stacked, for singular values near zero; with no columns where there are none."""
     n, dtype = shape_of(a)[-1], dtype_of(a)
     tolerance = float(np.finfo(dtype).eps) ** (2 / 3)
-    if a.__class__ is np.ndarray and not np.all(np.isfinite(a)) or _is_regular(a, tolerance):
+    if (a.__class__ is np.ndarray and not np.all(np.isfinite(a))) or _is_regular(a, tolerance):
         return np.zeros((*shape_of(a)[:-2], 2, n, 0), dtype)
     u, s, vh = np.linalg.svd(a)
     scale = np.where(s[..., :1] > 0, s[..., :1], 1)
@@ -332,7 +237,7 @@ cholesky = general(
 
 
 def _qr_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
-    """With a_dot r⁻¹ = q·(Ω + T) + what is orthogonal to q: Ω is skew, T is upper triangular (Walter & Lehmann 2018)."""
+    """a_dot r⁻¹ = q (Ω + T) + what is orthogonal to q, with Ω skew and T upper triangular (Walter & Lehmann 2018)."""
     q, r = y
     tangent = right_solve(a_dot, r, lower=False)
     inside = matmul(adjoint(q), tangent)
@@ -393,11 +298,6 @@ def _along_rows(ab: Any, l: int, u: int) -> tuple[Any, np.ndarray]:
     diagonals = np.broadcast_to(np.arange(l + u, -1, -1)[:, None], columns.shape)
     flat = reshape(ab, shape=((l + u + 1) * n,))
     return where(inside, take(flat, diagonals * n + columns), 0), columns
-
-
-def take(x: Any, positions: np.ndarray) -> Any:
-    """The elements, or rows, at constant positions along the first axis."""
-    return index(x, positions, pattern=(ARRAY,))
 
 
 def _banded_product(ab: Any, x: Any, l: int, u: int) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
+from wengert.ops.choice import choice
 from wengert.ops.derive import General, align, general, linear, multilinear, unfit, zero
 from wengert.ops.op import call
 from wengert.ops.shape import broadcast_to, concatenate, flip, reshape, sum, transpose
@@ -81,9 +82,25 @@ def reduction(name: str, impl: Callable, coefficient: Callable) -> General:
 
 
 def _shares(y: Any, x: Any, axis: tuple[int, ...], least: int = 0) -> Any:
-    chosen = np.equal(x, y).astype(dtype_of(x))
+    chosen = np.equal(x, y)
+    if choice.ties != "share":
+        chosen = _only_one(chosen, axis, choice.ties)
+    chosen = chosen.astype(dtype_of(x))
     count = sum.impl(chosen, axis=axis, keepdims=True)
     return chosen / (np.maximum(count, least) if least else count)
+
+
+def _only_one(chosen: Any, axis: tuple[int, ...], which: str) -> Any:
+    """Of the elements that are chosen together along `axis`, in C order, the first or the last."""
+    order = [*[k for k in range(chosen.ndim) if k not in axis], *sorted(axis)]
+    moved = np.transpose(chosen, order)
+    lanes = moved.reshape((*moved.shape[: chosen.ndim - len(axis)], -1))
+    if which == "last":
+        lanes = lanes[..., ::-1]
+    lanes = np.logical_and(lanes, np.cumsum(lanes, axis=-1) == 1)
+    if which == "last":
+        lanes = lanes[..., ::-1]
+    return np.transpose(lanes.reshape(moved.shape), np.argsort(order))
 
 
 shares = zero("shares", _shares, batch=_shift_axes(lambda: shares))

@@ -43,9 +43,6 @@ NONDIFFERENTIABLE[np.nextafter] = (
     "steps to a neighbouring floating-point number, which has no useful derivative; "
     "apply it to wg.stop_gradient(x), or write x + np.spacing(x)"
 )
-NONDIFFERENTIABLE[np.i0] = (
-    "its derivative, the Bessel function I1, is not in NumPy; give it a rule with wg.custom_jvp and scipy.special.i1"
-)
 
 # --------------------------------------------------------------------------------------------------- real and complex
 

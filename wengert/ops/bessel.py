@@ -1,0 +1,149 @@
+"""Rows for Bessel functions: cylindrical, modified, scaled, spherical, Hankel and Airy functions.
+
+Derivatives in the argument are differences or sums of neighbouring orders (DLMF 10.6.1, 10.29.1, 10.51.1), which hold at
+zero as well. Derivatives in the order have no rule: differentiating in it is an error.
+
+The scaled functions exp(∓x)·I, exp(±x)·K vary slowly where the unscaled ones grow or decay: the sum of neighbouring
+orders cancels against the function itself. Their n-th derivative is the op with parameter n, computed from its
+asymptotic series where x is large.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.special as sc
+
+from wengert.ops.derive import elementwise
+from wengert.ops.special import double, is_complex, no_rule, precision, rounded
+
+# ------------------------------------------------------------------------------------------------------ cylindrical
+
+
+def _of_order(name: str) -> Any:
+    return no_rule(name, "the order")
+
+
+jv = elementwise("jv", sc.jv, (_of_order("jv"), lambda y, v, x: 0.5 * (jv(v - 1, x) - jv(v + 1, x))))
+yv = elementwise("yv", sc.yv, (_of_order("yv"), lambda y, v, x: 0.5 * (yv(v - 1, x) - yv(v + 1, x))))
+iv = elementwise("iv", sc.iv, (_of_order("iv"), lambda y, v, x: 0.5 * (iv(v - 1, x) + iv(v + 1, x))))
+kv = elementwise("kv", sc.kv, (_of_order("kv"), lambda y, v, x: -0.5 * (kv(v - 1, x) + kv(v + 1, x))))
+hankel1 = elementwise(
+    "hankel1", sc.hankel1, (_of_order("hankel1"), lambda y, v, x: 0.5 * (hankel1(v - 1, x) - hankel1(v + 1, x)))
+)
+hankel2 = elementwise(
+    "hankel2", sc.hankel2, (_of_order("hankel2"), lambda y, v, x: 0.5 * (hankel2(v - 1, x) - hankel2(v + 1, x)))
+)
+
+j0 = elementwise("j0", sc.j0, (lambda y, x: -j1(x),))
+j1 = elementwise("j1", sc.j1, (lambda y, x: 0.5 * (j0(x) - jv(2, x)),))
+y0 = elementwise("y0", sc.y0, (lambda y, x: -y1(x),))
+y1 = elementwise("y1", sc.y1, (lambda y, x: 0.5 * (y0(x) - yv(2, x)),))
+i0 = elementwise("i0", sc.i0, (lambda y, x: i1(x),))
+i1 = elementwise("i1", sc.i1, (lambda y, x: 0.5 * (i0(x) + iv(2, x)),))
+k0 = elementwise("k0", sc.k0, (lambda y, x: -k1(x),))
+k1 = elementwise("k1", sc.k1, (lambda y, x: -0.5 * (k0(x) + kv(2, x)),))
+
+# ----------------------------------------------------------------------------------------------------------- scaled
+
+
+def _asymptotic(v: Any, x: Any, n: int, sign: int) -> Any:
+    """The n-th derivative of Σ signᵏ·aₖ(v)/x^(k+½), DLMF 10.40.1 and 10.40.2 without their constants."""
+    term = (-1) ** n * math.prod([j + 0.5 for j in range(n)]) * x ** (-0.5 - n)
+    total = term
+    for k in range(1, 40):
+        ratio = (4 * v * v - (2 * k - 1) ** 2) / (8 * k) * sign * (k + n - 0.5) / (k - 0.5)
+        smaller = term * ratio / x
+        term = np.where(np.abs(smaller) < np.abs(term), smaller, 0.0)
+        total = total + term
+    return total
+
+
+def _differences(f: Any, v: Any, x: Any, n: int, sign: int) -> Any:
+    """(½·δ²)ⁿ in the order: since y′ = ±½·(y(v−1) − 2y(v) + y(v+1)) for a scaled function."""
+    total = 0.0
+    for j in range(2 * n + 1):
+        total = total + (-1) ** j * math.comb(2 * n, j) * f(v - n + j, x)
+    return (0.5 * sign) ** n * total
+
+
+def _large(v: Any, x: Any, n: int) -> Any:
+    return x > 40 + 10 * n + v * v
+
+
+def _ive(v: Any, x: Any, n: int) -> Any:
+    if n == 0:
+        return _SIMPLE[v](x) if v.__class__ is int and v in _SIMPLE and not is_complex(x) else sc.ive(v, x)
+    if is_complex(x):
+        return no_rule("ive", "a complex number (it is not analytic)")()
+    dtype = precision(v, x)
+    v, x = np.broadcast_arrays(double(v), double(x))
+    r = np.abs(x)
+    far = _large(v, r, n)
+    series = _asymptotic(v, np.where(far, r, 1e3), n, -1) / math.sqrt(2 * math.pi)
+    near = np.where(far, 1.0, r)
+    y = np.where(far, series, _differences(sc.ive, v, near, n, 1))
+    # ive(−x) = (−1)^v·ive(x) for integers v. At zero exp(−|x|) has a kink: half way between the sides.
+    odd = (np.remainder(v, 2) == 1) != bool(n % 2)
+    mirrored = np.where(odd, -y, y)
+    y = np.where(x > 0, y, np.where(x < 0, mirrored, 0.5 * (y + mirrored)))
+    return rounded(y, dtype)
+
+
+_SIMPLE = {0: sc.i0e, 1: sc.i1e}
+
+ive = elementwise("ive", _ive, (_of_order("ive"), lambda y, v, x, n: ive(v, x, n=n + 1)))
+
+
+def _kve(v: Any, x: Any, n: int) -> Any:
+    if n == 0:
+        return _SIMPLE_K[v](x) if v.__class__ is int and v in _SIMPLE_K and not is_complex(x) else sc.kve(v, x)
+    dtype = precision(v, x)
+    if dtype.kind == "c":
+        return _differences(sc.kve, v, x, n, -1)
+    v, x = np.broadcast_arrays(double(v), double(x))
+    far = _large(v, x, n)
+    series = _asymptotic(v, np.where(far, x, 1e3), n, 1) * math.sqrt(math.pi / 2)
+    return rounded(np.where(far, series, _differences(sc.kve, v, np.where(far, 1.0, x), n, -1)), dtype)
+
+
+_SIMPLE_K = {0: sc.k0e, 1: sc.k1e}
+
+kve = elementwise("kve", _kve, (_of_order("kve"), lambda y, v, x, n: kve(v, x, n=n + 1)))
+
+# -------------------------------------------------------------------------------------------------------- spherical
+#
+# (2n + 1)·f′ = ±n·f(n−1) ∓ (n+1)·f(n+1). At n = 0 the first term is nothing, whatever its function would be.
+
+
+def _below(n: Any) -> Any:
+    return np.maximum(n, 1) - 1
+
+
+def _above(n: Any) -> Any:
+    return np.add(n, 1)
+
+
+def _spherical(name: str, function: Any, lower: int, upper: int) -> Any:
+    def slope(y: Any, n: Any, x: Any) -> Any:
+        m = n if n.__class__ is int else double(n)
+        return (lower * m * op(_below(n), x) + upper * (m + 1) * op(_above(n), x)) / (2 * m + 1)
+
+    op = elementwise(name, lambda n, x: function(n, x), (_of_order(name), slope))
+    return op
+
+
+spherical_jn = _spherical("spherical_jn", sc.spherical_jn, 1, -1)
+spherical_yn = _spherical("spherical_yn", sc.spherical_yn, 1, -1)
+spherical_in = _spherical("spherical_in", sc.spherical_in, 1, 1)
+spherical_kn = _spherical("spherical_kn", sc.spherical_kn, -1, -1)
+
+# ------------------------------------------------------------------------------------------------------------- Airy
+
+airy_ai = elementwise("airy_ai", lambda x: sc.airy(x)[0], (lambda y, x: airy_aip(x),))
+airy_aip = elementwise("airy_aip", lambda x: sc.airy(x)[1], (lambda y, x: x * airy_ai(x),))
+airy_bi = elementwise("airy_bi", lambda x: sc.airy(x)[2], (lambda y, x: airy_bip(x),))
+airy_bip = elementwise("airy_bip", lambda x: sc.airy(x)[3], (lambda y, x: x * airy_bi(x),))
+"""The Airy functions Ai and Bi and their derivatives, the four results of `scipy.special.airy`."""

@@ -1,0 +1,133 @@
+"""The words that rules of linear algebra are written in: transposes, triangles, diagonals and blocks of matrices.
+
+None is a row: all are compositions of rows, for stacks of matrices (the last two axes), and linear in what they are
+given, so that they may be applied to tangents. Batch rules that these ops have in common stand here, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.ops.derive import align
+from wengert.ops.elementwise import where
+from wengert.ops.index import ARRAY, index
+from wengert.ops.op import call
+from wengert.ops.shape import concatenate, conjugate, reshape, sum, transpose
+from wengert.types import dtype_of, ndim_of, shape_of
+
+
+def swapped(x: Any) -> Any:
+    """The transpose of each matrix."""
+    n = ndim_of(x)
+    return transpose(x, axes=(*range(n - 2), n - 1, n - 2))
+
+
+def conj(x: Any) -> Any:
+    """The complex conjugate; a real value is its own."""
+    return conjugate(x) if dtype_of(x).kind == "c" else x
+
+
+def adjoint(x: Any) -> Any:
+    """The conjugate transpose of each matrix."""
+    return conj(swapped(x))
+
+
+def hermitian_part(x: Any) -> Any:
+    """(x + xᴴ) / 2."""
+    return (x + adjoint(x)) * 0.5
+
+
+def masked(x: Any, mask: np.ndarray) -> Any:
+    """The elements of each matrix where the mask holds, and zeros."""
+    return where(mask, x, 0)
+
+
+def lower_part(x: Any, k: int = 0) -> Any:
+    """What is on and below the k-th diagonal of each matrix."""
+    return masked(x, np.tri(*shape_of(x)[-2:], k, dtype=bool))
+
+
+def upper_part(x: Any, k: int = 0) -> Any:
+    """What is on and above the k-th diagonal of each matrix."""
+    return masked(x, ~np.tri(*shape_of(x)[-2:], k - 1, dtype=bool))
+
+
+def diagonal(x: Any) -> Any:
+    """The diagonals of square matrices."""
+    n = shape_of(x)[-1]
+    return sum(masked(x, np.eye(n, dtype=bool)), axis=(ndim_of(x) - 1,))
+
+
+def column(x: Any) -> Any:
+    """Vectors as matrices of one column."""
+    return reshape(x, shape=(*shape_of(x), 1))
+
+
+def row(x: Any) -> Any:
+    """Vectors as matrices of one row."""
+    shape = shape_of(x)
+    return reshape(x, shape=(*shape[:-1], 1, shape[-1]))
+
+
+def block(x: Any, rows: slice, columns: slice) -> Any:
+    """A part of each matrix."""
+    return index(x, pattern=(Ellipsis, rows, columns))
+
+
+def beside(x: Any, y: Any) -> Any:
+    """Matrices side by side."""
+    return concatenate(x, y, axis=ndim_of(x) - 1)
+
+
+def above(x: Any, y: Any) -> Any:
+    """Matrices on top of each other."""
+    return concatenate(x, y, axis=ndim_of(x) - 2)
+
+
+def contracted(x: Any, y: Any) -> Any:
+    """tr(x · y) of each pair of matrices, without the product."""
+    z = swapped(x) * y
+    return sum(z, axis=(ndim_of(z) - 2, ndim_of(z) - 1))
+
+
+def identity_like(x: Any) -> np.ndarray:
+    """The identity of the size and precision of a matrix."""
+    return np.eye(shape_of(x)[-1], dtype=dtype_of(x))
+
+
+def take(x: Any, positions: np.ndarray) -> Any:
+    """The elements, or rows, at constant positions along the first axis."""
+    return index(x, positions, pattern=(ARRAY,))
+
+
+def batch_of_one(op_getter: Any) -> Any:
+    """The batch rule of an op of one stack of matrices: the hidden axis is one more in front."""
+    return lambda args, mapped, params: call(op_getter(), args[0], **params)
+
+
+def batch_of_stacks(op_getter: Any) -> Any:
+    """The batch rule of an op of several stacks, whose axes in front broadcast."""
+    return lambda args, mapped, params: call(op_getter(), *align(args, mapped), **params)
+
+
+def batch_of_columns(op_getter: Any) -> Any:
+    """The batch rule of a solve: many right-hand sides for one matrix are more columns, so it is factorised once."""
+
+    def rule(args: Any, mapped: Any, params: dict) -> Any:
+        (a, b), op = args, op_getter()
+        if mapped == (False, True) and shape_of(a)[:-2] == shape_of(b)[1:-2]:
+            size, *lead, n, k = shape_of(b)
+            axes = tuple(range(1, len(lead) + 2))
+            columns = reshape(transpose(b, axes=(*axes, 0, len(lead) + 2)), shape=(*lead, n, size * k))
+            y = reshape(call(op, a, columns, **params), shape=(*lead, n, size, k))
+            return transpose(y, axes=(len(lead) + 1, *range(len(lead) + 1), len(lead) + 2))
+        return call(op, *align(args, mapped), **params)
+
+    return rule
+
+
+def solution_shape(a: Any, b: Any, **params: Any) -> tuple[int, ...]:
+    """The shape of a⁻¹ b."""
+    return (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *b.shape[-2:])
