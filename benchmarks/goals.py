@@ -60,9 +60,9 @@ def two_products(results: dict) -> str | None:
     if case is None or (theirs := ratio(case, "autograd", "numpy")) is None:
         return None
     return (
-        f"At n = 1000 that is impossible: autograd's gradient takes {theirs:.1f} times as long as the function, so a quarter"
-        f" of it is {theirs / 4:.2f} times the function, which is one matrix-vector product and little else, while the"
-        " gradient needs two"
+        f"At n = 1000 that is impossible: autograd's gradient takes {theirs:.1f} times as long as the function, so a"
+        f" quarter of it is {theirs / 4:.2f} times the function, which is one matrix-vector product and little else,"
+        " while the gradient needs two"
     )
 
 

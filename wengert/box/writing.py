@@ -183,7 +183,7 @@ def _let_go(view: Any) -> None:
     if "value" in view.state:
         value = view.value
         if value.__class__ is not np.ndarray or value.base is not None:
-            view.value = np.broadcast_to(np.empty((), dtype_of(value)), view.shape)
+            view.value = np.broadcast_to(np.empty((), dtype_of(value)), shape_of(value))
     if "tangent" in view.state:
         view.tangent = None
 
@@ -236,6 +236,9 @@ def set_item(box: Any, idx: Any, v: Any) -> None:
         return
     if view.readonly:
         raise ValueError("assignment destination is read-only")
+    if idx is Ellipsis and view.pattern is not None:
+        write(view.root, v, view.pattern, ())
+        return
     place = np.unravel_index(view.positions[idx], view.root.shape)
     if not shape_of(place[0]):
         write(view.root, v, tuple([int(k) for k in place]), ())

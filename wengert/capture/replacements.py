@@ -32,7 +32,7 @@ REPLACEMENTS: dict[Any, Callable] = dict(CONSTRUCTORS)
 
 FOLLOW_ARGUMENTS: list[Any] = [
     map, filter, functools.reduce, sorted, max, min, itertools.accumulate, itertools.starmap, itertools.takewhile,
-    itertools.dropwhile, itertools.groupby, np.vectorize, np.apply_along_axis, np.apply_over_axes, np.fromfunction,
+    itertools.dropwhile, itertools.groupby, np.apply_along_axis, np.apply_over_axes, np.fromfunction,
     np.piecewise, np.frompyfunc,
 ]  # fmt: skip
 """Library functions that call functions they are given, which are then instrumented too."""
@@ -204,6 +204,10 @@ def _if_traced(original: Callable, implementation: Callable) -> Callable:
         return original(*args, **kwargs)
 
     return replacement
+
+
+# Its result is called later, perhaps with traced values.
+REPLACEMENTS[np.vectorize] = BLIND[np.vectorize]
 
 
 def replacement_of(f: Any) -> Any:

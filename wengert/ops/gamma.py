@@ -190,8 +190,8 @@ def _zeta_slope(y: Any, s: Any) -> Any:
     """On the left from ζ(s) = 2ˢ·π^(s−1)·sin(πs/2)·Γ(1−s)·ζ(1−s)."""
     if is_complex(s):
         return no_rule("zeta", "a complex number")()
-    left = less(s, 0.1)
-    l = where(left, s, 0.05)
+    left = less(s, 0)
+    l = where(left, s, -1)
     r = 1 - l
     angle = math.pi / 2 * l
     factor = exp(l * math.log(2 * math.pi)) / math.pi * gamma(r)

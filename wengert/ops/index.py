@@ -99,9 +99,9 @@ def arrays_come_first(pattern: tuple) -> bool:
     return _has_arrays(pattern) and marks[-1] - marks[0] != len(marks) - 1
 
 
-def _rank_of(arrays: Any, mapped: Any = itertools.repeat(False)) -> int:
-    """How many axes the arrays of an index make in its result, hidden axes not counted."""
-    return max(1 if a.dtype == bool else ndim_of(a) - m for a, m in zip(arrays, mapped, strict=False))
+def _rank_of(arrays: Any) -> int:
+    """How many axes the arrays of an index make in its result."""
+    return max(1 if a.dtype == bool else ndim_of(a) for a in arrays)
 
 
 def _move_axis(x: Any, source: int, target: int) -> Any:
@@ -117,7 +117,7 @@ def _batched_place(arrays: Any, mapped: Any, pattern: tuple, size: int) -> tuple
     NumPy then puts their axes first. Also returned: how many axes the arrays have, and before which axis of one
     example's result they belong.
     """
-    rank = _rank_of(arrays, mapped)
+    rank = max(1 if a.dtype == bool else ndim_of(a) - m for a, m in zip(arrays, mapped, strict=True))
     aligned = [
         reshape(a, shape=shape_of(a)[:1] + (1,) * (rank - ndim_of(a) + 1) + shape_of(a)[1:]) if m else a
         for a, m in zip(arrays, mapped, strict=True)

@@ -173,25 +173,25 @@ log_expit = elementwise("log_expit", sc.log_expit, (lambda y, x: expit(-x),))
 # -------------------------------------------------------------------------------------- entropies and robust losses
 
 
-def _quotient(x: Any, y: Any) -> Any:
+def quotient(x: Any, y: Any) -> Any:
     """x / y, and zero where both are zero."""
     return x / where(logical_and(equal(x, 0), equal(y, 0)), 1, y)
 
 
-def _log_quotient(x: Any, y: Any) -> Any:
+def log_quotient(x: Any, y: Any) -> Any:
     """log(x / y), accurate where x and y are close."""
     close = less(absolute(x - y), 0.5 * y)
     near = log1p(where(close, x - y, 0) / where(close, y, 1))
     return where(close, near, log(where(close, 1, x) / where(close, 1, y)))
 
 
-xlogy = elementwise("xlogy", sc.xlogy, (lambda z, x, y: log(y), lambda z, x, y: _quotient(x, y)))
-xlog1py = elementwise("xlog1py", sc.xlog1py, (lambda z, x, y: log1p(y), lambda z, x, y: _quotient(x, 1 + y)))
+xlogy = elementwise("xlogy", sc.xlogy, (lambda z, x, y: log(y), lambda z, x, y: quotient(x, y)))
+xlog1py = elementwise("xlog1py", sc.xlog1py, (lambda z, x, y: log1p(y), lambda z, x, y: quotient(x, 1 + y)))
 entr = elementwise("entr", sc.entr, (lambda y, x: -log(x) - 1,))
 rel_entr = elementwise(
-    "rel_entr", sc.rel_entr, (lambda z, x, y: _log_quotient(x, y) + 1, lambda z, x, y: -_quotient(x, y))
+    "rel_entr", sc.rel_entr, (lambda z, x, y: log_quotient(x, y) + 1, lambda z, x, y: -quotient(x, y))
 )
-kl_div = elementwise("kl_div", sc.kl_div, (lambda z, x, y: _log_quotient(x, y), lambda z, x, y: _quotient(y - x, y)))
+kl_div = elementwise("kl_div", sc.kl_div, (lambda z, x, y: log_quotient(x, y), lambda z, x, y: quotient(y - x, y)))
 huber = elementwise(
     "huber",
     sc.huber,

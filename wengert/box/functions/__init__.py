@@ -1,6 +1,7 @@
 """NumPy's functions written in ops, one module per family. Importing this package fills the tables of `dispatch.py`."""
 
 from wengert.box.functions import (
+    applying,
     einsum,
     elementwise,
     indexing,
@@ -24,6 +25,7 @@ from wengert.box.functions import (
 )
 
 __all__ = [
+    "applying",
     "einsum",
     "elementwise",
     "indexing",

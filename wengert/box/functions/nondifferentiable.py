@@ -37,11 +37,6 @@ _state(
     "values that coincide cease to when one of them changes, so its result has no derivative; if the elements are tied "
     f"to each other, {_CONSTANT} to find their positions, and index x with these",
 )
-_state(
-    np,
-    "apply_along_axis apply_over_axes",
-    "not yet; call the function on each part and put the results together with np.stack",
-)
 _state(np, "poly polydiv", f"not yet; write it with np.convolve, or {_CUSTOM}")
 _state(np, "polyfit roots", f"it solves an equation, which has no rule yet; {_CUSTOM}")
 _state(

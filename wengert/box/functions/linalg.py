@@ -1,0 +1,271 @@
+"""numpy.linalg beyond products and norms, of stacks of matrices.
+
+Rows of their own are `solve`, `inv`, `pinv`, `det`, `slogdet` and the factorisations (`ops/linalg.py`), eigenvalues and
+singular values (`ops/spectra.py`); the rest is composed of them. Functions of symmetric matrices (`cholesky`, `eigh`,
+`eigvalsh`) are differentiated as if they symmetrised their argument, so their gradients are symmetric.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.box.dispatch import FUNCTIONS, implements
+from wengert.box.functions.elementwise import absolute
+from wengert.box.functions.norms import matrix_norm
+from wengert.box.functions.operands import answer, array, cast, join, unsupported_option
+from wengert.box.functions.products import swap_last_axes, tensordot
+from wengert.ops import elementwise as e
+from wengert.ops import linalg as l
+from wengert.ops import matrices as m
+from wengert.ops import shape as s
+from wengert.ops import spectra
+from wengert.ops.index import index
+from wengert.ops.products import matmul
+from wengert.ops.reduce import argsort
+from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
+
+# NumPy's named results, of which it does not publish the classes.
+_EigResult, _EighResult, _QRResult, _SlogdetResult, _SVDResult = (
+    type(f(np.eye(1))) for f in (np.linalg.eig, np.linalg.eigh, np.linalg.qr, np.linalg.slogdet, np.linalg.svd)
+)
+
+
+def inexact(x: Any) -> Any:
+    """An operand that can have derivatives: integers become floats."""
+    x = array(x)
+    return x if is_inexact(dtype_of(x)) else cast(x, float)
+
+
+def matrices(x: Any) -> Any:
+    """A stack of matrices."""
+    x = inexact(x)
+    if ndim_of(x) < 2:
+        raise np.linalg.LinAlgError(f"{ndim_of(x)}-dimensional array given. Array must be at least two-dimensional")
+    return x
+
+
+def squares(x: Any) -> Any:
+    """A stack of square matrices."""
+    x = matrices(x)
+    if shape_of(x)[-1] != shape_of(x)[-2]:
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+    return x
+
+
+# ---------------------------------------------------------------------------------------------------- linear systems
+
+
+def by_columns(solver: Any, b: Any) -> Any:
+    """A solver of matrices of right-hand sides, of one right-hand side or a matrix of them."""
+    if ndim_of(b) == 1:
+        return index(solver(m.column(b)), pattern=(Ellipsis, 0))
+    return solver(b)
+
+
+@implements(np.linalg.solve)
+def solve(a: Any, b: Any) -> Any:
+    a, b = squares(a), inexact(b)
+    if ndim_of(b) == 0:
+        raise ValueError("solve: Input operand 1 does not have enough dimensions")
+    return by_columns(lambda columns: l.solve(a, columns), b)
+
+
+@implements(np.linalg.inv)
+def inv(a: Any) -> Any:
+    return l.inv(squares(a))
+
+
+def _integer_root(shape: tuple[int, ...], what: str) -> int:
+    n = math.prod(shape)
+    root = math.isqrt(n)
+    if root * root != n:
+        raise np.linalg.LinAlgError(what)
+    return root
+
+
+@implements(np.linalg.tensorsolve)
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    a, b = inexact(a), inexact(b)
+    if axes is not None:
+        rest = [k for k in range(ndim_of(a)) if k not in axes]
+        a = s.transpose(a, axes=(*rest, *axes))
+    shape = shape_of(a)[-(ndim_of(a) - ndim_of(b)) :]
+    n = math.prod(shape)
+    if math.prod(shape_of(a)) != n * n:
+        raise np.linalg.LinAlgError("Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == prod(b.shape)")
+    x = solve(s.reshape(a, shape=(n, n)), s.reshape(b, shape=(n,)))
+    return s.reshape(x, shape=shape)
+
+
+@implements(np.linalg.tensorinv)
+def tensorinv(a: Any, ind: int = 2) -> Any:
+    a = inexact(a)
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    shape = shape_of(a)
+    n = math.prod(shape[ind:])
+    return s.reshape(inv(s.reshape(a, shape=(math.prod(shape) // n, n))), shape=shape[ind:] + shape[:ind])
+
+
+@implements(np.linalg.pinv)
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, **options: Any) -> Any:
+    """Of matrices of one rank: where singular values are cut off, they stay so."""
+    a = matrices(a)
+    rtol = options.pop("rtol", None)
+    if rcond is None:
+        rcond = rtol if isinstance(rtol, (int, float, np.ndarray)) else None
+    if rcond is None:
+        rcond = 1e-15 if "rtol" not in options else None
+    return l.pinv(a, rcond=rcond, hermitian=bool(hermitian))
+
+
+@implements(np.linalg.lstsq)
+def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+    a, b = matrices(a), inexact(b)
+    rows, columns = shape_of(a)
+    if rcond is None:
+        rcond = float(np.finfo(dtype_of(a)).eps) * max(rows, columns)
+    return least_squares(a, b, float(np.finfo(dtype_of(a)).eps) if rcond < 0 else float(rcond), keep_axis=True)
+
+
+def least_squares(a: Any, b: Any, rcond: float, keep_axis: bool) -> tuple[Any, Any, int, Any]:
+    """Solution of least norm, sums of squares (NumPy's of a vector have an axis, SciPy's not), rank, singular values."""
+    rows, columns = shape_of(a)
+    if shape_of(b)[0] != rows:
+        raise np.linalg.LinAlgError("Incompatible dimensions")
+    x = matmul(l.pinv(a, rcond=rcond, hermitian=False), b)
+    values = spectra.svdvals(a)
+    rank = answer(lambda v: int(np.sum(v > rcond * np.max(v, initial=0))), values)
+    if rank == columns and rows > columns:
+        size = absolute(b - matmul(a, x))
+        squared = s.sum(size * size, axis=(0,), keepdims=keep_axis and ndim_of(b) == 1)
+    else:
+        squared = np.empty(0, dtype_of(s.real(b)))
+    return x, squared, rank, values
+
+
+# ------------------------------------------------------------------------------------------------------ determinants
+
+
+@implements(np.linalg.det)
+def det(a: Any) -> Any:
+    return l.det(squares(a))
+
+
+@implements(np.linalg.slogdet)
+def slogdet(a: Any) -> Any:
+    return _SlogdetResult(*l.slogdet(squares(a)))
+
+
+@implements(np.linalg.cond)
+def cond(x: Any, p: Any = None) -> Any:
+    x = matrices(x)
+    if p in (None, 2, -2):
+        values = spectra.svdvals(x)
+        largest, smallest = (index(values, pattern=(Ellipsis, k)) for k in (0, -1))
+        return e.divide(smallest, largest) if p == -2 else e.divide(largest, smallest)
+    return matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
+
+
+# ---------------------------------------------------------------------------------------------------- factorisations
+
+
+@implements(np.linalg.cholesky)
+def cholesky(a: Any, /, *, upper: bool = False) -> Any:
+    """NumPy reads one triangle; the derivative is that of `cholesky((a + aᴴ) / 2)`."""
+    a = squares(a)
+    return m.adjoint(l.cholesky(m.adjoint(a))) if upper else l.cholesky(a)
+
+
+@implements(np.linalg.qr)
+def qr(a: Any, mode: str = "reduced") -> Any:
+    a = matrices(a)
+    rows, columns = shape_of(a)[-2:]
+    if mode not in ("reduced", "complete", "r") or (mode == "complete" and rows > columns):
+        raise unsupported_option(
+            "np.linalg.qr",
+            f"mode={mode!r}",
+            "use mode='reduced': the other columns of a complete q are any basis of the space that is left, which is "
+            "not a differentiable function of the matrix",
+        )
+    q, r = reduced_qr(a)
+    return r if mode == "r" else _QRResult(q, r)
+
+
+def reduced_qr(a: Any) -> tuple[Any, Any]:
+    """If there are more columns than rows, the first columns determine q, and the others are qᴴ a."""
+    rows, columns = shape_of(a)[-2:]
+    if rows >= columns:
+        return l.qr(a)
+    every = slice(None)
+    q, r = l.qr(m.block(a, every, slice(0, rows)))
+    return q, m.beside(r, matmul(m.adjoint(q), m.block(a, every, slice(rows, None))))
+
+
+# ------------------------------------------------------------------------------------ eigenvalues and singular values
+
+
+@implements(np.linalg.eigh)
+def eigh(a: Any, UPLO: str = "L") -> Any:
+    """NumPy reads one triangle; the derivative is that of `eigh((a + aᴴ) / 2)`."""
+    return _EighResult(*spectra.eigh(squares(a), lower=_is_lower(UPLO)))
+
+
+@implements(np.linalg.eigvalsh)
+def eigvalsh(a: Any, UPLO: str = "L") -> Any:
+    """NumPy reads one triangle; the derivative is that of `eigvalsh((a + aᴴ) / 2)`."""
+    return spectra.eigvalsh(squares(a), lower=_is_lower(UPLO))
+
+
+def _is_lower(triangle: str) -> bool:
+    if triangle.upper() not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    return triangle.upper() == "L"
+
+
+@implements(np.linalg.eig)
+def eig(a: Any) -> Any:
+    return _EigResult(*spectra.eig(squares(a)))
+
+
+@implements(np.linalg.eigvals)
+def eigvals(a: Any) -> Any:
+    return spectra.eigvals(squares(a))
+
+
+@implements(np.linalg.svd)
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    a = matrices(a)
+    if hermitian:
+        return _svd_of_hermitian(squares(a), compute_uv)
+    if not compute_uv:
+        return spectra.svdvals(a)
+    rows, columns = shape_of(a)[-2:]
+    if full_matrices and rows != columns:
+        raise unsupported_option(
+            "np.linalg.svd",
+            "full_matrices=True",
+            "use full_matrices=False: the other singular vectors are any basis of the space that is left, which is not "
+            "a differentiable function of the matrix; or np.linalg.svdvals for the values",
+        )
+    return _SVDResult(*spectra.svd(a))
+
+
+def _svd_of_hermitian(a: Any, compute_uv: bool) -> Any:
+    """Singular values are the sizes of eigenvalues; their signs go to the right."""
+    along = FUNCTIONS[np.take_along_axis]
+    if not compute_uv:
+        w = spectra.eigvalsh(a, lower=True)
+        return absolute(along(w, argsort(-absolute(w), axis=-1), -1))
+    w, v = spectra.eigh(a, lower=True)
+    order = argsort(-absolute(w), axis=-1)
+    w, v = along(w, order, -1), along(v, order[..., None, :], -1)
+    return _SVDResult(v, absolute(w), m.adjoint(v * m.row(e.sign(w))))
+
+
+@implements(np.linalg.svdvals)
+def svdvals(x: Any, /) -> Any:
+    return spectra.svdvals(matrices(x))
