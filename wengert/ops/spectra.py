@@ -104,7 +104,17 @@ def inverse_gaps(w: Any) -> Any:
 # ------------------------------------------------------------------------------------------------ Hermitian matrices
 
 
-def _eigh_rule(a_dot: Any, y: Any, a: Any, lower: bool) -> tuple[Any, Any]:
+def _eigh(a: Any, lower: bool, driver: str | None = None) -> tuple[Any, Any]:
+    """SciPy uses other routines of LAPACK than NumPy, which may choose other signs."""
+    if driver is None:
+        return tuple(np.linalg.eigh(a, "L" if lower else "U"))
+    n = shape_of(a)[-1]
+    pairs = [scipy.linalg.eigh(x, lower=lower, driver=driver, check_finite=False) for x in a.reshape(-1, n, n)]
+    w, v = (np.stack(part) for part in zip(*pairs, strict=True))
+    return w.reshape(a.shape[:-1]), v.reshape(a.shape)
+
+
+def _eigh_rule(a_dot: Any, y: Any, a: Any, lower: bool, driver: str | None = None) -> tuple[Any, Any]:
     w, v = y
     x = matmul(adjoint(v), matmul(hermitian_part(a_dot), v))
     return _real(diagonal(x)), matmul(v, inverse_gaps(w) * x)
@@ -116,7 +126,7 @@ def _real(x: Any) -> Any:
 
 eigh = general(
     "eigh",
-    lambda a, lower: tuple(np.linalg.eigh(a, "L" if lower else "U")),
+    _eigh,
     (_eigh_rule,),
     batch=batch_of_one(lambda: eigh),
 )

@@ -15,8 +15,7 @@ import numpy as np
 from wengert.box.dispatch import FUNCTIONS, implements
 from wengert.box.functions.elementwise import absolute
 from wengert.box.functions.norms import matrix_norm
-from wengert.box.functions.operands import answer, array, cast, join, unsupported_option
-from wengert.box.functions.products import swap_last_axes, tensordot
+from wengert.box.functions.operands import answer, array, cast, unsupported_option
 from wengert.ops import elementwise as e
 from wengert.ops import linalg as l
 from wengert.ops import matrices as m
@@ -31,6 +30,7 @@ from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
 _EigResult, _EighResult, _QRResult, _SlogdetResult, _SVDResult = (
     type(f(np.eye(1))) for f in (np.linalg.eig, np.linalg.eigh, np.linalg.qr, np.linalg.slogdet, np.linalg.svd)
 )
+_NOT_GIVEN = object()
 
 
 def inexact(x: Any) -> Any:
@@ -78,14 +78,6 @@ def inv(a: Any) -> Any:
     return l.inv(squares(a))
 
 
-def _integer_root(shape: tuple[int, ...], what: str) -> int:
-    n = math.prod(shape)
-    root = math.isqrt(n)
-    if root * root != n:
-        raise np.linalg.LinAlgError(what)
-    return root
-
-
 @implements(np.linalg.tensorsolve)
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     a, b = inexact(a), inexact(b)
@@ -111,14 +103,15 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
 
 
 @implements(np.linalg.pinv)
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, **options: Any) -> Any:
-    """Of matrices of one rank: where singular values are cut off, they stay so."""
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT_GIVEN) -> Any:
+    """Of matrices of one rank: singular values that are cut off stay so."""
     a = matrices(a)
-    rtol = options.pop("rtol", None)
     if rcond is None:
-        rcond = rtol if isinstance(rtol, (int, float, np.ndarray)) else None
+        rcond = 1e-15 if rtol is _NOT_GIVEN else rtol
+    elif rtol is not _NOT_GIVEN:
+        raise ValueError("`rtol` and `rcond` can't be both set.")
     if rcond is None:
-        rcond = 1e-15 if "rtol" not in options else None
+        rcond = max(shape_of(a)[-2:]) * float(np.finfo(dtype_of(a)).eps)
     return l.pinv(a, rcond=rcond, hermitian=bool(hermitian))
 
 

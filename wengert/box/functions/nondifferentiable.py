@@ -39,11 +39,6 @@ _state(
 )
 _state(np, "poly polydiv", f"not yet; write it with np.convolve, or {_CUSTOM}")
 _state(np, "polyfit roots", f"it solves an equation, which has no rule yet; {_CUSTOM}")
-_state(
-    np.linalg,
-    "solve tensorsolve tensorinv inv pinv lstsq det slogdet cholesky qr eig eigh eigvals eigvalsh svd svdvals cond",
-    f"linear algebra beyond products has no rules yet; {_CUSTOM}",
-)
 _state(np.linalg, "matrix_rank", f"an integer, which has no derivative; {_CONSTANT}")
 _state(
     np.fft,

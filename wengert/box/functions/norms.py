@@ -15,10 +15,10 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from wengert.box.dispatch import implements
 from wengert.box.functions.elementwise import absolute, is_complex
 from wengert.box.functions.operands import array, cast, flat, join
-from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
 from wengert.ops import shape as s
+from wengert.ops import spectra
 from wengert.ops.products import norm as euclidean
 from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
 
@@ -106,12 +106,22 @@ def _matrix_norm(x: Any, ord: Any, axes: Axes) -> Any:
     if ord in ("fro", "f", None):
         return _euclidean(x, axes)
     if ord in (2, -2, "nuc"):
-        raise UnsupportedFunctionError(
-            f"np.linalg.norm of a matrix with ord={ord!r} on a traced value: it needs singular values",
-            remedy="use ord='fro', 1 or inf, or give it a rule with wg.custom_jvp",
-        )
+        return _by_singular_values(x, ord, axes)
     if ord not in (1, -1, math.inf, -math.inf):
         raise ValueError(f"Invalid norm order {ord!r} for matrices.")
     added, chosen = (rows, columns) if abs(ord) == 1 else (columns, rows)
     totals = s.sum(absolute(x), axis=(added,))
     return (r.max if ord > 0 else r.min)(totals, axis=(chosen - (chosen > added),))
+
+
+def _by_singular_values(x: Any, ord: Any, axes: Axes) -> Any:
+    """The largest, the least, or their sum. Where one vanishes it has no derivative, and is taken as constant."""
+    rest = [k for k in range(ndim_of(x)) if k not in axes]
+    x = s.transpose(x, axes=(*rest, *axes))
+    values = spectra.svdvals(x)
+    none = spectra.vanishing(values, size=max(shape_of(x)[-2:]), warn=False)
+    values = e.where(none, e.stop_gradient(values), values)
+    last = (ndim_of(values) - 1,)
+    if ord == "nuc":
+        return s.sum(values, axis=last)
+    return (r.max if ord > 0 else r.min)(values, axis=last)

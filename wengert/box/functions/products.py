@@ -21,6 +21,7 @@ from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index
+from wengert.ops.linalg import inv
 from wengert.ops.products import matmul
 from wengert.types import dtype_of, ndim_of, shape_of
 
@@ -345,10 +346,7 @@ def matrix_power(a: Any, n: int) -> Any:
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     if n < 0:
-        raise UnsupportedFunctionError(
-            "np.linalg.matrix_power with a negative exponent on a traced value",
-            remedy="raise the inverse to the positive power, once matrix inverses have a rule",
-        )
+        a, n = inv(a), -n
     if n == 0:
         return np.broadcast_to(np.eye(shape[-1], dtype=dtype_of(a)), shape).copy()
     power, result = a, None
