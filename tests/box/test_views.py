@@ -1,4 +1,4 @@
-"""Views: what is written to an array shows in its views, and what is written to a view shows in its array, as in NumPy."""
+"""Views: what is written to an array shows in its views, and what is written to a view in its array, as in NumPy."""
 
 from types import SimpleNamespace
 

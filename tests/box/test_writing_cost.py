@@ -1,8 +1,8 @@
 """What writing costs: O(1) for each element written, in time and memory, in both sweeps.
 
-The programs write `count` elements, or rows, of an array of `size` elements. Were the array copied at each write, the time
-would grow with the size of the array; it must not. Times vary with what else the machine does, so bounds are generous
-and the shortest of several runs counts.
+The programs write `count` elements, or rows, of an array of `size` elements. Were the array copied at each write, the
+time would grow with the size of the array; it must not. Times vary with what else the machine does, so bounds are
+generous and the shortest of several runs counts.
 """
 
 import time
@@ -111,7 +111,7 @@ def rows_that_are_all_held(x, count, size):
 
 
 def rows_by_iteration(x, count, size):
-    a = np.zeros((count, size // count))
+    a = np.zeros((count, size // 100 + 1))
     for row, value in zip(a, x, strict=False):
         row[0] = value * value
     return np.sum(a[:, 0])
@@ -191,6 +191,16 @@ PROGRAMS = [
     in_a_container, in_an_object, two_names, two_names_for_the_argument, integer_arrays, add_at, put, slices_in_place,
     out,
 ]  # fmt: skip
+
+
+def twice(f):
+    def both(x):
+        y = f(x)
+        return np.stack([y, y * y])
+
+    return both
+
+
 SWEEPS = {
     "forward": lambda f, x: wg.jvp(f, (x,), (x,)),
     "reverse": lambda f, x: wg.grad(f)(x),
@@ -198,7 +208,11 @@ SWEEPS = {
     "forward on reverse": lambda f, x: wg.hvp(f)(x, x),
     "reverse on forward": lambda f, x: wg.hvp(f, mode="reverse-forward")(x, x),
     "reverse on reverse": lambda f, x: wg.hvp(f, mode="reverse-reverse")(x, x),
+    "many tangents": lambda f, x: wg.jacfwd(lambda y: f(y[0] * x + y[1]))(np.array([1.0, 0.0])),
+    "many cotangents": lambda f, x: wg.jacrev(twice(f))(x),
 }
+FIRST = ("forward", "reverse", "linearize", "forward on reverse")
+FEW = (fill, recurrence, rows, elements_of_rows, a_large_row, slices_in_place)
 
 
 def seconds(run, times=3):
@@ -213,21 +227,31 @@ def seconds(run, times=3):
 X = np.linspace(0.5, 1.0, 200)
 
 
-@pytest.mark.parametrize("sweep", SWEEPS)
+def demand_no_growth(program, run, count=60):
+    """What 60 writes cost more than 5 must not depend on the array: a copy of 200,000 numbers takes longer than a write."""
+
+    def time_for(size, times):
+        many, few = (seconds(lambda n=n: run(lambda x: program(x, n, size), X), times) for n in (count, 5))
+        return many - few
+
+    for times in (2, 5, 10):  # a machine that is busy gets another chance
+        small, large = time_for(1_000, times), time_for(200_000, times)
+        if large < 2.0 * small + 0.004:
+            return
+    pytest.fail(f"{large:.4f} s for 55 writes, but {small:.4f} s with an array of 1,000")
+
+
+@pytest.mark.parametrize("sweep", FIRST)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_the_size_of_the_array_does_not_matter(program, sweep):
-    """A copy of 100,000 numbers takes longer than all that is done for one write."""
-    run = SWEEPS[sweep]
-    count = 80
+    demand_no_growth(program, SWEEPS[sweep])
 
-    def time_for(size, times=2):
-        return seconds(lambda: run(lambda x: program(x, count, size), X), times)
 
-    few = time_for(1_000, 3)
-    for times in (2, 6):  # a machine that is busy gets another chance
-        if time_for(100_000, times) < 3.0 * few + 0.006:
-            return
-    pytest.fail(f"{time_for(100_000):.4f} s, but {few:.4f} s for an array of 1,000")
+@pytest.mark.slow
+@pytest.mark.parametrize("sweep", [name for name in SWEEPS if name not in FIRST])
+@pytest.mark.parametrize("program", FEW, ids=lambda f: f.__name__)
+def test_the_size_of_the_array_does_not_matter_when_nested_or_batched(program, sweep):
+    demand_no_growth(program, SWEEPS[sweep])
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
@@ -242,18 +266,18 @@ def test_the_programs_are_right(program):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sweep", ["forward", "reverse", "linearize", "forward on reverse"])
-@pytest.mark.parametrize("program", [fill, recurrence, elements_of_rows], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("program", [fill, recurrence], ids=lambda f: f.__name__)
 def test_time_is_proportional_to_the_number_of_elements(program, sweep):
     """Growth 4 for four times the elements, where a quadratic program would tend to 16."""
     run = SWEEPS[sweep]
     few, many = (
-        seconds(lambda n=n: run(lambda x: program(x, n, n), np.linspace(0.0, 0.5, n + 4)), 2) for n in (4_000, 16_000)
+        seconds(lambda n=n: run(lambda x: program(x, n, n), np.linspace(0.0, 0.5, n + 4)), 2) for n in (2_500, 10_000)
     )
     assert many < 8.0 * few
 
 
 @pytest.mark.parametrize("sweep", SWEEPS)
-@pytest.mark.parametrize("program", [fill, recurrence, elements_of_rows, a_large_row], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("program", [recurrence, a_large_row], ids=lambda f: f.__name__)
 def test_memory_is_proportional_to_the_number_of_elements(program, sweep):
     run = SWEEPS[sweep]
 
@@ -267,7 +291,7 @@ def test_memory_is_proportional_to_the_number_of_elements(program, sweep):
             tracemalloc.stop()
 
     peak(40)
-    assert peak(1600) < 8.0 * peak(400)
+    assert peak(800) < 8.0 * peak(200)
 
 
 def test_forward_mode_needs_no_memory_for_its_past():

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from harness import check
+from harness import as_list, check
 
 import wengert as wg
 from wengert.modes.batch import BatchTrace
@@ -44,9 +44,11 @@ Q = np.array([1.3, 0.6, 2.2])
 M = np.array([[0.5, -1.2, 2.0], [1.1, 0.3, -0.4]])
 N = np.array([[1.0, 0.2], [-0.5, 0.7], [0.9, -1.5]])
 T = np.arange(24.0).reshape(2, 3, 4) / 10 - 1
+G = np.array([[2.5, 0.3, -0.4], [0.2, 4.0, 0.7], [-0.6, 0.5, 7.0]])
 MASK = np.array([True, False, True])
 I = np.array([2, 0, 2])
 to_complex = lambda x: (1 + 2j) * x * x + 0.5j * x
+gram = lambda x: np.matmul(x, np.swapaxes(x, -1, -2)) + np.eye(3)
 to_real = lambda z: np.real(z) + 3 * np.imag(z)
 
 EXAMPLES: dict[str, list[Call]] = {
@@ -126,6 +128,95 @@ EXAMPLES: dict[str, list[Call]] = {
     "arccosh": [call(P + 1), call(1.5)],
     "sinc": [call(V, n=0), call(V, n=1), call(np.array([0.0, 1.0, 8.5]), n=2)],
     "nan_to_num": [call(V, nan=0.0, posinf=None, neginf=None)],
+    # special functions of one operand
+    **{
+        name: [call(V), call(0.3)]
+        for name in ["erf", "erfc", "erfi", "erfinv", "ndtr", "log_ndtr", "mills", "expit", "log_expit", "exp10"]
+    },
+    **{name: [call(V), call(0.3)] for name in ["sindg", "cosdg", "tandg", "cosm1", "sinint", "sinhint"]},
+    **{name: [call(V), call(0.3)] for name in ["fresnel_s", "fresnel_c", "j0", "j1", "i0", "i1", "ellipk", "ellipe"]},
+    **{name: [call(V), call(0.3)] for name in ["airy_ai", "airy_aip", "airy_bi", "airy_bip", "wrightomega"]},
+    **{name: [call(P), call(0.3)] for name in ["entr", "exp1", "expi", "cosint", "coshint", "spence", "cotdg"]},
+    **{name: [call(P), call(0.3)] for name in ["gamma", "gammaln", "loggamma", "digamma", "rgamma", "ellipkm1"]},
+    **{name: [call(P), call(0.3)] for name in ["y0", "y1", "k0", "k1"]},
+    **{name: [call(np.array([0.2, 0.55, 0.9])), call(0.3)] for name in ["erfcinv", "ndtri", "logit"]},
+    **{
+        name: [call(V, n=0), call(M, n=1), call(np.array([-0.5, 0.4, 12.0]), n=2)]
+        for name in ["erfcx", "dawsn", "exprel"]
+    },
+    "ndtri_exp": [call(-P), call(-0.3)],
+    "gammasgn": [call(V), call(M)],
+    "zeta": [call(P + 1), call(np.array([-1.5, 0.4]))],
+    "lambertw": [call(P, k=0, tol=1e-8, after=lambda w: w.real), call(-0.2, k=-1, tol=1e-8, after=lambda w: w.real)],
+    # special functions of several
+    **{
+        name: [call(P, Q), call(np.array([0.4, 1.5])[:, None], Q), call(0.4, Q)]
+        for name in ["xlogy", "xlog1py", "rel_entr", "kl_div", "pseudo_huber", "boxcox", "boxcox1p", "owens_t"]
+    },
+    **{name: [call(P, Q), call(0.4, Q)] for name in ["beta", "betaln", "poch", "binom", "powm1"]},
+    "huber": [call(P, Q), call(Q, V)],
+    **{name: [call(np.array([1, 2, 0]), P), call(2, P)] for name in ["polygamma", "expn", "jv", "yv", "iv", "kv"]},
+    **{
+        name: [call(np.array([1, 2, 0]), P, after=to_real), call(2, P, after=to_real)]
+        for name in ["hankel1", "hankel2", "hankel1e", "hankel2e"]
+    },
+    **{name: [call(np.array([1, 2, 0]), P, n=0), call(2, P, n=1)] for name in ["ive", "kve"]},
+    **{
+        name: [call(np.array([1, 2, 0]), P), call(2, P), call(0, 0.7)]
+        for name in ["spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"]
+    },
+    "polygamma_step": [call(P, Q, n=0), call(P + 3, 0.2, n=1)],
+    "hurwitz": [call(P + 1, Q, n=0), call(P + 1, Q, n=1)],
+    **{name: [call(P, Q), call(0.4, Q)] for name in ["gamma_density", "gammainc", "gammaincc"]},
+    "gammainc_by_a": [call(P, Q, n=1)],
+    **{name: [call(P, np.array([0.3, 0.6, 0.8]))] for name in ["gammaincinv", "gammainccinv"]},
+    **{
+        name: [call(P, Q, np.array([0.3, 0.6, 0.8])), call(1.5, 0.7, 0.4)]
+        for name in ["beta_density", "betainc", "betaincc", "betaincinv", "betainccinv"]
+    },
+    "betainc_by_ab": [call(P, Q, np.array([0.3, 0.6, 0.8]), i=1, j=0), call(1.5, 0.7, 0.4, i=0, j=1)],
+    "elliptic": [call(P, V, p=0, q=1), call(P, V, p=0, q=-1), call(P, 0.4, p=1, q=3)],
+    "hyp2f1": [call(1, 2, 3, V)],
+    "hyp1f1": [call(1, 3, V)],
+    "hyp0f1": [call(2, V)],
+    "hyperu": [call(1, 2, P)],
+    **{
+        name: [call(np.array([3, 2, 0]), V), call(4, V)]
+        for name in [
+            "eval_legendre",
+            "eval_chebyt",
+            "eval_chebyu",
+            "eval_hermite",
+            "eval_hermitenorm",
+            "eval_laguerre",
+        ]
+    },
+    "eval_gegenbauer": [call(np.array([3, 2, 0]), 2, V)],
+    "eval_genlaguerre": [call(np.array([3, 2, 0]), 2, V)],
+    "eval_jacobi": [call(np.array([3, 2, 0]), 1, 2, V)],
+    # Fourier transforms
+    **{
+        name: [
+            call(V, axis=0, norm="backward", after=to_real),
+            call(T, axis=1, norm="ortho", after=to_real),
+            call(T, axis=2, norm="forward", before=to_complex, after=to_real),
+        ]
+        for name in ["fft", "ifft"]
+    },
+    "rfft": [call(V, axis=0, norm="backward", after=to_real), call(T, axis=2, norm="forward", after=to_real)],
+    "irfft": [
+        call(V, n=5, axis=0, norm="backward", before=to_complex),
+        call(M, n=4, axis=1, norm="ortho", before=to_complex),
+        call(M, n=2, axis=0, norm="forward", before=to_complex),
+    ],
+    **{
+        name: [
+            call(T, type=kind, axis=axis, norm=norm, orthogonalize=orthogonalize)
+            for kind in (1, 2, 3, 4)
+            for axis, norm, orthogonalize in ((2, "backward", False), (1, "ortho", True))
+        ]
+        for name in ["dct", "dst"]
+    },
     # elementwise, of several
     **{
         name: [call(V, P), call(M, P), call(0.3, P), call(M, 0.7), call(N, P[:2])]
@@ -241,10 +332,41 @@ EXAMPLES: dict[str, list[Call]] = {
         call(M, M, subscripts="ij,ij->"),
     ],
     "convolve": [call(T[0, 0], V, mode="full"), call(T[0, 0], V, mode="valid")],
+    # linear algebra
+    "solve": [call(G, N), call(G, T[:, :, :2]), call(np.stack([G, G.T]), N)],
+    "factors": [call(G)],
+    "solve_factored": [call(G, np.zeros((0, 3)), N, turned=t) for t in (False, True)],
+    "solve_triangular": [
+        call(G, N, lower=True, unit=False),
+        call(G, N, lower=False, unit=True),
+        call(np.stack([G, G.T]), N, lower=False, unit=False),
+    ],
+    "solve_banded": [call(G + 2, N, l=1, u=1), call(G, N, l=0, u=2)],
+    **{name: [call(G), call(np.stack([G, G.T]))] for name in ["inv", "det", "slogdet", "qr", "lu", "eig", "eigvals"]},
+    "pinv": [call(M, rcond=1e-15, hermitian=False), call(N, rcond=1e-15, hermitian=False)],
+    "borders": [call(G), call(np.ones((3, 3)))],
+    "cholesky": [call(G, before=gram)],
+    "eigh": [call(G, lower=True, before=gram), call(G, lower=False, driver="ev", before=gram)],
+    "eigvalsh": [call(G, lower=True, before=gram)],
+    "eigh_generalized": [call(G, G[::-1], lower=True, before=gram)],
+    "svd": [call(M), call(N), call(G)],
+    "svdvals": [call(M), call(N)],
+    "repeated": [call(P, size=3, kind="eigen")],
+    "vanishing": [call(P, size=3, warn=True), call(np.array([1.0, 0.0]), size=3, warn=False)],
+    "largest": [call(M)],
+    # functions of matrices
+    "sylvester": [call(G, G[:2, :2], N), call(np.stack([G, G.T]), G[:2, :2], N)],
+    "expm": [call(G / 2), call(np.stack([G, G.T]) / 2)],
+    "expm_frechet": [call(G / 8, G.T), call(np.stack([G, G.T]) / 8, G.T)],
+    "sqrtm": [call(G, before=gram)],
+    "logm": [call(G, before=gram)],
+    "halvings": [call(np.eye(2) / 2)],
+    "polar": [call(G), call(N)],
 }
 
 WITHOUT_BATCH_RULE = {
     "convolve": "NumPy's convolve is one-dimensional: examples are taken one by one",
+    "factors": "LAPACK factorises one matrix; for stacks there is another way to solve",
     "observe": "asks a function of the caller's, of which nothing is known",
 }
 """Ops that are applied example by example, and why."""
@@ -252,6 +374,7 @@ WITHOUT_BATCH_RULE = {
 WITHOUT_PARTIAL = {
     ("where", 0): "a mask has no derivative",
     ("ldexp", 1): "an exponent is an integer",
+    ("solve_factored", 1): "the factors are those of the matrix, in which it has one",
     ("copysign", 1): "only its sign counts, which is locally constant",
     ("heaviside", 0): "a step is locally constant",
 }
@@ -441,6 +564,7 @@ def test_batches(name, c):
     for count in range(1, len(places) + 1):
         for mapped in map(set, itertools.combinations(places, count)):
             many = BatchTrace(3)
-            got, expected = many.unwrap(result(None, mapped)), np.stack([result(j, mapped) for j in range(3)])
-            assert got.shape == expected.shape
-            np.testing.assert_allclose(got, expected, rtol=1e-13, atol=1e-13)
+            whole, singles = as_list(result(None, mapped)), [as_list(result(j, mapped)) for j in range(3)]
+            for got, *expected in zip(map(many.unwrap, whole), *singles, strict=True):
+                assert got.shape == np.stack(expected).shape
+                np.testing.assert_allclose(got, np.stack(expected), rtol=1e-13, atol=1e-13)

@@ -80,6 +80,12 @@ CALLERS: dict[Any, Callable] = {}
 """Functions that call a function they are given (quad) -> implementation, which is always used: what the given function
 depends on need not be among the arguments."""
 
+OPERANDS: dict[type, Callable[[Any, Any, Any], Any]] = {}
+"""Classes that are no arrays (a sparse matrix) -> `(op, x, y)`: what an operator means between one and a traced value."""
+
+DEFERRING: set[Any] = set()
+"""Code of operators of other libraries that ask for an array and, given one that holds an object, leave it to us."""
+
 CALLABLES: dict[type, Callable[[Any], Callable]] = {}
 """Classes of callable library objects (an interpolator) -> from an object to what is called in its place."""
 

@@ -14,11 +14,12 @@ import numpy as np
 from wengert.box.dispatch import FUNCTIONS, UFUNCS, implements, name_of
 from wengert.box.functions.operands import array, holds_traced, size_of
 from wengert.box.ufunc_methods import METHODS
-from wengert.box.writing import counted, link, replace, set_item, settled
+from wengert.box.writing import link, replace, set_item, settled
 from wengert.errors import InPlaceError
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, scatter
 from wengert.ops.op import Traced
+from wengert.ops.store import counted
 from wengert.types import ndim_of, shape_of
 
 # ---------------------------------------------------------------------------------------------------------- writers

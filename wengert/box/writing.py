@@ -19,7 +19,6 @@ This module works on boxes without importing their classes; `box.py` and `cells.
 
 from __future__ import annotations
 
-import functools
 import math
 import sys
 import threading
@@ -34,7 +33,7 @@ from wengert.errors import InPlaceError
 from wengert.ops.index import fill_pattern, index, split_index
 from wengert.ops.op import Op, Trace, Traced, call
 from wengert.ops.shape import astype
-from wengert.ops.store import store
+from wengert.ops.store import counted, store
 from wengert.types import dtype_of, is_inexact, shape_of
 
 _SMALL_PART = 4
@@ -109,12 +108,6 @@ class View:
         if self._positions is None:
             self._positions = np.asarray(self.function(counted(self.root.shape)))
         return self._positions
-
-
-@functools.lru_cache(maxsize=8)
-def counted(shape: tuple[int, ...]) -> np.ndarray:
-    """0, 1, 2, … in a shape. Kept, so that n slices of one array find their positions in O(n)."""
-    return np.arange(math.prod(shape)).reshape(shape)
 
 
 # -------------------------------------------------------------------------------------------------- settling, views
@@ -293,8 +286,8 @@ def overwrite(holder: Any, slot: str, v: Any, pattern: tuple, arrays: tuple) -> 
     setattr(holder, slot, None)
     try:
         if isinstance(x, Traced):
-            if sys.getrefcount(x) > 2:  # besides `x` and the argument of getrefcount
-                x = clone(x)
+            if sys.getrefcount(x) > 2 or x.view_of is not None:  # type: ignore[attr-defined]
+                x = clone(settled(x))  # others hold it, besides `x` and the argument of getrefcount, or its root
             write(x, v, pattern, arrays)
         elif x.__class__ is np.ndarray and not isinstance(v, Traced):
             place = fill_pattern(pattern, arrays)

@@ -18,6 +18,7 @@ import numpy as np
 
 from wengert.box.cells import Cell
 from wengert.box.dispatch import CALLABLES, CALLERS, PENDING, look_for_imports
+from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.writing import about_to_write, settled
 from wengert.capture.instrument import instrument, is_user_code, is_user_function, set_hooks, written_positions
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, replacement_of
@@ -67,6 +68,8 @@ def call(f: Any, operands: int = 1) -> Any:
     if kind is MethodType:
         if is_user_function(f):
             return instrument(f)
+        if is_of_scipy_stats(f):
+            return with_instrumented_arguments(instrument(f))
         found = replacement_of(f) if f.__self__.__class__.__hash__ is not None else None
         if found is None and (method := replacement_of(f.__func__)) is not None:
             return MethodType(method, f.__self__)

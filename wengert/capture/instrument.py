@@ -23,6 +23,7 @@ from pathlib import Path
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
+from wengert.box.distributions.lookup import is_of_scipy_stats, stand_in
 from wengert.capture.locate import Located, locate
 from wengert.capture.rewrite import HOOKS, Rewriter, written_parameters
 
@@ -46,6 +47,8 @@ def instrument(f: Any) -> Any:
             return twin[1]
         return _twin_of_function(f)
     if kind is MethodType:
+        if is_of_scipy_stats(f):
+            return stand_in(f)
         function = instrument(f.__func__)
         return f if function is f.__func__ else MethodType(function, f.__self__)
     if kind is functools.partial:
@@ -56,6 +59,8 @@ def instrument(f: Any) -> Any:
         return _twin_of_class(f)
     if kind is BuiltinFunctionType:
         return f
+    if is_of_scipy_stats(f):
+        return stand_in(f)
     method = kind.__dict__.get("__call__") or getattr(kind, "__call__", None)  # noqa: B004
     if method.__class__ is FunctionType and is_user_code(method.__code__):
         function = instrument(method)

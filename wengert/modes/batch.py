@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
+from wengert.box.writing import overwrite
 from wengert.errors import ConcretizationError
-from wengert.ops.op import Op, Trace, call, fresh_tag
+from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
 from wengert.ops.shape import broadcast_to
+from wengert.ops.store import place_in_batch
 from wengert.types import dtype_of, shape_of
 
 
@@ -76,6 +78,16 @@ class BatchTrace(Trace):
         if y.__class__ is tuple:
             return tuple(Batch(self, part) for part in y)
         return Batch(self, y)
+
+    def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
+        if any(isinstance(a, Traced) for a in arrays):
+            return NotImplemented
+        mine = self.owns(v)
+        found = place_in_batch(shape_of(box.value), v.value if mine else v, mine, arrays, pattern)
+        if found is NotImplemented:
+            return NotImplemented
+        overwrite(box, "value", *found, arrays)
+        return None
 
     def _one_by_one(self, op: Op, values: tuple, mapped: tuple, params: dict) -> Any:
         results = [

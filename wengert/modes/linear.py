@@ -277,8 +277,7 @@ def _undo_write(cts: list[Any], inputs: tuple, places: tuple, ct: Owned, args: t
     if 1 in places:
         i = inputs[places.index(1)]
         part = written(ct.value, v, arrays, pattern, x.shape)
-        if part.__class__ is np.ndarray and part.base is not None:
-            part = part.copy()
+        part = _detached(part)
         cts[i] = part if cts[i] is None else _add(cts[i], part)
     if 0 in places:
         i = inputs[0]
@@ -288,6 +287,15 @@ def _undo_write(cts: list[Any], inputs: tuple, places: tuple, ct: Owned, args: t
             cts[i] = Scattered(x.shape, x.dtype, buffer=ct.value)
         else:
             cts[i] = _add(old, ct.value)
+
+
+def _detached(part: Any) -> Any:
+    """A value, just computed, that does not share memory with others, so that they can be written in place."""
+    if part.__class__ is np.ndarray:
+        return part if part.base is None else part.copy()
+    if isinstance(part, Box) and "value" in part.state:
+        part.value = _detached(part.value)
+    return part
 
 
 def push(nodes: list[Any], dots: list[Any], wanted: Sequence[int]) -> list[Any]:
@@ -316,7 +324,10 @@ def push(nodes: list[Any], dots: list[Any], wanted: Sequence[int]) -> list[Any]:
                     total = part if total is None else total + part
             dots[k] = total
         elif kind is APPLY:
-            dots[k] = _push_through_op(node, dots)
+            if node[1] is store:
+                dots[k] = _push_through_write(node, dots, last_use.get(k, ()))
+            else:
+                dots[k] = _push_through_op(node, dots)
         elif kind is COMPONENT:
             _, i, which = node
             dots[k] = None if dots[i] is None else dots[i][which]
@@ -369,7 +380,24 @@ def _push_through_op(node: Any, dots: list[Any]) -> Any:
     for p, dot in given:
         part = call(op, *args[:p], dot, *args[p + 1 :], **params)
         total = part if total is None else total + part
+    if op is index and total.__class__ is np.ndarray and total.base is not None and 4 * total.size <= total.base.size:
+        total = total.copy()  # a small view would keep the whole tangent from being written in place
     return total
+
+
+def _push_through_write(node: Any, dots: list[Any], last: Sequence[int]) -> Any:
+    """The tangent of x with that of v in its place: written in place if this is the last use of the tangent of x."""
+    _, _, inputs, places, args, params = node
+    x_dot = dots[inputs[places.index(0)]] if 0 in places else None
+    v_dot = dots[inputs[places.index(1)]] if 1 in places else None
+    if x_dot is None and v_dot is None:
+        return None
+    written_to = Owned(np.zeros(*args[0]) if x_dot is None else x_dot)
+    del x_dot
+    if 0 in places and inputs[0] in last:
+        dots[inputs[0]] = None
+    overwrite(written_to, "value", 0 if v_dot is None else v_dot, params["pattern"], tuple(args[2:]))
+    return written_to.value
 
 
 def _push_through_pullback(node: Any, dots: list[Any]) -> Any:

@@ -1,5 +1,41 @@
 """The table of ops: one row per elementary operation, partial derivatives stated once."""
 
-from wengert.ops import elementwise, index, linalg, matrix_functions, products, reduce, shape, spectra
+from wengert.ops import (
+    bessel,
+    elementwise,
+    elliptic,
+    filters,
+    fourier,
+    gamma,
+    incomplete,
+    index,
+    linalg,
+    matrix_functions,
+    orthogonal,
+    products,
+    reduce,
+    shape,
+    sparse,
+    special,
+    spectra,
+)
 
-__all__ = ["elementwise", "index", "linalg", "matrix_functions", "products", "reduce", "shape", "spectra"]
+__all__ = [
+    "bessel",
+    "elementwise",
+    "elliptic",
+    "filters",
+    "fourier",
+    "gamma",
+    "incomplete",
+    "index",
+    "linalg",
+    "matrix_functions",
+    "orthogonal",
+    "products",
+    "reduce",
+    "shape",
+    "sparse",
+    "special",
+    "spectra",
+]

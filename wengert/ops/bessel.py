@@ -1,7 +1,7 @@
 """Rows for Bessel functions: cylindrical, modified, scaled, spherical, Hankel and Airy functions.
 
-Derivatives in the argument are differences or sums of neighbouring orders (DLMF 10.6.1, 10.29.1, 10.51.1), which hold at
-zero as well. Derivatives in the order have no rule: differentiating in it is an error.
+Derivatives in the argument are differences or sums of neighbouring orders (DLMF 10.6.1, 10.29.1, 10.51.1), which hold
+at zero as well. Derivatives in the order have no rule: differentiating in it is an error.
 
 The scaled functions exp(∓x)·I, exp(±x)·K vary slowly where the unscaled ones grow or decay: the sum of neighbouring
 orders cancels against the function itself. Their n-th derivative is the op with parameter n, computed from its
@@ -17,7 +17,9 @@ import numpy as np
 import scipy.special as sc
 
 from wengert.ops.derive import elementwise
+from wengert.ops.shape import astype
 from wengert.ops.special import double, is_complex, no_rule, precision, rounded
+from wengert.types import dtype_of
 
 # ------------------------------------------------------------------------------------------------------ cylindrical
 
@@ -35,6 +37,16 @@ hankel1 = elementwise(
 )
 hankel2 = elementwise(
     "hankel2", sc.hankel2, (_of_order("hankel2"), lambda y, v, x: 0.5 * (hankel2(v - 1, x) - hankel2(v + 1, x)))
+)
+hankel1e = elementwise(
+    "hankel1e",
+    sc.hankel1e,
+    (_of_order("hankel1e"), lambda y, v, x: 0.5 * (hankel1e(v - 1, x) - hankel1e(v + 1, x)) - 1j * y),
+)
+hankel2e = elementwise(
+    "hankel2e",
+    sc.hankel2e,
+    (_of_order("hankel2e"), lambda y, v, x: 0.5 * (hankel2e(v - 1, x) - hankel2e(v + 1, x)) + 1j * y),
 )
 
 j0 = elementwise("j0", sc.j0, (lambda y, x: -j1(x),))
@@ -128,7 +140,7 @@ def _above(n: Any) -> Any:
 
 def _spherical(name: str, function: Any, lower: int, upper: int) -> Any:
     def slope(y: Any, n: Any, x: Any) -> Any:
-        m = n if n.__class__ is int else double(n)
+        m = n if n.__class__ is int else astype(n, dtype=dtype_of(x))
         return (lower * m * op(_below(n), x) + upper * (m + 1) * op(_above(n), x)) / (2 * m + 1)
 
     op = elementwise(name, lambda n, x: function(n, x), (_of_order(name), slope))

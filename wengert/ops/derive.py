@@ -292,6 +292,8 @@ def result_aval(op: Op, args: Sequence[Any], params: dict) -> Aval:
         shape = op.shape(*[aval_of(a) if a.__class__ in SCALARS else a for a in args], **params)
     else:
         return aval_of(op.impl(*[_zeros_at_no_cost(a) for a in args], **params))
+    if isinstance(op, Linear):  # integers are structure
+        args = [a for a in args if a.__class__ in SCALARS or is_inexact(dtype_of(a))]
     dtype: Any = None
     for a in args:
         if a.__class__ in SCALARS:

@@ -196,4 +196,3 @@ spline_filter = linear(
     shape=lambda x, **params: x.shape,
 )
 """From samples to coefficients of a B-spline, along one axis: `scipy.ndimage.spline_filter1d`."""
-

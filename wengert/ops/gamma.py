@@ -14,9 +14,8 @@ import numpy as np
 import scipy.special as sc
 
 from wengert.ops.derive import elementwise, zero
-from wengert.ops.elementwise import cos, equal, exp, less, log, remainder, rint, sin, where
+from wengert.ops.elementwise import cos, equal, exp, less, remainder, rint, sin, where
 from wengert.ops.special import double, is_complex, no_rule, precision, rounded
-from wengert.types import SCALARS
 
 _NODES, _WEIGHTS = (0.5 * (np.polynomial.legendre.leggauss(12)[0] + 1), 0.5 * np.polynomial.legendre.leggauss(12)[1])
 
@@ -101,9 +100,7 @@ betaln = elementwise(
     sc.betaln,
     (lambda y, a, b: -polygamma_step(a, b, n=0), lambda y, a, b: -polygamma_step(b, a, n=0)),
 )
-poch = elementwise(
-    "poch", sc.poch, (lambda y, z, m: y * polygamma_step(z, m, n=0), lambda y, z, m: y * digamma(z + m))
-)
+poch = elementwise("poch", sc.poch, (lambda y, z, m: y * polygamma_step(z, m, n=0), lambda y, z, m: y * digamma(z + m)))
 
 
 def _binom_parts(y: Any, n: Any, k: Any) -> tuple[Any, Any, Any]:

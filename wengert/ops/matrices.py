@@ -44,14 +44,19 @@ def masked(x: Any, mask: np.ndarray) -> Any:
     return where(mask, x, 0)
 
 
+def _triangle(x: Any, k: int) -> np.ndarray:
+    rows, columns = shape_of(x)[-2:]
+    return np.tri(rows, columns, k, dtype=bool)
+
+
 def lower_part(x: Any, k: int = 0) -> Any:
     """What is on and below the k-th diagonal of each matrix."""
-    return masked(x, np.tri(*shape_of(x)[-2:], k, dtype=bool))
+    return masked(x, _triangle(x, k))
 
 
 def upper_part(x: Any, k: int = 0) -> Any:
     """What is on and above the k-th diagonal of each matrix."""
-    return masked(x, ~np.tri(*shape_of(x)[-2:], k - 1, dtype=bool))
+    return masked(x, ~_triangle(x, k - 1))
 
 
 def diagonal(x: Any) -> Any:
@@ -121,9 +126,9 @@ def batch_of_columns(op_getter: Any) -> Any:
             size, *lead, n, k = shape_of(b)
             axes = tuple(range(1, len(lead) + 2))
             columns = reshape(transpose(b, axes=(*axes, 0, len(lead) + 2)), shape=(*lead, n, size * k))
-            y = reshape(call(op, a, columns, **params), shape=(*lead, n, size, k))
+            y = reshape(op(a, columns, **params), shape=(*lead, n, size, k))
             return transpose(y, axes=(len(lead) + 1, *range(len(lead) + 1), len(lead) + 2))
-        return call(op, *align(args, mapped), **params)
+        return op(*align(args, mapped), **params)
 
     return rule
 

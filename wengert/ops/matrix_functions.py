@@ -1,28 +1,41 @@
 """Rows for functions of whole matrices: Sylvester's equation, exponential, logarithm, square root, polar factors.
 
-The derivative of a matrix function f in the direction e, its Fréchet derivative, is a block of f at a larger matrix
-(Mathias 1996; Higham 2008, "Functions of Matrices", theorem 3.6):
+None needs eigenvectors, so all are right for repeated eigenvalues and for matrices that cannot be diagonalised.
 
-    f([a e; 0 a]) = [f(a)  L(a, e); 0  f(a)]
+The derivative of the exponential in the direction e, its Fréchet derivative L, is a block of the exponential of a
+larger matrix (Mathias 1996; Higham 2008, "Functions of Matrices", theorem 3.6):
+
+    exp [a e; 0 a] = [exp a  L(a, e); 0  exp a]
 
 L is linear in e, with the transpose L(aᵀ, ·), and its own derivative in a is, by the same theorem, a block of L at
-[a e; 0 a]. So one row for f and one for L, which refer to each other, give all orders. They need no eigenvectors, and
-are right for repeated eigenvalues and for matrices that cannot be diagonalised.
+[a e; 0 a]. So a row for exp and one for L, which refer to each other, give all orders. The square root solves a
+quadratic equation, whose derivative is Sylvester's equation; the logarithm comes from square roots.
 """
 
 from __future__ import annotations
 
+import builtins
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from wengert.ops.derive import General, general, unfit
+from wengert.ops.derive import general, unfit, zero
 from wengert.ops.elementwise import absolute, divide, equal, logical_or, stop_gradient, where
-from wengert.ops.linalg import solve
-from wengert.ops.matrices import above, adjoint, batch_of_one, batch_of_stacks, beside, block, column, swapped
-from wengert.ops.op import call
+from wengert.ops.linalg import inv, solve
+from wengert.ops.matrices import (
+    above,
+    adjoint,
+    batch_of_one,
+    batch_of_stacks,
+    beside,
+    block,
+    column,
+    identity_like,
+    swapped,
+)
 from wengert.ops.products import matmul
 from wengert.ops.reduce import max
 from wengert.ops.shape import astype, broadcast_to
@@ -70,7 +83,7 @@ sylvester = general(
 )
 """The solution x of a x + x b = q."""
 
-# -------------------------------------------------------------------------------------------------- matrix functions
+# ------------------------------------------------------------------------------------------------------- exponential
 
 
 def _doubled(a: Any, e: Any) -> Any:
@@ -94,38 +107,6 @@ def _top(x: Any) -> Any:
     return max(absolute(x), axis=(ndim_of(x) - 2, ndim_of(x) - 1))
 
 
-def matrix_function(name: str, impl: Callable, frechet_impl: Callable | None = None) -> tuple[General, General]:
-    """Rows for a function of stacks of matrices and for its Fréchet derivative, (a, e) ↦ L(a, e)."""
-
-    def compute_frechet(a: Any, e: Any) -> Any:
-        if frechet_impl is not None and a.ndim == e.ndim == 2:
-            return frechet_impl(a, e)
-        shape, dtype = np.broadcast_shapes(a.shape, e.shape), np.result_type(a, e)
-        a, e = (np.broadcast_to(x, shape).astype(dtype) for x in (a, e))
-        c = _scale(a, e)
-        return _upper_right(impl(_doubled(a, e * c))) / c
-
-    def rule(a_dot: Any, y: Any, a: Any) -> Any:
-        return frechet(a if dtype_of(a) == dtype_of(y) else astype(a, dtype=dtype_of(y)), a_dot)
-
-    def rule_in_a(a_dot: Any, y: Any, a: Any, e: Any) -> Any:
-        shape, dtype = shape_of(y), dtype_of(y)
-        a, a_dot, e = (_as(x, shape, dtype) for x in (a, a_dot, e))
-        c = _scale(a, e)
-        return _upper_right(frechet(_doubled(a, e * c), _doubled(a_dot, np.zeros(shape, dtype)))) / c
-
-    function = general(name, impl, (rule,), batch=batch_of_one(lambda: function), shape=lambda a: a.shape)
-    frechet = general(
-        name + "_frechet",
-        compute_frechet,
-        (rule_in_a, lambda e_dot, y, a, e: frechet(a, e_dot)),
-        transposes={1: lambda ct, a, e: unfit(call(frechet, swapped(a), ct), e.shape, e.dtype)},
-        batch=batch_of_stacks(lambda: frechet),
-        shape=lambda a, e: np.broadcast_shapes(a.shape, e.shape),
-    )
-    return function, frechet
-
-
 def _as(x: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     if dtype_of(x) != dtype:
         x = astype(x, dtype=dtype)
@@ -133,16 +114,40 @@ def _as(x: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
 
 
 def _expm_frechet(a: Any, e: Any) -> Any:
-    return _in_precision_of(scipy.linalg.expm_frechet(a, e, compute_expm=False, check_finite=False), a, e)
+    if a.ndim == e.ndim == 2:
+        return _in_precision_of(scipy.linalg.expm_frechet(a, e, compute_expm=False, check_finite=False), a, e)
+    shape, dtype = np.broadcast_shapes(a.shape, e.shape), np.result_type(a, e)
+    a, e = (_as(x, shape, dtype) for x in (a, e))
+    c = _scale(a, e)
+    return _upper_right(scipy.linalg.expm(_doubled(a, e * c))) / c
 
 
-def _logm(a: Any) -> Any:
-    double = a.astype(np.result_type(a, np.float64))
-    return _in_precision_of(_each(scipy.linalg.logm, double), a)
+def _frechet_in_matrix(a_dot: Any, y: Any, a: Any, e: Any) -> Any:
+    shape, dtype = shape_of(y), dtype_of(y)
+    a, a_dot, e = (_as(x, shape, dtype) for x in (a, a_dot, e))
+    c = _scale(a, e)
+    return _upper_right(expm_frechet(_doubled(a, e * c), _doubled(a_dot, np.zeros(shape, dtype)))) / c
 
 
-expm, expm_frechet = matrix_function("expm", lambda a: scipy.linalg.expm(a), _expm_frechet)
-logm, logm_frechet = matrix_function("logm", _logm)
+expm = general(
+    "expm",
+    lambda a: scipy.linalg.expm(a),
+    (lambda a_dot, y, a: expm_frechet(a, a_dot),),
+    batch=batch_of_one(lambda: expm),
+    shape=lambda a: a.shape,
+)
+
+expm_frechet = general(
+    "expm_frechet",
+    _expm_frechet,
+    (_frechet_in_matrix, lambda e_dot, y, a, e: expm_frechet(a, e_dot)),
+    transposes={1: lambda ct, a, e: unfit(expm_frechet(swapped(a), ct), e.shape, e.dtype)},
+    batch=batch_of_stacks(lambda: expm_frechet),
+    shape=lambda a, e: np.broadcast_shapes(a.shape, e.shape),
+)
+"""The derivative of the exponential at a in the direction e."""
+
+# ------------------------------------------------------------------------------------------ square root and logarithm
 
 sqrtm = general(
     "sqrtm",
@@ -152,6 +157,47 @@ sqrtm = general(
     shape=lambda a: a.shape,
 )
 """The principal square root, y y = a, so y y_dot + y_dot y = a_dot."""
+
+_NODES, _WEIGHTS = (x.tolist() for x in np.polynomial.legendre.leggauss(9))
+
+
+def _halvings(y: Any) -> Any:
+    """As many zeros as a logarithm has to be halved times to have a norm of 1/4 at most."""
+    top = float(np.max(np.linalg.norm(y, 1, axis=(-2, -1)), initial=0))
+    count = builtins.max(0, math.ceil(math.log2(4 * top))) if 0 < top < math.inf else 0
+    return np.zeros((*shape_of(y)[:-2], count))
+
+
+halvings = zero("halvings", _halvings, batch=batch_of_one(lambda: halvings))
+
+
+def _logm(a: Any) -> Any:
+    double = a.astype(np.result_type(a, np.float64))
+    return _in_precision_of(_each(scipy.linalg.logm, double), a)
+
+
+def _logm_rule(a_dot: Any, y: Any, a: Any) -> Any:
+    """Inverse scaling and squaring (Al-Mohy, Higham & Relton 2013), the tangent going along with the square roots.
+
+    Near the identity log x = ∫₀¹ (x − 1) (1 + t (x − 1))⁻¹ dt, by Gauss–Legendre quadrature. The theorem on blocks
+    would ask for logarithms of matrices that cannot be diagonalised, close to the branch cut.
+    """
+    x = a if dtype_of(a) == dtype_of(y) else astype(a, dtype=dtype_of(y))
+    count = shape_of(halvings(y))[-1]
+    for _ in range(count):
+        x = sqrtm(x)
+        a_dot = sylvester(x, x, a_dot)
+    eye = identity_like(x)
+    total: Any = 0
+    for node, weight in zip(_NODES, _WEIGHTS, strict=True):
+        t = (node + 1) / 2
+        inverse = inv(eye * (1 - t) + x * t)
+        total = total + matmul(inverse, matmul(a_dot, inverse)) * (weight / 2)
+    return total * 2**count
+
+
+logm = general("logm", _logm, (_logm_rule,), batch=batch_of_one(lambda: logm), shape=lambda a: a.shape)
+"""The principal logarithm."""
 
 # ----------------------------------------------------------------------------------------------------- polar factors
 

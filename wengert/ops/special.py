@@ -2,8 +2,8 @@
 
 The functions are SciPy's ufuncs; a row adds the partial derivatives. Formulas are chosen so that they do not cancel:
 where the textbook derivative is a difference of nearly equal numbers (`erfcx` and `dawsn` far out, `log_ndtr` in its
-tail), the n-th derivative is an op of its own with parameter `n`, computed from an integral or a series whose terms have
-one sign. The other families stand in `gamma.py`, `incomplete.py`, `bessel.py`, `elliptic.py` and `orthogonal.py`.
+tail), the n-th derivative is an op of its own with parameter `n`, computed from an integral or a series whose terms
+have one sign. The other families stand in `gamma.py`, `incomplete.py`, `bessel.py`, `elliptic.py` and `orthogonal.py`.
 
 A parameter in which a function varies smoothly but has no rule (the order of a Bessel function) has the partial
 `no_rule(...)`, which raises: never a silent zero.
@@ -34,6 +34,7 @@ from wengert.ops.elementwise import (
     maximum,
     minimum,
     power,
+    power_log,
     reciprocal,
     sin,
     sinc,
@@ -240,6 +241,10 @@ def _exprel(x: Any, n: int) -> Any:
 
 exprel = elementwise("exprel", _exprel, (lambda y, x, n: exprel(x, n=n + 1),))
 exp10 = elementwise("exp10", sc.exp10, (lambda y, x: y * LN10,))
+sindg = elementwise("sindg", sc.sindg, (lambda y, x: math.pi / 180 * cosdg(x),))
+cosdg = elementwise("cosdg", sc.cosdg, (lambda y, x: -math.pi / 180 * sindg(x),))
+tandg = elementwise("tandg", sc.tandg, (lambda y, x: math.pi / 180 * (1 + y * y),))
+cotdg = elementwise("cotdg", sc.cotdg, (lambda y, x: -math.pi / 180 * (1 + y * y),))
 cosm1 = elementwise("cosm1", sc.cosm1, (lambda y, x: -sin(x),))
 
 
@@ -257,6 +262,8 @@ def _boxcox1p_in_power(y: Any, x: Any, p: Any) -> Any:
 
 
 boxcox1p = elementwise("boxcox1p", sc.boxcox1p, (lambda y, x, p: exp((p - 1) * log1p(x)), _boxcox1p_in_power))
+
+powm1 = elementwise("powm1", sc.powm1, (lambda z, x, p: p * power(x, p - 1), lambda z, x, p: power_log(x, p, n=1)))
 
 lambertw = elementwise("lambertw", lambda z, k, tol: sc.lambertw(z, k, tol), (lambda w, z, k, tol: exp(-w) / (1 + w),))
 wrightomega = elementwise("wrightomega", sc.wrightomega, (lambda y, z: y / (1 + y),))

@@ -107,7 +107,8 @@ def inverse_gaps(w: Any) -> Any:
 def _eigh(a: Any, lower: bool, driver: str | None = None) -> tuple[Any, Any]:
     """SciPy uses other routines of LAPACK than NumPy, which may choose other signs."""
     if driver is None:
-        return tuple(np.linalg.eigh(a, "L" if lower else "U"))
+        w, v = np.linalg.eigh(a, "L" if lower else "U")
+        return w, v
     n = shape_of(a)[-1]
     pairs = [scipy.linalg.eigh(x, lower=lower, driver=driver, check_finite=False) for x in a.reshape(-1, n, n)]
     w, v = (np.stack(part) for part in zip(*pairs, strict=True))

@@ -15,7 +15,8 @@ import numpy as np
 import scipy.special as sc
 
 from wengert.box.box import plain
-from wengert.box.distributions.univariate import log_of, never, split
+from wengert.box.distributions.univariate import log_of, split
+from wengert.ops.elementwise import stop_gradient
 
 TINY = 1e-100
 _DEEPEST = 4096
@@ -36,7 +37,7 @@ def log_betainc(a: Any, b: Any, x: Any, complement: Any, log_x: Any = None) -> A
     log_x = np.log(x) if log_x is None else log_x
     return split(
         sc.betainc(a, b, x) < TINY,
-        _log_beta_fraction,
+        log_beta_fraction,
         _log_betainc,
         (a, b, x, complement, log_x),
         (1000.0, 1.0, 0.5, 0.5, float(np.log(0.5))),
@@ -58,24 +59,15 @@ def _log_betainc(a: Any, b: Any, x: Any, complement: Any, log_x: Any) -> Any:
 
 def _deep_enough(evaluate: Callable, *args: Any) -> Any:
     """`evaluate(depth, *args)` at the depth from which on it stays the same."""
-    values = [np.asarray(plain(a), float) for a in _aligned(args)]
-    depth, last = 8, evaluate(8, *values)
+    values = [stop_gradient(a) for a in args]
+    depth, last = 8, plain(evaluate(8, *values))
     while depth < _DEEPEST:
         depth *= 2
-        now = evaluate(depth, *values)
-        if never(np.abs(now - last) > 1e-15 * np.abs(now)):
+        now = plain(evaluate(depth, *values))
+        if not np.any(np.abs(now - last) > 1e-15 * np.abs(now)):
             break
         last = now
     return evaluate(depth, *args)
-
-
-def _aligned(args: tuple) -> list:
-    """Operands such that those with a hidden batch axis still broadcast when it is seen."""
-    rank = max(np.ndim(plain(a)) for a in args)
-    return [
-        v if (v := plain(a)) is a or np.ndim(v) == 0 else v.reshape(v.shape[:1] + (1,) * (rank - v.ndim) + v.shape[1:])
-        for a in args
-    ]
 
 
 def _log_series(a: Any, x: Any) -> Any:
@@ -102,7 +94,7 @@ def _log_fraction(a: Any, x: Any) -> Any:
     return a * np.log(x) - x - sc.gammaln(a) - np.log(_deep_enough(fraction, a, x))
 
 
-def _log_beta_fraction(a: Any, b: Any, x: Any, complement: Any, log_x: Any) -> Any:
+def log_beta_fraction(a: Any, b: Any, x: Any, complement: Any, log_x: Any) -> Any:
     """I_x(a, b) = xᵃ(1 − x)ᵇ/(a·B(a, b)) · 1/(1 + d₁/(1 + d₂/(1 + …))) (DLMF 8.17.22)."""
 
     def fraction(depth: int, a: Any, b: Any, x: Any) -> Any:

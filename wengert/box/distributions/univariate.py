@@ -15,6 +15,7 @@ are plain arrays and all alike, the common case, cost no selection at all.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,8 +43,18 @@ def never(mask: Any) -> bool:
     return not isinstance(mask, Traced) and not np.any(mask)
 
 
+def either(*masks: Any) -> Any:
+    """Where one of several masks is true."""
+    return functools.reduce(np.logical_or, masks)
+
+
+def all_of(*masks: Any) -> Any:
+    """Where several masks are true."""
+    return functools.reduce(np.logical_and, masks)
+
+
 def split(mask: Any, yes: Formula, no: Formula, args: tuple, spare_yes: tuple, spare_no: tuple) -> Any:
-    """`yes(*args)` where the mask is true, `no(*args)` elsewhere; where a formula does not count, it gets the spares."""
+    """`yes(*args)` where the mask is true, `no(*args)` elsewhere; where a formula does not count it gets the spares."""
     if never(mask):
         return no(*args)
     if always(mask):

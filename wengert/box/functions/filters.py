@@ -147,7 +147,7 @@ def _filtered(b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
     k = max(shape_of(a)[0], shape_of(b)[0]) - 1
     driven = convolve_nd(x, b, rank=1, mode="full")
     if zi is not None:
-        zi = s.broadcast_to(zi, shape=(*lead, k))
+        zi = s.broadcast_to(zi, shape=(*lead, k)) * index(a, pattern=(0,))  # SciPy's states are those of a₀ = 1
         driven = _longer(driven, n + k) + _longer(zi, n + k)
     y = recursive_filter(a, index(driven, pattern=(..., slice(0, n))))
     if zi is None:

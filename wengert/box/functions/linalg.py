@@ -27,9 +27,11 @@ from wengert.ops.reduce import argsort
 from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
 
 # NumPy's named results, of which it does not publish the classes.
-_EigResult, _EighResult, _QRResult, _SlogdetResult, _SVDResult = (
-    type(f(np.eye(1))) for f in (np.linalg.eig, np.linalg.eigh, np.linalg.qr, np.linalg.slogdet, np.linalg.svd)
-)
+_EigResult: Any = type(np.linalg.eig(np.eye(1)))
+_EighResult: Any = type(np.linalg.eigh(np.eye(1)))
+_QRResult: Any = type(np.linalg.qr(np.eye(1)))
+_SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
+_SVDResult: Any = type(np.linalg.svd(np.eye(1)))
 _NOT_GIVEN = object()
 
 
@@ -70,7 +72,7 @@ def solve(a: Any, b: Any) -> Any:
     a, b = squares(a), inexact(b)
     if ndim_of(b) == 0:
         raise ValueError("solve: Input operand 1 does not have enough dimensions")
-    return by_columns(lambda columns: l.solve(a, columns), b)
+    return by_columns(lambda columns: l.solve_once(a, columns), b)
 
 
 @implements(np.linalg.inv)
@@ -125,7 +127,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
 
 
 def least_squares(a: Any, b: Any, rcond: float, keep_axis: bool) -> tuple[Any, Any, int, Any]:
-    """Solution of least norm, sums of squares (NumPy's of a vector have an axis, SciPy's not), rank, singular values."""
+    """Solution of least norm, sums of squares (for a vector NumPy's have an axis), rank, singular values."""
     rows, columns = shape_of(a)
     if shape_of(b)[0] != rows:
         raise np.linalg.LinAlgError("Incompatible dimensions")

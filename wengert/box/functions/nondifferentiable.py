@@ -40,9 +40,3 @@ _state(
 _state(np, "poly polydiv", f"not yet; write it with np.convolve, or {_CUSTOM}")
 _state(np, "polyfit roots", f"it solves an equation, which has no rule yet; {_CUSTOM}")
 _state(np.linalg, "matrix_rank", f"an integer, which has no derivative; {_CONSTANT}")
-_state(
-    np.fft,
-    "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn",
-    f"Fourier transforms have no rules yet; {_CUSTOM}",
-)
-_state(np.fft, "fftshift ifftshift", "not yet; write it with np.roll")

@@ -78,7 +78,7 @@ def solve(
     if assume_a in ("pos", "positive definite"):
         factor = l.cholesky(a)
         return by_columns(lambda columns: _cho_solve(factor, columns), b)
-    return by_columns(lambda columns: l.solve(a, columns), b)
+    return by_columns(lambda columns: l.solve_once(a, columns), b)
 
 
 @implements_blind(scipy.linalg.inv)

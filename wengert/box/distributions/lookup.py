@@ -1,0 +1,115 @@
+"""From SciPy's distributions to ours: what a call of `scipy.stats.norm.logpdf`, or of a frozen distribution, means.
+
+SciPy's distributions are objects whose methods turn arguments into plain arrays. Instrumented code asks `stand_in` what
+to call for such a method (or for the object itself, which freezes parameters): with nothing traced it is SciPy's own.
+A distribution frozen with traced parameters is a `Frozen`.
+
+scipy.stats takes long to import. Nothing here imports it: whoever holds one of its objects has.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import sys
+from collections.abc import Callable
+from types import MethodType
+from typing import Any
+
+from wengert.box.distributions.continuous import CONTINUOUS
+from wengert.box.distributions.discrete import DISCRETE
+from wengert.box.distributions.multivariate import MULTIVARIATE, PARAMETERS
+from wengert.box.distributions.univariate import unsupported
+from wengert.box.functions.operands import holds_traced
+from wengert.ops.op import Traced
+
+UNIVARIATE = {**CONTINUOUS, **DISCRETE}
+_MODULE = "scipy.stats."
+
+
+def is_of_scipy_stats(f: Any) -> bool:
+    """Whether something is an object of scipy.stats, such as a distribution, or a method of one."""
+    owner = f.__self__ if f.__class__ is MethodType else f
+    module = getattr(owner.__class__, "__module__", None)
+    return module.__class__ is str and module.startswith(_MODULE)
+
+
+def stand_in(f: Any) -> Callable:
+    """What to call for an object of scipy.stats, or a method of one: ours if an argument is traced, else itself."""
+
+    @functools.wraps(f, updated=())
+    def called(*args: Any, **kwargs: Any) -> Any:
+        for a in itertools.chain(args, kwargs.values()):
+            if isinstance(a, Traced) or (a.__class__ in (list, tuple) and holds_traced(a)):
+                return implementation(f)(*args, **kwargs)
+        return f(*args, **kwargs)
+
+    return called
+
+
+def implementation(f: Any) -> Callable:
+    """What a method of a distribution means on traced values."""
+    owner, method = (f.__self__, f.__name__) if f.__class__ is MethodType else (f, "__call__")
+    frozen = getattr(owner, "dist", None) or getattr(owner, "_dist", None)
+    name = _name_of(frozen or owner)
+    if name is None:
+        raise unsupported(owner.__class__.__name__.removesuffix("_gen"), method)
+    if frozen is not None:
+        return getattr(Frozen(name, *_frozen_parameters(name, owner)), method)
+    if method in ("__call__", "freeze"):
+        return lambda *args, **kwds: Frozen(name, args, kwds)
+    return _method(name, method)
+
+
+def _name_of(distribution: Any) -> str | None:
+    """The name of a distribution that has formulas here."""
+    name = distribution.__class__.__name__.removesuffix("_gen")
+    if name in MULTIVARIATE:
+        return name
+    if name not in UNIVARIATE:
+        return None
+    # Somebody may have made another one of the class, with another support.
+    usual = getattr(sys.modules["scipy.stats"], name)
+    return name if (distribution.a, distribution.b) == (usual.a, usual.b) else None
+
+
+def _frozen_parameters(name: str, frozen: Any) -> tuple[tuple, dict]:
+    """The parameters with which a distribution of SciPy's was frozen."""
+    if name in UNIVARIATE:
+        return frozen.args, frozen.kwds
+    return (), {parameter: getattr(frozen, parameter) for parameter in PARAMETERS[name] if hasattr(frozen, parameter)}
+
+
+def _method(name: str, method: str) -> Callable:
+    found = MULTIVARIATE[name].get(method) if name in MULTIVARIATE else UNIVARIATE[name].method(method)
+    if found is None:
+        raise unsupported(name, method)
+    return found
+
+
+class Frozen:
+    """A distribution with fixed parameters, of which some are traced; it has the methods of SciPy's."""
+
+    def __init__(self, name: str, args: tuple, kwds: dict):
+        self.name = name
+        if name in MULTIVARIATE:
+            known = PARAMETERS[name]
+            kwds = {**dict(zip(known, args, strict=False)), **kwds}
+            args, kwds = (), {k: v for k, v in kwds.items() if k in known}
+        else:
+            UNIVARIATE[name].parameters(name, args, kwds)  # raises if they do not fit
+        self.args, self.kwds = args, kwds
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_") or "kwds" not in self.__dict__:
+            raise AttributeError(attribute)
+        name = self.name
+        if name in MULTIVARIATE and attribute in self.kwds and attribute not in MULTIVARIATE[name]:
+            return self.kwds[attribute]
+        if not hasattr(getattr(sys.modules["scipy.stats"], name), attribute):
+            raise AttributeError(f"a frozen {name} has no attribute {attribute!r}")
+        found = _method(name, attribute)
+        return lambda *data, **named: found(*data, *self.args, **named, **self.kwds)
+
+    def __repr__(self) -> str:
+        return f"<frozen {self.name} with traced parameters>"

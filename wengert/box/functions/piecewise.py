@@ -1,0 +1,197 @@
+"""Piecewise polynomials: what every spline and interpolator in one variable is evaluated as.
+
+The piece in which a point lies is locally constant; there the value is a polynomial of the distance from the left end of
+the piece, which has derivatives in the point, in the coefficients and in the breakpoints. At a breakpoint the derivative
+is that of the piece to its right (at the last one, to its left).
+
+A B-spline becomes a piecewise polynomial by its derivatives at the knots, which follow from its coefficients by
+differences (de Boor, A Practical Guide to Splines, X (15)) and from the basis (ibid., X: the recurrence of Cox and de
+Boor); both are differentiable in the knots.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.box.functions.operands import answer, array, cast, flat, join, pick, stacked
+from wengert.errors import UnsupportedFunctionError
+from wengert.ops import elementwise as e
+from wengert.ops import reduce as r
+from wengert.ops import shape as s
+from wengert.ops.index import ARRAY, index
+from wengert.types import dtype_of, ndim_of, shape_of
+
+
+def double(x: Any) -> Any:
+    """An operand in double precision, real or complex: what SciPy's interpolators compute in."""
+    x = array(x)
+    return cast(x, np.complex128 if dtype_of(x).kind == "c" else np.float64)
+
+
+def piece_of(x: Any, start: Any, stop: Any = None) -> Any:
+    """x[start:stop] along the first axis."""
+    return index(x, pattern=(slice(start, stop),))
+
+
+def column(v: Any, ndim: int) -> Any:
+    """A vector along the first of `ndim` axes."""
+    return s.reshape(v, shape=shape_of(v) + (1,) * (ndim - 1))
+
+
+class Piecewise:
+    """A piecewise polynomial with coefficients `c`, highest power first, and breakpoints `x`, as SciPy's `PPoly`."""
+
+    clips = False
+    """Whether an integral that does not extrapolate ends at the ends (of a B-spline), or is NaN."""
+
+    def __init__(self, c: Any, x: Any, extrapolate: Any = True, axis: int = 0):
+        self.c = c
+        self.x = x
+        self.extrapolate = True if extrapolate is None else extrapolate
+        self.axis = axis
+
+    # ------------------------------------------------------------------------------------------------- evaluation
+
+    def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
+        extrapolate = self.extrapolate if extrapolate is None else extrapolate
+        points = cast(array(x), np.float64)
+        shape, t = shape_of(points), flat(points)
+        first, last = index(self.x, pattern=(0,)), index(self.x, pattern=(-1,))
+        if extrapolate == "periodic":
+            t = first + e.remainder(t - first, last - first)
+        y = self._at(t, nu)
+        if not extrapolate:
+            outside = e.logical_or(e.less(t, first), e.greater(t, last))
+            y = e.where(s.reshape(outside, shape=shape_of(t) + (1,) * (ndim_of(y) - 1)), math.nan, y)
+        return self._arranged(y, shape)
+
+    def _at(self, t: Any, nu: int) -> Any:
+        """At points in a row: the polynomial of each one's piece, by Horner's rule."""
+        order, pieces, *rest = shape_of(self.c)
+        if nu < 0:
+            raise ValueError("Order of derivative cannot be negative")
+        piece = answer(lambda x, v: np.clip(np.searchsorted(x, v, side="right") - 1, 0, pieces - 1), self.x, t)
+        distance = column(t - pick(self.x, piece), 1 + len(rest))
+        y: Any = None
+        for j in range(max(order - nu, 0)):
+            power = order - 1 - j
+            term = index(self.c, piece, pattern=(j, ARRAY)) * float(math.perm(power, nu))
+            y = term if y is None else y * distance + term
+        if y is None:
+            return distance * np.zeros((1, *rest))
+        return y
+
+    def _arranged(self, y: Any, shape: tuple[int, ...]) -> Any:
+        """Points in their shape, at the place of the axis along which the data were."""
+        rest, n, k = shape_of(y)[1:], len(shape), self.axis
+        y = s.reshape(y, shape=(*shape, *rest))
+        if k and rest:
+            y = s.transpose(y, axes=(*range(n, n + k), *range(n), *range(n + k, n + len(rest))))
+        return y
+
+    # ------------------------------------------------------------------------------- derivatives and antiderivatives
+
+    def derivative(self, nu: int = 1) -> Piecewise:
+        if nu < 0:
+            return self.antiderivative(-nu)
+        order = shape_of(self.c)[0]
+        if nu >= order:
+            return Piecewise(piece_of(self.c, 0, 1) * 0.0, self.x, self.extrapolate, self.axis)
+        factors = np.array([math.perm(order - 1 - j, nu) for j in range(order - nu)], float)
+        kept = piece_of(self.c, 0, order - nu)
+        return Piecewise(kept * column(factors, ndim_of(self.c)), self.x, self.extrapolate, self.axis)
+
+    def antiderivative(self, nu: int = 1) -> Piecewise:
+        if nu <= 0:
+            return self.derivative(-nu)
+        c = self.c
+        for _ in range(nu):
+            order, rank = shape_of(c)[0], ndim_of(c)
+            c = c / column(np.arange(order, 0, -1.0), rank)
+            widths = column(piece_of(self.x, 1) - piece_of(self.x, 0, -1), rank - 1)
+            gain: Any = 0.0
+            for j in range(order):
+                gain = (gain + index(c, pattern=(j,))) * widths
+            before = join([piece_of(gain, 0, 1) * 0.0, piece_of(gain, 0, -1)], 0)
+            c = join([c, s.reshape(r.cumsum(before, axis=0), shape=(1, *shape_of(before)))], 0)
+        extrapolate = False if self.extrapolate == "periodic" else self.extrapolate
+        return Piecewise(c, self.x, extrapolate, self.axis)
+
+    def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
+        extrapolate = self.extrapolate if extrapolate is None else extrapolate
+        whole = self.antiderivative()
+        a, b = (cast(array(v), np.float64) for v in (a, b))
+        first, last = index(self.x, pattern=(0,)), index(self.x, pattern=(-1,))
+        if extrapolate == "periodic":
+            period = last - first
+            turn = whole._at(s.reshape(last, shape=(1,)), 0)[0]
+            turns = e.floor((b - first) / period) - e.floor((a - first) / period)
+            a, b = (first + e.remainder(v - first, period) for v in (a, b))
+        elif not extrapolate and self.clips:
+            a, b = (e.minimum(e.maximum(v, first), last) for v in (a, b))
+        ends = stacked([a, b], 0)
+        values = whole._at(ends, 0)
+        if not extrapolate and not self.clips:
+            outside = e.logical_or(e.less(ends, first), e.greater(ends, last))
+            values = e.where(column(outside, ndim_of(values)), math.nan, values)
+        y = index(values, pattern=(1,)) - index(values, pattern=(0,))
+        return y + turns * turn if extrapolate == "periodic" else y
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise UnsupportedFunctionError(
+            f"{name} of a spline with traced data", remedy="use its values, .derivative, .antiderivative or .integrate"
+        )
+
+
+# ----------------------------------------------------------------------------------------------------------- B-splines
+
+
+def basis(t: Any, k: int, interval: Any, x: Any) -> list[Any]:
+    """The k + 1 B-splines of degree k that are not zero on the intervals, at points in them."""
+    found: list[Any] = [x * 0.0 + 1.0]
+    for j in range(1, k + 1):
+        carried: Any = 0.0
+        longer = []
+        for m in range(j):
+            right, left = pick(t, interval + (m + 1)), pick(t, interval + (1 - j + m))
+            share = found[m] / (right - left)
+            longer.append(carried + (right - x) * share)
+            carried = (x - left) * share
+        found = [*longer, carried]
+    return found
+
+
+def from_bspline(t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> Piecewise:
+    """The piecewise polynomial that a B-spline is. Its coefficients run along the first axis of `c`."""
+    n = shape_of(t)[0] - k - 1
+    t, c = double(t), piece_of(double(c), 0, n)
+    rank = ndim_of(c)
+    interval = answer(lambda knots: np.flatnonzero(np.diff(knots[k : n + 1]) > 0) + k, t)
+    start = pick(t, interval)
+    rows = []
+    for m in range(k + 1):
+        # The m-th derivative is a spline of degree k − m on the knots without m at either end.
+        knots = piece_of(t, m, shape_of(t)[0] - m)
+        value: Any = 0.0
+        for j, b in enumerate(basis(knots, k - m, interval - m, start)):
+            value = value + column(b, rank) * pick(c, interval - k + j)
+        rows.append(value / float(math.factorial(m)))
+        if m < k:
+            step = piece_of(knots, k - m + 1, -1) - piece_of(knots, 1, -(k - m) - 1)
+            empty = e.equal(step, 0)
+            slope = column(e.where(empty, 0.0, (k - m) / e.where(empty, 1.0, step)), rank)
+            c = (piece_of(c, 1) - piece_of(c, 0, -1)) * slope
+    ends = join([start, piece_of(t, n, n + 1)], 0)
+    spline = Spline(stacked(rows[::-1], 0), ends, extrapolate, axis)
+    return spline
+
+
+class Spline(Piecewise):
+    """A B-spline."""
+
+    clips = True

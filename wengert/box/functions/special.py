@@ -1,0 +1,215 @@
+"""Special functions: which op each ufunc of `scipy.special` is, and the functions that are compositions.
+
+SciPy's ufuncs dispatch by themselves. Some public functions are thin wrappers of private ufuncs (`zeta`, `lambertw`,
+`spherical_jn`), which are registered as well, so that these work without instrumentation too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.special as sc
+
+from wengert.box.dispatch import NONDIFFERENTIABLE, UFUNCS, implements, implements_blind
+from wengert.box.functions.operands import operand, unsupported_option
+from wengert.ops import bessel, elliptic, gamma, incomplete, special
+from wengert.ops import elementwise as e
+from wengert.ops.op import TABLE, Traced
+from wengert.types import dtype_of
+
+_SAME_NAME = """
+    erf erfc erfi erfinv erfcinv ndtr ndtri log_ndtr ndtri_exp expit logit log_expit
+    xlogy xlog1py entr rel_entr kl_div huber pseudo_huber
+    exp10 sindg cosdg tandg cotdg cosm1 powm1 boxcox boxcox1p wrightomega exp1 expi expn spence owens_t
+    gamma gammaln loggamma gammasgn digamma rgamma beta betaln poch binom
+    gammainc gammaincc gammaincinv gammainccinv betainc betaincc betaincinv betainccinv
+    jv yv iv kv hankel1 hankel2 hankel1e hankel2e j0 j1 y0 y1 i0 i1 k0 k1
+    hyp2f1 hyp1f1 hyp0f1 hyperu ellipk ellipe ellipkm1
+    eval_jacobi eval_gegenbauer eval_genlaguerre eval_laguerre eval_legendre eval_chebyt eval_chebyu
+    eval_hermite eval_hermitenorm
+"""
+
+
+def _register(names: str, meaning: Any) -> None:
+    """Say what ufuncs mean; a private one may be missing in another version of SciPy."""
+    for name in names.split():
+        for module in (sc, sc._ufuncs):
+            ufunc = getattr(module, name, None)
+            if isinstance(ufunc, np.ufunc):
+                UFUNCS[ufunc] = meaning
+
+
+for _name in _SAME_NAME.split():
+    _register(_name, TABLE[_name])
+_register("psi", gamma.digamma)
+_register("jn", bessel.jv)
+_register("yn", bessel.yv)
+_register("kn", bessel.kv)
+_register("_riemann_zeta", gamma.zeta)
+for _name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"):
+    _register("_" + _name, TABLE[_name])
+
+# Ops with parameters.
+_register("erfcx", lambda x: special.erfcx(x, n=0))
+_register("dawsn", lambda x: special.dawsn(x, n=0))
+_register("exprel", lambda x: special.exprel(x, n=0))
+_register("_zeta", lambda x, q: gamma.hurwitz(x, q, n=0))
+_register("ive", lambda v, x: bessel.ive(v, x, n=0))
+_register("kve", lambda v, x: bessel.kve(v, x, n=0))
+_register("i0e", lambda x: bessel.ive(0, x, n=0))
+_register("i1e", lambda x: bessel.ive(1, x, n=0))
+_register("k0e", lambda x: bessel.kve(0, x, n=0))
+_register("k1e", lambda x: bessel.kve(1, x, n=0))
+_register("ellipkinc", lambda phi, m: elliptic.elliptic(phi, m, p=0, q=1))
+_register("ellipeinc", lambda phi, m: elliptic.elliptic(phi, m, p=0, q=-1))
+
+
+def _unscaled(op: Any, name: str) -> Callable:
+    """jve and yve: of real numbers they are jv and yv."""
+
+    def function(v: Any, x: Any) -> Any:
+        if dtype_of(x).kind == "c":
+            raise unsupported_option(f"scipy.special.{name}", "a complex number", "it is not analytic; scale jv or yv")
+        return op(v, x)
+
+    return function
+
+
+_register("jve", _unscaled(bessel.jv, "jve"))
+_register("yve", _unscaled(bessel.yv, "yve"))
+
+# Several results.
+_register("sici", lambda x: (special.sinint(x), special.cosint(x)))
+_register("shichi", lambda x: (special.sinhint(x), special.coshint(x)))
+_register("fresnel", lambda x: (special.fresnel_s(x), special.fresnel_c(x)))
+_register("airy", lambda x: (bessel.airy_ai(x), bessel.airy_aip(x), bessel.airy_bi(x), bessel.airy_bip(x)))
+
+# Compositions.
+_register("exp2", e.exp2)
+_register("expm1", e.expm1)
+_register("log1p", e.log1p)
+_register("cbrt", e.cbrt)
+_register("zetac", lambda x: gamma.zeta(x) - 1)
+_register("chdtr", lambda v, x: incomplete.gammainc(v * 0.5, x * 0.5))
+_register("chdtrc", lambda v, x: incomplete.gammaincc(v * 0.5, x * 0.5))
+_register("chdtri", lambda v, p: 2 * incomplete.gammainccinv(v * 0.5, p))
+_register("gdtr", lambda a, b, x: incomplete.gammainc(b, a * x))
+_register("gdtrc", lambda a, b, x: incomplete.gammaincc(b, a * x))
+_register("pdtr", lambda k, m: incomplete.gammaincc(e.floor(k) + 1, m))
+_register("pdtrc", lambda k, m: incomplete.gammainc(e.floor(k) + 1, m))
+_register("bdtr", lambda k, n, p: incomplete.betaincc(e.floor(k) + 1, n - e.floor(k), p))
+_register("bdtrc", lambda k, n, p: incomplete.betainc(e.floor(k) + 1, n - e.floor(k), p))
+_register("nbdtr", lambda k, n, p: incomplete.betainc(n, e.floor(k) + 1, p))
+_register("nbdtrc", lambda k, n, p: incomplete.betaincc(n, e.floor(k) + 1, p))
+_register("fdtr", lambda d, b, x: incomplete.betainc(d * 0.5, b * 0.5, d * x / (b + d * x)))
+_register("fdtrc", lambda d, b, x: incomplete.betainc(b * 0.5, d * 0.5, b / (b + d * x)))
+_register("eval_sh_legendre", lambda n, x: TABLE["eval_legendre"](n, 2 * x - 1))
+_register("eval_sh_chebyt", lambda n, x: TABLE["eval_chebyt"](n, 2 * x - 1))
+_register("eval_sh_chebyu", lambda n, x: TABLE["eval_chebyu"](n, 2 * x - 1))
+_register("eval_chebyc", lambda n, x: 2 * TABLE["eval_chebyt"](n, 0.5 * x))
+_register("eval_chebys", lambda n, x: TABLE["eval_chebyu"](n, 0.5 * x))
+
+
+def _lambertw(z: Any, k: Any, tol: Any) -> Any:
+    return special.lambertw(z, k=k, tol=tol)
+
+
+_register("_lambertw", _lambertw)
+
+# -------------------------------------------------------------------------------------------------- other functions
+
+
+@implements(np.i0)
+def i0(x: Any) -> Any:
+    return bessel.i0(x)
+
+
+@implements_blind(sc.lambertw)
+def lambertw(z: Any, k: Any = 0, tol: float = 1e-8) -> Any:
+    return special.lambertw(operand(z), k=k, tol=tol)
+
+
+@implements_blind(sc.zeta)
+def zeta(x: Any, q: Any = None, out: Any = None) -> Any:
+    if out is not None:
+        raise unsupported_option("scipy.special.zeta", "out=", "use the returned result")
+    return gamma.zeta(operand(x)) if q is None else gamma.hurwitz(operand(x), operand(q), n=0)
+
+
+@implements_blind(sc.polygamma)
+def polygamma(n: Any, x: Any) -> Any:
+    return gamma.polygamma(operand(n), operand(x))
+
+
+@implements_blind(sc.multigammaln)
+def multigammaln(a: Any, d: int) -> Any:
+    total = d * (d - 1) / 4 * math.log(math.pi)
+    for j in range(d):
+        total = total + gamma.gammaln(operand(a) - j / 2)
+    return total
+
+
+@implements_blind(sc.factorial)
+def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
+    """Γ(n + 1), and zero for negative n."""
+    if exact or extend != "zero":
+        raise unsupported_option("scipy.special.factorial", "exact= or extend=", "leave it out, or use gamma(n + 1)")
+    n = operand(n)
+    negative = e.less(n, 0)
+    return e.where(negative, 0, gamma.gamma(e.where(negative, 0, n) + 1))
+
+
+def _counting(function: Callable, name: str) -> Callable:
+    """A number of selections of k from N: zero unless 0 ≤ k ≤ N."""
+
+    def count(N: Any, k: Any, exact: bool = False, repetition: bool = False) -> Any:
+        if exact:
+            raise unsupported_option(
+                f"scipy.special.{name}", "exact=True", "leave it out: integers have no derivatives"
+            )
+        N, k = operand(N), operand(k)
+        if repetition:
+            N = N + k - 1
+        possible = e.logical_and(e.less_equal(k, N), e.greater_equal(k, 0))
+        return e.where(possible, function(e.where(possible, N, 1), e.where(possible, k, 1)), 0)
+
+    return count
+
+
+implements_blind(sc.comb)(_counting(gamma.binom, "comb"))
+implements_blind(sc.perm)(_counting(lambda N, k: gamma.poch(N - k + 1, k), "perm"))
+
+if hasattr(sc, "softplus"):
+
+    @implements_blind(sc.softplus)
+    def softplus(x: Any, **options: Any) -> Any:
+        if options:
+            raise unsupported_option("scipy.special.softplus", ", ".join(options), "leave it out")
+        return e.logaddexp(0, operand(x))
+
+
+def _spherical(name: str) -> Callable:
+    op: Any = TABLE[name]
+
+    def function(n: Any, z: Any, derivative: bool = False) -> Any:
+        n = n if isinstance(n, Traced) else int(n) if np.ndim(n) == 0 else np.asarray(n, int)
+        z = operand(z)
+        return op.partials[1](None, n, z) if derivative else op(n, z)
+
+    return function
+
+
+for _name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"):
+    implements_blind(getattr(sc, _name))(_spherical(_name))
+    _register(f"_{_name}_d", lambda n, z, op=TABLE[_name]: op.partials[1](None, n, z))
+
+# ---------------------------------------------------------------------------------------------- without derivatives
+
+_NOT_YET = "not yet; give it a rule with wg.custom_jvp"
+for _name in dir(sc):
+    _function = getattr(sc, _name)
+    if isinstance(_function, np.ufunc) and _function not in UFUNCS:
+        NONDIFFERENTIABLE[_function] = _NOT_YET

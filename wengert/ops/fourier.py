@@ -1,0 +1,143 @@
+"""Rows for Fourier, cosine and sine transforms along one axis, whose length they keep.
+
+All are linear, so the only thing to state is the transpose. Padding, cropping and several axes are compositions
+(`box/functions/fourier.py`). With the pairing Re(ct·x_dot), which does not conjugate:
+
+    fft, ifft   the DFT matrix is symmetric: its own transpose
+    rfft        takes n real numbers to ⌊n/2⌋+1 complex ones; its transpose is Re ∘ fft of the padded cotangent, which
+                is an irfft with halved weights
+    irfft       the other way round: coefficients that stand for two count twice
+    dct, dst    types I and IV are symmetric, II and III each other's transposes, after the scaling (`orthogonalize`)
+                that makes them orthogonal; without it up to factors at the ends
+
+`norm` is one of "backward", "ortho", "forward"; a transpose keeps its scale, so norms swap where a transform takes the
+place of an inverse one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.fft
+
+from wengert.ops.derive import linear
+from wengert.ops.shape import astype, conjugate, real
+from wengert.types import dtype_of
+
+OPPOSITE = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
+
+
+def _back_to(ct: Any, x: Any) -> Any:
+    """A cotangent in the dtype of what it belongs to: of real numbers it is the real part."""
+    if dtype_of(ct).kind == "c" and x.dtype.kind != "c":
+        ct = real(ct)
+    return ct if dtype_of(ct) == x.dtype else astype(ct, dtype=x.dtype)
+
+
+def _next_axis(op_getter: Any) -> Any:
+    return lambda args, mapped, params: op_getter()(args[0], **{**params, "axis": params["axis"] + 1})
+
+
+fft = linear(
+    "fft",
+    lambda x, axis, norm: np.fft.fft(x, axis=axis, norm=norm),
+    lambda ct, x, axis, norm: _back_to(fft(ct, axis=axis, norm=norm), x),
+    batch=_next_axis(lambda: fft),
+)
+ifft = linear(
+    "ifft",
+    lambda x, axis, norm: np.fft.ifft(x, axis=axis, norm=norm),
+    lambda ct, x, axis, norm: _back_to(ifft(ct, axis=axis, norm=norm), x),
+    batch=_next_axis(lambda: ifft),
+)
+
+
+def _counts(n: int, axis: int, rank: int, inner: float) -> Any:
+    """One for coefficients of a real transform of length n that stand alone, `inner` for those with a mirror."""
+    c = np.full(n // 2 + 1, inner)
+    c[0] = 1.0
+    if n % 2 == 0:
+        c[-1] = 1.0
+    return c.reshape((-1,) + (1,) * (rank - axis - 1))
+
+
+def _like(c: Any, ct: Any) -> Any:
+    """Real constants in the precision of a cotangent."""
+    return c.astype(np.float32) if dtype_of(ct).char in "fF" else c
+
+
+def _rfft_transpose(ct: Any, x: Any, axis: int, norm: str) -> Any:
+    n = x.shape[axis]
+    halved = conjugate(ct) * _like(_counts(n, axis, len(x.shape), 0.5), ct)
+    return _back_to(irfft(halved, n=n, axis=axis, norm=OPPOSITE[norm]), x)
+
+
+def _irfft_transpose(ct: Any, x: Any, n: int, axis: int, norm: str) -> Any:
+    doubled = conjugate(rfft(ct, axis=axis, norm=OPPOSITE[norm])) * _like(_counts(n, axis, len(x.shape), 2.0), ct)
+    return _back_to(doubled, x)
+
+
+rfft = linear(
+    "rfft",
+    lambda x, axis, norm: np.fft.rfft(x, axis=axis, norm=norm),
+    _rfft_transpose,
+    batch=_next_axis(lambda: rfft),
+)
+irfft = linear(
+    "irfft",
+    lambda x, n, axis, norm: np.fft.irfft(x, n=n, axis=axis, norm=norm),
+    _irfft_transpose,
+    batch=_next_axis(lambda: irfft),
+)
+"""Of exactly ⌊n/2⌋+1 coefficients along the axis."""
+
+# --------------------------------------------------------------------------------------------- cosines and sines
+
+
+def _ends(ct: Any, axis: int, first: float, last: float) -> Any:
+    """A cotangent with its first and last element along the axis multiplied."""
+    n, rank = ct.shape[axis], len(ct.shape)
+    c = np.ones(n)
+    c[0] *= first
+    c[-1] *= last
+    return ct * _like(c.reshape((-1,) + (1,) * (rank - axis - 1)), ct)
+
+
+def _dct_transpose(ct: Any, x: Any, type: int, axis: int, norm: str, orthogonalize: bool) -> Any:
+    def partner(t: Any, type: int) -> Any:
+        return dct(t, type=type, axis=axis, norm=norm, orthogonalize=orthogonalize)
+
+    if orthogonalize or type == 4:
+        return _back_to(partner(ct, {1: 1, 2: 3, 3: 2, 4: 4}[type]), x)
+    if type == 1:  # the inner columns count twice
+        return _back_to(_ends(partner(_ends(ct, axis, 2.0, 2.0), 1), axis, 0.5, 0.5), x)
+    if type == 2:
+        return _back_to(partner(_ends(ct, axis, 2.0, 1.0), 3), x)
+    return _back_to(_ends(partner(ct, 2), axis, 0.5, 1.0), x)
+
+
+def _dst_transpose(ct: Any, x: Any, type: int, axis: int, norm: str, orthogonalize: bool) -> Any:
+    def partner(t: Any, type: int) -> Any:
+        return dst(t, type=type, axis=axis, norm=norm, orthogonalize=orthogonalize)
+
+    if orthogonalize or type in (1, 4):
+        return _back_to(partner(ct, {1: 1, 2: 3, 3: 2, 4: 4}[type]), x)
+    if type == 2:
+        return _back_to(partner(_ends(ct, axis, 1.0, 2.0), 3), x)
+    return _back_to(_ends(partner(ct, 2), axis, 1.0, 0.5), x)
+
+
+def _transform(function: Any) -> Any:
+    def impl(x: Any, type: int, axis: int, norm: str, orthogonalize: bool) -> Any:
+        return function(x, type=type, axis=axis, norm=norm, orthogonalize=orthogonalize)
+
+    return impl
+
+
+def _same_shape(x: Any, **params: Any) -> tuple[int, ...]:
+    return x.shape
+
+
+dct = linear("dct", _transform(scipy.fft.dct), _dct_transpose, batch=_next_axis(lambda: dct), shape=_same_shape)
+dst = linear("dst", _transform(scipy.fft.dst), _dst_transpose, batch=_next_axis(lambda: dst), shape=_same_shape)

@@ -1,0 +1,111 @@
+"""Rows for sparse matrices: products with a constant one, and linear systems.
+
+`sparse_matmul(x, matrix=A)` is A·x for a matrix of scipy.sparse that is constant, so it is linear, and its transpose is
+the product with Aᵀ. `sparse_solve(data, b, rows=…, columns=…)` solves A·x = b where `data` are the entries of A at
+(rows, columns), entries at one place adding up; the places are structure, the entries have derivatives:
+
+    x_dot = A⁻¹ (b_dot − A_dot · x)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.linalg
+
+from wengert.errors import UnsupportedFunctionError
+from wengert.ops.derive import general, linear, unfit
+from wengert.ops.index import ARRAY, index, scatter
+from wengert.ops.shape import broadcast_to, concatenate, reshape, transpose
+from wengert.types import ndim_of, shape_of
+
+
+def _swapped(x: Any) -> Any:
+    """The hidden axis in front of a vector or matrix moved behind its rows, and back."""
+    return transpose(x, axes=(1, 0, *range(2, ndim_of(x))))
+
+
+def _as_columns(op: Any, x: Any) -> Any:
+    """An operator on the first axis applied to all examples at once: they are more columns."""
+    shape = shape_of(x)
+    columns = reshape(_swapped(x), shape=(shape[1], math.prod(shape[:1] + shape[2:])))
+    y = op(columns)
+    return _swapped(reshape(y, shape=(shape_of(y)[0], shape[0], *shape[2:])))
+
+
+# ----------------------------------------------------------------------------------------------------------- products
+
+
+def _sparse_matmul(x: Any, matrix: Any) -> Any:
+    if not isinstance(x, (np.ndarray, np.generic)):
+        raise UnsupportedFunctionError(
+            f"a sparse matrix times a {type(x).__name__}", remedy="use NumPy arrays with scipy.sparse matrices"
+        )
+    return np.asarray(matrix @ x)
+
+
+sparse_matmul = linear(
+    "sparse_matmul",
+    _sparse_matmul,
+    lambda ct, x, matrix: unfit(sparse_matmul(ct, matrix=matrix.T), x.shape, x.dtype),
+    batch=lambda args, mapped, params: _as_columns(lambda x: sparse_matmul(x, **params), args[0]),
+    shape=lambda x, matrix: (matrix.shape[0], *x.shape[1:]),
+)
+
+# ------------------------------------------------------------------------------------------------------------- systems
+
+
+def _sparse_solve(data: Any, b: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
+    n = shape_of(b)[0]
+    dtype = np.result_type(data, b, np.float32)
+    matrix = scipy.sparse.csc_matrix((np.asarray(data, dtype), (rows, columns)), shape=(n, n))
+    try:
+        return scipy.sparse.linalg.splu(matrix).solve(np.asarray(b, dtype))
+    except RuntimeError:  # exactly singular: as spsolve does
+        return np.full(shape_of(b), np.nan, dtype)
+
+
+def product(data: Any, x: Any, rows: np.ndarray, columns: np.ndarray, size: int) -> Any:
+    """The product of a matrix with these entries, and `size` rows, with a vector or the columns of a matrix."""
+    picked = index(x, columns, pattern=(ARRAY,))
+    if ndim_of(x) == 2:
+        data = reshape(data, shape=(*shape_of(data), 1))
+    return scatter(data * picked, rows, patterns=((ARRAY,),), shape=(size, *shape_of(x)[1:]))
+
+
+def _solve_in_data(data_dot: Any, x: Any, data: Any, b: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
+    return sparse_solve(data, -product(data_dot, x, rows, columns, shape_of(x)[0]), rows=rows, columns=columns)
+
+
+def _solve_transposed(ct: Any, data: Any, b: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
+    return unfit(sparse_solve(data, ct, rows=columns, columns=rows), b.shape, b.dtype)
+
+
+def _batch_solve(args: Any, mapped: Any, params: dict) -> Any:
+    data, b = args
+    if not mapped[0]:
+        return _as_columns(lambda columns: sparse_solve(data, columns, **params), b)
+    size = shape_of(data)[0]
+    if not mapped[1]:
+        b = broadcast_to(b, shape=(size, *shape_of(b)))
+    one_by_one = [
+        sparse_solve(index(data, pattern=(k,)), index(b, pattern=(k,)), **params)[None]  # type: ignore[index]
+        for k in range(size)
+    ]
+    return concatenate(*one_by_one, axis=0)
+
+
+sparse_solve = general(
+    "sparse_solve",
+    _sparse_solve,
+    (
+        _solve_in_data,
+        lambda b_dot, x, data, b, rows, columns: sparse_solve(data, b_dot, rows=rows, columns=columns),
+    ),
+    transposes={1: _solve_transposed},
+    batch=_batch_solve,
+    shape=lambda data, b, rows, columns: b.shape,
+)
