@@ -278,6 +278,18 @@ def test_unbounded_truncation():
     assert_allclose(slope, -st.norm.pdf(1.0) / st.norm.cdf(1.0))
 
 
+def test_large_counts():
+    """Where the terms of the logarithm are so large that their sum has lost half its digits."""
+    k, mu = 10**8, 1.0001e8
+    exact = mp.exp(k * mp.log(mp.mpf(mu)) - mu - mp.loggamma(k + 1))
+    value, slope = wg.value_and_grad(lambda mu: st.poisson.pmf(k, mu))(mu)
+    assert_allclose(value, float(exact), rtol=1e-12)
+    assert_allclose(slope, float(exact * (k / mp.mpf(mu) - 1)), rtol=1e-10)
+    n, p = 2 * 10**8, 0.50001
+    exact = mp.exp(mp.loggamma(n + 1) - 2 * mp.loggamma(k + 1) + k * mp.log(mp.mpf(p)) + k * mp.log(1 - mp.mpf(p)))
+    assert_allclose(wg.value_and_grad(lambda p: st.binom.pmf(k, n, p))(p)[0], float(exact), rtol=1e-11)
+
+
 def test_other_tails():
     in_the_tail(lambda x: st.expon.logcdf(x), lambda x: mp.log(1 - mp.exp(-x)), 1e-100)
     in_the_tail(lambda x: st.expon.logcdf(x), lambda x: mp.log(1 - mp.exp(-x)), 50.0)
@@ -319,6 +331,10 @@ def test_boundaries_count_as_inside():
     assert wg.value_and_grad(lambda x: st.uniform.cdf(x, 0, 2))(2.0) == (1.0, 0.5)
     assert wg.value_and_grad(lambda x: st.gamma.logpdf(x, 1.0))(0.0) == (0.0, -1.0)
     assert_allclose(wg.value_and_grad(lambda x: st.beta.logpdf(x, 1.0, 3.0))(0.0), (np.log(3), -2.0))
+    assert wg.value_and_grad(lambda x: st.gamma.pdf(x, 2.0))(0.0) == (0.0, 1.0)
+    assert wg.value_and_grad(lambda x: st.weibull_min.pdf(x, 2.0))(0.0) == (0.0, 2.0)
+    assert wg.value_and_grad(lambda x: st.beta.pdf(x, 3.0, 2.0))(1.0)[1] == pytest.approx(-12.0)
+    assert_allclose(wg.value_and_grad(lambda x: st.f.pdf(x, 4.0, 2.0))(0.0), (0.0, 8.0))
     value, slope = wg.value_and_grad(lambda x: st.truncnorm.cdf(x, -1.0, 2.0))(-1.0)
     assert value == 0
     assert_allclose(slope, st.truncnorm.pdf(-1.0, -1.0, 2.0))
@@ -612,6 +628,27 @@ def test_multivariate_batches():
     for k in range(2):
         for a, b in zip(got, wg.grad(f, argnums=(0, 1))(POINTS[k], covs[k]), strict=True):
             assert_allclose(a[k], b, rtol=1e-10)
+
+
+def test_batches_of_probabilities_and_parameters():
+    rng = np.random.default_rng(0)
+    p, simplex = rng.uniform(0.1, 0.9, 4), rng.dirichlet([1, 2, 3], 4)
+    shapes = np.stack([COV, 2 * COV, COV + np.eye(3), 3 * COV])
+    for f, *args in (
+        (lambda p: np.sum(st.binom.pmf([0, 3, 12], 9, p)) + st.binom.logcdf(3, 9, p) + st.binom.entropy(7, p), p),
+        (lambda p, n: st.nbinom.logpmf(3, n, p) + st.nbinom.logsf(3, n, p) + st.nbinom.entropy(n, p), p, 5 * p),
+        (lambda m: st.poisson.logcdf(3, m) + st.poisson.logsf(3, m), np.array([1e-40, 1.0, 5.0, 3000.0])),
+        (lambda q, df: st.t.ppf(q, df) + st.f.ppf(q, df, 3.0) + st.beta.isf(q, df, 2.0), p, 8 * p),
+        (lambda q, a: st.truncnorm.ppf(q, a, a + 3), p, np.array([-3.0, -0.5, 0.5, 4.0])),
+        (lambda x, a: st.dirichlet.logpdf(x, a) + st.dirichlet.entropy(a), simplex[:, :2], 3 * simplex),
+        (lambda p: st.multinomial.logpmf([1, 2, 3], 6, p) + st.multinomial.entropy(6, p), simplex),
+        (lambda x, df, s: st.wishart(df, s).logpdf(x) + st.wishart.entropy(df, s), shapes, 4 + p, shapes[::-1]),
+    ):
+        derivative = wg.grad(f, argnums=tuple(range(len(args))))
+        got = wg.vmap(derivative)(*args)
+        for k in range(4):
+            for a, b in zip(got, derivative(*[a[k] for a in args]), strict=True):
+                assert_allclose(a[k], b, rtol=1e-9, atol=1e-12)
 
 
 def test_every_multivariate_distribution_is_in_scipy():

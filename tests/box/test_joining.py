@@ -257,15 +257,18 @@ def test_errors_are_those_of_numpy(name):
     check_error(*ERRORS[name], X)
 
 
-def test_out_is_refused():
-    for f in (
-        lambda x: np.concatenate([x, x], out=np.empty((4, 3))),
-        lambda x: np.stack([x, x], out=np.empty((2, 2, 3))),
-    ):
-        with pytest.raises(UnsupportedFunctionError, match="out="):
+def test_out():
+    plain = np.zeros((4, 3)), np.zeros((2, 2, 3))
+    check(lambda x: np.concatenate([x, x * x], out=np.empty((4, 3))), X)
+    check(lambda x: np.stack([x, x * x], out=np.empty((2, 2, 3))), X)
+    for f in (lambda x: np.concatenate([x, x], out=plain[0]), lambda x: np.stack([x, x], out=plain[1])):
+        with pytest.raises(InPlaceError, match="out="):
             wg.grad(lambda x, f=f: np.sum(f(x)))(X)
+    assert not any(np.any(out) for out in plain)
 
 
-def test_fill_diagonal_is_refused():
-    with pytest.raises(InPlaceError, match="np.where"):
-        wg.grad(lambda x: np.fill_diagonal(x, 1.0))(X)
+def test_fill_diagonal_of_a_plain_array_is_refused():
+    plain = np.zeros((2, 2))
+    with pytest.raises(InPlaceError, match="remedy: create"):
+        wg.grad(lambda x: [np.fill_diagonal(plain, x[0, 0]), np.sum(x)][1])(X)
+    assert not np.any(plain)

@@ -138,10 +138,16 @@ def test_bad_axes():
         wg.jvp(lambda x: np.sum(x, axis=(0, 0)), (X,), (X,))
 
 
-def test_out_is_refused():
-    for f in (np.sum, np.mean, np.std, np.max, np.cumsum, np.nansum, np.median, np.any):
-        with pytest.raises(UnsupportedFunctionError, match="out="):
-            wg.jvp(lambda x, f=f: f(x, axis=0, out=np.zeros(3)), (X,), (X,))
+def test_out():
+    for f in (np.sum, np.mean, np.std, np.max, np.cumsum, np.nansum, np.median):
+        plain = np.zeros(np.shape(f(X, axis=0)))
+        check(lambda x, f=f, plain=plain: f(x, axis=0, out=np.zeros_like(plain)), X, single=False)
+        with pytest.raises(InPlaceError, match="out="):
+            wg.jvp(lambda x, f=f, plain=plain: f(x, axis=0, out=plain), (X,), (X,))
+        assert not np.any(plain)
+    answer = np.zeros(3, bool)
+    wg.jvp(lambda x: [np.any(x, axis=0, out=answer), x][1], (X,), (X,))
+    np.testing.assert_array_equal(answer, np.any(X, axis=0))
 
 
 def test_methods():

@@ -14,9 +14,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.integrate
+import scipy.ndimage
+import scipy.sparse
 from harness import as_list, check
 
 import wengert as wg
+from wengert.box.functions.quadrature import Integrand
 from wengert.modes.batch import BatchTrace
 from wengert.ops.derive import Elementwise, General, Linear, Multilinear, Zero
 from wengert.ops.index import ARRAY
@@ -174,6 +178,8 @@ EXAMPLES: dict[str, list[Call]] = {
         name: [call(P, Q, np.array([0.3, 0.6, 0.8])), call(1.5, 0.7, 0.4)]
         for name in ["beta_density", "betainc", "betaincc", "betaincinv", "betainccinv"]
     },
+    "student_cdf": [call(P, V, n=0), call(1.5, V, n=1)],
+    "student_quantile": [call(P, np.array([0.3, 0.5, 0.8])), call(1.5, 0.4)],
     "betainc_by_ab": [call(P, Q, np.array([0.3, 0.6, 0.8]), i=1, j=0), call(1.5, 0.7, 0.4, i=0, j=1)],
     "elliptic": [call(P, V, p=0, q=1), call(P, V, p=0, q=-1), call(P, 0.4, p=1, q=3)],
     "hyp2f1": [call(1, 2, 3, V)],
@@ -332,6 +338,29 @@ EXAMPLES: dict[str, list[Call]] = {
         call(M, M, subscripts="ij,ij->"),
     ],
     "convolve": [call(T[0, 0], V, mode="full"), call(T[0, 0], V, mode="valid")],
+    # filters, sparse matrices, integrals
+    "convolve_nd": [
+        call(M, N[:2], rank=2, mode="full"),
+        call(T, M[:1, :2], rank=2, mode="valid"),
+        call(T, V, rank=1, mode="valid"),
+        call(T[0], M[1:], rank=1, mode="full"),
+    ],
+    "recursive_filter": [call(P, T[0]), call(M[1:] + 2, T), call(P, V[:2])],
+    "spline_filter": [
+        call(T, axis=1, order=3, mode="mirror"),
+        call(M, axis=1, order=2, mode="reflect"),
+        call(np.linspace(-1, 1, 70), axis=0, order=3, mode="constant"),
+        call(np.linspace(-1, 1, 70), axis=0, order=4, mode="grid-wrap"),
+    ],
+    "sparse_matmul": [
+        call(V, matrix=scipy.sparse.csr_array(M)),
+        call(N, matrix=scipy.sparse.coo_matrix(M)),
+    ],
+    "sparse_solve": [
+        call(2 + T[0, 0], V, rows=np.array([0, 1, 2, 0]), columns=np.array([0, 1, 2, 1])),
+        call(2 + T[0, 0], N, rows=np.array([0, 1, 2, 0]), columns=np.array([0, 1, 2, 1])),
+    ],
+    "integral": [call(0.3, 1.1, V, integrand=Integrand(lambda t, p: np.sum(np.sin(p * t)), scipy.integrate.quad, {}))],
     # linear algebra
     "solve": [call(G, N), call(G, T[:, :, :2]), call(np.stack([G, G.T]), N)],
     "factors": [call(G)],
@@ -367,6 +396,7 @@ EXAMPLES: dict[str, list[Call]] = {
 WITHOUT_BATCH_RULE = {
     "convolve": "NumPy's convolve is one-dimensional: examples are taken one by one",
     "factors": "LAPACK factorises one matrix; for stacks there is another way to solve",
+    "integral": "SciPy's adaptive quadrature finds its points for one example",
     "observe": "asks a function of the caller's, of which nothing is known",
 }
 """Ops that are applied example by example, and why."""

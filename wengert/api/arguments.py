@@ -37,7 +37,7 @@ class Prepared:
                  "in_structure", "leaves", "out_structure")  # fmt: skip
 
     def __init__(self, function: Callable, argnums: Argnums, args: tuple, kwargs: dict, has_aux: bool):
-        self._function = twin = hooks.instrument(function)
+        self._function = twin = hooks.resolve(function)
         writes = hooks.written_positions(twin)
         # What the function writes to is put into cells: the caller's arrays stay as they are.
         self._args = tuple([cell(a) if k in writes else a for k, a in enumerate(args)]) if writes else args

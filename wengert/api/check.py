@@ -10,7 +10,7 @@ import numpy as np
 from wengert import tree
 from wengert.api import numerical
 from wengert.api.products import jvp, vjp
-from wengert.capture.hooks import instrument
+from wengert.capture.hooks import resolve
 from wengert.errors import WengertError
 from wengert.types import dtype_of, is_inexact
 
@@ -52,7 +52,7 @@ def check_gradients(
     unknown = [mode for mode in modes if mode not in MODES]
     if unknown or not modes:
         raise ValueError(f"modes are among {MODES}, not {tuple(modes)}")
-    f = instrument(f)
+    f = resolve(f)
     leaves, structure = tree.flatten(args)
     names = [f"args{path}" for path in tree.paths(args)]
     places = [k for k, leaf in enumerate(leaves) if is_inexact(dtype_of(leaf))]

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.box.writing import running, settled
-from wengert.capture.hooks import instrument
+from wengert.capture.hooks import resolve
 from wengert.errors import MismatchError
 from wengert.modes.batch import BatchTrace
 from wengert.ops.shape import transpose
@@ -48,7 +48,7 @@ def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
         boxed = [x if axis is None else batch.wrap(_moved(x, axis, 0)) for x, axis in zip(leaves, axes, strict=True)]
         running.depth += 1
         try:
-            result = instrument(f)(*tree.unflatten(structure, boxed), **kwargs)
+            result = resolve(f)(*tree.unflatten(structure, boxed), **kwargs)
         finally:
             running.depth -= 1
         outs, out_structure = tree.flatten(result)

@@ -11,6 +11,7 @@ otherwise.
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -32,7 +33,7 @@ from wengert.ops.products import matmul
 from wengert.types import PLAIN, dtype_of, shape_of
 
 _SEQUENCES = (list, tuple)
-OPERANDS.update(dict.fromkeys(_SEQUENCES, lambda op, x, y: call2(op, operand(x), operand(y))))
+OPERANDS.update(dict.fromkeys(_SEQUENCES, lambda op, x, y: op(operand(x), operand(y))))
 _fills_the_tables = writers
 
 
@@ -72,6 +73,37 @@ def _binary(op: Op) -> tuple[Any, Any]:
     return forward, reflected
 
 
+def _equality(op: Op, compare: Any) -> Any:
+    """== or !=, which NumPy also has for what is no number: x == None, or a `match` of x with a string."""
+    of_numbers, _ = _binary(op)
+
+    def compared(self: Any, other: Any) -> Any:
+        if other is None or isinstance(other, (str, bytes)):
+            return compare(plain(self), other)
+        return of_numbers(self, other)
+
+    return compared
+
+
+def _of_masks(op: Op) -> tuple[Any, Any]:
+    """An operator between masks, and its reflection. Numbers have no bits to combine here."""
+
+    def forward(self: Any, other: Any) -> Any:
+        return call2(op, _mask(self), _mask(other))
+
+    def reflected(self: Any, other: Any) -> Any:
+        return call2(op, _mask(other), _mask(self))
+
+    return forward, reflected
+
+
+def _mask(x: Any) -> Any:
+    x = operand(x)
+    if dtype_of(x).kind != "b":
+        raise TypeError(f"&, |, ^ and ~ combine masks, not values of type {dtype_of(x)}; for numbers compare them first")
+    return x
+
+
 def _method(function: Any) -> Any:
     """A method that is the NumPy function of the same name with the box as first argument."""
 
@@ -103,7 +135,7 @@ def _in_place(op: Op) -> Any:
 
     def augmented(self: Any, other: Any) -> Any:
         new = call2(op, self, operand(other))
-        return replace(self, new) if self.shape else new
+        return replace(self, new) if self.shape or self.view_of is not None else new
 
     return augmented
 
@@ -139,10 +171,9 @@ class Box(Traced):
         x, y = inputs
         if x.__class__ in PLAIN and isinstance(op, Op):
             return self.owner.binary(op, x, y)
-        if x.__class__ in _SEQUENCES:
-            x = array(x)
-        elif y.__class__ in _SEQUENCES:
-            y = array(y)
+        special = OPERANDS.get(x.__class__) or OPERANDS.get(y.__class__)
+        if special is not None:
+            return special(op, x, y)
         return call2(op, x, y) if isinstance(op, Op) else op(x, y)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -230,8 +261,8 @@ class Box(Traced):
     __le__, _ = _binary(e.less_equal)
     __gt__, _ = _binary(e.greater)
     __ge__, _ = _binary(e.greater_equal)
-    __eq__, _ = _binary(e.equal)
-    __ne__, _ = _binary(e.not_equal)
+    __eq__ = _equality(e.equal, operator.eq)
+    __ne__ = _equality(e.not_equal, operator.ne)
     del _
 
     __iadd__ = _in_place(e.add)
@@ -242,6 +273,14 @@ class Box(Traced):
     __imod__ = _in_place(e.remainder)
     __ipow__ = _in_place(e.power)
     __imatmul__ = _in_place(matmul)
+
+    # Of masks, which are traced only in a batch.
+    __and__, __rand__ = _of_masks(e.logical_and)
+    __or__, __ror__ = _of_masks(e.logical_or)
+    __xor__, __rxor__ = _of_masks(e.logical_xor)
+
+    def __invert__(self) -> Any:
+        return call1(e.logical_not, _mask(self))
 
     def __neg__(self) -> Any:
         return call1(e.negative, self)
@@ -259,6 +298,8 @@ class Box(Traced):
         return other // self, other % self
 
     def __round__(self, ndigits: int | None = None) -> Any:
+        if ndigits is None and not self.shape:
+            return int(e.round(self, decimals=0))
         return e.round(self, decimals=ndigits or 0)
 
     # ------------------------------------------------------------------------------------------ as a container
@@ -293,7 +334,9 @@ class Box(Traced):
                 check_masks(self.shape, idx)
                 return call(index, self, *arrays, pattern=pattern)
         y = call(index, self, pattern=pattern)
-        return link(y, self, _Slice(pattern), pattern) if isinstance(y, Box) else y
+        if not isinstance(y, Box) or not (y.shape or Ellipsis in pattern):
+            return y  # x[..., 0] is a view of no axes, x[0] a number
+        return link(y, self, _Slice(pattern), pattern)
 
     def __setitem__(self, idx: Any, value: Any) -> None:
         set_item(self, idx, value)
@@ -333,7 +376,7 @@ class Box(Traced):
             return self.ravel()[args[0]] if len(args) == 1 and isinstance(args[0], int) else self[args]
         if self.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
-        return self.reshape(())
+        return s.reshape(self, shape=())
 
     def tolist(self) -> Any:
         """Nested lists of traced scalars."""

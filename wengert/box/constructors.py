@@ -137,6 +137,8 @@ def arange(*args: Any, **kwargs: Any) -> Any:
         k: v for k, v in kwargs.items() if k in names
     }
     start, stop, step = bounds.get("start", 0), bounds["stop"], bounds.get("step", 1)
+    if not isinstance(start, Traced) and not isinstance(step, Traced):
+        return cell(np.arange(start, plain(stop), step, dtype=kwargs.get("dtype")))
     count = math.ceil((plain(stop) - plain(start)) / plain(step))
     return start + step * np.arange(max(count, 0))
 

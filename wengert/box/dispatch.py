@@ -81,7 +81,7 @@ CALLERS: dict[Any, Callable] = {}
 depends on need not be among the arguments."""
 
 OPERANDS: dict[type, Callable[[Any, Any, Any], Any]] = {}
-"""Classes that are no arrays (a sparse matrix) -> `(op, x, y)`: what an operator means between one and a traced value."""
+"""Classes that are no arrays (a sparse matrix) -> `(op, x, y)`: an operator between one and a traced value."""
 
 DEFERRING: set[Any] = set()
 """Code of operators of other libraries that ask for an array and, given one that holds an object, leave it to us."""

@@ -130,7 +130,7 @@ def settled(x: Any) -> Any:
 
 def link(y: Any, source: Any, function: Callable, pattern: tuple | None = None, readonly: bool = False) -> Any:
     """Make `y`, which is `function(source)`, a view of `source`."""
-    if not isinstance(y, Traced) or y is source or not shape_of(y):
+    if not isinstance(y, Traced) or y is source:
         return y
     source_view = source.view_of
     root = source

@@ -7,6 +7,7 @@ by a cell, if the function that writes is the only one that holds it.
 
 from __future__ import annotations
 
+import functools
 import operator
 import sys
 from abc import ABCMeta
@@ -20,7 +21,7 @@ from wengert.box.cells import Cell
 from wengert.box.dispatch import CALLABLES, CALLERS, PENDING, look_for_imports
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.writing import about_to_write, settled
-from wengert.capture.instrument import instrument, is_user_code, is_user_function, set_hooks, written_positions
+from wengert.capture.instrument import TWIN, instrument, is_user_code, is_user_function, set_hooks, written_positions
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, replacement_of
 from wengert.capture.rewrite import (
     AUGMENT,
@@ -37,7 +38,7 @@ from wengert.errors import InPlaceError
 from wengert.ops.index import index, split_index
 from wengert.ops.op import Traced
 
-__all__ = ["instrument", "written_positions"]
+__all__ = ["instrument", "resolve", "written_positions"]
 
 _UFUNC = np.ufunc
 _DISPATCHER = type(np.sum)
@@ -52,6 +53,9 @@ def call(f: Any, operands: int = 1) -> Any:
         found = REPLACEMENTS.get(f, f)
         return found if operands != 99 else _writing_out(f, found)
     if kind is FunctionType:
+        twin = f.__dict__.get(TWIN)
+        if twin is not None and twin[0] is f.__code__:
+            return twin[1]
         if is_user_code(f.__code__):
             return instrument(f)
         found = replacement_of(f)
@@ -68,20 +72,33 @@ def call(f: Any, operands: int = 1) -> Any:
     if kind is MethodType:
         if is_user_function(f):
             return instrument(f)
-        if is_of_scipy_stats(f):
-            return with_instrumented_arguments(instrument(f))
         found = replacement_of(f) if f.__self__.__class__.__hash__ is not None else None
-        if found is None and (method := replacement_of(f.__func__)) is not None:
-            return MethodType(method, f.__self__)
+        if found is None and not isinstance(f.__self__, Traced):
+            method = replacement_of(f.__func__)
+            if method is not None:
+                return MethodType(method, f.__self__)
+        if found is None and is_of_scipy_stats(f):
+            f = instrument(f)
         return with_instrumented_arguments(f) if found is None else found
     if kind is type or kind is ABCMeta:
         found = replacement_of(f)
         return instrument(f) if found is None else found
+    if kind is functools.partial:
+        return functools.partial(call(f.func), *[_argument(a) for a in f.args], **f.keywords)
     if PENDING:
         look_for_imports()
     if kind in CALLABLES:
         return CALLABLES[kind](f)
     return instrument(f)
+
+
+def resolve(f: Any) -> Any:
+    """What a derivative operator calls for the function it is given: as `call`, but nothing is wrapped needlessly."""
+    twin = instrument(f)
+    if twin is not f or f.__class__ is _UFUNC or f.__class__.__hash__ is None:
+        return twin
+    found = replacement_of(f)
+    return f if found is None else found
 
 
 _MODULE = type(sys)
@@ -91,11 +108,17 @@ def with_instrumented_arguments(f: Any) -> Any:
     """A library function that calls functions it is given: those of the user's are instrumented on the way in."""
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        args = tuple([instrument(a) if is_user_function(a) else a for a in args])
-        kwargs = {k: instrument(a) if is_user_function(a) else a for k, a in kwargs.items()}
+        args = tuple([_argument(a) for a in args])
+        kwargs = {k: _argument(a) for k, a in kwargs.items()}
         return f(*args, **kwargs)
 
     return called
+
+
+def _argument(a: Any) -> Any:
+    if a.__class__ is BuiltinFunctionType and a.__self__.__class__ is _MODULE:
+        return REPLACEMENTS.get(a, a)  # map(math.sin, x)
+    return instrument(a) if is_user_function(a) else a
 
 
 _WRITING_METHODS = frozenset(("sort", "fill", "put", "partition", "setfield", "byteswap"))

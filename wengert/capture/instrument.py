@@ -27,7 +27,7 @@ from wengert.box.distributions.lookup import is_of_scipy_stats, stand_in
 from wengert.capture.locate import Located, locate
 from wengert.capture.rewrite import HOOKS, Rewriter, written_parameters
 
-_TWIN, _WRITES = "__wengert_twin__", "__wengert_writes__"
+TWIN, _WRITES = "__wengert_twin__", "__wengert_writes__"
 _PACKAGE = str(Path(__file__).parent.parent) + os.sep
 _LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
@@ -42,7 +42,7 @@ def instrument(f: Any) -> Any:
     if kind is FunctionType:
         if id(f.__code__) in _ours:
             return f
-        twin = f.__dict__.get(_TWIN)
+        twin = f.__dict__.get(TWIN)
         if twin is not None and twin[0] is f.__code__:
             return twin[1]
         return _twin_of_function(f)
@@ -120,11 +120,11 @@ def _twin_of_function(f: FunctionType) -> Any:
         twin = FunctionType(new_code, f.__globals__, f.__name__, f.__defaults__, closure)
         twin.__kwdefaults__ = f.__kwdefaults__
         twin.__qualname__, twin.__module__, twin.__doc__ = f.__qualname__, f.__module__, f.__doc__
-        twin.__dict__.update({k: v for k, v in f.__dict__.items() if k != _TWIN})
+        twin.__dict__.update({k: v for k, v in f.__dict__.items() if k != TWIN})
         twin.__dict__[_WRITES] = frozenset(
             k for k, name in enumerate(new_code.co_varnames[: new_code.co_argcount]) if name in writes
         )
-    f.__dict__[_TWIN] = (code, twin)
+    f.__dict__[TWIN] = (code, twin)
     return twin
 
 
@@ -167,6 +167,9 @@ def _in_a_factory(node: Any, located: Located, free: tuple[str, ...]) -> ast.Mod
         body = [node]
     for name in reversed(located.classes):
         body = [ast.ClassDef(name=name, bases=[], keywords=[], body=body, decorator_list=[], **_TYPE_PARAMS)]
+    outermost = getattr(body[0], "name", None)
+    if outermost is not None and outermost not in free:
+        body.insert(0, ast.Global([outermost]))  # a function that calls itself, or names its class, means the global
     parameters = [ast.arg(name) for name in (*HOOKS, *[n for n in free if n != "__class__"])]
     arguments = ast.arguments(posonlyargs=[], args=parameters, kwonlyargs=[], kw_defaults=[], defaults=[])
     factory = ast.FunctionDef(
@@ -174,7 +177,7 @@ def _in_a_factory(node: Any, located: Located, free: tuple[str, ...]) -> ast.Mod
     )
     module = ast.Module([factory], [])
     for outer in ast.walk(module):
-        if isinstance(outer, (ast.ClassDef, ast.FunctionDef, ast.Expr, ast.arg)) and not hasattr(outer, "lineno"):
+        if isinstance(outer, (ast.stmt, ast.arg)) and not hasattr(outer, "lineno"):
             ast.copy_location(outer, located.node)
     return ast.fix_missing_locations(module)
 
@@ -204,7 +207,7 @@ def _adopt(code: CodeType) -> None:
 
 def _twin_of_class(cls: Any) -> Any:
     """A constructor with an instrumented `__init__`, or `__post_init__` of a dataclass, for users' ordinary classes."""
-    if type(cls) is not type or getattr(cls, "__new__", None) is not object.__new__:
+    if type(cls).__call__ is not type.__call__ or getattr(cls, "__new__", None) is not object.__new__:
         return cls
     init: Any = getattr(cls, "__init__", None)
     if init.__class__ is FunctionType and (twin := instrument(init)) is not init:

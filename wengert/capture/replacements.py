@@ -7,7 +7,6 @@ is the op sin, `float(x)` is x, `isinstance(x, np.ndarray)` says what x stands f
 
 from __future__ import annotations
 
-import builtins
 import cmath
 import functools
 import itertools
@@ -21,8 +20,10 @@ import scipy.special
 from wengert.box.box import Box, plain
 from wengert.box.constructors import CONSTRUCTORS
 from wengert.box.dispatch import BLIND, FUNCTIONS, PENDING, look_for_imports
+from wengert.box.functions import quadrature
 from wengert.box.functions.operands import array, holds_traced
 from wengert.errors import ConcretizationError
+from wengert.modes.tape import record
 from wengert.ops import shape as s
 from wengert.ops.op import Traced
 from wengert.types import dtype_of, shape_of
@@ -84,22 +85,33 @@ _CMATH = {
 
 
 def _of_numbers(original: Callable, on_traced: Callable) -> Callable:
-    """A function of the math module that is also one of traced numbers."""
+    """A function of the math module that is also one of traced numbers. It fails where the original does."""
 
     @functools.wraps(original)
     def replacement(*args: Any) -> Any:
         for a in args:
             if isinstance(a, Traced):
-                return on_traced(*args)
-        return original(*args)
+                break
+        else:
+            return original(*args)
+        numbers = [plain(a) for a in args]
+        if all(shape_of(number) == shape_of(a) for number, a in zip(numbers, args, strict=True)):  # no hidden axis
+            original(*numbers)
+        return on_traced(*[s.reshape(a, shape=()) if isinstance(a, Box) and a.shape else a for a in args])
 
     return replacement
+
+
+def _of_complex(function: Callable) -> Callable:
+    return lambda *zs: function(*[z + 0j if dtype_of(z).kind != "c" else z for z in zs])
 
 
 for _module, _table in ((math, _MATH), (cmath, _CMATH)):
     for _name, _function in _table.items():
         if hasattr(_module, _name):
-            REPLACEMENTS[getattr(_module, _name)] = _of_numbers(getattr(_module, _name), _function)
+            REPLACEMENTS[getattr(_module, _name)] = _of_numbers(
+                getattr(_module, _name), _function if _module is math else _of_complex(_function)
+            )
 
 
 def _log(x: Any, base: Any = None) -> Any:
@@ -107,7 +119,9 @@ def _log(x: Any, base: Any = None) -> Any:
 
 
 REPLACEMENTS[math.log] = _of_numbers(math.log, _log)
-REPLACEMENTS[cmath.log] = _of_numbers(cmath.log, _log)
+REPLACEMENTS[cmath.log] = _of_numbers(cmath.log, _of_complex(_log))
+REPLACEMENTS[cmath.polar] = _of_numbers(cmath.polar, lambda z: (abs(z), FUNCTIONS[np.angle](z)))
+REPLACEMENTS[cmath.rect] = _of_numbers(cmath.rect, lambda r, phi: r * (np.cos(phi) + 1j * np.sin(phi)))
 REPLACEMENTS[cmath.phase] = _of_numbers(cmath.phase, lambda z: FUNCTIONS[np.angle](z))
 REPLACEMENTS[math.hypot] = _of_numbers(math.hypot, lambda *xs: functools.reduce(np.hypot, xs, 0.0))
 REPLACEMENTS[math.floor] = _of_numbers(math.floor, lambda x: int(plain(np.floor(x))))
@@ -130,7 +144,12 @@ def _isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> 
 # --------------------------------------------------------------------------------------------------------- builtins
 
 
-@_replaces(float, np.float64)
+@_replaces(np.float64)
+def _float64(x: Any = 0.0, *args: Any) -> Any:
+    return _float(x) if isinstance(x, Box) and not args else np.float64(x, *args)
+
+
+@_replaces(float)
 def _float(x: Any = 0.0) -> Any:
     if not isinstance(x, Box):
         return float(x)
@@ -138,15 +157,16 @@ def _float(x: Any = 0.0) -> Any:
         raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
     if dtype_of(x).kind == "c":
         raise TypeError("can't convert complex to float")
-    x = x.reshape(())
+    x = s.reshape(x, shape=())
     return x if dtype_of(x) == np.float64 or not isinstance(x, Traced) else s.astype(x, dtype=np.dtype(np.float64))
 
 
 @_replaces(complex)
-def _complex(real: Any = 0.0, imag: Any = 0.0) -> Any:
-    if isinstance(real, Traced) or isinstance(imag, Traced):
-        return real + 1j * imag
-    return complex(real, imag)
+def _complex(*args: Any, **kwargs: Any) -> Any:
+    if any(isinstance(a, Traced) for a in (*args, *kwargs.values())):
+        real, imag = [*args, *[0.0] * (2 - len(args))]
+        return kwargs.get("real", real) + 1j * kwargs.get("imag", imag)
+    return complex(*args, **kwargs)
 
 
 @_replaces(isinstance)
@@ -169,16 +189,6 @@ def _class_of(x: Box) -> type:
     return type(value) if not isinstance(value, np.ndarray) or not shape_of(value) else dtype_of(x).type
 
 
-@_replaces(bool)
-def _bool(x: Any = False) -> bool:
-    return bool(x)
-
-
-@_replaces(sum)
-def _sum(iterable: Any, /, start: Any = 0) -> Any:
-    return builtins.sum(iterable, start)
-
-
 @_replaces(range)
 def _range(*args: Any) -> range:
     for a in args:
@@ -191,6 +201,8 @@ def _range(*args: Any) -> range:
 
 
 # -------------------------------------------------------------------------------------------------- blind functions
+
+quadrature.MODES["record"] = record
 
 
 def _if_traced(original: Callable, implementation: Callable) -> Callable:

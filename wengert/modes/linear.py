@@ -45,7 +45,7 @@ from wengert.ops.elementwise import equal, where
 from wengert.ops.index import Scattered, index
 from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
 from wengert.ops.store import store, written
-from wengert.types import Aval, aval_of, dtype_of, is_inexact
+from wengert.types import SCALARS, Aval, aval_of, dtype_of, is_inexact
 
 PASS, SCALE, SCALE2, SCALES, APPLY, PULLBACK, COMPONENT = range(7)
 
@@ -235,13 +235,17 @@ def pull(nodes: list[Any], cts: list[Any], *, consume: bool = False) -> None:
 
 def _guarded_product(c: Any, ct: Any) -> Any:
     """c · ct, where zero cotangents stay zero, whatever the coefficient."""
-    if isinstance(c, Traced) or isinstance(ct, Traced):
+    if not (_is_numpy(c) and _is_numpy(ct)):
         return where(equal(ct, 0), 0, c) * ct
     with np.errstate(invalid="ignore"):
         part = c * ct
     if np.any(np.isnan(part)):
         part = np.where(np.equal(ct, 0), np.zeros((), dtype_of(part)), part)[()]
     return part
+
+
+def _is_numpy(x: Any) -> bool:
+    return isinstance(x, (np.ndarray, np.generic)) or x.__class__ in SCALARS
 
 
 def _add(old: Any, part: Any) -> Any:

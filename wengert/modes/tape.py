@@ -89,7 +89,7 @@ class TapeTrace(Trace):
         if family is Zero:
             return y
         places = tuple([p for p, a in enumerate(args) if a.__class__ is Tape and a.owner is self])
-        if family is General:
+        if isinstance(op, General):
             return self._by_rule(op, args, values, places, y, params)
         inputs = tuple([args[p].node for p in places])
         return self._append((APPLY, op, inputs, places, kept_args(op, values, places), params), y)

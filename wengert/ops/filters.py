@@ -3,8 +3,8 @@
 `convolve_nd(a, v, rank=…, mode=…)` convolves the last `rank` axes; the axes before them broadcast. It is linear in each
 factor, and its transposes are convolutions again. Boundaries other than zeros are made by padding first.
 
-`recursive_filter(a, x)` is the solution y of a₀yₙ + a₁yₙ₋₁ + … = xₙ along the last axis: multiplication by the inverse of
-a lower triangular Toeplitz matrix T(a). That matrix is its own transpose if rows and columns are both reversed, so the
+`recursive_filter(a, x)` is the solution y of a₀yₙ + a₁yₙ₋₁ + … = xₙ along the last axis: multiplication by the inverse
+of a lower triangular Toeplitz matrix. That matrix is its own transpose if rows and columns are both reversed, so the
 transpose of the filter is the filter, run backwards. Every linear filter is a convolution followed by it.
 """
 
@@ -43,9 +43,10 @@ def _convolve_nd(a: Any, v: Any, rank: int, mode: str) -> Any:
     y = np.zeros(shape, dtype)
     own, other = a.shape[a.ndim - rank :], v.shape[v.ndim - rank :]
     for place in itertools.product(*map(range, other)):
-        factor = v[(..., *place)][(..., *[None] * rank)]
+        factor = np.reshape(v[(..., *place)], (*v.shape[: v.ndim - rank], *[1] * rank))
         if mode == "full":
-            y[(..., *[slice(k, k + n) for k, n in zip(place, own, strict=True)])] += factor * a
+            window: Any = (..., *[slice(k, k + n) for k, n in zip(place, own, strict=True)])
+            y[window] += factor * a
         else:
             start = [m - 1 - k for m, k in zip(other, place, strict=True)]
             y += factor * a[(..., *[slice(k, k + n) for k, n in zip(start, shape[len(shape) - rank :], strict=True)])]
@@ -181,7 +182,7 @@ def _spline_filter(x: Any, axis: int, order: int, mode: str, transposed: bool = 
     elif n <= _SHORT:
         y = np.moveaxis(np.tensordot(filter1d(np.eye(n), order, 0, mode=mode), x, axes=([0], [axis])), 0, axis)
     else:
-        # Mirrored at end points that are not repeated, the matrix is symmetric but for weights of one half at both ends.
+        # Mirrored at end points that are not repeated, the matrix is symmetric but for weights of ½ at both ends.
         weights = np.ones((n,) + (1,) * (x.ndim - axis - 1))
         weights[0] = weights[-1] = 0.5
         y = weights * filter1d(x / weights, order, axis, dtype, mode)

@@ -136,7 +136,7 @@ _BERNOULLI = [float(b) for b in sc.bernoulli(2 * _TERMS)[2::2]]
 
 
 def _hurwitz(s: Any, q: Any, n: int) -> Any:
-    """The n-th derivative of ζ(s, q) in s, for s > 0, by Euler–Maclaurin summation (DLMF 25.11.5).
+    """The n-th derivative of ζ(s, q) in s, for s > −1.1, by Euler–Maclaurin summation (DLMF 25.11.5).
 
     Every term is a power of s + ε to order n in ε: a list of n + 1 coefficients.
     """
@@ -187,8 +187,8 @@ def _zeta_slope(y: Any, s: Any) -> Any:
     """On the left from ζ(s) = 2ˢ·π^(s−1)·sin(πs/2)·Γ(1−s)·ζ(1−s)."""
     if is_complex(s):
         return no_rule("zeta", "a complex number")()
-    left = less(s, 0)
-    l = where(left, s, -1)
+    left = less(s, -1)
+    l = where(left, s, -2)
     r = 1 - l
     angle = math.pi / 2 * l
     factor = exp(l * math.log(2 * math.pi)) / math.pi * gamma(r)

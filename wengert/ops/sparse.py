@@ -91,10 +91,7 @@ def _batch_solve(args: Any, mapped: Any, params: dict) -> Any:
     size = shape_of(data)[0]
     if not mapped[1]:
         b = broadcast_to(b, shape=(size, *shape_of(b)))
-    one_by_one = [
-        sparse_solve(index(data, pattern=(k,)), index(b, pattern=(k,)), **params)[None]  # type: ignore[index]
-        for k in range(size)
-    ]
+    one_by_one = [sparse_solve(index(data, pattern=(k,)), index(b, pattern=(k,)), **params)[None] for k in range(size)]
     return concatenate(*one_by_one, axis=0)
 
 

@@ -17,6 +17,8 @@ from wengert.ops.derive import elementwise
 from wengert.ops.elementwise import absolute, exp, hypot, less, log, log1p, where
 from wengert.ops.gamma import betaln, polygamma_step
 from wengert.ops.incomplete import betainc_by_ab
+from wengert.ops.special import double, precision, rounded
+from wengert.types import scalar_like
 
 
 def log1p_square(u: Any) -> Any:
@@ -28,7 +30,7 @@ def log1p_square(u: Any) -> Any:
 
 def student_log_density(a: Any, u: Any) -> Any:
     """log g(a, u)."""
-    return -(a + 0.5) * log1p_square(u) - betaln(a, 0.5)
+    return -(a + 0.5) * log1p_square(u) - betaln(a, scalar_like(0.5, a))
 
 
 def _density(a: Any, u: Any, n: int) -> Any:
@@ -41,8 +43,10 @@ def _density(a: Any, u: Any, n: int) -> Any:
 
 
 def _student_cdf(a: Any, u: Any, n: int) -> Any:
+    dtype = precision(a, u)
+    a, u = double(a), double(u)
     if n == 0:
-        return sc.stdtr(2 * a, u * np.sqrt(2 * a))
+        return rounded(sc.stdtr(2 * a, u * np.sqrt(2 * a)), dtype)
     with np.errstate(over="ignore"):
         square = np.multiply(u, u)
         x, rest = 1 / (1 + square), 1 / (1 + 1 / np.where(square == 0, np.inf, square))
@@ -54,7 +58,7 @@ def _student_cdf(a: Any, u: Any, n: int) -> Any:
         betainc_by_ab(a, 0.5, np.where(small, x, 0.25), i=n, j=0),
         -betainc_by_ab(0.5, a, np.where(small, 0.25, rest), i=0, j=n),
     )
-    return (-0.5 * np.sign(u) * tail)[()]
+    return rounded(-0.5 * np.sign(u) * tail, dtype)
 
 
 student_cdf = elementwise(
@@ -66,8 +70,10 @@ student_cdf = elementwise(
 
 
 def _student_quantile(a: Any, q: Any) -> Any:
+    dtype = precision(a, q)
+    a, q = double(a), double(q)
     # SciPy's own has +∞ at q = 0.
-    return np.where(np.equal(q, 0), -np.inf, sc.stdtrit(2 * a, q) / np.sqrt(2 * a))[()]
+    return rounded(np.where(q == 0, -np.inf, sc.stdtrit(2 * a, q) / np.sqrt(2 * a)), dtype)
 
 
 student_quantile = elementwise(

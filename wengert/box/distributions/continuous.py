@@ -1,7 +1,8 @@
 """Continuous distributions: one row each, in the standardised variable z and the shape parameters.
 
 Formulas are those that keep their digits far out: logarithms of tails are stated where the tail itself underflows,
-complements (`sf`) are never 1 − cdf unless that is exact, and densities go through their logarithms.
+complements (`sf`) are never 1 − cdf unless that is exact, and densities go through their logarithms, unless they have
+a zero at the boundary, where the logarithm has no derivative but the density has.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from wengert.box.distributions.univariate import (
     shaped,
     split,
 )
+from wengert.ops.incomplete import beta_density, gamma_density
 from wengert.ops.student import log1p_square, student_cdf, student_log_density, student_quantile
 
 LOG_2, LOG_PI, LOG_2PI = math.log(2), math.log(math.pi), math.log(2 * math.pi)
@@ -38,6 +40,7 @@ class Continuous(Univariate):
     """A continuous distribution."""
 
     logpdf: Formula | None = None
+    pdf: Formula | None = None
     ppf: Formula | None = None
     isf: Formula | None = None
     vanishes_below: bool = False
@@ -45,7 +48,7 @@ class Continuous(Univariate):
 
     def evaluation(self, name: str) -> Callable | None:
         if name in ("pdf", "logpdf"):
-            return self._log_density if name == "logpdf" else self._density
+            return self._log_density if name == "logpdf" else self._density if self.pdf else self._exp_of_log_density
         if name in OUTSIDE:
             formula = self.cumulative(name)
             return formula and (lambda x, *parameters: self._cumulative(formula, name, x, *parameters))
@@ -80,8 +83,14 @@ class Continuous(Univariate):
         )
         return checked(shaped(y, z, scale, *shapes), self._are_valid(shapes, scale))
 
-    def _density(self, x: Any, shapes: tuple, loc: Any, scale: Any) -> Any:
+    def _exp_of_log_density(self, x: Any, shapes: tuple, loc: Any, scale: Any) -> Any:
         return np.exp(self._log_density(x, shapes, loc, scale))
+
+    def _density(self, x: Any, shapes: tuple, loc: Any, scale: Any) -> Any:
+        z, spare = (x - loc) / scale, self.spare_point(shapes)
+        outside = self._is_outside(z, shapes)
+        y = split(outside, lambda z: 0.0, lambda z: self.pdf(z, *shapes), (z,), (spare,), (spare,))  # type: ignore[misc]
+        return checked(shaped(y / scale, z, scale, *shapes), self._are_valid(shapes, scale))
 
     def _cumulative(self, formula: Any, name: str, x: Any, shapes: tuple, loc: Any, scale: Any) -> Any:
         z = (x - loc) / scale
@@ -253,6 +262,7 @@ CONTINUOUS["weibull_min"] = Continuous(
     support=(0, INF),
     valid=_positive,
     logpdf=lambda z, c: np.log(c) + sc.xlogy(c - 1, z) - z**c,
+    pdf=lambda z, c: c * z ** (c - 1) * np.exp(-(z**c)),
     cdf=lambda z, c: -np.expm1(-(z**c)),
     sf=lambda z, c: np.exp(-(z**c)),
     logcdf=_weibull_logcdf,
@@ -408,6 +418,7 @@ CONTINUOUS["gamma"] = Continuous(
     support=(0, INF),
     valid=_positive,
     logpdf=lambda z, a: sc.xlogy(a - 1, z) - z - sc.gammaln(a),
+    pdf=lambda z, a: gamma_density(a, z),
     cdf=lambda z, a: sc.gammainc(a, z),
     sf=lambda z, a: sc.gammaincc(a, z),
     logcdf=lambda z, a: log_gammainc(a, z),
@@ -425,6 +436,7 @@ CONTINUOUS["chi2"] = Continuous(
     support=(0, INF),
     valid=_positive,
     logpdf=lambda z, df: sc.xlogy(0.5 * df - 1, 0.5 * z) - 0.5 * z - sc.gammaln(0.5 * df) - LOG_2,
+    pdf=lambda z, df: 0.5 * gamma_density(0.5 * df, 0.5 * z),
     cdf=lambda z, df: sc.gammainc(0.5 * df, 0.5 * z),
     sf=lambda z, df: sc.gammaincc(0.5 * df, 0.5 * z),
     logcdf=lambda z, df: log_gammainc(0.5 * df, 0.5 * z),
@@ -461,6 +473,7 @@ CONTINUOUS["beta"] = Continuous(
     spare=0.5,
     valid=_positive,
     logpdf=lambda z, a, b: sc.xlogy(a - 1, z) + sc.xlog1py(b - 1, -z) - sc.betaln(a, b),
+    pdf=lambda z, a, b: beta_density(a, b, z),
     cdf=lambda z, a, b: sc.betainc(a, b, z),
     sf=lambda z, a, b: sc.betainc(b, a, 1 - z),
     logcdf=lambda z, a, b: log_betainc(a, b, z, 1 - z),
@@ -480,6 +493,19 @@ def _odds(z: Any, m: Any, n: Any) -> Any:
 def _f_logpdf(z: Any, m: Any, n: Any) -> Any:
     w = _odds(z, m, n)
     return np.log(m / n) + sc.xlogy(0.5 * m - 1, w) - 0.5 * (m + n) * np.log1p(w) - sc.betaln(0.5 * m, 0.5 * n)
+
+
+def _f_pdf(z: Any, m: Any, n: Any) -> Any:
+    w = _odds(z, m, n)
+    density = split(
+        w < 1,
+        lambda w, a, b: beta_density(a, b, w / (1 + w)),
+        lambda w, a, b: beta_density(b, a, 1 / (1 + w)),
+        (w, 0.5 * m, 0.5 * n),
+        (0.5, 1.0, 1.0),
+        (2.0, 1.0, 1.0),
+    )
+    return density * (m / n) / (1 + w) ** 2
 
 
 def _f_cdf(z: Any, m: Any, n: Any) -> Any:
@@ -519,6 +545,7 @@ CONTINUOUS["f"] = Continuous(
     support=(0, INF),
     valid=_positive,
     logpdf=_f_logpdf,
+    pdf=_f_pdf,
     cdf=_f_cdf,
     sf=_f_sf,
     logcdf=_f_logcdf,

@@ -32,6 +32,7 @@ from wengert.box.distributions.univariate import (
 from wengert.box.functions.operands import answer
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.elementwise import stop_gradient
+from wengert.ops.incomplete import beta_density, gamma_density
 from wengert.types import ndim_of
 
 
@@ -143,18 +144,6 @@ def _poisson_logpmf(k: Any, mu: Any) -> Any:
     return sc.xlogy(k, mu) - sc.gammaln(k + 1) - mu
 
 
-def _poisson_pmf(k: Any, mu: Any) -> Any:
-    """At µ = 0, where the logarithm has no derivative, the first terms of µᵏ·(1 − µ)/k!."""
-    return split(
-        mu > 0,
-        lambda k, mu: np.exp(_poisson_logpmf(k, mu)),
-        lambda k, mu: np.where(k == 0, np.exp(-mu), np.where(k == 1, mu, 0.0)),
-        (k, mu),
-        (0.0, 1.0),
-        (0.0, 0.0),
-    )
-
-
 def _poisson_entropy(mu: Any) -> Any:
     """The sum over all k that have any probability to speak of."""
     least, most = np.min(plain(mu)), np.max(plain(mu))
@@ -167,7 +156,7 @@ DISCRETE["poisson"] = Discrete(
     support=(0, INF),
     valid=lambda mu: mu >= 0,
     logpmf=_poisson_logpmf,
-    pmf=_poisson_pmf,
+    pmf=lambda k, mu: gamma_density(k + 1, mu),
     cdf=lambda k, mu: sc.gammaincc(k + 1, mu),
     sf=lambda k, mu: sc.gammainc(k + 1, mu),
     logcdf=lambda k, mu: log_gammaincc(k + 1, mu),
@@ -180,24 +169,13 @@ DISCRETE["poisson"] = Discrete(
 # ------------------------------------------------------------------------------------------------- binomial, bernoulli
 
 
-def _log_choose(n: Any, k: Any) -> Any:
-    return sc.gammaln(n + 1) - sc.gammaln(k + 1) - sc.gammaln(n - k + 1)
-
-
 def _binom_logpmf(k: Any, n: Any, p: Any) -> Any:
-    return _log_choose(n, k) + sc.xlogy(k, p) + sc.xlog1py(n - k, -p)
+    return sc.gammaln(n + 1) - sc.gammaln(k + 1) - sc.gammaln(n - k + 1) + sc.xlogy(k, p) + sc.xlog1py(n - k, -p)
 
 
 def binom_pmf(k: Any, n: Any, p: Any) -> Any:
-    """At p = 0 and p = 1, where the logarithm has no derivative, as a product of powers."""
-    return split(
-        all_of(p > 0, p < 1),
-        lambda k, n, p: np.exp(_binom_logpmf(k, n, p)),
-        lambda k, n, p: np.exp(_log_choose(n, k)) * p ** (1.0 * k) * (1 - p) ** (1.0 * (n - k)),
-        (k, n, p),
-        (0.0, 1.0, 0.5),
-        (0.0, 1.0, 0.5),
-    )
+    """Also at p = 0 and p = 1, where the logarithm has no derivative."""
+    return beta_density(k + 1, n - k + 1, p) / (n + 1)
 
 
 def _binom_entropy(n: Any, p: Any) -> Any:
@@ -263,6 +241,7 @@ DISCRETE["nbinom"] = Discrete(
     support=(0, INF),
     valid=lambda n, p: all_of(n > 0, p > 0, p <= 1),
     logpmf=_nbinom_logpmf,
+    pmf=lambda k, n, p: beta_density(n, k + 1, p) * p / (n + k),
     cdf=lambda k, n, p: sc.betainc(n, k + 1, p),
     sf=lambda k, n, p: sc.betainc(k + 1, n, 1 - p),
     logcdf=lambda k, n, p: log_betainc(n, k + 1, p, 1 - p),

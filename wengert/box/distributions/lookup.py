@@ -1,8 +1,9 @@
 """From SciPy's distributions to ours: what a call of `scipy.stats.norm.logpdf`, or of a frozen distribution, means.
 
-SciPy's distributions are objects whose methods turn arguments into plain arrays. Instrumented code asks `stand_in` what
-to call for such a method (or for the object itself, which freezes parameters): with nothing traced it is SciPy's own.
-A distribution frozen with traced parameters is a `Frozen`.
+SciPy's distributions are objects whose methods turn arguments into plain arrays. Those that have formulas here are in
+the table BLIND. For any other method, and for the objects themselves, which freeze parameters when they are called,
+instrumented code asks `stand_in` what to call: with nothing traced it is SciPy's own. A distribution frozen with traced
+parameters is a `Frozen`.
 
 scipy.stats takes long to import. Nothing here imports it: whoever holds one of its objects has.
 """
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
+from wengert.box.dispatch import BLIND, when_imported
 from wengert.box.distributions.continuous import CONTINUOUS
 from wengert.box.distributions.discrete import DISCRETE
 from wengert.box.distributions.multivariate import MULTIVARIATE, PARAMETERS
@@ -25,6 +27,10 @@ from wengert.ops.op import Traced
 
 UNIVARIATE = {**CONTINUOUS, **DISCRETE}
 _MODULE = "scipy.stats."
+METHODS = (
+    *("pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"),
+    *("entropy", "mean", "var", "std", "median"),
+)
 
 
 def is_of_scipy_stats(f: Any) -> bool:
@@ -85,6 +91,19 @@ def _method(name: str, method: str) -> Callable:
     if found is None:
         raise unsupported(name, method)
     return found
+
+
+@when_imported("scipy.stats")
+def _fill_the_table(stats: Any) -> None:
+    """Each supported method is in the table of functions that do not dispatch."""
+    for name in UNIVARIATE:
+        for method in METHODS:
+            distribution = getattr(stats, name)
+            if hasattr(distribution, method) and (found := UNIVARIATE[name].method(method)) is not None:
+                BLIND[getattr(distribution, method)] = found
+    for name, methods in MULTIVARIATE.items():
+        for method, found in methods.items():
+            BLIND[getattr(getattr(stats, name), method)] = found
 
 
 class Frozen:

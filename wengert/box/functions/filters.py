@@ -23,7 +23,6 @@ from wengert.ops.op import Traced
 from wengert.ops.products import matmul
 from wengert.types import dtype_of, ndim_of, shape_of
 
-
 # ------------------------------------------------------------------------------------------------------ convolutions
 
 

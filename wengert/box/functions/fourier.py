@@ -14,8 +14,8 @@ import numpy as np
 import scipy.fft
 from numpy.lib.array_utils import normalize_axis_index
 
-from wengert.box.dispatch import FUNCTIONS, implements, implements_blind
-from wengert.box.functions.operands import array, cast, join, part
+from wengert.box.dispatch import BLIND, CALLABLES, FUNCTIONS, implements, implements_blind
+from wengert.box.functions.operands import array, cast, holds_traced, join, part
 from wengert.ops import fourier as f
 from wengert.ops import shape as s
 from wengert.ops.fourier import OPPOSITE
@@ -204,13 +204,18 @@ for _name, _transform in _TRANSFORMS.items():
 
 _INVERSE_TYPE = {1: 1, 2: 3, 3: 2, 4: 4}
 
+_IGNORED = bool(scipy.fft.dct([1j, 0j], orthogonalize=True)[0] != 1j * scipy.fft.dct([1.0, 0.0], orthogonalize=True)[0])
+"""Whether this SciPy does not heed `orthogonalize` for complex numbers (1.17 does not); values here are SciPy's."""
+
 
 def _real_transform(op: Any, inverse: bool) -> tuple[Callable, Callable]:
     """A transform along one axis and one along several. The inverse of type II is type III, in the opposite norm."""
 
     def along(x: Any, type: int, n: Any, axis: int, norm: Any, orthogonalize: Any) -> Any:
         axis = normalize_axis_index(axis, ndim_of(x))
-        orthogonalize = norm == "ortho" if orthogonalize is None else bool(orthogonalize)
+        if orthogonalize is None or (_IGNORED and dtype_of(x).kind == "c"):
+            orthogonalize = norm == "ortho"
+        orthogonalize = bool(orthogonalize)
         norm = _norm(norm)
         if type not in _INVERSE_TYPE:
             raise ValueError(f"Invalid type ({type}) specified: must be 1, 2, 3 or 4")
@@ -274,3 +279,22 @@ def fht(a: Any, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) -
 @implements_blind(scipy.fft.ifht)
 def ifht(A: Any, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) -> Any:
     return _hankel(A, dln, mu, offset, bias, inverse=True)
+
+
+# -------------------------------------------------------------------------------------------------------- multimethods
+
+
+def _instead(multimethod: Any) -> Callable:
+    """What is called for a function of `scipy.fft`, most of which are objects: ours if an argument is traced."""
+    implementation = BLIND.get(multimethod)
+    if implementation is None:
+        return multimethod
+
+    def called(*args: Any, **options: Any) -> Any:
+        traced = any(holds_traced(a) for a in (*args, *options.values()))
+        return (implementation if traced else multimethod)(*args, **options)
+
+    return called
+
+
+CALLABLES[type(scipy.fft.fft)] = _instead

@@ -2,7 +2,7 @@
 
 A boundary mode is a way to continue an array, which `np.pad` knows, so a filter is a padding followed by a convolution
 (op `convolve_nd`). Interpolation gathers the elements around each point and weighs them with B-splines of its distance
-from the grid; where it lies on the grid is locally constant, and the distances carry the derivatives in the coordinates.
+from the grid; where it lies on the grid is locally constant, and distances carry the derivatives in the coordinates.
 """
 
 from __future__ import annotations

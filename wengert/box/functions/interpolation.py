@@ -1,7 +1,7 @@
 """scipy.interpolate: splines and interpolators whose data, knots or points are traced.
 
-What an interpolator computes from its data (slopes at the knots, coefficients of B-splines) is written in ops, so values
-have derivatives in the data and mostly in the knots too; it is evaluated as a piecewise polynomial (`piecewise.py`).
+What an interpolator computes from its data (slopes at the knots, coefficients of B-splines) is written in ops, so
+values have derivatives in the data and mostly in the knots too; it is evaluated as a piecewise polynomial.
 Interpolators that SciPy built from plain data, called at traced points, are taken over with the coefficients they have.
 """
 
@@ -114,7 +114,9 @@ def _spline_slopes(x: Any, y: Any, start: Any, end: Any) -> Any:
     before, after = piece_of(dx, 0, -1), piece_of(dx, 1)
     inner = 3 * (piece_of(h, 1) * piece_of(mean, 0, -1) + piece_of(h, 0, -1) * piece_of(mean, 1))
     i = np.arange(1, n - 1)
-    data, rows, columns = [after, 2 * (before + after), before], [i, i, i], [i - 1, i, i + 1]
+    data: list[Any] = [after, 2 * (before + after), before]
+    rows: list[Any] = [i, i, i]
+    columns: list[Any] = [i - 1, i, i + 1]
     if start == "periodic":
         data += [2 * (row(dx, -1) + row(dx, 0)), row(dx, -1), row(dx, 0)]
         rows, columns = [*rows, [0], [0], [0]], [*columns, [0], [1], [n - 2]]
@@ -372,7 +374,7 @@ def taken_over(make: Any) -> Any:
 
 @when_imported("scipy.interpolate")
 def _interpolate(module: Any) -> None:
-    constructors = {
+    constructors: dict[str, Any] = {
         "CubicHermiteSpline": cubic_hermite_spline, "CubicSpline": cubic_spline, "PchipInterpolator": pchip,
         "Akima1DInterpolator": akima, "PPoly": Piecewise,
     }  # fmt: skip
@@ -385,7 +387,7 @@ def _interpolate(module: Any) -> None:
         CALLABLES[getattr(module, name)] = taken_over(pieces)
     implements_blind(module.PPoly.integrate)(lambda p, a, b, extrapolate=None: pieces(p).integrate(a, b, extrapolate))
 
-    def spline(b: Any) -> Spline:
+    def spline(b: Any) -> Piecewise:
         return from_bspline(b.t, b.c, b.k, b.extrapolate, b.axis)
 
     implements_blind(module.BSpline)(bspline)

@@ -1,8 +1,8 @@
 """Piecewise polynomials: what every spline and interpolator in one variable is evaluated as.
 
-The piece in which a point lies is locally constant; there the value is a polynomial of the distance from the left end of
-the piece, which has derivatives in the point, in the coefficients and in the breakpoints. At a breakpoint the derivative
-is that of the piece to its right (at the last one, to its left).
+The piece in which a point lies is locally constant; there the value is a polynomial of the distance from the left end
+of the piece, which has derivatives in the point, in the coefficients and in the breakpoints. At a breakpoint the
+derivative is that of the piece to its right (at the last one, to its left).
 
 A B-spline becomes a piecewise polynomial by its derivatives at the knots, which follow from its coefficients by
 differences (de Boor, A Practical Guide to Splines, X (15)) and from the basis (ibid., X: the recurrence of Cox and de

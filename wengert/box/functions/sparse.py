@@ -1,7 +1,7 @@
 """Matrices of scipy.sparse: constant ones in products, and ones whose entries are traced.
 
-A constant sparse matrix that meets a traced value in `A @ x`, `x @ A`, `A.dot(x)` or `2 * A` hands over to the traced
-value (`Box.__array__` and the table `OPERANDS` in `dispatch.py` see to that), and the product is the op `sparse_matmul`.
+A constant sparse matrix that meets a traced value in `A @ x`, `x @ A`, `A.dot(x)` or `c * A` hands over to the traced
+value (`Box.__array__` and the table `OPERANDS` in `dispatch.py` see to that); the product is the op `sparse_matmul`.
 
 A matrix that is built from traced entries is a `SparseMatrix`: rows, columns and entries, with the operations that
 differentiated functions need. `spsolve` takes both kinds.
@@ -33,7 +33,7 @@ class SparseMatrix:
     __array_priority__ = 1001.0
     __array_ufunc__ = None
 
-    def __init__(self, data: Any, rows: Any, columns: Any, shape: tuple[int, int], star_is_matmul: bool = False):
+    def __init__(self, data: Any, rows: Any, columns: Any, shape: Any, star_is_matmul: bool = False):
         self.data = data
         self.rows = np.asarray(rows)
         self.columns = np.asarray(columns)
@@ -176,7 +176,8 @@ def operate(op: Any, x: Any, y: Any) -> Any:
         dense = a.toarray()
         return op(dense, other) if reflected else op(other, dense)
     raise UnsupportedFunctionError(
-        f"the operator {op.name} between a sparse matrix and a traced value", remedy="convert it with A.toarray()"
+        f"the operator {getattr(op, 'name', op)} between a sparse matrix and a traced value",
+        remedy="convert it with A.toarray()",
     )
 
 

@@ -1,0 +1,214 @@
+"""Interpolation and polynomials: values of SciPy and NumPy, derivatives in points, data and knots."""
+
+import numpy as np
+import numpy.polynomial as npp
+import pytest
+import scipy.interpolate as si
+from harness import check
+
+import wengert as wg
+from wengert.capture.hooks import instrument
+from wengert.errors import UnsupportedFunctionError
+
+RNG = np.random.default_rng(0)
+X = np.array([0.0, 0.7, 1.3, 2.2, 3.1, 3.9])
+Y, YY, Y3 = RNG.normal(size=6), RNG.normal(size=(6, 2)), RNG.normal(size=(2, 6, 3))
+T = np.array([0.31, 0.9, 2.5, 3.3, -0.4, 4.4, 1.02])
+INSIDE = np.array([[0.31, 0.9, 2.5], [3.3, 0.1, 1.7]])
+
+
+def agrees(f, *args, rtol=1e-6, second=False, value=1e-9):
+    """The instrumented function has the library's values and right derivatives."""
+    twin = instrument(f)
+    expected, (got, _) = f(*args), wg.jvp(twin, args, tuple(np.zeros_like(a) for a in args))
+    assert np.shape(got) == np.shape(expected)
+    np.testing.assert_allclose(got, expected, rtol=value, atol=value * np.nanmax(np.abs(expected), initial=1.0))
+    if not np.any(np.isnan(expected)):
+        check(twin, *args, rtol=rtol, second=second, single=False)
+
+
+CONDITIONS = ["not-a-knot", "natural", "clamped", ((1, 0.3), (2, -0.4)), ("not-a-knot", (1, 0.5))]
+
+
+@pytest.mark.parametrize("bc", CONDITIONS, ids=str)
+@pytest.mark.parametrize("n", [2, 3, 4, 6])
+def test_cubic_spline(bc, n):
+    agrees(lambda x, y, t: si.CubicSpline(x, y, bc_type=bc)(t), X[:n], Y[:n], T, rtol=1e-5, second=n == 6)
+
+
+@pytest.mark.parametrize("n", [3, 4, 6])
+def test_periodic_cubic_spline(n):
+    y = np.append(Y[: n - 1], Y[0])
+    agrees(lambda t: si.CubicSpline(X[:n], y, bc_type="periodic")(t), T)
+    agrees(lambda z, t: si.CubicSpline(X[:n], np.concatenate([z, z[:1]]), bc_type="periodic")(t), y[:-1], T)
+    agrees(lambda x: si.CubicSpline(x, y, bc_type="periodic")(INSIDE), X[:n])
+    agrees(lambda a, b: si.CubicSpline(X[:n], y, bc_type="periodic").integrate(a, b), np.array(-0.4), np.array(9.7))
+
+
+def test_axes_of_the_data():
+    agrees(lambda y, t: si.CubicSpline(X, y)(t), YY, INSIDE)
+    agrees(lambda y, t: si.CubicSpline(X, y, axis=1)(t, 1), Y3, INSIDE)
+
+
+def test_derivatives_and_integrals_of_splines():
+    agrees(lambda x, y, t: si.CubicSpline(x, y).derivative()(t), X, Y, T)
+    agrees(lambda x, y, t: si.CubicSpline(x, y).antiderivative()(t), X, Y, T)
+    agrees(lambda y, t: si.CubicSpline(X, y)(t, 4), Y, T)
+    agrees(lambda x, y, a, b: si.CubicSpline(x, y).integrate(a, b), X, Y, np.array(0.2), np.array(4.5))
+
+
+def test_derivative_of_a_spline_is_its_derivative():
+    spline = si.CubicSpline(X, Y)
+    np.testing.assert_allclose(wg.vmap(wg.grad(lambda t: spline(t)))(T), spline(T, 1), rtol=1e-12)
+    np.testing.assert_allclose(wg.vmap(wg.grad(wg.grad(lambda t: spline(t))))(T), spline(T, 2), rtol=1e-12)
+    np.testing.assert_allclose(wg.grad(lambda b: spline.integrate(0.1, b))(1.3), spline(1.3), rtol=1e-12)
+
+
+def test_values_are_linear_in_the_data():
+    J = wg.jacobian(lambda y: si.CubicSpline(X, y)(T))(Y)
+    np.testing.assert_allclose(J, si.CubicSpline(X, np.eye(6))(T), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("cls", [si.PchipInterpolator, si.Akima1DInterpolator])
+def test_local_interpolators(cls):
+    agrees(lambda x, y, t: cls(x, y)(t), X, Y, INSIDE, second=True)
+    agrees(lambda y, t: cls(X, y, axis=1, extrapolate=True)(t), Y3, T)
+    agrees(lambda y: cls(X[:2], y)(INSIDE / 6), Y[:2])
+    agrees(lambda y: cls(X[:3], y, extrapolate=True)(INSIDE), Y[:3])
+    agrees(lambda y: cls(X, y, extrapolate=False)(T), Y)  # with NaN outside
+
+
+def test_other_cubic_interpolators():
+    agrees(lambda x, y, t: si.Akima1DInterpolator(x, y, method="makima")(t), X, Y, INSIDE)
+    agrees(lambda y, d, t: si.CubicHermiteSpline(X, y, d)(t), Y, Y[::-1].copy(), T)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
+def test_interpolating_bsplines(k):
+    agrees(lambda y, t: si.make_interp_spline(X, y, k=k, axis=1)(t), Y3, T)
+    agrees(lambda x, y, t: si.make_interp_spline(x, y, k=k)(t), X, Y, INSIDE, rtol=1e-5)
+
+
+@pytest.mark.parametrize("bc", ["natural", "clamped", ([(1, 0.2)], [(2, 0.3)])], ids=str)
+def test_bsplines_with_conditions(bc):
+    agrees(lambda y, t: si.make_interp_spline(X, y, k=3, bc_type=bc)(t), Y, T)
+
+
+def test_bsplines():
+    knots = np.array([-3.0, -2, -1, 0.0, 1.3, 2.2, 3.9, 5.0, 6, 7])
+    agrees(lambda t, c, x: si.BSpline(t, c, 3)(x), knots, Y, INSIDE, second=True)
+    agrees(lambda c, x: si.BSpline(knots, c, 3).derivative()(x), Y, INSIDE)
+    b = si.make_interp_spline(X, Y)
+    agrees(lambda x: b(x) + b(x, 2) + b.derivative()(x), T)
+    agrees(lambda a, z: b.integrate(a, z), np.array(0.1), np.array(1.4))
+    agrees(lambda a, z: b.integrate(a, z, extrapolate=False), np.array(-1.1), np.array(1.4))
+
+
+def test_fitpack_objects_at_traced_points():
+    u, tck = si.UnivariateSpline(X, Y, s=0.1), si.splrep(X, Y)
+    agrees(lambda t: u(t) + si.splev(t, tck) + si.splev(t, tck, der=1), T)
+    agrees(lambda a, b: u.integral(a, b), np.array(-1.1), np.array(1.4))
+
+
+@pytest.mark.parametrize(
+    "kind", ["linear", "nearest", "nearest-up", "previous", "next", "zero", "slinear", "quadratic", "cubic", 2]
+)
+def test_interp1d(kind):
+    agrees(lambda y, t: si.interp1d(X, y, kind=kind, axis=1)(t), Y3, INSIDE)
+    agrees(lambda y, t: si.interp1d(X, y, kind=kind, bounds_error=False, fill_value=(0.1, 0.7))(t), Y, T)
+    if kind != "zero":
+        agrees(lambda y, t: si.interp1d(X, y, kind=kind, fill_value="extrapolate")(t), Y, T)
+    f = si.interp1d(X, YY.T, kind=kind)
+    agrees(lambda t: f(t), INSIDE)
+    with pytest.raises(ValueError, match="outside|below|above"):
+        wg.grad(lambda t: np.sum(f(t)))(T)
+
+
+G, H = np.array([0.0, 1, 2.5]), np.array([0, 0.4, 1.0, 2.0])
+V = RNG.normal(size=(3, 4))
+POINTS = np.column_stack([RNG.uniform(0.1, 2.4, 6), RNG.uniform(0.1, 1.9, 6)])
+
+
+@pytest.mark.parametrize("method", ["linear", "nearest"])
+def test_grids(method):
+    agrees(lambda v, p: si.RegularGridInterpolator((G, H), v, method=method)(p), V, POINTS, second=True)
+    outside = {"method": method, "bounds_error": False}
+    agrees(lambda v, p: si.RegularGridInterpolator((G, H), v, fill_value=0.3, **outside)(p), V, POINTS + 0.5)
+    agrees(lambda v, p: si.RegularGridInterpolator((G, H), v, fill_value=None, **outside)(p), V, POINTS + 0.5)
+    several = RNG.normal(size=(3, 4, 2))
+    agrees(lambda v, p: si.RegularGridInterpolator((G, H), v, method=method)(p), several, POINTS.reshape(2, 3, 2))
+    plain = si.RegularGridInterpolator((G, H), V, method=method)
+    agrees(lambda a, b: plain((a, b)), POINTS[:, 0].copy(), POINTS[:, 1].copy())
+
+
+def test_grid_details():
+    agrees(lambda g, v, p: si.RegularGridInterpolator((g, H), v)(p), G, V, POINTS)
+    descending = si.RegularGridInterpolator((G[::-1], H), V)
+    agrees(lambda p: descending(p), POINTS)
+    agrees(lambda v, p: si.interpn((G, H), v, p), V, POINTS)
+    with pytest.raises(UnsupportedFunctionError, match="cubic"):
+        wg.grad(lambda v: np.sum(si.RegularGridInterpolator((G, H), v, method="cubic")(POINTS)))(V)
+    with pytest.raises(ValueError, match="out of bounds"):
+        wg.grad(lambda p: np.sum(descending(p)))(POINTS + 5)
+
+
+def test_batches():
+    np.testing.assert_allclose(wg.vmap(lambda y: si.CubicSpline(X, y)(T))(YY.T), si.CubicSpline(X, YY)(T).T)
+    hessian = wg.hessian(lambda y: np.sum(si.CubicSpline(X, y)(T) ** 2))(Y)
+    J = si.CubicSpline(X, np.eye(6))(T)
+    np.testing.assert_allclose(hessian, 2 * J.T @ J, rtol=1e-10, atol=1e-10)
+
+
+# --------------------------------------------------------------------------------------------------------- polynomials
+
+S, R, WEIGHTS = RNG.uniform(-1, 1, size=8), RNG.normal(size=8), RNG.uniform(0.5, 2, size=8)
+C, D, P = RNG.normal(size=4), RNG.normal(size=3), RNG.normal(size=(2, 3))
+
+
+def test_polyfit():
+    agrees(lambda x, y, w: np.polyfit(x, y, 2, w=w), S, R, WEIGHTS, second=True)
+    agrees(lambda x, y: np.polyfit(x, y, 2), S, np.stack([R, R**2], 1))
+    agrees(lambda x, y: np.polyfit(x, y, 2, cov=True)[1], S, R, rtol=1e-5)
+    J = wg.jacobian(lambda y: np.polyfit(S, y, 2))(R)
+    np.testing.assert_allclose(J, np.linalg.pinv(np.vander(S, 3)), rtol=1e-10, atol=1e-12)
+
+
+def test_poly1d():
+    agrees(lambda x, y, t: np.poly1d(np.polyfit(x, y, 2))(t) + np.poly1d(y).deriv()(t), S, R, P)
+    agrees(lambda c, d, t: (np.poly1d(c) * np.poly1d(d) - 2 * np.poly1d(c)).integ()(t), C, D, P)
+    agrees(lambda r: np.poly(r), D)
+
+
+FAMILIES = [
+    (npp.polynomial, "poly", npp.Polynomial),
+    (npp.chebyshev, "cheb", npp.Chebyshev),
+    (npp.legendre, "leg", npp.Legendre),
+    (npp.hermite, "herm", npp.Hermite),
+    (npp.hermite_e, "herme", npp.HermiteE),
+    (npp.laguerre, "lag", npp.Laguerre),
+]
+
+
+@pytest.mark.parametrize(("module", "prefix", "cls"), FAMILIES, ids=[f[1] for f in FAMILIES])
+def test_families_of_polynomials(module, prefix, cls):
+    def function(name):
+        return getattr(module, prefix + name)
+
+    value, fit, der, integral = (function(name) for name in ("val", "fit", "der", "int"))
+    grid, pairs, mul, add, vander = (function(name) for name in ("grid2d", "val2d", "mul", "add", "vander"))
+    for n in (1, 2, 4):
+        agrees(lambda t, c: value(t, c), P, C[:n], second=n == 4)
+    agrees(lambda t, c: value(t, c), P, RNG.normal(size=(4, 2)))
+    agrees(lambda a, b, c: pairs(a, b, c), P, P + 1, RNG.normal(size=(3, 2)))
+    agrees(lambda a, b, c: grid(a, b, c), S, S[:3], RNG.normal(size=(3, 2)))
+    agrees(lambda t: vander(t, 3), P)
+    agrees(lambda c: der(c, 2), C)
+    agrees(lambda c, k: integral(c, 2, k, lbnd=0.3), C, D[:2])
+    agrees(lambda c, d: add(mul(c, d), c), C, D)
+    agrees(lambda x, y, w: fit(x, y, 2, w=w), S, R, WEIGHTS)
+    agrees(lambda c, t: cls(c, domain=[-2, 3])(t), C, P, second=True)
+    agrees(lambda c: cls(c, domain=[-2, 3]).deriv()(0.3) + cls(c, domain=[-2, 3]).integ(lbnd=0.1)(0.3), C)
+    agrees(lambda c, d: (cls(c) * cls(d) + cls(d) ** 2 - 2 * cls(c)).deriv()(0.3), C, D)
+    agrees(lambda x, y, t: cls.fit(x, y, 2)(t), S, R, P)
+    plain = cls(C, domain=[-1, 4])
+    agrees(lambda t: plain(t), P)

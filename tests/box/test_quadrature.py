@@ -1,0 +1,123 @@
+"""Integrals of functions, in limits and parameters, and of samples."""
+
+import functools
+import math
+
+import numpy as np
+import pytest
+import scipy.integrate as si
+from harness import check
+
+import wengert as wg
+from wengert.capture.hooks import instrument
+from wengert.errors import UnsupportedFunctionError
+
+RNG = np.random.default_rng(0)
+
+
+def agrees(f, *args, second=True, rtol=1e-6):
+    """The instrumented function has SciPy's values and right derivatives."""
+    twin, args = instrument(f), tuple(np.asarray(a, float)[()] for a in args)
+    expected, (got, _) = f(*args), wg.jvp(twin, args, tuple(np.zeros_like(a) for a in args))
+    np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
+    check(twin, *args, rtol=rtol, second=second, single=False)
+
+
+def test_limits_and_arguments():
+    agrees(lambda p, a, b: si.quad(lambda t, p: np.exp(-p * t) * math.sin(t), a, b, args=(p,))[0], 0.7, 0.1, 2.0)
+    agrees(lambda a, b: si.quad(np.sin, a, b)[0], 0.1, 2.0)
+
+
+def test_variables_around_the_integrand():
+    agrees(lambda p, b: si.quad(lambda t: np.exp(-p[0] * t) + p[1] * t**2, 0, b)[0], [0.7, 0.3], 2.0)
+
+    def gaussian_moment(p):
+        def density(t):
+            return np.exp(-p * t * t)
+
+        return si.quad(lambda t: t * density(t), 0, np.inf)[0]
+
+    agrees(gaussian_moment, 1.3)
+    np.testing.assert_allclose(wg.grad(gaussian_moment)(1.3), -0.5 / 1.3**2, rtol=1e-9)
+
+
+class Oscillator:
+    def __init__(self, k):
+        self.k = k
+
+    def at(self, t):
+        return np.cos(self.k * t)
+
+
+def test_methods_partials_and_recursion():
+    agrees(lambda p: si.quad(Oscillator(p).at, 0, 1)[0], 1.3)
+    agrees(lambda p: si.quad(functools.partial(lambda q, t: np.cos(q * t), p), 0, 1)[0], 1.3)
+
+    def f(p):
+        def power(t, n):
+            return 1.0 if n == 0 else p * t * power(t, n - 1)
+
+        return si.quad(power, 0, 1, args=(3,))[0]
+
+    np.testing.assert_allclose(wg.grad(f)(2.0), 3 * 2.0**2 / 4, rtol=1e-12)
+
+
+def test_weights_points_and_other_results():
+    agrees(lambda p, b: si.quad(lambda t: np.exp(-p * t), 0, b, weight="cos", wvar=3.0)[0], 1.3, 0.8)
+    agrees(lambda p: si.quad(lambda t: np.abs(t - 0.3) * p * p, 0, 1, points=[0.3])[0], 1.3)
+    (value, error), _ = wg.value_and_grad(lambda p: si.quad(lambda t: p * t, 0, 1), has_aux=True)(2.0)
+    assert value == pytest.approx(1.0)
+    assert 0 < error < 1e-10
+
+
+def test_a_derivative_is_integrated_where_it_needs_it():
+    """The integrand is zero everywhere; its derivative is a narrow peak, which a quadrature of zeros cannot see."""
+    f = lambda p: si.quad(lambda t: p * np.exp(-5000 * (t - 0.2) ** 2), -5, 5, points=[0.2])[0]
+    np.testing.assert_allclose(wg.grad(f)(0.0), np.sqrt(np.pi / 5000), rtol=1e-9)
+
+
+def test_to_third_order_and_in_batches():
+    f = lambda p: si.quad(lambda t: np.exp(-p * t), 0, 1)[0]
+    np.testing.assert_allclose(wg.grad(wg.grad(wg.grad(f)))(1.0), 16 / math.e - 6, rtol=1e-9)
+    np.testing.assert_allclose(wg.vmap(wg.grad(f))(np.array([0.5, 1.0])), [wg.grad(f)(0.5), wg.grad(f)(1.0)])
+    np.testing.assert_allclose(wg.jvp(wg.grad(f), (1.0,), (1.0,))[1], 2 - 5 / math.e, rtol=1e-9)
+
+
+def test_double_integrals():
+    agrees(lambda p, q: si.quad(lambda t: si.quad(lambda u: np.exp(-p * t * u), 0, q)[0] * t, 0, 1)[0], 1.3, 0.9,
+           second=False)  # fmt: skip
+    agrees(lambda p: si.dblquad(lambda y, x: np.exp(-p * x * y), 0, 1, lambda x: 0 * x, lambda x: x)[0], 1.3,
+           second=False)  # fmt: skip
+
+
+def test_fixed_order():
+    agrees(lambda p, a, b: si.fixed_quad(lambda t: np.exp(-p * t), a, b, n=6)[0], 1.3, 0.1, 2.0)
+
+
+HIDDEN = {}
+
+
+def hidden(t):
+    return HIDDEN["p"] * t
+
+
+def test_hidden_dependence_is_an_error():
+    def f(p):
+        HIDDEN["p"] = p
+        return si.quad(hidden, 0, p)[0]
+
+    with pytest.raises(UnsupportedFunctionError, match="args="):
+        wg.grad(f)(2.0)
+
+
+@pytest.mark.parametrize("name", ["simpson", "cumulative_trapezoid", "cumulative_simpson"])
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 9])
+def test_samples(name, n):
+    f = getattr(si, name)
+    y, x = RNG.normal(size=(2, n)), np.cumsum(RNG.uniform(0.3, 1, size=n))
+    xs = np.cumsum(RNG.uniform(0.3, 1, size=(n, 2)), axis=0)
+    agrees(lambda y: f(y, dx=0.3), y, second=False)
+    agrees(lambda y, x: f(y, x=x), y, x, rtol=1e-5)
+    agrees(lambda y, x: f(y, x=x, axis=0), y.T, xs, second=False, rtol=1e-5)
+    if name != "simpson":
+        agrees(lambda y: f(y, initial=0), y, second=False)

@@ -1,0 +1,158 @@
+"""np.polyfit, np.poly and np.poly1d: polynomials fitted to data, given by their roots, and as objects."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from wengert.box.dispatch import FUNCTIONS, implements, implements_blind
+from wengert.box.functions.operands import array, cast, join
+from wengert.box.functions.polynomials import convolve, polyadd, polyder, polyint, polymul, polysub, polyval
+from wengert.errors import UnsupportedFunctionError
+from wengert.ops import elementwise as e
+from wengert.ops import shape as s
+from wengert.ops.index import index
+from wengert.ops.products import matmul
+from wengert.types import dtype_of, ndim_of, shape_of
+
+
+def coefficients_of(c: Any) -> Any:
+    """A sequence of numbers as a floating array; one number is a sequence of one."""
+    c = array(c)
+    if ndim_of(c) == 0:
+        c = s.reshape(c, shape=(1,))
+    return c if dtype_of(c).kind in "fc" else cast(c, np.float64)
+
+
+# ---------------------------------------------------------------------------------------------------------------- fits
+
+
+def fitted(design: Any, x: Any, y: Any, w: Any, rcond: Any) -> tuple[Any, ...]:
+    """The weighted least squares problem with columns scaled to length one, as NumPy does."""
+    if w is not None:
+        w = coefficients_of(w)
+        if ndim_of(w) != 1 or shape_of(w) != shape_of(x):
+            raise TypeError("expected x and w to have same length")
+        design = design * s.reshape(w, shape=(*shape_of(w), 1))
+        y = y * (w if ndim_of(y) == 1 else s.reshape(w, shape=(*shape_of(w), 1)))
+    if rcond is None:
+        rcond = shape_of(x)[0] * np.finfo(dtype_of(x)).eps
+    scale = e.sqrt(s.sum(design * design, axis=(0,)))
+    scale = e.where(e.equal(scale, 0), 1, scale)
+    design = design / scale
+    c, residuals, rank, values = FUNCTIONS[np.linalg.lstsq](design, y, rcond)
+    c = c / (scale if ndim_of(c) == 1 else s.reshape(scale, shape=(*shape_of(scale), 1)))
+    return c, residuals, rank, values, rcond, design, scale
+
+
+def samples(x: Any, y: Any) -> tuple[Any, Any]:
+    """The data of a fit."""
+    x, y = coefficients_of(x), coefficients_of(y)
+    if ndim_of(x) != 1 or not shape_of(x)[0]:
+        raise TypeError("expected 1D, non-empty vector for x")
+    if not 1 <= ndim_of(y) <= 2:
+        raise TypeError("expected 1D or 2D array for y")
+    if shape_of(x)[0] != shape_of(y)[0]:
+        raise TypeError("expected x and y to have same length")
+    return x, y
+
+
+@implements(np.polyfit)
+def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False) -> Any:
+    x, y = samples(x, y)
+    order = int(deg) + 1
+    if order < 1:
+        raise ValueError("expected deg >= 0")
+    c, residuals, rank, values, rcond, design, scale = fitted(FUNCTIONS[np.vander](x, order), x, y, w, rcond)
+    if full:
+        return c, residuals, rank, values, rcond
+    if rank != order:
+        warnings.warn("Polyfit may be poorly conditioned", np.exceptions.RankWarning, stacklevel=2)
+    if not cov:
+        return c
+    base = FUNCTIONS[np.linalg.inv](matmul(s.transpose(design, axes=(1, 0)), design))
+    base = base / (s.reshape(scale, shape=(order, 1)) * scale)
+    if cov != "unscaled":
+        if shape_of(x)[0] <= order:
+            raise ValueError("the number of data points must exceed order to scale the covariance matrix")
+        factor = residuals / (shape_of(x)[0] - order)
+        base = base * factor if ndim_of(y) == 1 else s.reshape(base, shape=(order, order, 1)) * factor
+    return c, base
+
+
+@implements(np.poly)
+def poly(seq_of_zeros: Any) -> Any:
+    roots = coefficients_of(seq_of_zeros)
+    if ndim_of(roots) != 1:
+        raise UnsupportedFunctionError(
+            "np.poly of a traced matrix has no derivative rule", remedy="use np.poly(np.linalg.eigvals(matrix))"
+        )
+    one = np.ones(1, dtype_of(roots))
+    found: Any = one
+    for k in range(shape_of(roots)[0]):
+        found = convolve(found, join([one, -index(roots, pattern=(slice(k, k + 1),))], 0))
+    return found
+
+
+class Poly1d:
+    """`np.poly1d` with traced coefficients, highest power first."""
+
+    def __init__(self, c_or_r: Any, r: bool = False, variable: Any = None):
+        self.coeffs = poly(c_or_r) if r else coefficients_of(c_or_r)
+        self.variable = variable or "x"
+
+    @property
+    def c(self) -> Any:
+        return self.coeffs
+
+    coef = coefficients = c
+
+    @property
+    def order(self) -> int:
+        return shape_of(self.coeffs)[0] - 1
+
+    o = order
+
+    def __call__(self, val: Any) -> Any:
+        return polyval(self.coeffs, val)
+
+    def deriv(self, m: int = 1) -> Poly1d:
+        return Poly1d(polyder(self.coeffs, m))
+
+    def integ(self, m: int = 1, k: Any = 0) -> Poly1d:
+        return Poly1d(polyint(self.coeffs, m, k))
+
+    def __getitem__(self, power: int) -> Any:
+        return index(self.coeffs, pattern=(self.order - power,)) if 0 <= power <= self.order else 0
+
+    def __len__(self) -> int:
+        return self.order
+
+    def __add__(self, other: Any) -> Poly1d:
+        return Poly1d(polyadd(self.coeffs, _other(other)))
+
+    def __sub__(self, other: Any) -> Poly1d:
+        return Poly1d(polysub(self.coeffs, _other(other)))
+
+    def __mul__(self, other: Any) -> Poly1d:
+        return Poly1d(polymul(self.coeffs, _other(other)))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __rsub__(self, other: Any) -> Poly1d:
+        return Poly1d(polysub(_other(other), self.coeffs))
+
+    def __neg__(self) -> Poly1d:
+        return Poly1d(-self.coeffs)
+
+    def __truediv__(self, other: Any) -> Poly1d:
+        return Poly1d(self.coeffs / other)
+
+
+def _other(x: Any) -> Any:
+    return x.coeffs if isinstance(x, (Poly1d, np.poly1d)) else x
+
+
+implements_blind(np.poly1d)(Poly1d)

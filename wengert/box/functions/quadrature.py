@@ -1,0 +1,395 @@
+"""Integrals: of functions (scipy.integrate.quad and its like), and of samples (Simpson's rules, the trapezoidal one).
+
+`quad` is given a function, which may depend on traced values in three ways: through `args=`, through variables of the
+function around it, and through the attributes of an object whose method it is. All of them become parameters of the op
+`integral`: they are found in the closure (`Lifted`), and a copy of the function is made with other values instead.
+Integrands and their derivatives are evaluated at plain numbers, by SciPy's adaptive quadrature.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import math
+from collections.abc import Callable
+from types import CellType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from wengert.box.dispatch import CALLERS, FUNCTIONS, implements_blind, when_imported
+from wengert.box.functions.operands import answer, array, cast, holds_traced, join, part
+from wengert.box.functions.scans import along
+from wengert.box.writing import settled
+from wengert.errors import UnsupportedFunctionError
+from wengert.ops import elementwise as e
+from wengert.ops import reduce as r
+from wengert.ops import shape as s
+from wengert.ops.op import Traced
+from wengert.ops.quadrature import integral
+from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
+
+MODES: dict[str, Callable] = {}
+"""How to differentiate an integrand: `record` of reverse mode, which `capture/` puts here."""
+
+
+# -------------------------------------------------------------------------------------------------- what f depends on
+
+
+class Lifted:
+    """A function, or a container of such, with the traced values it depends on taken out of it."""
+
+    def __init__(self, thing: Any):
+        self.thing = thing
+        self.values: list[Any] = []
+        self._places: dict[int, int] = {}
+        self._touched: dict[int, bool] = {}
+        self._kept: list[Any] = []
+        self._look(thing)
+
+    def _look(self, x: Any) -> bool:
+        """Whether there is a traced value in x; those that are found are remembered."""
+        if isinstance(x, Traced):
+            if id(x) not in self._places:
+                self._places[id(x)] = len(self.values)
+                self.values.append(settled(x))
+                self._kept.append(x)
+            return True
+        parts = _parts(x)
+        if parts is None:
+            return False
+        known = self._touched.get(id(x))
+        if known is not None:
+            return known
+        self._touched[id(x)] = False  # a function that calls itself
+        self._kept.append(x)
+        found = [self._look(p) for p in parts]
+        self._touched[id(x)] = any(found)
+        return any(found)
+
+    def with_values(self, values: Any) -> Any:
+        """The same, depending on these values instead."""
+        return self._rebuilt(self.thing, values, {})
+
+    def _rebuilt(self, x: Any, values: Any, made: dict[int, Any]) -> Any:
+        if isinstance(x, Traced):
+            return values[self._places[id(x)]]
+        if not self._touched.get(id(x)):
+            return x
+        if id(x) in made:
+            return made[id(x)]
+
+        def again(p: Any) -> Any:
+            return self._rebuilt(p, values, made)
+
+        if x.__class__ is FunctionType:
+            cells = tuple([CellType() for _ in x.__closure__ or ()])
+            new: Any = FunctionType(x.__code__, x.__globals__, x.__name__, None, cells or None)
+            made[id(x)] = new
+            new.__dict__.update({k: v for k, v in x.__dict__.items() if not k.startswith("__wengert_twin")})
+            new.__defaults__ = again(x.__defaults__)
+            new.__kwdefaults__ = again(x.__kwdefaults__)
+            for cell, old in zip(cells, x.__closure__ or (), strict=True):
+                if _filled(old):
+                    cell.cell_contents = again(old.cell_contents)
+            return new
+        if x.__class__ is MethodType:
+            return MethodType(again(x.__func__), again(x.__self__))
+        if x.__class__ is functools.partial:
+            return functools.partial(again(x.func), *again(x.args), **again(x.keywords))
+        if x.__class__ in (list, tuple):
+            return x.__class__([again(p) for p in x])
+        if x.__class__ is dict:
+            return {k: again(v) for k, v in x.items()}
+        new = made[id(x)] = copy.copy(x)
+        for name, value in x.__dict__.items():
+            object.__setattr__(new, name, again(value))
+        return new
+
+
+def _filled(cell: CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
+def _parts(x: Any) -> list[Any] | None:
+    """What a function, container or object holds; `None` if there is nothing to look into."""
+    kind = x.__class__
+    if kind is FunctionType:
+        inside = [c.cell_contents for c in x.__closure__ or () if _filled(c)]
+        return [*inside, x.__defaults__, x.__kwdefaults__]
+    if kind is MethodType:
+        return [x.__func__, x.__self__]
+    if kind is functools.partial:
+        return [x.func, x.args, x.keywords]
+    if kind in (list, tuple):
+        return list(x)
+    if kind is dict:
+        return list(x.values())
+    if isinstance(x, (type, ModuleType)) or kind.__module__.partition(".")[0] in (
+        "wengert",
+        "numpy",
+        "scipy",
+        "builtins",
+    ):
+        return None
+    return list(x.__dict__.values()) if hasattr(x, "__dict__") else None
+
+
+# ------------------------------------------------------------------------------------------------------------ integrals
+
+
+class Integrand:
+    """∫ f(t, *parameters) dt, as the op `integral` needs it; results have `shape`."""
+
+    def __init__(self, function: Callable, quad: Callable, options: dict, shape: tuple[int, ...] = ()):
+        self.function = function
+        self.quad = quad
+        self.options = options
+        self.shape = shape
+        self.outcome: Any = ()
+
+    def integrate(self, a: Any, b: Any, parameters: tuple) -> Any:
+        """By SciPy, at plain numbers; a vector component by component, values of f being kept between them."""
+        if not self.shape:
+            value, *self.outcome = self.quad(lambda t: _number(self.function(t, *parameters)), a, b, **self.options)
+            return np.float64(value)
+        known: dict[float, np.ndarray] = {}
+
+        def component(t: float, k: int) -> float:
+            found = known.get(t)
+            if found is None:
+                found = known[t] = np.asarray(settled(self.function(t, *parameters)), float).reshape(-1)
+            return found[k]
+
+        options = {k: v for k, v in self.options.items() if k != "full_output"}
+        values = [self.quad(component, a, b, args=(k,), **options)[0] for k in range(math.prod(self.shape))]
+        return np.reshape(np.array(values), self.shape)
+
+    def is_infinite(self, end: Any) -> bool:
+        found = answer(np.isinf, end)
+        while isinstance(found, Traced):  # examples of a batch
+            found = found.value  # type: ignore[attr-defined]
+        return bool(np.all(found))
+
+    def at_end(self, end: Any, parameters: Any) -> Any:
+        """The integrand, with its weight, at an end of the interval."""
+        y = self.function(end, *parameters)
+        weight, variable = self.options.get("weight"), self.options.get("wvar")
+        if weight is None:
+            return y
+        if weight not in ("cos", "sin"):
+            raise UnsupportedFunctionError(
+                f"the derivative of quad with weight={weight!r} in a limit", remedy="put the weight into the integrand"
+            )
+        return y * (e.cos if weight == "cos" else e.sin)(end * variable)
+
+    def derivative(self, k: int) -> Integrand:
+        """The integrand's Jacobian in a parameter, an integrand whose shape has that of the parameter appended."""
+        size = math.prod(self.shape)
+
+        def jacobian(t: Any, *parameters: Any) -> Any:
+            def flat(p: Any) -> list[Any]:
+                y = self.function(t, *parameters[:k], p, *parameters[k + 1 :])
+                return [y] if not self.shape else [s.reshape(y, shape=(size,))]
+
+            p = parameters[k]
+            values, program = MODES["record"](flat, [p])
+            if not self.shape:
+                return _or_zeros(program.pull([_one_like(values[0])])[0], p)
+            units = np.eye(size)
+            rows = [_or_zeros(program.pull([unit])[0], p) for unit in units]
+            return s.reshape(FUNCTIONS[np.stack](rows), shape=(*self.shape, *shape_of(p)))
+
+        return _OfParameter(jacobian, self.quad, self.options, self.shape, k)
+
+
+class _OfParameter(Integrand):
+    """A Jacobian: its shape is known when it is evaluated."""
+
+    def __init__(self, function: Callable, quad: Callable, options: dict, before: tuple[int, ...], k: int):
+        super().__init__(function, quad, options)
+        self.before = before
+        self.k = k
+
+    def integrate(self, a: Any, b: Any, parameters: tuple) -> Any:
+        self.shape = (*self.before, *shape_of(parameters[self.k]))
+        return super().integrate(a, b, parameters)
+
+
+def _or_zeros(ct: Any, p: Any) -> Any:
+    return np.zeros(shape_of(p)) if ct is None else ct
+
+
+def _one_like(y: Any) -> Any:
+    return np.ones(shape_of(y), dtype_of(y))[()]
+
+
+def _number(y: Any) -> Any:
+    y = settled(y)
+    if isinstance(y, Traced):
+        raise UnsupportedFunctionError(
+            "quad of a function that depends on a traced value which is neither in args= nor in a variable around it",
+            remedy="pass the value through args=, or as an argument of the integrand by a lambda",
+        )
+    return y
+
+
+def _quad(original: Callable) -> Callable:
+    def quad(func: Callable, a: Any, b: Any, args: Any = (), full_output: Any = 0, **options: Any) -> Any:
+        args = args if isinstance(args, tuple) else (args,)
+        lifted = Lifted((func, args))
+        if not lifted.values and not isinstance(a, Traced) and not isinstance(b, Traced):
+            return original(func, a, b, args, full_output, **options)
+        complex_valued = options.pop("complex_func", False)
+        if complex_valued or holds_traced([options.get("wvar"), *np.atleast_1d(options.get("points") or ())]):
+            raise UnsupportedFunctionError(
+                "quad with complex_func=True, or with traced wvar or points",
+                remedy="integrate real and imaginary parts, and write weights into the integrand",
+            )
+        wanted = [k for k, v in enumerate(lifted.values) if is_inexact(dtype_of(v))]
+        values = [cast(lifted.values[k], np.float64) for k in wanted]
+
+        def integrand(t: Any, *parameters: Any) -> Any:
+            filled = list(lifted.values)
+            for k, p in zip(wanted, parameters, strict=True):
+                filled[k] = p
+            function, rest = lifted.with_values(filled)
+            y = function(t, *rest)
+            return s.reshape(y, shape=()) if shape_of(y) and isinstance(y, Traced) else y
+
+        whole = Integrand(integrand, original, {**options, "full_output": full_output})
+        a, b = settled(a), settled(b)
+        y = integral(a, b, *values, integrand=whole)
+        return (y, *(whole.outcome or (0.0,)))
+
+    return quad
+
+
+def _dblquad(quad: Callable) -> Callable:
+    def dblquad(
+        func: Callable, a: Any, b: Any, gfun: Any, hfun: Any, args: Any = (), epsabs: float = 1.49e-8,
+        epsrel: float = 1.49e-8,
+    ) -> Any:  # fmt: skip
+        tolerances = {"epsabs": epsabs, "epsrel": epsrel}
+
+        def outer(y: Any) -> Any:
+            low, high = (g(y) if callable(g) else g for g in (gfun, hfun))
+            return quad(func, low, high, (y, *args), **tolerances)[0]
+
+        return quad(outer, a, b, **tolerances)
+
+    return dblquad
+
+
+def _fixed_quad(original: Callable) -> Callable:
+    def fixed_quad(func: Callable, a: Any, b: Any, args: Any = (), n: int = 5) -> Any:
+        if answer(lambda u, v: bool(np.isinf(u) or np.isinf(v)), a, b):
+            raise ValueError("Gaussian quadrature is only available for finite limits.")
+        x, w = np.polynomial.legendre.leggauss(n)
+        y = func((b - a) * (x + 1) / 2.0 + a, *args)
+        return (b - a) / 2.0 * FUNCTIONS[np.sum](w * y, axis=-1), None
+
+    return fixed_quad
+
+
+# ------------------------------------------------------------------------------------------------------------- samples
+
+
+def _spacing(y: Any, x: Any, dx: Any, k: int) -> Any:
+    """The widths of the intervals between samples, broadcasting against them."""
+    if x is None:
+        return None
+    x = array(x)
+    if ndim_of(x) == 1:
+        x = along(x, k, ndim_of(y))
+    elif ndim_of(x) != ndim_of(y):
+        raise ValueError("If given, shape of x must be 1-D or the same as y.")
+    if shape_of(x)[k] != shape_of(y)[k]:
+        raise ValueError("If given, length of x along axis must be the same as y.")
+    return part(x, k, slice(1, None)) - part(x, k, slice(None, -1))
+
+
+def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
+    y = array(y)
+    k = normalize_axis_index(axis, ndim_of(y))
+    n, h = shape_of(y)[k], _spacing(y, x, dx, k)
+    if n == 2:
+        return FUNCTIONS[np.trapezoid](y, x, dx, axis)
+    stop = n - 2 if n % 2 else n - 3
+    y0, y1, y2 = (part(y, k, slice(j, stop + j, 2)) for j in range(3))
+    if h is None:
+        total = s.sum(y0 + 4.0 * y1 + y2, axis=(k,)) * (dx / 3.0)
+        before, last = dx, dx
+    else:
+        h0, h1 = part(h, k, slice(0, stop, 2)), part(h, k, slice(1, stop + 1, 2))
+        both, ratio = h0 + h1, h0 / h1
+        area = both / 6.0 * (y0 * (2.0 - 1.0 / ratio) + y1 * (both * both / (h0 * h1)) + y2 * (2.0 - ratio))
+        total = s.sum(area, axis=(k,))
+        before, last = (part(h, k, -2), part(h, k, -1)) if n > 2 else (h, h)
+    if n % 2 == 0:
+        # The last interval by Cartwright's rule, from the parabola through the last three samples.
+        alpha = (2 * last * last + 3 * before * last) / (6 * (last + before))
+        beta = (last * last + 3.0 * before * last) / (6 * before)
+        eta = last * last * last / (6 * before * (before + last))
+        total = total + alpha * part(y, k, -1) + beta * part(y, k, -2) - eta * part(y, k, -3)
+    return total
+
+
+def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None) -> Any:
+    y = array(y)
+    k = normalize_axis_index(axis, ndim_of(y))
+    h = _spacing(y, x, dx, k)
+    areas = (dx if h is None else h) * (part(y, k, slice(1, None)) + part(y, k, slice(None, -1))) / 2.0
+    total = r.cumsum(areas, axis=k)
+    if initial is None:
+        return total
+    if initial != 0:
+        raise ValueError("`initial` must be `None` or `0`.")
+    return join([part(total, k, slice(0, 1)) * 0.0, total], k)
+
+
+def cumulative_simpson(y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None) -> Any:
+    y = array(y)
+    k = normalize_axis_index(axis, ndim_of(y))
+    n = shape_of(y)[k]
+    if n < 3:
+        total = cumulative_trapezoid(y, x, dx, axis)
+    else:
+        h = _spacing(y, x, dx, k)
+        shape = list(shape_of(y))
+        shape[k] = n - 1
+        h = s.broadcast_to(array(dx) if h is None else h, shape=tuple(shape))
+        forward = _first_halves(y, h, k)
+        backward = s.flip(_first_halves(s.flip(y, axis=(k,)), s.flip(h, axis=(k,)), k), axis=(k,))
+        # Intervals in turn from the parabola that begins, and the one that ends, with them; the last one ends one.
+        chosen = np.array([j % 2 == 0 and j < n - 2 for j in range(n - 1)])
+        first = part(backward, k, slice(0, 1)) * 0.0
+        mask = along(chosen, k, ndim_of(y))
+        total = r.cumsum(e.where(mask, join([forward, first], k), join([first, backward], k)), axis=k)
+    if initial is None:
+        return total
+    start = s.broadcast_to(array(initial), shape=shape_of(part(total, k, slice(0, 1))))
+    return join([start, total + start], k)
+
+
+def _first_halves(y: Any, h: Any, k: int) -> Any:
+    """∫ over the first interval of each three neighbouring samples, of the parabola through them."""
+    h1, h2 = part(h, k, slice(None, -1)), part(h, k, slice(1, None))
+    f1, f2, f3 = (part(y, k, slice(j, j - 2 or None)) for j in range(3))
+    u = h1 / (h1 + h2)
+    v = u * h1 / h2
+    return h1 / 6 * ((3 - u) * f1 + (3 + v + u) * f2 - v * f3)
+
+
+@when_imported("scipy.integrate")
+def _integrate(module: Any) -> None:
+    CALLERS[module.quad] = quad = _quad(module.quad)
+    CALLERS[module.dblquad] = _dblquad(quad)
+    CALLERS[module.fixed_quad] = _fixed_quad(module.fixed_quad)
+    for implementation in (simpson, cumulative_trapezoid, cumulative_simpson):
+        implements_blind(getattr(module, implementation.__name__))(implementation)
