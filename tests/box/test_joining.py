@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from cases import check_case, check_error, check_hidden_axis
 from harness import check
+from programs import check_program
 
 import wengert as wg
 from wengert.errors import InPlaceError, UnsupportedFunctionError
@@ -259,8 +260,8 @@ def test_errors_are_those_of_numpy(name):
 
 def test_out():
     plain = np.zeros((4, 3)), np.zeros((2, 2, 3))
-    check(lambda x: np.concatenate([x, x * x], out=np.empty((4, 3))), X)
-    check(lambda x: np.stack([x, x * x], out=np.empty((2, 2, 3))), X)
+    check_program(lambda x: np.concatenate([x, x * x], out=np.empty((4, 3))), X)
+    check_program(lambda x: np.stack([x, x * x], out=np.empty((2, 2, 3))), X)
     for f in (lambda x: np.concatenate([x, x], out=plain[0]), lambda x: np.stack([x, x], out=plain[1])):
         with pytest.raises(InPlaceError, match="out="):
             wg.grad(lambda x, f=f: np.sum(f(x)))(X)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wengert as wg
-from wengert.errors import UnsupportedFunctionError
+from wengert.errors import InPlaceError
 
 RNG = np.random.default_rng(7)
 

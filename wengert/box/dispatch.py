@@ -101,8 +101,10 @@ def if_present(name: str) -> Any:
 
 def name_of(function: Any) -> str:
     """A NumPy function as users write it."""
-    module = getattr(function, "__module__", "") or "numpy"
     name = getattr(function, "__name__", repr(function))
+    module = getattr(function, "__module__", "") or "numpy"
+    if isinstance(function, np.ufunc) and getattr(np, name, None) is not function:
+        module = "scipy.special"  # ufuncs do not say where they come from
     return f"{module}.{name}".replace("numpy.", "np.", 1)
 
 

@@ -20,7 +20,7 @@ from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, scatter
 from wengert.ops.op import Traced
 from wengert.ops.store import counted
-from wengert.types import ndim_of, shape_of
+from wengert.types import dtype_of, ndim_of, shape_of
 
 # ---------------------------------------------------------------------------------------------------------- writers
 
@@ -49,7 +49,13 @@ def _writes(function: Any) -> Callable[[Callable], Callable]:
 
 @_writes(np.copyto)
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    replace(dst, src if where is True else FUNCTIONS[np.where](where, src, dst))
+    new = array(src) if where is True else FUNCTIONS[np.where](where, src, dst)
+    if shape_of(new) == shape_of(dst):
+        replace(dst, new)
+    elif np.can_cast(dtype_of(new), dtype_of(dst), casting):  # type: ignore[arg-type]
+        set_item(dst, Ellipsis, new)
+    else:
+        raise TypeError(f"Cannot cast array data from {dtype_of(new)!r} to {dtype_of(dst)!r} by the rule {casting!r}")
 
 
 @_writes(np.put)

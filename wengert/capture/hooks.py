@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.cells import Cell
-from wengert.box.dispatch import CALLABLES, CALLERS, PENDING, look_for_imports
+from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, PENDING, look_for_imports
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.writing import about_to_write, settled
 from wengert.capture.instrument import TWIN, instrument, is_user_code, is_user_function, set_hooks, written_positions
@@ -149,7 +149,7 @@ def _writing_first(f: Any) -> Any:
 
 
 for _function in (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal):
-    REPLACEMENTS[_function] = _writing_first(REPLACEMENTS.get(_function, _function))
+    REPLACEMENTS[_function] = _writing_first(FUNCTIONS[_function])
 for _function in FOLLOW_ARGUMENTS:
     REPLACEMENTS.setdefault(_function, with_instrumented_arguments(_function))
 

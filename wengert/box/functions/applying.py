@@ -50,14 +50,13 @@ class Vectorized:
         self.plain = np.vectorize(pyfunc, otypes, doc, excluded, cache, signature)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        everything = {**dict(enumerate(args)), **kwargs}
-        if not any(isinstance(a, Traced) for a in everything.values()):
+        if not any(isinstance(a, Traced) for a in (*args, *kwargs.values())):
             return self._plain_if_possible(args, kwargs)
         return self._one_by_one(args, kwargs)
 
     def _plain_if_possible(self, args: tuple, kwargs: dict) -> Any:
         """With plain arguments NumPy does it, unless the function returns traced values it closes over."""
-        looped = [k for k in {**dict(enumerate(args)), **kwargs} if k not in self.excluded]
+        looped = [k for k in (*range(len(args)), *kwargs) if k not in self.excluded]
         if looped and self.signature is None:
             return self._one_by_one(args, kwargs)
         return self.plain(*args, **kwargs)
@@ -67,7 +66,7 @@ class Vectorized:
             raise UnsupportedFunctionError(
                 "np.vectorize with a signature, of traced values", remedy="loop over the parts, or use wg.vmap"
             )
-        arguments = {**dict(enumerate(args)), **kwargs}
+        arguments: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
         looped = {k: array(a) for k, a in arguments.items() if k not in self.excluded}
         shape = np.broadcast_shapes(*[shape_of(a) for a in looped.values()])
         flat = {k: np.ravel(np.broadcast_to(a, shape)) for k, a in looped.items()}
@@ -84,4 +83,3 @@ class Vectorized:
 
 
 implements_blind(np.vectorize)(Vectorized)
-

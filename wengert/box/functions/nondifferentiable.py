@@ -37,6 +37,6 @@ _state(
     "values that coincide cease to when one of them changes, so its result has no derivative; if the elements are tied "
     f"to each other, {_CONSTANT} to find their positions, and index x with these",
 )
-_state(np, "poly polydiv", f"not yet; write it with np.convolve, or {_CUSTOM}")
+_state(np, "polydiv", f"not yet; write it with np.convolve, or {_CUSTOM}")
 _state(np, "roots", f"it solves an equation, which has no rule yet; {_CUSTOM}")
 _state(np.linalg, "matrix_rank", f"an integer, which has no derivative; {_CONSTANT}")
