@@ -228,7 +228,7 @@ X = np.linspace(0.5, 1.0, 200)
 
 
 def demand_no_growth(program, run, count=60):
-    """What 60 writes cost more than 5 must not depend on the array: a copy of 200,000 numbers takes longer than a write."""
+    """What 60 writes cost more than 5 must not depend on the array: copying 200,000 numbers takes longer than a write."""
 
     def time_for(size, times):
         many, few = (seconds(lambda n=n: run(lambda x: program(x, n, size), X), times) for n in (count, 5))

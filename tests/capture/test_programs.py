@@ -86,7 +86,7 @@ def test_adaptive_quadrature():
     check_program(f, np.array([0.7, 2.0, 1.5]), reference=closed_form, rtol=1e-6)
 
 
-# ------------------------------------------------------------------------------------------------- differential equations
+# ----------------------------------------------------------------------------------------------- differential equations
 
 
 def bogacki_shampine(f, y, t_end, tolerance=1e-9):
@@ -117,7 +117,7 @@ def test_a_differential_equation_with_step_control():
         def right_hand_side(t, y):
             dydt = np.zeros(2)
             dydt[0] = y[1]
-            dydt[1] = -p[0] ** 2 * y[0]
+            dydt[1] = -(p[0] ** 2) * y[0]
             return dydt
 
         return bogacki_shampine(right_hand_side, np.array([p[1], p[2]]), 1.0, 1e-7)
@@ -178,7 +178,7 @@ def test_leapfrog():
     check_program(lambda x, v: leapfrog(x, v, 6, 0.2), 0.7, -0.2)
 
 
-# --------------------------------------------------------------------------------------------------------- linear algebra
+# ------------------------------------------------------------------------------------------------------- linear algebra
 
 
 def lu_solve(a, b):
@@ -208,12 +208,8 @@ def lu_solve(a, b):
     return b
 
 
-def solved(a, b):
-    return scipy_free_solve(a, b)
-
-
-def scipy_free_solve(a, b):
-    """x = A⁻¹ b as a power series around a constant inverse: linear algebra that knows nothing of elimination."""
+def solved_by_refinement(a, b):
+    """A⁻¹ b by refinement with an inverse that is taken for a constant: it knows nothing of elimination."""
     inverse = np.linalg.inv(np.asarray(wg.stop_gradient(a)))
     x = inverse @ b
     for _ in range(4):
@@ -225,7 +221,7 @@ def test_lu_with_pivoting():
     a = A4.copy()
     a[0, 0] = 0.01  # so that rows are swapped
     np.testing.assert_allclose(lu_solve(a.copy(), B4.copy()), np.linalg.solve(a, B4))
-    check_program(lu_solve, a, B4, reference=solved)
+    check_program(lu_solve, a, B4, reference=solved_by_refinement)
 
 
 def gauss_jordan(a):
@@ -269,8 +265,8 @@ def test_cholesky():
     check_program(cholesky, SPD)
     # log det A = 2 Σ log Lᵢᵢ, whose gradient is A⁻¹ (only the lower triangle is read)
     g = wg.grad(lambda a: 2.0 * np.sum(np.log(np.diag(cholesky(a)))))(SPD)
-    np.testing.assert_allclose(g + np.tril(g, -1).T - np.tril(g, -1), np.tril(np.linalg.inv(SPD) * (2 - np.eye(4)))
-                               + np.tril(np.linalg.inv(SPD) * 2, -1).T - np.tril(np.linalg.inv(SPD) * 2, -1))  # fmt: skip
+    inverse = np.linalg.inv(SPD)
+    np.testing.assert_allclose(g, np.tril(2.0 * inverse) - np.diag(np.diag(inverse)))
 
 
 def gauss_seidel(a, b, sweeps=60):
@@ -284,7 +280,7 @@ def gauss_seidel(a, b, sweeps=60):
 def test_gauss_seidel():
     a = 0.2 * A4 + 4.0 * np.eye(4)
     np.testing.assert_allclose(gauss_seidel(a, B4), np.linalg.solve(a, B4), rtol=1e-12)
-    check_program(gauss_seidel, a, B4, reference=solved)
+    check_program(gauss_seidel, a, B4, reference=solved_by_refinement)
 
 
 def thomas(lower, diagonal, upper, b):
@@ -305,7 +301,7 @@ def test_thomas_algorithm():
     diagonal, b = RNG.normal(size=5) + 5.0, RNG.normal(size=5)
 
     def reference(lower, diagonal, upper, b):
-        return scipy_free_solve(np.diag(lower, -1) + np.diag(diagonal) + np.diag(upper, 1), b)
+        return solved_by_refinement(np.diag(lower, -1) + np.diag(diagonal) + np.diag(upper, 1), b)
 
     check_program(thomas, lower, diagonal, upper, b, reference=reference)
 
@@ -335,7 +331,7 @@ def test_levinson_durbin():
     r, y = np.array([1.0, 0.4, 0.2, -0.1, 0.05]), RNG.normal(size=5)
     np.testing.assert_allclose(levinson(r, y), scipy.linalg.solve_toeplitz(r, y))
     distance = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
-    check_program(levinson, r, y, reference=lambda r, y: scipy_free_solve(r[distance] / r[0], y))
+    check_program(levinson, r, y, reference=lambda r, y: solved_by_refinement(r[distance] / r[0], y))
 
 
 def gram_schmidt(a):
@@ -356,7 +352,7 @@ def test_gram_schmidt():
     np.testing.assert_allclose(wg.jacrev(lambda a: gram_schmidt(a).T @ gram_schmidt(a))(A4), 0.0, atol=1e-13)
 
 
-# ------------------------------------------------------------------------------------------------- sorting and searching
+# ------------------------------------------------------------------------------------------------ sorting and searching
 
 
 def quicksort(a, low=0, high=None):
@@ -433,7 +429,7 @@ def test_insertion_sort():
     check_program(insertion_sort, RNG.permutation(7) * 1.0, reference=lambda x: np.sort(x))
 
 
-# ----------------------------------------------------------------------------------------------------------- tables
+# --------------------------------------------------------------------------------------------------------------- tables
 
 
 def edit_distance(x, y, gap):
@@ -473,7 +469,9 @@ def forward_algorithm(transition, emission, observed):
     alpha[0] = emission[:, observed[0]] / len(transition)
     for t in range(1, len(observed)):
         for j in range(len(transition)):
-            alpha[t, j] = emission[j, observed[t]] * sum(alpha[t - 1, i] * transition[i, j] for i in range(len(transition)))
+            alpha[t, j] = emission[j, observed[t]] * sum(
+                alpha[t - 1, i] * transition[i, j] for i in range(len(transition))
+            )
     return math.log(np.sum(alpha[-1]))
 
 
@@ -494,7 +492,7 @@ def test_hidden_markov_model():
     check_program(lambda a, b: forward_algorithm(a, b, observed), transition, emission, reference=reference)
 
 
-# ------------------------------------------------------------------------------------------------- stateful programs
+# ---------------------------------------------------------------------------------------------------- stateful programs
 
 
 class RingBuffer:
@@ -567,7 +565,7 @@ def game(stake, odds):
     return purse[-1]
 
 
-@pytest.mark.parametrize("odds", [[1.5, 1.2], [0.5, 0.4], [1.1, 0.9]], ids=["rich", "ruined", "out of turns"])
+@pytest.mark.parametrize("odds", [[1.5, 1.2], [0.45, 0.4], [1.1, 0.9]], ids=["rich", "ruined", "out of turns"])
 def test_a_game_with_early_return_and_exceptions(odds):
     check_program(game, 1.0, np.array(odds))
 

@@ -223,10 +223,10 @@ def _twin_of_class(cls: Any) -> Any:
         after_twin = instrument(after)
 
         def construct_dataclass(*args: Any, **kwargs: Any) -> Any:
-            instance = object.__new__(cls)
+            instance: Any = object.__new__(cls)  # type: ignore[arg-type]
             own = getattr(instance, "__dict__", None)
             if own is None or after_twin is after:
-                return cls(*args, **kwargs)
+                return cls(*args, **kwargs)  # type: ignore[operator]
             own["__post_init__"] = MethodType(after_twin, instance)  # found before the method of the class
             try:
                 init(instance, *args, **kwargs)

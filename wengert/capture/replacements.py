@@ -164,8 +164,8 @@ def _float(x: Any = 0.0) -> Any:
 @_replaces(complex)
 def _complex(*args: Any, **kwargs: Any) -> Any:
     if any(isinstance(a, Traced) for a in (*args, *kwargs.values())):
-        real, imag = [*args, *[0.0] * (2 - len(args))]
-        return kwargs.get("real", real) + 1j * kwargs.get("imag", imag)
+        parts = dict(zip(("real", "imag"), args, strict=False)) | kwargs
+        return parts.get("real", 0.0) + 1j * parts.get("imag", 0.0)
     return complex(*args, **kwargs)
 
 

@@ -86,7 +86,8 @@ class BatchTrace(Trace):
         found = place_in_batch(shape_of(box.value), v.value if mine else v, mine, arrays, pattern)
         if found is NotImplemented:
             return NotImplemented
-        overwrite(box, "value", *found, arrays)
+        v, pattern = found
+        overwrite(box, "value", v, pattern, arrays)
         return None
 
     def _one_by_one(self, op: Op, values: tuple, mapped: tuple, params: dict) -> Any:

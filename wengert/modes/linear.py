@@ -298,7 +298,7 @@ def _detached(part: Any) -> Any:
     if part.__class__ is np.ndarray:
         return part if part.base is None else part.copy()
     if isinstance(part, Box) and "value" in part.state:
-        part.value = _detached(part.value)
+        part.value = _detached(part.value)  # type: ignore[attr-defined]
     return part
 
 
