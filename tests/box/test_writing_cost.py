@@ -228,7 +228,7 @@ X = np.linspace(0.5, 1.0, 200)
 
 
 def demand_no_growth(program, run, count=60):
-    """What 60 writes cost more than 5 must not depend on the array: copying 200,000 numbers takes longer than a write."""
+    """What 60 writes cost more than 5 must not depend on the array: copying 200,000 numbers would take longer."""
 
     def time_for(size, times):
         many, few = (seconds(lambda n=n: run(lambda x: program(x, n, size), X), times) for n in (count, 5))
@@ -270,10 +270,15 @@ def test_the_programs_are_right(program):
 def test_time_is_proportional_to_the_number_of_elements(program, sweep):
     """Growth 4 for four times the elements, where a quadratic program would tend to 16."""
     run = SWEEPS[sweep]
-    few, many = (
-        seconds(lambda n=n: run(lambda x: program(x, n, n), np.linspace(0.0, 0.5, n + 4)), 2) for n in (2_500, 10_000)
-    )
-    assert many < 8.0 * few
+
+    def time_for(n):
+        x = np.linspace(0.0, 0.5, n + 4)
+        return seconds(lambda: run(lambda x: program(x, n, n), x), 2)
+
+    growth = [time_for(10_000) / time_for(2_500)]
+    while min(growth) > 8.0 and len(growth) < 4:  # a machine that is busy gets another chance
+        growth.append(time_for(10_000) / time_for(2_500))
+    assert min(growth) < 8.0
 
 
 @pytest.mark.parametrize("sweep", SWEEPS)

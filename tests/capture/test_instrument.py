@@ -215,7 +215,7 @@ def test_frame_functions_work():
     def f(x):
         scale = 2.0
         assert "x" in locals()
-        assert "T" in globals()
+        assert "instrument" in globals()
         assert set(vars()) >= {"x", "scale"}
         assert "scale" in dir()
         return eval("x * scale") * math.sin(x)

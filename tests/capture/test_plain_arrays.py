@@ -35,6 +35,35 @@ def test_a_constant_of_a_closure_is_used_and_its_product_written():
     np.testing.assert_array_equal(TABLE, [1.0, 2.0, 3.0])
 
 
+def test_plain_arrays_in_containers():
+    def f(x):
+        arrays = [TABLE * 2.0, TABLE + 1.0]
+        table = {"a": TABLE * 3.0}
+        for k in range(2):
+            arrays[k][k] = x[k] * x[2]
+            arrays[k] *= x
+        for key in table:
+            table[key][0] = x[0]
+        return *arrays, table["a"]
+
+    check_program(f, np.array([1.5, -0.5, 2.5]))
+
+
+def test_several_targets():
+    def f(x):
+        a, b = TABLE * 2.0, TABLE + 1.0
+        a[0] = b[1] = x[0] * x[1]
+        a[1], b[0] = x[2], x[0]
+        (a[2], i), *b[2:] = (x[1], 1), x[2]
+        a[i], i = a[i] * x[0], 0
+        c = TABLE * 3.0
+        for c[i], k in zip(x, (1, 2, 3), strict=True):
+            c[1] += k * c[i]
+        return a, b, c
+
+    check_program(f, np.array([1.5, -0.5, 2.5]))
+
+
 def test_a_plain_argument_is_written_to():
     def f(x, buffer):
         buffer[:2] = x[:2] ** 2
@@ -139,7 +168,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("f", REFUSED, ids=lambda f: f.__name__)
 def test_arrays_that_others_hold_are_refused(f):
-    line = r"test_writing.py:\d+: "
+    line = r"test_plain_arrays.py:\d+: "
     with pytest.raises(InPlaceError, match=line):
         wg.jvp(f, (np.ones(3),), (np.ones(3),))
     with pytest.raises(InPlaceError, match=line):
@@ -220,6 +249,19 @@ def write_a_matrix_after_use(x):
     return y
 
 
+def write_a_constant_by_several_targets(x):
+    w = CONSTANTS * 2.0
+    y = x * w
+    w[0] = w[1] = 7.0
+    z = x * w
+    w[0], (w[1], k), *w[2:] = 8.0, (9.0, 1), 11.0
+    u = x * w
+    for w[k] in (3.0, 4.0):
+        u = u + x * w
+    w[2]: float = 13.0
+    return y, z, u, x * w
+
+
 def out_is_a_constant_that_was_used(x):
     w = CONSTANTS * 2.0
     y = x * w
@@ -286,9 +328,10 @@ def write_a_mask_after_use(x):
 
 CHANGED = [
     write_a_constant_after_use, add_to_a_constant_after_use, add_to_a_part_of_a_constant_after_use,
-    write_a_view_of_a_constant_after_use, write_a_constant_of_which_a_view_was_used, write_a_matrix_after_use,
-    out_is_a_constant_that_was_used, sort_a_constant_that_was_used, functions_that_write_a_constant_that_was_used,
-    refill_a_global_buffer, refill_a_local_buffer, write_an_index_after_use, write_a_mask_after_use,
+    write_a_view_of_a_constant_after_use, write_a_constant_by_several_targets,
+    write_a_constant_of_which_a_view_was_used, write_a_matrix_after_use, out_is_a_constant_that_was_used,
+    sort_a_constant_that_was_used, functions_that_write_a_constant_that_was_used, refill_a_global_buffer,
+    refill_a_local_buffer, write_an_index_after_use, write_a_mask_after_use,
 ]  # fmt: skip
 
 

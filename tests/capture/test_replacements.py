@@ -176,7 +176,8 @@ MATH = {
     "sin": np.cos, "cos": lambda t: -np.sin(t), "tan": lambda t: 1 / np.cos(t) ** 2, "exp": np.exp,
     "exp2": lambda t: np.exp2(t) * np.log(2), "expm1": np.exp, "log": lambda t: 1 / t,
     "log2": lambda t: 1 / (t * np.log(2)), "log10": lambda t: 1 / (t * np.log(10)), "log1p": lambda t: 1 / (1 + t),
-    "sqrt": lambda t: 0.5 / np.sqrt(t), "cbrt": lambda t: np.cbrt(t) / (3 * t), "asin": lambda t: 1 / np.sqrt(1 - t * t),
+    "sqrt": lambda t: 0.5 / np.sqrt(t), "cbrt": lambda t: np.cbrt(t) / (3 * t),
+    "asin": lambda t: 1 / np.sqrt(1 - t * t),
     "acos": lambda t: -1 / np.sqrt(1 - t * t), "atan": lambda t: 1 / (1 + t * t), "sinh": np.cosh, "cosh": np.sinh,
     "tanh": lambda t: 1 / np.cosh(t) ** 2, "asinh": lambda t: 1 / np.sqrt(1 + t * t),
     "atanh": lambda t: 1 / (1 - t * t), "fabs": lambda t: 1.0, "degrees": lambda t: 180 / np.pi,
@@ -516,9 +517,9 @@ def test_plain_values_are_as_ever():
         assert complex("1j") == 1j
         assert complex(real=1.0) == 1.0
         assert isinstance(1, int)
-        assert int is int
+        assert type(3) is int  # noqa: UP003
         assert type("A", (), {})().__class__.__name__ == "A"
-        assert sum([[1], [2]], start=[]) == [1, 2]
+        assert sum([[1], [2]], start=[]) == [1, 2]  # noqa: RUF017
         assert list(range(3)) == [0, 1, 2]
         assert range(5)[::2] == range(0, 5, 2)
         assert bool([]) is False

@@ -290,6 +290,8 @@ def result_like(x: Any, derivative: Any) -> Any:
     """
     if derivative is None:
         return zeros_like(x)
+    if dtype_of(derivative) != dtype_of(x):
+        derivative = astype(derivative, dtype=dtype_of(x))
     if isinstance(x, _NUMPY) or isinstance(plain(x), _NUMPY) or not isinstance(plain(derivative), _NUMPY):
         return derivative
     return zeros_like(x) + derivative

@@ -100,7 +100,7 @@ def _of_masks(op: Op) -> tuple[Any, Any]:
 def _mask(x: Any) -> Any:
     x = operand(x)
     if dtype_of(x).kind != "b":
-        raise TypeError(f"&, |, ^ and ~ combine masks, not values of type {dtype_of(x)}; for numbers compare them first")
+        raise TypeError(f"&, |, ^ and ~ combine masks, not values of type {dtype_of(x)}; compare numbers first")
     return x
 
 

@@ -27,7 +27,7 @@ CALL, READ, STORE, STORE_IN_ITEM, STORE_IN_ATTRIBUTE, AUGMENT, AUGMENT_ITEM, AUG
     "_wengert_augment_attribute",
     "_wengert_slice",
 )
-_CONTAINER, _KEY = "_wengert_container", "_wengert_key"
+_CONTAINER, _KEY, _ITEM = "_wengert_container", "_wengert_key", "_wengert_item"
 
 _NEEDS_ITS_FRAME = {"super", "locals", "globals", "vars", "dir", "eval", "exec", "breakpoint", "__import__"}
 """Functions that look at the frame they are called from: they are called as written."""
@@ -92,22 +92,23 @@ class Rewriter(ast.NodeTransformer):
             return node
         return ast.fix_missing_locations(ast.copy_location(_hook(READ, node.value, _as_expression(node.slice)), node))
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        if node.value is not None:
-            node.value = self.visit(node.value)
-        return node
-
     def visit_arg(self, node: ast.arg) -> ast.AST:
         node.annotation = None
         return node
 
     # -------------------------------------------------------------------------------------------------- stores
 
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        self.generic_visit(node)
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
         if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Subscript):
+            if any(isinstance(part, ast.Subscript) for target in node.targets for part in _parts(target)):
+                return self._one_by_one(node)
+            self.generic_visit(node)
             return node
         target = node.targets[0]
+        outer = target.value if isinstance(target.value, ast.Subscript) else None
+        self.generic_visit(node)
+        if outer is not None:  # which is a call by now
+            target.value = outer
         container, key = target.value, _as_expression(target.slice)
         if isinstance(container, ast.Attribute):
             stored = _hook(STORE_IN_ATTRIBUTE, node.value, container.value, ast.Constant(container.attr), key)
@@ -116,6 +117,35 @@ class Rewriter(ast.NodeTransformer):
             stored = _hook(STORE_IN_ITEM, node.value, container.value, _as_expression(container.slice), key)
             return self._statement(ast.Expr(stored), node)
         return self._bind(container, lambda rebinds: _hook(STORE, node.value, container, key, rebinds), node)
+
+    def _one_by_one(self, node: ast.Assign) -> list[ast.stmt]:
+        """`a[i], b = v` as `t0, t1 = v; a[i] = t0; b = t1`, in the order in which Python assigns."""
+        names: list[str] = []
+        targets = [_with_names(target, names) for target in node.targets]
+        parts = [part for target in node.targets for part in _parts(target)]
+        statements: list[ast.stmt] = [ast.Assign(targets, node.value)]
+        statements += [ast.Assign([part], _load(name)) for part, name in zip(parts, names, strict=True)]
+        statements.append(ast.Assign([ast.Name(name, ast.Store()) for name in names], ast.Constant(None)))
+        rewritten: list[ast.stmt] = []
+        for statement in statements:
+            new = self.visit(self._statement(statement, node))
+            rewritten += new if isinstance(new, list) else [new]
+        return rewritten
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        if any(isinstance(part, ast.Subscript) for part in _parts(node.target)):
+            first = ast.Assign([node.target], _load(_ITEM))
+            node.target = ast.copy_location(ast.Name(_ITEM, ast.Store()), node.target)
+            node.body.insert(0, self._statement(first, node))
+        self.generic_visit(node)
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | list[ast.stmt]:
+        if node.value is not None and isinstance(node.target, ast.Subscript):
+            return self.visit(self._statement(ast.Assign([node.target], node.value), node))
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return node
 
     def _statement(self, new: ast.stmt, node: ast.stmt) -> ast.stmt:
         return ast.fix_missing_locations(ast.copy_location(new, node))
@@ -147,6 +177,25 @@ class Rewriter(ast.NodeTransformer):
             node,
         )
         return [bound, self._statement(forget, node)]
+
+
+def _parts(target: ast.expr) -> list[ast.expr]:
+    """What a target of an assignment assigns to, from left to right."""
+    if isinstance(target, ast.Starred):
+        return _parts(target.value)
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return [part for item in target.elts for part in _parts(item)]
+    return [target]
+
+
+def _with_names(target: ast.expr, names: list[str]) -> ast.expr:
+    """A target of the same structure that assigns to names of ours, which are added to `names`."""
+    if isinstance(target, ast.Starred):
+        return ast.Starred(_with_names(target.value, names), ast.Store())
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return type(target)([_with_names(item, names) for item in target.elts], ast.Store())
+    names.append(f"{_ITEM}{len(names)}")
+    return ast.Name(names[-1], ast.Store())
 
 
 def _operands(call: ast.Call) -> list[ast.expr]:
