@@ -224,7 +224,8 @@ def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds:
         container = _promoted(container, held - _ALONE["augment_item"] if rebinds else 1)
         old = container[key]
     elif container.__class__ is np.ndarray:
-        about_to_write(container)
+        if getrefcount(container) > _ALONE["augment_item"] or container.base is not None:
+            about_to_write(container)
     elif old.__class__ is np.ndarray:
         about_to_write(old)
     container[key] = getattr(operator, name)(old, v)
