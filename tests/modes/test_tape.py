@@ -253,15 +253,24 @@ SWEEPS = pytest.mark.parametrize(
 )
 
 
+def eventually(holds: Callable[[], bool]) -> bool:
+    """Whether a comparison of times holds in one of a few tries: the machine may be busy with something else."""
+    return any(holds() for _ in range(5))
+
+
 @READERS
 @SWEEPS
 def test_a_read_does_not_cost_a_whole_array(reader, differentiate):
     """n reads of a large array send back n numbers, not n arrays: the size of the array hardly matters."""
     n, small, large = 100, np.ones(200), np.ones(1_000_000)
     f = lambda x: reader(x, n)
-    added = seconds(lambda: large + large)
-    extra = seconds(lambda: differentiate(f, large), 2) - seconds(lambda: differentiate(f, small), 2)
-    assert extra < n * added / 2
+
+    def holds() -> bool:
+        added = seconds(lambda: large + large)
+        extra = seconds(lambda: differentiate(f, large), 2) - seconds(lambda: differentiate(f, small), 2)
+        return extra < n * added / 2
+
+    assert eventually(holds)
 
 
 @READERS
@@ -269,9 +278,13 @@ def test_a_read_does_not_cost_a_whole_array(reader, differentiate):
 def test_n_reads_cost_linear_time(reader, differentiate):
     """Growth 8 for 8 times the reads, where a quadratic sweep would grow by 64."""
     x = np.ones(3000)
-    few = seconds(lambda: differentiate(lambda x: reader(x, 300), x), 2)
-    many = seconds(lambda: differentiate(lambda x: reader(x, 2400), x), 2)
-    assert many < 24 * few
+
+    def holds() -> bool:
+        few = seconds(lambda: differentiate(lambda x: reader(x, 300), x), 2)
+        many = seconds(lambda: differentiate(lambda x: reader(x, 2400), x), 2)
+        return many < 24 * few
+
+    assert eventually(holds)
 
 
 @READERS
@@ -287,8 +300,8 @@ def test_reading_is_right(reader):
 
 def test_time_of_a_gradient_is_proportional_to_the_trace():
     f = lambda n: lambda x: chain(n)(np.sin(x) * x)
-    ratio = seconds(lambda: wg.grad(f(16_000))(1.0)) / seconds(lambda: wg.grad(f(2000))(1.0))
-    assert ratio < 24
+    time_of = lambda n: seconds(lambda: wg.grad(f(n))(1.0))
+    assert eventually(lambda: time_of(16_000) < 24 * time_of(2000))
 
 
 def test_cost_does_not_grow_with_the_number_of_inputs():
@@ -296,7 +309,7 @@ def test_cost_does_not_grow_with_the_number_of_inputs():
     f = lambda x: np.sum(np.sin(x) * np.exp(-x * x))
     small, large = np.linspace(0, 1, 10_000), np.linspace(0, 1, 640_000)
     ratio = lambda x: seconds(lambda: wg.grad(f)(x)) / seconds(lambda: f(x))
-    assert ratio(large) < 6 * max(1.0, ratio(small))
+    assert eventually(lambda: ratio(large) < 6 * max(1.0, ratio(small)))
 
 
 # ----------------------------------------------------------------------------------------------- what is recorded
