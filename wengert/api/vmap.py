@@ -46,11 +46,12 @@ def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
         axes = _axes_of_arguments(in_axes, args, len(leaves))
         batch = BatchTrace(_number_of_examples(leaves, axes, args))
         boxed = [x if axis is None else batch.wrap(_moved(x, axis, 0)) for x, axis in zip(leaves, axes, strict=True)]
-        running.depth += 1
+        state = running.state
+        state.depth += 1
         try:
             result = resolve(f)(*tree.unflatten(structure, boxed), **kwargs)
         finally:
-            running.depth -= 1
+            state.depth -= 1
         outs, out_structure = tree.flatten(result)
         places = _axes_like(out_axes, result, len(outs), "out_axes")
         return tree.unflatten(out_structure, [_result(batch, settled(y), k) for y, k in zip(outs, places, strict=True)])

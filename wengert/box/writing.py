@@ -41,11 +41,21 @@ _SMALL_PART = 4
 written in place."""
 
 
-class _Running(threading.local):
+class _State:
     """How many differentiations are running in a thread, and the traces of those that record linear programs."""
 
-    depth = 0
-    tapes: tuple = ()
+    __slots__ = ("depth", "tapes")
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.tapes: tuple = ()
+
+
+class _Running(threading.local):
+    """Each thread's own state, fetched once where it is needed: access to what is local to a thread is slow."""
+
+    def __init__(self) -> None:
+        self.state = _State()
 
 
 running = _Running()
@@ -53,7 +63,7 @@ running = _Running()
 
 def differentiating() -> bool:
     """Whether a differentiation is running in this thread."""
-    return running.depth > 0
+    return running.state.depth > 0
 
 
 def about_to_write(x: Any) -> None:
@@ -61,7 +71,7 @@ def about_to_write(x: Any) -> None:
 
     For plain arrays, and for boxes of outer differentiations. What belongs to a trace itself is copied by `overwrite`.
     """
-    for tape in running.tapes:
+    for tape in running.state.tapes:
         tape.keep_values_of(x)
 
 
@@ -276,7 +286,8 @@ def write(root: Any, v: Any, pattern: tuple, arrays: tuple) -> None:
 
 def _about_to_become(root: Any) -> None:
     """A box that is about to be written to may be a coefficient of an inner differentiation."""
-    if running.tapes and not root.is_cell and running.tapes[-1].tag > root.owner.tag:
+    tapes = running.state.tapes
+    if tapes and not root.is_cell and tapes[-1].tag > root.owner.tag:
         about_to_write(root)
 
 

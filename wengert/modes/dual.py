@@ -70,7 +70,8 @@ def push(
 ) -> tuple[list[Any], list[Any]]:
     """Values and tangents of a function from leaves to a list of leaves. A tangent `None` is zero, in and out."""
     trace = DualTrace()
-    running.depth += 1
+    state = running.state
+    state.depth += 1
     try:
         inputs = [x if t is None else Dual(trace, x, t) for x, t in zip(primals, tangents, strict=True)]
         outputs = function(*inputs)
@@ -86,7 +87,7 @@ def push(
                 dots.append(None)
         return values, dots
     finally:
-        running.depth -= 1
+        state.depth -= 1
         trace.alive = False
 
 

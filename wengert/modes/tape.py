@@ -289,8 +289,10 @@ class Recorded:
 def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tuple[list[Any], Recorded]:
     """Run a function from leaves to a list of leaves; return its values and the linear program of its tangent."""
     trace = TapeTrace()
-    running.depth += 1
-    outer_tapes, running.tapes = running.tapes, (*running.tapes, trace)
+    state = running.state
+    outer_tapes = state.tapes
+    state.depth += 1
+    state.tapes = (*outer_tapes, trace)
     try:
         outputs = function(*[trace.input(x) for x in primals])
         values: list[Any] = []
@@ -305,6 +307,6 @@ def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tu
                 places.append(None)
         return values, Recorded(trace.nodes, len(primals), places)
     finally:
-        running.depth -= 1
-        running.tapes = outer_tapes
+        state.depth -= 1
+        state.tapes = outer_tapes
         trace.alive = False

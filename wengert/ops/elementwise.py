@@ -217,7 +217,23 @@ radians = elementwise("radians", np.radians, (math.pi / 180,), linear_in=(0,))
 
 sinh = elementwise("sinh", np.sinh, (lambda y, x: cosh(x),))
 cosh = elementwise("cosh", np.cosh, (lambda y, x: sinh(x),))
-tanh = elementwise("tanh", np.tanh, (lambda y, x: sech_squared(x),))
+
+
+def _tanh_slope(y: Any, x: Any) -> Any:
+    """1 / cosh² x. On plain arrays 1 − y² is half the work, and as good where y is not close to ±1."""
+    if x.__class__ is not np.ndarray or x.dtype.kind != "f" or not x.size:
+        return sech_squared(x)
+    s = 1 - y * y
+    if s.min() < _TAIL:
+        tail = s < _TAIL
+        s[tail] = _sech_squared(x[tail])
+    return s
+
+
+_TAIL = 0.01
+"""Below this, 1 − tanh² has lost two digits and more."""
+
+tanh = elementwise("tanh", np.tanh, (_tanh_slope,))
 
 
 def _sech_squared(x: Any) -> Any:
