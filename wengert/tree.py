@@ -17,6 +17,7 @@ import optree
 NAMESPACE = "wengert"
 
 _registered: set[type] = set()
+_not_dataclasses: set[type] = set()
 _lock = threading.Lock()
 
 
@@ -45,7 +46,11 @@ def _register_dataclass(cls: type) -> None:
 
 def _register_dataclasses_among(leaves: list[Any]) -> bool:
     """Register the dataclasses that optree took for leaves; tell whether there were any, so that it must look again."""
-    found = {type(leaf) for leaf in leaves if dataclasses.is_dataclass(type(leaf))}
+    unknown = {leaf.__class__ for leaf in leaves} - _not_dataclasses
+    if not unknown:
+        return False
+    found = {cls for cls in unknown if dataclasses.is_dataclass(cls)}
+    _not_dataclasses.update(unknown - found)
     with _lock:
         for cls in found - _registered:
             try:

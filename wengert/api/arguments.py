@@ -22,7 +22,7 @@ from wengert.modes.dual import push
 from wengert.modes.linear import Tangent
 from wengert.modes.tape import Recorded, record
 from wengert.ops.shape import astype
-from wengert.types import SCALARS, Aval, aval_of, dtype_of, is_inexact, shape_of
+from wengert.types import PLAIN, SCALARS, Aval, aval_of, dtype_of, is_inexact, shape_of
 
 Argnums = int | Sequence[int]
 
@@ -290,6 +290,8 @@ def result_like(x: Any, derivative: Any) -> Any:
     """
     if derivative is None:
         return zeros_like(x)
+    if derivative.__class__ is x.__class__ is np.ndarray and derivative.dtype == x.dtype:
+        return derivative
     if dtype_of(derivative) != dtype_of(x):
         derivative = astype(derivative, dtype=dtype_of(x))
     if isinstance(x, _NUMPY) or isinstance(plain(x), _NUMPY) or not isinstance(plain(derivative), _NUMPY):
@@ -306,13 +308,15 @@ def owned(results: Sequence[Any], given: Sequence[Any] = ()) -> list[Any]:
     taken = {id(_memory_of(x)) for x in given if x.__class__ is np.ndarray or isinstance(x, Box)}
     kept = []
     for x in results:
-        x = settled(x)
+        x = x if x.__class__ in PLAIN else settled(x)
         if x.__class__ is np.ndarray:
+            memory = id(x if x.base is None else x.base)
             if not x.shape:
                 x = x[()]
-            elif id(_memory_of(x)) in taken or not x.flags.writeable:
+            elif memory in taken or not x.flags.writeable:
                 x = x.copy()
-            taken.add(id(_memory_of(x)))
+                memory = id(x)
+            taken.add(memory)
         elif isinstance(x, Box) and x.__class__ is not Tangent:
             if id(_memory_of(x)) in taken:
                 x = clone(x)
