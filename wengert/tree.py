@@ -46,10 +46,10 @@ def _register_dataclass(cls: type) -> None:
 
 def _register_dataclasses_among(leaves: list[Any]) -> bool:
     """Register the dataclasses that optree took for leaves; tell whether there were any, so that it must look again."""
-    unknown = {leaf.__class__ for leaf in leaves} - _not_dataclasses
+    unknown: set[Any] = {leaf.__class__ for leaf in leaves} - _not_dataclasses
     if not unknown:
         return False
-    found = {cls for cls in unknown if dataclasses.is_dataclass(cls)}
+    found: set[Any] = {cls for cls in unknown if dataclasses.is_dataclass(cls)}
     _not_dataclasses.update(unknown - found)
     with _lock:
         for cls in found - _registered:

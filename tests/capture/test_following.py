@@ -600,3 +600,20 @@ def test_a_solver_calls_back():
     expected = [0.0, np.sqrt(1.3), 1.3 * (1 - np.exp(-1.0))]
     np.testing.assert_allclose(wg.grad(f)(T), expected, rtol=1e-9)
     assert all("_wengert_call" in code.co_freevars for code in seen)
+
+
+@contextlib.contextmanager
+def scratch(x):
+    buffer = np.zeros(2)
+    buffer[0] = math.sin(x)
+    yield buffer
+
+
+def test_context_managers():
+    def f(x):
+        with scratch(x) as buffer:
+            buffer[1] = x * buffer[0]
+        return buffer.sum()
+
+    np.testing.assert_allclose(wg.grad(f)(0.7), 1.7 * np.cos(0.7) + np.sin(0.7), rtol=1e-14)
+    assert wg.grad(f)(0.7) == wg.jacfwd(f)(0.7)

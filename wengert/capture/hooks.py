@@ -7,6 +7,7 @@ by a cell, if the function that writes is the only one that holds it.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
 import sys
@@ -40,6 +41,8 @@ from wengert.ops.op import Traced
 
 __all__ = ["instrument", "resolve", "written_positions"]
 
+_CONTEXT_MANAGER = contextlib.contextmanager(lambda: iter(())).__code__
+"""What `@contextmanager` makes of every function: it calls the user's generator function."""
 _UFUNC = np.ufunc
 _DISPATCHER = type(np.sum)
 
@@ -58,6 +61,8 @@ def call(f: Any, operands: int = 1) -> Any:
             return twin[1]
         if is_user_code(f.__code__):
             return instrument(f)
+        if f.__code__ is _CONTEXT_MANAGER:
+            return contextlib.contextmanager(instrument(f.__wrapped__))  # type: ignore[attr-defined]
         found = replacement_of(f)
         return with_instrumented_arguments(CALLERS.get(f, f)) if found is None else found
     if kind is BuiltinFunctionType:
