@@ -62,7 +62,7 @@ def call(f: Any, operands: int = 1) -> Any:
         if is_user_code(f.__code__):
             return instrument(f)
         if f.__code__ is _CONTEXT_MANAGER:
-            return contextlib.contextmanager(instrument(f.__wrapped__))  # type: ignore[attr-defined]
+            return contextlib.contextmanager(instrument(f.__wrapped__))
         found = replacement_of(f)
         return with_instrumented_arguments(CALLERS.get(f, f)) if found is None else found
     if kind is BuiltinFunctionType:
