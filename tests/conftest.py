@@ -26,3 +26,18 @@ settings.load_profile(os.environ.get("WENGERT_TEST_PROFILE", "full"))
 def rng() -> np.random.Generator:
     """A random generator that starts from the same seed in every test."""
     return np.random.default_rng(20180101)
+
+
+LONG_FILES = {
+    *("test_special.py", "test_fourier.py", "test_distributions.py", "test_linalg.py", "test_scipy_linalg.py"),
+    *("test_interpolation.py", "test_quadrature.py", "test_filters.py", "test_sparse_products.py", "test_table.py"),
+    *("test_writing_cost.py", "test_random_programs.py", "test_statistics.py", "test_joining.py", "test_programs.py"),
+    *("test_elementwise.py", "test_indexing.py", "test_tape.py", "test_foreign_arrays.py", "test_coverage_page.py"),
+}
+"""Files that go through many functions, or measure growth: `make test-quick` leaves them out as a whole."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.name in LONG_FILES:
+            item.add_marker(pytest.mark.slow)
