@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from programs import check_program
 
+import wengert as wg
+
 x6 = np.array([1.5, -0.5, 2.5, 0.7, -1.2, 3.1])
 x23 = x6.reshape(2, 3)
 
@@ -249,3 +251,16 @@ def test_writing_functions_return_nothing():
         return a
 
     check_program(f, x6[:3])
+
+
+def test_out_of_methods():
+    def f(x):
+        total, running = np.zeros(3), np.zeros((2, 3))
+        x.sum(axis=0, out=total)
+        assert x.cumsum(axis=1, out=running) is running
+        return np.sum(total**2) + np.sum(running**3)
+
+    x = np.arange(6.0).reshape(2, 3) / 5
+    expected = 2 * x.sum(axis=0) + np.cumsum(3 * np.cumsum(x, axis=1)[:, ::-1] ** 2, axis=1)[:, ::-1]
+    np.testing.assert_allclose(wg.grad(f)(x), expected, rtol=1e-13)
+    np.testing.assert_allclose(wg.jacfwd(f)(x), expected, rtol=1e-13)

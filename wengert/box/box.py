@@ -108,7 +108,7 @@ def _method(function: Any) -> Any:
     """A method that is the NumPy function of the same name with the box as first argument."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return FUNCTIONS[function](self, *args, **kwargs)
+        return self.__array_function__(function, (), (self, *args), kwargs)
 
     method.__name__ = function.__name__
     return method

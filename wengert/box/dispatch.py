@@ -1,6 +1,6 @@
 """Which op each NumPy function means.
 
-Four tables, filled by the modules in `functions/`:
+The main tables, filled by the modules in `functions/` (smaller ones stand below, each with its purpose):
 
     UFUNCS         ufunc -> op                                 np.exp(x), x * y
     FUNCTIONS      function -> implementation in ops           np.sum(x, axis=0), np.concatenate([x, y])
@@ -129,8 +129,8 @@ def unsupported(function: Any) -> UnsupportedFunctionError:
 
 
 def reject_out(out: Any, function: str) -> None:
-    """Writing into `out=` is mutation; until arrays of traced values can be written to, say so."""
+    """`out=` by keyword is taken care of before an implementation is called (`box.py`); by position it is refused."""
     if out is not None and not (isinstance(out, tuple) and all(o is None for o in out)):
         raise UnsupportedFunctionError(
-            f"{function} with out= on a traced value", remedy="use the returned result instead of out="
+            f"{function} with out by position, on a traced value", remedy="write out=…, or use the returned result"
         )
