@@ -1,6 +1,7 @@
-"""What all tests share: thread limits, the profiles of hypothesis, and a seeded random generator."""
+"""What all tests share: thread limits, the profiles of hypothesis, a seeded random generator, golden files."""
 
 import os
+from pathlib import Path
 
 # Test processes run side by side; BLAS threads on top of them would fight over the same cores. The libraries read
 # these variables when they are loaded, so this comes before NumPy.
@@ -26,6 +27,25 @@ settings.load_profile(os.environ.get("WENGERT_TEST_PROFILE", "full"))
 def rng() -> np.random.Generator:
     """A random generator that starts from the same seed in every test."""
     return np.random.default_rng(20180101)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write golden files anew instead of comparing")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest):
+    """A function that compares a text with a file in the folder `golden` beside the test."""
+
+    def compare(name: str, text: str) -> None:
+        path = Path(request.path).parent / "golden" / name
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert path.exists(), f"there is no {path}: run pytest --update-golden, and look at what it writes"
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare
 
 
 LONG_FILES = {

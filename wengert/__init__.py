@@ -14,6 +14,7 @@ from wengert.api.fields import curl, curl_and_divergence, divergence, laplacian
 from wengert.api.grad import grad, value_and_grad
 from wengert.api.hessian import grad_and_hessian, grad_and_hvp, hessian, hvp, value_grad_and_hessian
 from wengert.api.jacobian import jacfwd, jacobian, jacrev, value_and_jacobian
+from wengert.api.jit import jit
 from wengert.api.linearize import linearize
 from wengert.api.products import directional, jvp, vjp
 from wengert.api.subgradient import subgradient
@@ -41,6 +42,7 @@ __all__ = [
     "jacfwd",
     "jacobian",
     "jacrev",
+    "jit",
     "jvp",
     "laplacian",
     "linearize",

@@ -11,12 +11,15 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+from functools import lru_cache
 from pathlib import Path
+from types import FrameType
 
 _PACKAGE = str(Path(__file__).parent) + os.sep
 _LIBRARIES = ("numpy", "scipy", "optree", "dask", "distributed")
 
 
+@lru_cache(maxsize=4096)
 def _is_library_file(filename: str) -> bool:
     if filename.startswith(_PACKAGE):
         return True
@@ -27,16 +30,22 @@ def _is_library_file(filename: str) -> bool:
     return bool(after) and after[0] in _LIBRARIES
 
 
+def user_frame() -> FrameType | None:
+    """The innermost frame of the user's own code."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_library_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
 def user_location() -> str:
     """Where in the user's source we are: `file:line: expression`, or an empty string if nowhere."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        filename = frame.f_code.co_filename
-        if not _is_library_file(filename):
-            line = linecache.getline(filename, frame.f_lineno, frame.f_globals).strip()
-            return f"{filename}:{frame.f_lineno}" + (f": {line}" if line else "")
-        frame = frame.f_back  # type: ignore[assignment]
-    return ""
+    frame = user_frame()
+    if frame is None:
+        return ""
+    filename = frame.f_code.co_filename
+    line = linecache.getline(filename, frame.f_lineno, frame.f_globals).strip()
+    return f"{filename}:{frame.f_lineno}" + (f": {line}" if line else "")
 
 
 class WengertError(Exception):
@@ -94,3 +103,11 @@ class InPlaceError(WengertError, TypeError):
 
 class NotLinearError(WengertError, TypeError):
     """A rule that must be linear in its tangent (or cotangent) was not."""
+
+
+class RepeatedValuesError(WengertError, ArithmeticError):
+    """A derivative through eigenvectors or singular vectors that are not determined, because their values coincide."""
+
+
+class StagingError(WengertError, TypeError):
+    """Python code that cannot become part of a compiled program."""

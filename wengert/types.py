@@ -6,6 +6,7 @@ asked of them everywhere (shape? dtype? does it have derivatives?) are answered 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,6 +100,29 @@ def same_aval(x: Any, y: Any) -> bool:
     if kind in _DOUBLES and y.__class__ in _DOUBLES:
         return True
     return shape_of(x) == shape_of(y) and dtype_of(x) == dtype_of(y)
+
+
+def broadcast_shapes(shapes: Sequence[tuple]) -> tuple:
+    """The shape that shapes broadcast to. A length may be one that is known only when a program runs (`ir/build.py`):
+    such a length is never taken for one.
+
+    >>> broadcast_shapes([(3, 1), (4,)])
+    (3, 4)
+    """
+    if all(n.__class__ is int for shape in shapes for n in shape):
+        return np.broadcast_shapes(*shapes)
+    rank = max(map(len, shapes))
+    result: list[Any] = [1] * rank
+    for shape in shapes:
+        for k, n in enumerate(shape, rank - len(shape)):
+            known = result[k]
+            if known.__class__ is int and (known == 1 or n.__class__ is not int):
+                result[k] = known if known != 1 else n
+            elif n.__class__ is int and n != 1:
+                if known.__class__ is int and known != n:
+                    raise ValueError(f"operands could not be broadcast together with shapes {shapes}")
+                result[k] = n
+    return tuple(result)
 
 
 def is_inexact(dtype: np.dtype) -> bool:

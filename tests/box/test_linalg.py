@@ -7,7 +7,8 @@ import pytest
 from harness import check
 
 import wengert as wg
-from wengert.errors import UnsupportedFunctionError
+from wengert.errors import RepeatedValuesError, UnsupportedFunctionError
+from wengert.ops.op import Traced
 
 L = np.linalg
 RNG = np.random.default_rng(5)
@@ -108,11 +109,33 @@ def test_tensor_equations():
     check(lambda x: L.tensorinv(x, 1), np.moveaxis(x, -1, 0).copy())
 
 
-@pytest.mark.parametrize("p", [None, 2, -2, 1, -1, np.inf, "fro", "nuc"], ids=str)
+@pytest.mark.parametrize("p", [None, 2, -2, 1, -1, np.inf, -np.inf, "fro", "nuc"], ids=str)
 def test_condition_numbers(p):
     check(lambda x: L.cond(x, p), regular(3, 3))
     if p in (None, 2, -2):
         check(lambda x: L.cond(x, p), a(2, 4, 3))
+
+
+def test_ranks_are_plain_integers():
+    x = np.outer(a(3), a(3))
+
+    def f(x):
+        assert L.matrix_rank(x) == 1
+        assert not isinstance(L.matrix_rank(x), Traced)
+        assert L.matrix_rank(x, rtol=1e-3) == 1
+        return np.sum(x) * L.matrix_rank(x)
+
+    np.testing.assert_array_equal(wg.grad(f)(x), np.ones((3, 3)))
+
+
+def test_least_squares_of_deficient_rank():
+    """The solution of least norm is a⁺ b; along matrices of one rank it is smooth."""
+    b = a(4)
+    solution = lambda x, y: L.lstsq(x @ y, b, rcond=1e-10)[0]
+    check(solution, a(4, 2), a(2, 3), single=False, rtol=1e-6)
+    x, y = a(4, 2), a(2, 3)
+    ours = wg.grad(lambda z: np.sum(L.lstsq(z, b, rcond=1e-10)[0]))(x @ y)
+    np.testing.assert_allclose(ours, wg.grad(lambda z: np.sum(L.pinv(z, 1e-10) @ b))(x @ y), rtol=1e-10, atol=1e-13)
 
 
 # ---------------------------------------------------------------------------------------------------- factorisations
@@ -142,11 +165,17 @@ def test_qr(shape):
         check(lambda x: L.qr(x, "complete"), a(*shape))
 
 
-def test_bases_of_what_is_left_have_no_derivative():
-    x = a(4, 2)
-    for f in (lambda x: L.qr(x, "complete")[0], lambda x: L.svd(x)[0], lambda x: L.qr(x, "raw")[0]):
-        with pytest.raises(UnsupportedFunctionError):
-            wg.jvp(f, (x,), (x,))
+@pytest.mark.parametrize("shape", [(4, 2), (5, 3), (4, 1), (2, 4, 2)], ids=str)
+def test_complete_qr(shape):
+    """LAPACK's last columns are a function of the first ones: they have derivatives like any."""
+    check(lambda x: L.qr(x, "complete"), a(*shape))
+
+
+def test_a_complete_q_that_jumps():
+    with pytest.raises(RepeatedValuesError, match="reduced"):
+        wg.jvp(lambda x: L.qr(x, "complete")[0], (np.eye(3, 2),), (a(3, 2),))
+    with pytest.raises(UnsupportedFunctionError):
+        wg.jvp(lambda x: L.qr(x, "raw")[0], (a(3, 2),), (a(3, 2),))
 
 
 # ------------------------------------------------------------------------------------ eigenvalues and singular values
@@ -167,6 +196,37 @@ def test_singular_values(shape):
     check(lambda x: L.svd(x, full_matrices=False), x)
     check(L.svdvals, x)
     check(lambda x: L.svd(x, compute_uv=False), x)
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (2, 4), (3, 1), (2, 4, 3)], ids=str)
+def test_all_singular_vectors(shape):
+    """Of the vectors that belong to no singular value, only the space they span has a derivative."""
+
+    def projections(x):
+        u, s, vh = L.svd(x)
+        k = min(shape[-2:])
+        left, right = u[..., k:], np.swapaxes(vh, -1, -2)[..., k:]
+        spaces = (left @ np.swapaxes(left, -1, -2), right @ np.swapaxes(right, -1, -2))
+        return (u[..., :k], s, vh[..., :k, :], *spaces)
+
+    check(projections, a(*shape))
+
+    def rest(x):
+        u, _, vh = L.svd(x)
+        return u[..., -1, -1] if shape[-2] > shape[-1] else vh[..., -1, -1]
+
+    if abs(shape[-2] - shape[-1]) > 1:
+        with pytest.raises(RepeatedValuesError, match="basis"):
+            wg.grad(lambda x: np.sum(rest(x)))(a(*shape))
+
+
+def test_all_singular_vectors_of_deficient_rank():
+    """The whole null space of aᵀ is a smooth function along matrices of one rank."""
+    x = np.zeros((4, 2))
+    x[0, 0] = 1.0
+    u, s, vh = wg.jvp(L.svd, (x,), (a(4, 2),))[0]
+    np.testing.assert_allclose(u.T @ u, np.eye(4), atol=1e-14)
+    np.testing.assert_allclose((u[:, :2] * s) @ vh, x, atol=1e-15)
 
 
 def test_singular_values_of_symmetric_matrices():

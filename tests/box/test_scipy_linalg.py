@@ -7,30 +7,18 @@ import itertools
 import numpy as np
 import pytest
 import scipy.linalg
+from dispatching import Dispatching
 from harness import check
 
 import wengert as wg
-from wengert.box.dispatch import BLIND
-from wengert.box.functions.operands import holds_traced
 from wengert.errors import UnsupportedFunctionError
 
 RNG = np.random.default_rng(9)
+DIAGONAL = np.diag([1.0, 2.0, 3.0, 4.0])
+A53 = np.random.default_rng(10).normal(size=(5, 3))
 
 
-class _Dispatching:
-    """scipy.linalg as instrumented code sees it."""
-
-    def __getattr__(self, name):
-        original = getattr(scipy.linalg, name)
-
-        def function(*args, **options):
-            ours = holds_traced([*args, *options.values()])
-            return (BLIND[original] if ours else original)(*args, **options)
-
-        return function
-
-
-S = _Dispatching()
+S = Dispatching(scipy.linalg)
 
 
 def a(*shape):
@@ -43,6 +31,10 @@ def regular(*shape):
 
 def gram(x):
     return x @ np.swapaxes(x, -1, -2) + 2 * np.eye(x.shape[-2])
+
+
+def projection(x):
+    return x @ np.swapaxes(x, -1, -2)
 
 
 def symmetric(x):
@@ -107,6 +99,25 @@ SYSTEMS = {
     "sylvester, stacked": (S.solve_sylvester, regular(2, 3, 3), regular(2, 2), a(3, 2)),
     "continuous lyapunov": (S.solve_continuous_lyapunov, regular(3, 3), a(3, 3)),
     "discrete lyapunov": (S.solve_discrete_lyapunov, a(3, 3) / 3, a(3, 3)),
+    "symmetric band": (lambda x, b: S.solveh_banded(x, b), a(3, 5) + [[0], [0], [6]], a(5)),
+    "symmetric lower band": (lambda x, b: S.solveh_banded(x, b, lower=True), a(2, 5) + [[6], [0]], a(5, 2)),
+    "banded cholesky": (lambda x: S.cholesky_banded(x), a(3, 5) + [[0], [0], [6]]),
+    "lower banded cholesky": (lambda x: S.cholesky_banded(x, lower=True), a(2, 5) + [[6], [0]]),
+    "cho_solve_banded": (lambda x, b: S.cho_solve_banded((x, False), b), a(3, 5) + [[0], [0], [6]], a(5)),
+    "lower cho_solve_banded": (lambda x, b: S.cho_solve_banded((x, True), b), a(3, 5) + [[6], [0], [0]], a(5, 2)),
+    "circulant": (S.solve_circulant, a(4) + [5, 0, 0, 0], a(4)),
+    "circulant with matrix": (S.solve_circulant, a(4) + [5, 0, 0, 0], a(4, 2)),
+    "singular circulant": (lambda b: S.solve_circulant(np.ones(4), b, singular="lstsq"), a(4)),
+    "continuous riccati": (lambda x, b, q, r: S.solve_continuous_are(x, b, gram(q), gram(r)), a(3, 3), a(3, 2), a(3, 3),
+                           a(2, 2)),
+    "continuous riccati, cross term": (
+        lambda x, b, q, r, s: S.solve_continuous_are(x, b, gram(q) + 5 * np.eye(3), gram(r), s=s / 5),
+        a(3, 3), a(3, 2), a(3, 3), a(2, 2), a(3, 2)),
+    "discrete riccati": (lambda x, b, q, r: S.solve_discrete_are(x, b, gram(q), gram(r)), a(3, 3), a(3, 2), a(3, 3),
+                         a(2, 2)),
+    "discrete riccati, cross term": (
+        lambda x, b, q, r, s: S.solve_discrete_are(x, b, gram(q) + 5 * np.eye(3), gram(r), s=s / 5),
+        a(3, 3), a(3, 2), a(3, 3), a(2, 2), a(3, 2)),
     "bilinear": (lambda x, q: S.solve_discrete_lyapunov(x, q, method="bilinear"), a(3, 3) / 3, a(3, 3)),
 }
 FACTORISATIONS = {
@@ -128,6 +139,28 @@ FACTORISATIONS = {
     "economic qr": (lambda x: S.qr(x, mode="economic"), a(4, 3)),
     "r alone": (lambda x: S.qr(x, mode="r"), a(4, 3)),
     "pivoted qr": (lambda x: S.qr(x, mode="economic", pivoting=True)[:2], a(4, 3)),
+    "full qr": (S.qr, a(5, 3)),
+    "full qr of a stack": (S.qr, a(2, 4, 2)),
+    "pivoted full qr": (lambda x: S.qr(x, pivoting=True)[:2], a(4, 2)),
+    "rq": (S.rq, a(3, 3)),
+    "economic rq": (lambda x: S.rq(x, mode="economic"), a(2, 4)),
+    "r of rq": (lambda x: S.rq(x, mode="r"), a(2, 4)),
+    "ldl": (lambda x: S.ldl(symmetric(x) + np.diag([9.0, -8.0, 7.0]))[:2], a(3, 3)),
+    "upper ldl": (lambda x: S.ldl(symmetric(x) + np.diag([9.0, -8.0, 7.0, 3.0]), lower=False)[:2], a(4, 4)),
+    "qr_multiply": (lambda x, c: S.qr_multiply(x, c), a(4, 3), a(2, 4)),
+    "qr_multiply left": (lambda x, c: S.qr_multiply(x, c, "left"), a(4, 3), a(3, 2)),
+    "qr_multiply of a vector": (lambda x, c: S.qr_multiply(x, c), a(4, 3), a(4)),
+    "pinvh": (lambda x: S.pinvh(symmetric(x)), a(3, 3)),
+    "pinvh of rank 2": (lambda x: S.pinvh(x @ x.T, rtol=1e-5, return_rank=True)[0], a(3, 2)),
+    "procrustes": (S.orthogonal_procrustes, a(5, 3), a(5, 3)),
+    "procrustes of itself": (lambda x: S.orthogonal_procrustes(x, np.linalg.qr(A53)[0])[0], np.linalg.qr(A53)[0]),
+    "angles": (S.subspace_angles, a(5, 3), a(5, 2)),
+    "small angles": (lambda x: S.subspace_angles(np.eye(5, 2), np.eye(5, 2) + x / 9), a(5, 2)),
+    "small and large angles": (S.subspace_angles, np.eye(5, 2) + a(5, 2) / 9, np.eye(5)[:, [0, 4]] + a(5, 2) / 9),
+    "null space": (lambda x: projection(S.null_space(x)), a(2, 4)),
+    "null space of rank 1": (lambda x, y: projection(S.null_space(x[:, None] * y, rcond=1e-6)), a(3), a(4)),
+    "orth": (lambda x: projection(S.orth(x)), a(4, 2)),
+    "orth of rank 1": (lambda x, y: projection(S.orth(x[:, None] * y, rcond=1e-6)), a(3), a(4)),
     "polar": (S.polar, a(3, 3)),
     "tall polar": (S.polar, a(4, 3)),
     "wide polar": (S.polar, a(2, 3)),
@@ -142,6 +175,17 @@ SPECTRA = {
     "eigvalsh": (lambda x: S.eigvalsh(symmetric(x)), a(3, 3)),
     "generalised eigvalsh": (lambda x, y: S.eigvalsh(symmetric(x), gram(y)), a(3, 3), a(3, 3)),
     "chosen eigenvalues": (lambda x: S.eigvalsh(symmetric(x), subset_by_index=(1, 2)), a(4, 4)),
+    "products": (lambda x, y: S.eigvalsh(symmetric(x), gram(y), type=2), a(3, 3), a(3, 3)),
+    "other products": (lambda x, y: S.eigvalsh(symmetric(x), gram(y), type=3), a(3, 3), a(3, 3)),
+    "eigenvalues in an interval": (lambda x: S.eigvalsh(symmetric(x) / 9 + DIAGONAL, subset_by_value=(1.5, 3.5)),
+                                   a(4, 4)),
+    "tridiagonal eigenvalues": (S.eigvalsh_tridiagonal, a(5), a(4)),
+    "some of them": (lambda d, e: S.eigvalsh_tridiagonal(d, e, "i", (1, 2)), a(5), a(4)),
+    "tridiagonal eigenvectors": (S.eigh_tridiagonal, np.arange(5.0) + a(5) / 9, a(4)),
+    "some of those": (lambda d, e: S.eigh_tridiagonal(d, e, select="i", select_range=(0, 2)),
+                      np.arange(5.0) + a(5) / 9, a(4) / 3),
+    "eigenvalues of a band": (lambda x: S.eigvals_banded(x), a(3, 5)),
+    "vectors of a band": (lambda x: S.eig_banded(x, lower=True), a(2, 5) + [[0, 1, 2, 3, 4], [0] * 5]),
     "norm": (lambda x: S.norm(x, 2), a(3, 3)),
     "frobenius": (lambda x: S.norm(x), a(3, 2)),
     "eigvals": (lambda x: np.real(S.eigvals(x)), np.diag([1.0, 3.0, 6.0]) + a(3, 3) / 5),
@@ -162,6 +206,16 @@ PATTERNS = {
     "hankel": (S.hankel, a(3)),
     "hankel with last row": (S.hankel, a(3), a(2)),
     "circulant": (S.circulant, a(4)),
+    "companion": (S.companion, a(4)),
+    "fiedler": (S.fiedler, a(4)),
+    **{f"fiedler_companion {n}": (S.fiedler_companion, a(n)) for n in (2, 3, 4, 5, 6, 7)},
+    "leslie": (S.leslie, a(4), a(3)),
+    **{f"convolution_matrix {mode}": (lambda x, mode=mode: S.convolution_matrix(x, 4, mode), a(3))
+       for mode in ("full", "same", "valid")},
+    "diagsvd": (lambda s: S.diagsvd(s, 3, 2), a(2)),
+    "khatri_rao": (S.khatri_rao, a(2, 3), a(4, 3)),
+    "matmul_toeplitz": (lambda c, r, x: S.matmul_toeplitz((c, r), x), a(3), a(4), a(4, 2)),
+    "symmetric matmul_toeplitz": (S.matmul_toeplitz, a(3), a(3)),
     "block_diag": (S.block_diag, a(2, 2), a(3), a(1, 2), 0.5),
     "block_diag with constants": (lambda x: S.block_diag(x, np.eye(2)), a(2, 3)),
 }
@@ -186,10 +240,22 @@ def test_eigenvectors(options):
     check(lambda x, y: without_signs(S.eigh(symmetric(x), gram(y), **options)), a(3, 3), a(3, 3))
 
 
+@pytest.mark.parametrize("type", [2, 3])
+def test_eigenvectors_of_products(type):
+    check(lambda x, y: without_signs(S.eigh(symmetric(x), gram(y), type=type)), a(3, 3), a(3, 3))
+
+
 def test_stacked_eigenvectors():
     check(lambda x: without_signs(S.eigh(symmetric(x), driver="evd")), a(3, 3))
     check(lambda x, y: without_signs(S.eigh(symmetric(x), gram(y))), a(2, 3, 3), a(3, 3))
     check(lambda x: without_signs(S.eigh(symmetric(x))), a(2, 3, 3))
+
+
+def test_balancing_is_a_constant_similarity():
+    x = np.array([[1.0, 2e3, 0.1], [1e-3, 1.0, 0.0], [0.1, 1e3, 2.0]])
+    t = scipy.linalg.matrix_balance(x)[1]
+    reference = lambda args, dots: np.linalg.solve(t, dots[0] @ t)
+    check(lambda x: S.matrix_balance(x)[0], x, reference=reference, second=False, single=False)
 
 
 def test_pivots_are_plain_integers():
@@ -206,11 +272,12 @@ def test_pivots_are_plain_integers():
 @pytest.mark.parametrize(
     "f",
     [
-        lambda x: S.qr(x)[0],
-        lambda x: S.svd(x)[0],
-        lambda x: S.eigh(x[:2], np.eye(2), type=2)[0],
-        lambda x: S.eigh(x[:2], subset_by_value=(0, 1))[0],
+        lambda x: S.qr(x, mode="raw")[0],
         lambda x: S.eig(x[:2], np.eye(2))[0],
+        lambda x: S.funm(x[:2], lambda w: w * x[0, 0]),
+        lambda x: S.solve_continuous_are(x[:2], x[:2], np.eye(2), np.eye(2), e=np.eye(2)),
+        lambda x: S.ldl(x[:2] + np.array([[0.0, 9.0], [9.0, 0.0]]))[1],
+        lambda x: S.rq(x),
     ],
 )
 def test_what_has_no_derivative_says_so(f):

@@ -1,4 +1,4 @@
-"""Rows of linear algebra where they are difficult: singular determinants, repeated values, defective matrices."""
+"""Rows of linear algebra where they are difficult: singular determinants, defective matrices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from harness import check
 import wengert as wg
 from wengert.ops import linalg as l
 from wengert.ops import matrix_functions as f
-from wengert.ops import spectra
 
 RNG = np.random.default_rng(11)
 
@@ -68,86 +67,6 @@ def test_determinants_of_a_stack_of_several_ranks():
 def test_determinants_of_other_values():
     assert np.all(np.isnan(wg.grad(l.det)(np.full((2, 2), np.nan))))
     assert wg.grad(l.det)(np.zeros((2, 2), np.float32)).dtype == np.float32
-
-
-# --------------------------------------------------------------------------------------------------- repeated values
-
-
-def symmetric(*values):
-    """A symmetric matrix with these eigenvalues."""
-    q = np.linalg.qr(a(len(values), len(values)))[0]
-    return q * values @ q.T
-
-
-def test_functions_of_repeated_eigenvalues():
-    for x in (np.eye(3), symmetric(2.0, 2.0, 5.0), np.zeros((2, 2))):
-        gradient = wg.grad(lambda x: np.sum(np.exp(spectra.eigvalsh(x, lower=True))))(x)
-        w, v = np.linalg.eigh(x)
-        np.testing.assert_allclose(gradient, v * np.exp(w) @ v.T, atol=1e-12)
-
-
-def trace_by_vectors(x):
-    w, v = spectra.eigh(x, lower=True)
-    return np.trace((v * np.exp(w)) @ np.swapaxes(v, -1, -2))
-
-
-@pytest.mark.filterwarnings("ignore:derivatives through eigenvectors")
-def test_a_trace_by_way_of_eigenvectors():
-    """Rotations within an eigenspace cancel, also where rounding has split a repeated eigenvalue."""
-    for x in (np.eye(3), symmetric(2.0, 2.0, 5.0), symmetric(1.0, 1.0, 1.0, 1.0)):
-        w, v = np.linalg.eigh(x)
-        np.testing.assert_allclose(wg.grad(trace_by_vectors)(x), v * np.exp(w) @ v.T, atol=1e-9)
-
-
-@pytest.mark.filterwarnings("ignore:derivatives through eigenvectors")
-def test_projection_onto_a_whole_eigenspace():
-    x = symmetric(1.0, 1.0, 4.0, 4.0)
-    x = (x + x.T) / 2
-
-    def projection(x):
-        v = spectra.eigh(x, lower=True)[1][:, :2]
-        return v @ v.T
-
-    direction = a(4, 4)
-    direction = direction + direction.T
-    h = 1e-5
-    expected = (projection(x + h * direction) - projection(x - h * direction)) / (2 * h)
-    np.testing.assert_allclose(wg.jvp(projection, (x,), (direction,))[1], expected, atol=1e-8)
-
-
-def test_no_derivative_is_assumed_silently():
-    """Eigenvectors of repeated eigenvalues have no derivative; see Note [Repeated eigenvalues]."""
-    with pytest.warns(RuntimeWarning, match="eigenvectors of repeated"):
-        wg.grad(trace_by_vectors)(np.eye(2))
-    with pytest.warns(RuntimeWarning, match="eigenvectors of repeated"):
-        wg.hessian(lambda x: np.sum(spectra.eigvalsh(x, lower=True) ** 2))(np.eye(2))
-    with pytest.warns(RuntimeWarning, match="singular vectors of repeated"):
-        wg.grad(lambda x: spectra.svd(x)[0][0, 0])(np.eye(2))
-    with pytest.warns(RuntimeWarning, match="singular vectors of repeated or vanishing"):
-        wg.grad(lambda x: spectra.svd(x)[0][0, 0])(np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]]))
-
-
-def test_functions_of_repeated_singular_values():
-    for x in (np.eye(3), np.ones((3, 2)), np.zeros((2, 3)), np.diag([2.0, 2.0, 0.0])):
-        np.testing.assert_allclose(wg.grad(lambda x: np.sum(spectra.svdvals(x) ** 2))(x), 2 * x, atol=1e-14)
-
-
-@pytest.mark.filterwarnings("ignore:derivatives through singular")
-def test_products_of_singular_factors():
-    """u s vᵀ is the matrix itself, however its values are repeated."""
-
-    def product(x):
-        u, s, vh = spectra.svd(x)
-        return u * s[..., None, :] @ vh
-
-    for x in (a(3, 3), a(4, 2), a(2, 4), a(2, 3, 3)):
-        check(product, x, reference=lambda args, dots: dots[0])
-
-
-def test_generic_eigenvalues_do_not_warn(recwarn):
-    check(lambda x: spectra.eigh(x + x.T, lower=True), a(4, 4))
-    check(spectra.svd, a(4, 3))
-    assert not recwarn.list
 
 
 # --------------------------------------------------------------------------------------------------- matrix functions

@@ -447,12 +447,7 @@ def test_complex_arguments():
 @pytest.mark.parametrize(
     "f",
     [
-        lambda v: sc.jv(v, 2.0),
-        lambda v: sc.kve(v, 2.0),
-        lambda a: sc.hyp2f1(a, 1.0, 2.0, 0.3),
-        lambda a: sc.hyp1f1(1.0, a, 0.3),
         lambda n: sc.expn(n, 0.3),
-        lambda n: sc.eval_legendre(n, 0.3),
         lambda n: sc.polygamma(n, 0.3),
     ],
 )

@@ -20,6 +20,7 @@ import scipy.sparse
 from harness import as_list, check
 
 import wengert as wg
+from wengert.box.functions.matrix_functions import Scalar
 from wengert.box.functions.quadrature import Integrand
 from wengert.modes.batch import BatchTrace
 from wengert.ops.derive import Elementwise, General, Linear, Multilinear, Zero
@@ -169,6 +170,12 @@ EXAMPLES: dict[str, list[Call]] = {
         name: [call(np.array([1, 2, 0]), P), call(2, P), call(0, 0.7)]
         for name in ["spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"]
     },
+    **{name: [call(P, Q, n=1), call(0.4, Q, n=2)] for name in ["jv_by_order", "yv_by_order"]},
+    **{name: [call(P, Q, m=1, n=0), call(0.4, Q, m=2, n=1)] for name in ["ive_by_order", "kve_by_order"]},
+    "hyp2f1_by_parameters": [call(1, 2, P, V, orders=(0, 0, 1)), call(1.5, 0.7, 3, V, orders=(1, 0, 0))],
+    "hyp1f1_by_parameters": [call(P, Q, V, orders=(0, 1)), call(1.5, 2, V, orders=(2, 0))],
+    "hyp0f1_by_parameters": [call(P, V, orders=(1,))],
+    "hyperu_by_parameters": [call(P, Q, 1.3, orders=(1, 0))],
     "polygamma_step": [call(P, Q, n=0), call(P + 3, 0.2, n=1)],
     "hurwitz": [call(P + 1, Q, n=0), call(P + 1, Q, n=1)],
     **{name: [call(P, Q), call(0.4, Q)] for name in ["gamma_density", "gammainc", "gammaincc"]},
@@ -380,9 +387,29 @@ EXAMPLES: dict[str, list[Call]] = {
     "eigh_generalized": [call(G, G[::-1], lower=True, before=gram)],
     "svd": [call(M), call(N), call(G)],
     "svdvals": [call(M), call(N)],
-    "repeated": [call(P, size=3, kind="eigen")],
-    "vanishing": [call(P, size=3, warn=True), call(np.array([1.0, 0.0]), size=3, warn=False)],
     "largest": [call(M)],
+    # where eigenvalues may be repeated
+    "eigh_repeated": [call(G, G[::-1] + G[::-1].T, lower=True, before=gram)],
+    "svd_repeated": [call(G, G.T), call(N, N[::-1])],
+    "groups": [call(P, size=3), call(M, size=3), call(np.array([1.0, 1.0]), size=2)],
+    "null": [call(P, size=3), call(np.array([1.0, 0.0]), size=3)],
+    "special": [call(P, size=3, zeros=True), call(np.array([1.0, 0.0]), size=3, zeros=True)],
+    "gaps_are_safe": [call(P, size=3, kind="eigen")],
+    "check_distinct": [call(P), call(M)],
+    "check_level": [call(np.array([0.5, 0.5, 1.0]), np.eye(3, dtype=bool)[[0, 0, 2]] | np.eye(3, dtype=bool), kind="eigen")],
+    "check_absent": [call(np.array([1.0, 0.0, 2.0]), ~MASK)],
+    "check_still": [call(G + G.T, np.ones((3, 3), bool), kind="eigen", skew=True)],
+    "level": [call(P, np.eye(3, dtype=bool), kind="eigen")],
+    "absent": [call(P, np.zeros(3, bool))],
+    "still": [call(G, np.zeros((3, 3), bool), kind="eigen", skew=True)],
+    "gone": [call(G, problem="", kind="eigen")],
+    "steady": [call(G, problem="", kind="eigen")],
+    "check_turn": [call(N, N)],
+    "turn": [call(N, np.zeros((2, 2)), after=lambda y: 0 * y)],
+    "null_basis": [
+        call(M, np.array([[-0.12], [2.4], [1.47]]) / np.sqrt(0.12**2 + 2.4**2 + 1.47**2), rcond=1e-9,
+             after=lambda n: n * n[..., :1, :])
+    ],
     # functions of matrices
     "sylvester": [call(G, G[:2, :2], N), call(np.stack([G, G.T]), G[:2, :2], N)],
     "expm": [call(G / 2), call(np.stack([G, G.T]) / 2)],
@@ -391,6 +418,24 @@ EXAMPLES: dict[str, list[Call]] = {
     "logm": [call(G, before=gram)],
     "halvings": [call(np.eye(2) / 2)],
     "polar": [call(G), call(N)],
+    "matrix_function": [
+        call(G, function=Scalar(np.sin)),
+        call(np.stack([G, G.T]), function=Scalar(np.exp)),
+        call(2 * np.eye(3), function=Scalar(np.exp)),
+    ],
+    "matrix_derivative": [
+        call(G, G.T, function=Scalar(np.sin)),
+        call(G, G.T / 2, G[::-1], function=Scalar(np.sin)),
+        call(np.stack([G, G.T]), G.T, function=Scalar(np.exp)),
+    ],
+    "ldl": [call(G, hermitian=True, before=gram)],
+    **{
+        name: [call(G / 9, G.T / 5, G / 4, G / 3, balanced=True, before=gram)]
+        for name in ["continuous_riccati", "discrete_riccati"]
+    },
+    # polynomials
+    "roots": [call(np.array([1.0, -6.0, 10.5, -5.0])), call(np.array([2.0, 1.0, 3.0]), after=to_real)],
+    "roots_are_simple": [call(V, P)],
 }
 
 WITHOUT_BATCH_RULE = {
@@ -398,10 +443,15 @@ WITHOUT_BATCH_RULE = {
     "factors": "LAPACK factorises one matrix; for stacks there is another way to solve",
     "integral": "SciPy's adaptive quadrature finds its points for one example",
     "observe": "asks a function of the caller's, of which nothing is known",
+    "roots": "NumPy finds the roots of one polynomial at a time",
+    "roots_are_simple": "NumPy evaluates one polynomial at a time",
 }
 """Ops that are applied example by example, and why."""
 
 WITHOUT_PARTIAL = {
+    ("eigh_repeated", 1): "it only chooses among vectors that are equally good",
+    ("svd_repeated", 1): "it only chooses among vectors that are equally good",
+    ("null_basis", 1): "it only chooses among bases that are equally good",
     ("where", 0): "a mask has no derivative",
     ("ldexp", 1): "an exponent is an integer",
     ("solve_factored", 1): "the factors are those of the matrix, in which it has one",

@@ -23,12 +23,12 @@ from wengert.box.dispatch import DEFERRING, FUNCTIONS, OPERANDS, UFUNCS, name_of
 from wengert.box.functions.operands import array, operand
 from wengert.box.functions.shapes import astype
 from wengert.box.ufunc_methods import METHODS
-from wengert.box.writing import SETTLING, check_masks, link, read_scalar, replace, set_item, settled
+from wengert.box.writing import SETTLING, check_masks, link, plain, read_scalar, replace, running, set_item, settled
 from wengert.errors import ConcretizationError, EscapedValueError, InPlaceError, UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index, split_index
-from wengert.ops.op import Op, Traced, call, call1, call2
+from wengert.ops.op import Op, Trace, Traced, call, call1, call2
 from wengert.ops.products import matmul
 from wengert.types import PLAIN, dtype_of, shape_of
 
@@ -46,13 +46,15 @@ def escaped() -> EscapedValueError:
     )
 
 
-def plain(x: Any) -> Any:
-    """The ordinary value behind a traced one, for showing and branching."""
-    while isinstance(x, Box):
-        x = settled(x)
-        if isinstance(x, Box):
-            x = x.value
-    return x
+def outside(trace: Trace, op: Op, args: tuple, params: dict) -> Any:
+    """What an op means on values of a trace that is not running: it has ended, or a block is captured inside it.
+
+    In the latter case the block takes the values as they are, from outside; `alive` is then `None`.
+    """
+    capture = running.state.capture
+    if trace.alive is None and capture is not None:
+        return capture.process(op, args, params)
+    raise escaped()
 
 
 def _binary(op: Op) -> tuple[Any, Any]:
@@ -115,15 +117,16 @@ def _method(function: Any) -> Any:
 
 
 class _Slice:
-    """Reading at a basic index, which makes a view."""
+    """Reading at a basic index, which makes a view. Integers in it may be symbols."""
 
-    __slots__ = ("pattern",)
+    __slots__ = ("arrays", "pattern")
 
-    def __init__(self, pattern: tuple):
+    def __init__(self, pattern: tuple, arrays: tuple = ()):
         self.pattern = pattern
+        self.arrays = arrays
 
     def __call__(self, x: Any) -> Any:
-        return call(index, x, pattern=self.pattern)
+        return call(index, x, *self.arrays, pattern=self.pattern)
 
 
 def _settled_index(idx: Any) -> Any:
@@ -332,7 +335,11 @@ class Box(Traced):
             pattern, arrays = split_index(idx)
             if arrays:
                 check_masks(self.shape, idx)
-                return call(index, self, *arrays, pattern=pattern)
+                y = call(index, self, *arrays, pattern=pattern)
+                if all(isinstance(a, Traced) and not a.shape for a in arrays):  # type: ignore[attr-defined]
+                    if isinstance(y, Box) and y.shape:  # symbols for integers: as good as integers
+                        return link(y, self, _Slice(pattern, arrays), idx if isinstance(idx, tuple) else (idx,))
+                return y
         y = call(index, self, pattern=pattern)
         if not isinstance(y, Box) or not (y.shape or Ellipsis in pattern):
             return y  # x[..., 0] is a view of no axes, x[0] a number

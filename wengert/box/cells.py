@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
-from wengert.box.writing import SETTLING, settle
+from wengert.box.writing import SETTLING, running, settle
 
 _OF_THE_ARRAY = frozenset(("flags", "strides", "tobytes", "tofile", "byteswap", "dump", "dumps"))
 """What a cell lets its array answer: questions, and copies of the data. (`view` would share memory with it.)"""
@@ -27,6 +27,9 @@ class Cell(Box):
     def __init__(self, value: np.ndarray):
         self.owner = SETTLING
         self.value = value
+        capture = running.state.capture
+        if capture is not None:
+            capture.note_created(self)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(settle(self), dtype=dtype, copy=copy)

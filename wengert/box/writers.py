@@ -14,7 +14,7 @@ import numpy as np
 from wengert.box.dispatch import FUNCTIONS, UFUNCS, implements, name_of
 from wengert.box.functions.operands import array, holds_traced, size_of
 from wengert.box.ufunc_methods import METHODS
-from wengert.box.writing import link, replace, set_item, settled
+from wengert.box.writing import link, plain, replace, set_item, settled
 from wengert.errors import InPlaceError
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, scatter
@@ -152,9 +152,9 @@ def _shares(function: Callable, args: tuple, kwargs: dict, x: Any) -> bool:
     """Whether NumPy's function would return a view of an array laid out as `x` is."""
     view = x.view_of
     root = x if view is None else view.root
-    probe = root  # what lies behind it says how it is laid out
-    while isinstance(probe, Traced):
-        probe = getattr(settled(probe), "value", None) if not isinstance(settled(probe), np.ndarray) else settled(probe)
+    if any(n.__class__ is not int for box in (root, x) for n in shape_of(box)):
+        return view is None  # a length that is known only when a captured program runs
+    probe = plain(root)  # what lies behind it says how it is laid out
     if probe.__class__ is not np.ndarray or probe.shape != shape_of(root):
         probe = np.empty(shape_of(root))
     return np.may_share_memory(probe, function(probe if view is None else view.function(probe), *args, **kwargs))

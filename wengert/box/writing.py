@@ -29,10 +29,11 @@ from typing import Any
 import numpy as np
 
 from wengert.box.functions.operands import array
+from wengert.box.patterns import compose
 from wengert.errors import InPlaceError
-from wengert.ops.index import fill_pattern, index, split_index
+from wengert.ops.index import ARRAY, fill_pattern, index, split_index
 from wengert.ops.op import Op, Trace, Traced, call
-from wengert.ops.shape import astype
+from wengert.ops.shape import astype, broadcast_to, filled, reshape
 from wengert.ops.store import counted, store
 from wengert.types import dtype_of, is_inexact, shape_of
 
@@ -42,13 +43,17 @@ written in place."""
 
 
 class _State:
-    """How many differentiations are running in a thread, and the traces of those that record linear programs."""
+    """What is running in a thread: how many differentiations, their traces, those that record linear programs, and the
+    innermost block that is being captured (`ir/build.py`), and where in the source, if that is known otherwise."""
 
-    __slots__ = ("depth", "tapes")
+    __slots__ = ("capture", "depth", "source", "tapes", "traces")
 
     def __init__(self) -> None:
         self.depth = 0
         self.tapes: tuple = ()
+        self.traces: tuple = ()
+        self.capture: Any = None
+        self.source: Any = None
 
 
 class _Running(threading.local):
@@ -92,8 +97,13 @@ class SettlingTrace(Trace):
         return tuple(self.wrap(part) for part in y) if y.__class__ is tuple else self.wrap(y)
 
     def wrap(self, y: Any) -> Any:
-        """A plain array that may be written to; anything else as it is."""
-        return self.cell(y) if y.__class__ is np.ndarray and y.ndim and y.dtype.kind in "fc" else y
+        """A plain array that may be written to; anything else as it is.
+
+        Traced values are of floating type, except in a block that is being captured.
+        """
+        if y.__class__ is not np.ndarray or not y.ndim:
+            return y
+        return self.cell(y) if y.dtype.kind in "fc" or running.state.capture is not None else y
 
 
 SETTLING = SettlingTrace()
@@ -129,6 +139,9 @@ def settle(box: Any) -> Any:
     if view is not None and not view.fresh:
         become(box, view.function(view.root))
         view.fresh = True
+        capture = running.state.capture
+        if capture is not None:
+            capture.note_settled(box)
         _register(box, view.root)
     return box.value if box.is_cell else box
 
@@ -136,6 +149,22 @@ def settle(box: Any) -> Any:
 def settled(x: Any) -> Any:
     """`settle` for anything."""
     return settle(x) if isinstance(x, Traced) and x.owner is SETTLING else x
+
+
+def zeros(shape: tuple, dtype: np.dtype) -> Any:
+    """Zeros, also if a length is known only when the program that is being captured runs."""
+    return np.zeros(shape, dtype) if all(n.__class__ is int for n in shape) else filled(dtype.type(0), shape)
+
+
+def plain(x: Any) -> Any:
+    """The ordinary value behind a traced one, for showing and branching; what has none (a symbol) stays as it is."""
+    while isinstance(x, Traced):
+        x = settled(x)
+        if isinstance(x, Traced):
+            if "value" not in x.state:  # type: ignore[attr-defined]
+                return x
+            x = x.value  # type: ignore[attr-defined]
+    return x
 
 
 def link(y: Any, source: Any, function: Callable, pattern: tuple | None = None, readonly: bool = False) -> Any:
@@ -148,7 +177,9 @@ def link(y: Any, source: Any, function: Callable, pattern: tuple | None = None, 
         root, inner = source_view.root, source_view.function
         function = _composed(function, inner)
         readonly = readonly or source_view.readonly
-        pattern = None
+        outer = source_view.pattern
+        capture = running.state.capture
+        pattern = None if capture is None or outer is None or pattern is None else compose(outer, pattern, root.shape)
     y.view_of = View(root, function, pattern, readonly)  # type: ignore[attr-defined]
     value = y.value if "value" in y.state else None  # type: ignore[attr-defined]
     if value.__class__ is np.ndarray and value.base is not None and value.size * _SMALL_PART <= value.base.size:
@@ -170,7 +201,7 @@ def _composed(outer: Callable, inner: Callable) -> Callable:
     return lambda root: outer(inner(root))
 
 
-def _make_views_stale(root: Any) -> None:
+def make_views_stale(root: Any) -> None:
     if root.views:
         for ref in root.views:
             view = ref()
@@ -230,7 +261,7 @@ def set_item(box: Any, idx: Any, v: Any) -> None:
     if root.views:
         if isinstance(v, Traced) and v.view_of is not None:  # type: ignore[attr-defined]
             v = clone(v)  # a[1:] = a[:-1]
-        _make_views_stale(root)
+        make_views_stale(root)
     _about_to_become(root)
     if view is None:
         check_masks(box.shape, idx)
@@ -240,7 +271,10 @@ def set_item(box: Any, idx: Any, v: Any) -> None:
     if view.readonly:
         raise ValueError("assignment destination is read-only")
     if idx is Ellipsis and view.pattern is not None:
-        write(view.root, v, view.pattern, ())
+        write(view.root, v, *split_index(view.pattern))
+        return
+    if running.state.capture is not None:
+        _write_through(view, idx, v)
         return
     place = np.unravel_index(view.positions[idx], view.root.shape)
     if not shape_of(place[0]):
@@ -250,10 +284,36 @@ def set_item(box: Any, idx: Any, v: Any) -> None:
         write(view.root, v, pattern, arrays)
 
 
+def _write_through(view: View, idx: Any, v: Any) -> None:
+    """Write to a view in a block that is being captured, where the place need not be known yet."""
+    idx = idx if isinstance(idx, tuple) else (idx,)
+    composed = None if view.pattern is None else compose(view.pattern, idx, view.root.shape)
+    if composed is not None:
+        write(view.root, v, *split_index(composed))
+        return
+    root = view.root
+    positions = call(index, view.function(counted(root.shape)), *split_index(idx)[1], pattern=split_index(idx)[0])
+    flat = clone(settled(root)) if isinstance(settled(root), Traced) else root.value
+    flat = call(reshape, flat, shape=(math.prod(root.shape),))
+    if shape_of(positions):
+        v = call(broadcast_to, array(v), shape=shape_of(positions))
+    flat = call(store, flat, v, positions, pattern=(ARRAY,))
+    running.state.capture.about_to_write(root)
+    become(root, call(reshape, flat, shape=root.shape))
+    make_views_stale(root)
+
+
 def _same_slice(pattern: tuple, idx: tuple) -> bool:
-    return len(pattern) == len(idx) and all(
-        a.__class__ is b.__class__ and a == b for a, b in zip(pattern, idx, strict=True)
-    )
+    return len(pattern) == len(idx) and all(_same_item(a, b) for a, b in zip(pattern, idx, strict=True))
+
+
+def _same_item(a: Any, b: Any) -> bool:
+    if a.__class__ is slice and b.__class__ is slice:
+        ends = ((a.start, b.start), (a.stop, b.stop), (a.step, b.step))
+        return all(_same_item(x, y) for x, y in ends)
+    if isinstance(a, Traced) or isinstance(b, Traced):
+        return a is b or (a.__class__ is b.__class__ and "value" not in a.state and a.node is b.node)  # type: ignore[attr-defined]
+    return a.__class__ is b.__class__ and a == b
 
 
 def check_masks(shape: tuple[int, ...], idx: Any) -> None:
@@ -266,8 +326,15 @@ def check_masks(shape: tuple[int, ...], idx: Any) -> None:
 
 def write(root: Any, v: Any, pattern: tuple, arrays: tuple) -> None:
     """Write to a box that is not a view."""
+    capture = running.state.capture
+    if capture is not None:
+        capture.about_to_write(root)
+        if root.is_cell and not isinstance(v, Traced) and any(isinstance(a, Traced) for a in arrays):
+            become(root, call(store, root.value, v, *arrays, pattern=pattern))
+            make_views_stale(root)
+            return
     if isinstance(v, Traced):
-        if not is_inexact(dtype_of(root)):
+        if capture is None and not is_inexact(dtype_of(root)):
             raise InPlaceError(
                 f"a traced value is written into an array of type {dtype_of(root)}, which cannot hold its derivative",
                 remedy="make the array of a floating type, for instance np.zeros(n) instead of np.zeros(n, int)",
@@ -275,13 +342,13 @@ def write(root: Any, v: Any, pattern: tuple, arrays: tuple) -> None:
         if root.is_cell or v.owner.tag > root.owner.tag:
             content = root.value if root.is_cell else clone(root)
             become(root, v.owner.process(store, (content, v, *arrays), {"pattern": pattern}))
-            _make_views_stale(root)
+            make_views_stale(root)
             return
     if root.is_cell:
         overwrite(root, "value", v, pattern, arrays)
     elif root.owner.write(root, v, pattern, arrays) is NotImplemented:
         become(root, root.owner.process(store, (clone(root), v, *arrays), {"pattern": pattern}))
-    _make_views_stale(root)
+    make_views_stale(root)
 
 
 def _about_to_become(root: Any) -> None:
@@ -332,13 +399,17 @@ def replace(box: Any, new: Any) -> Any:
     if box.view_of is not None:
         set_item(box, Ellipsis, new)
     else:
+        if running.state.capture is not None:
+            running.state.capture.about_to_write(box)
         _about_to_become(box)
         become(box, clone(new) if isinstance(new, Traced) else np.array(new))
-        _make_views_stale(box)
+        make_views_stale(box)
     return box
 
 
 def read_scalar(box: Any, idx: Any) -> Any:
     """One element of a stale view, from its root, without fetching the whole view anew."""
+    if running.state.capture is not None:
+        return call(index, settle(box), pattern=idx if isinstance(idx, tuple) else (idx,))
     place = np.unravel_index(box.view_of.positions[idx], box.view_of.root.shape)
     return call(index, box.view_of.root, pattern=tuple([int(k) for k in place]))

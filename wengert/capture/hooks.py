@@ -21,7 +21,7 @@ import numpy as np
 from wengert.box.cells import Cell
 from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, PENDING, look_for_imports
 from wengert.box.distributions.lookup import is_of_scipy_stats
-from wengert.box.writing import about_to_write, settled
+from wengert.box.writing import about_to_write, running, settled
 from wengert.capture.instrument import TWIN, instrument, is_user_code, is_user_function, set_hooks, written_positions
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, replacement_of
 from wengert.capture.rewrite import (
@@ -57,7 +57,7 @@ def call(f: Any, operands: int = 1) -> Any:
         return found if operands != 99 else _writing_out(f, found)
     if kind is FunctionType:
         twin = f.__dict__.get(TWIN)
-        if twin is not None and twin[0] is f.__code__:
+        if twin is not None and twin[0] is f.__code__ and running.state.capture is None:
             return twin[1]
         if is_user_code(f.__code__):
             return instrument(f)

@@ -4,7 +4,11 @@ The twin is compiled from the rewritten syntax tree (`rewrite.py`) under the sam
 and shares everything with the original: globals, closure cells, defaults. So tracebacks, breakpoints and coverage point
 at the user's lines, and what the original would see the twin sees.
 
-It is made once per code object. Only users' code is rewritten: nothing that is installed (in a `site-packages`),
+There are two kinds of twins. Those of the eager kind run on traced values as Python would; in those of the staged kind
+control flow goes through hooks too (`lower.py`), so that it can be captured. Both are made of the same code here, and
+their hooks have the same names, but each kind has functions of its own behind them.
+
+A twin is made once per code object. Only users' code is rewritten: nothing that is installed (in a `site-packages`),
 nothing of the standard library, nothing of this package.
 """
 
@@ -16,6 +20,7 @@ import copy
 import dataclasses
 import functools
 import os
+import re
 import sysconfig
 import threading
 from collections.abc import Callable
@@ -24,46 +29,87 @@ from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodT
 from typing import Any
 
 from wengert.box.distributions.lookup import is_of_scipy_stats, stand_in
+from wengert.box.writing import running
 from wengert.capture.locate import Located, locate
-from wengert.capture.rewrite import HOOKS, Rewriter, written_parameters
+from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined, lower
+from wengert.capture.lowered import DEFINED, UNDEFINED_NAME
+from wengert.capture.rewrite import HOOKS, PrivateNames, Rewriter, written_parameters
+from wengert.capture.syntax import OURS
 
-TWIN, _WRITES = "__wengert_twin__", "__wengert_writes__"
+TWIN, STAGED_TWIN, _WRITES = "__wengert_twin__", "__wengert_staged_twin__", "__wengert_writes__"
 _PACKAGE = str(Path(__file__).parent.parent) + os.sep
 _LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
-_twins: dict[int, tuple[CodeType, CodeType | None, frozenset[str]]] = {}
-_ours: dict[int, CodeType] = {}
 _lock = threading.RLock()
 
 
-def instrument(f: Any) -> Any:
-    """The instrumented twin of a callable; the callable itself where there is nothing to rewrite."""
+class TwinKind:
+    """A kind of twins: where they are kept, and what their hooks do.
+
+    `attribute` is the attribute of functions that holds their twin, `made` has the twins' code by the code they were
+    made from, `finished` the code that needs no twin of this kind.
+    """
+
+    def __init__(self, attribute: str, hooks: tuple[str, ...]):
+        self.attribute = attribute
+        self.entered: Callable[[Any], None] = lambda f: None
+        """Called with each function whose twin is asked for."""
+        self.made: dict[int, tuple[CodeType, CodeType | None, frozenset[str]]] = {}
+        self.finished: dict[int, CodeType] = {}
+        self.hooks = {name: CellType() for name in hooks}
+        """The free variables of the twins that are not the user's."""
+
+    def set_hooks(self, table: dict[str, Any]) -> None:
+        for name, function in table.items():
+            self.hooks[name].cell_contents = function
+
+
+EAGER = TwinKind(TWIN, HOOKS)
+STAGED = TwinKind(STAGED_TWIN, (*HOOKS, *LOWERED_HOOKS))
+STAGED.set_hooks({UNDEFINED_NAME: UNDEFINED, DEFINED: defined})
+set_hooks, set_staged_hooks = EAGER.set_hooks, STAGED.set_hooks
+
+
+def staged(f: Any) -> Any:
+    """The staged twin of a callable; the callable itself where there is nothing to rewrite."""
+    return instrument(f, STAGED)
+
+
+def instrument(f: Any, of: TwinKind | None = None) -> Any:
+    """The instrumented twin of a callable; the callable itself where there is nothing to rewrite.
+
+    While a program is captured it is the staged twin, and the capture is told (`STAGED.entered`).
+    """
     kind = f.__class__
+    if of is None:
+        of = EAGER if running.state.capture is None else STAGED
     if kind is FunctionType:
-        if id(f.__code__) in _ours:
+        if of is STAGED:
+            of.entered(f)
+        if id(f.__code__) in of.finished:
             return f
-        twin = f.__dict__.get(TWIN)
+        twin = f.__dict__.get(of.attribute)
         if twin is not None and twin[0] is f.__code__:
             return twin[1]
-        return _twin_of_function(f)
+        return _twin_of_function(f, of)
     if kind is MethodType:
         if is_of_scipy_stats(f):
             return stand_in(f)
-        function = instrument(f.__func__)
+        function = instrument(f.__func__, of)
         return f if function is f.__func__ else MethodType(function, f.__self__)
     if kind is functools.partial:
-        function = instrument(f.func)
-        args = tuple([instrument(a) if is_user_function(a) else a for a in f.args])
+        function = instrument(f.func, of)
+        args = tuple([instrument(a, of) if is_user_function(a) else a for a in f.args])
         return f if function is f.func and args == f.args else functools.partial(function, *args, **f.keywords)
     if kind is type or isinstance(f, type):
-        return _twin_of_class(f)
+        return _twin_of_class(f, of)
     if kind is BuiltinFunctionType:
         return f
     if is_of_scipy_stats(f):
         return stand_in(f)
     method = kind.__dict__.get("__call__") or getattr(kind, "__call__", None)  # noqa: B004
     if method.__class__ is FunctionType and is_user_code(method.__code__):
-        function = instrument(method)
+        function = instrument(method, of)
         return f if function is method else MethodType(function, f)
     return f
 
@@ -105,61 +151,61 @@ def written_positions(f: Any) -> frozenset[int]:
     return positions if not before else frozenset(k - before for k in positions if k >= before)
 
 
-def _twin_of_function(f: FunctionType) -> Any:
+def _twin_of_function(f: FunctionType, of: TwinKind) -> Any:
     code = f.__code__
     with _lock:
-        known = _twins.get(id(code))
+        known = of.made.get(id(code))
         if known is None or known[0] is not code:
-            known = _twins[id(code)] = (code, *_compile_twin(code, f.__globals__))
+            known = of.made[id(code)] = (code, *_compile_twin(code, f.__globals__, of))
     _, new_code, writes = known
     if new_code is None:
         twin: Any = f
     else:
         cells = dict(zip(code.co_freevars, f.__closure__ or (), strict=True))
-        closure = tuple([_HOOK_CELLS[n] if n in _HOOK_CELLS else cells[n] for n in new_code.co_freevars])
+        closure = tuple([of.hooks[n] if n in of.hooks else cells[n] for n in new_code.co_freevars])
         twin = FunctionType(new_code, f.__globals__, f.__name__, f.__defaults__, closure)
         twin.__kwdefaults__ = f.__kwdefaults__
         twin.__qualname__, twin.__module__, twin.__doc__ = f.__qualname__, f.__module__, f.__doc__
-        twin.__dict__.update({k: v for k, v in f.__dict__.items() if k != TWIN})
+        twin.__dict__.update({k: v for k, v in f.__dict__.items() if k not in (TWIN, STAGED_TWIN)})
         twin.__dict__[_WRITES] = frozenset(
             k for k, name in enumerate(new_code.co_varnames[: new_code.co_argcount]) if name in writes
         )
-    f.__dict__[TWIN] = (code, twin)
+    f.__dict__[of.attribute] = (code, twin)
     return twin
 
 
-def _compile_twin(code: CodeType, module_globals: dict[str, Any]) -> tuple[CodeType | None, frozenset[str]]:
+def _compile_twin(
+    code: CodeType, module_globals: dict[str, Any], of: TwinKind
+) -> tuple[CodeType | None, frozenset[str]]:
     """The code of the twin, or `None` if the function runs as it is."""
     if not is_user_code(code):
         return None, frozenset()
     located = locate(code, module_globals)
     if located is None:
         return None, frozenset()
-    node = copy.deepcopy(located.node)
+    node = PrivateNames(located.classes).visit(copy.deepcopy(located.node))
     writes = written_parameters(node)
     if not isinstance(node, ast.Lambda):
         node.decorator_list = []
-    tree = _in_a_factory(Rewriter().visit(node), located, code.co_freevars)
+    if of is STAGED:
+        node = lower(node, code.co_freevars) or node
+    tree = _in_a_factory(Rewriter(of is STAGED).visit(node), located, code.co_freevars, of)
     compiled = compile(tree, code.co_filename, "exec", dont_inherit=True, flags=code.co_flags & _FUTURE_FLAGS)
     found = _find(compiled, code)
-    if found is None or set(found.co_freevars) - set(code.co_freevars) - set(HOOKS):
+    if found is None or set(found.co_freevars) - set(code.co_freevars) - set(of.hooks):
         return None, frozenset()
     found = found.replace(co_qualname=code.co_qualname)
-    _adopt(found)
+    if of is STAGED:
+        found = _with_names_as_written(found)
+        _adopt(found, STAGED)
+    _adopt(found, EAGER)
     return found, writes
 
 
 _FUTURE_FLAGS = __future__.annotations.compiler_flag
-_HOOK_CELLS: dict[str, CellType] = {}
-"""The free variables of twins that are ours; filled in by `hooks.py`."""
 
 
-def set_hooks(table: dict[str, Callable]) -> None:
-    """Say what the hooks do."""
-    _HOOK_CELLS.update({name: CellType(function) for name, function in table.items()})
-
-
-def _in_a_factory(node: Any, located: Located, free: tuple[str, ...]) -> ast.Module:
+def _in_a_factory(node: Any, located: Located, free: tuple[str, ...], of: TwinKind) -> ast.Module:
     """A module in which the function stands as it stood: inside its classes, with its free variables around it."""
     if isinstance(node, ast.Lambda):
         body: list[ast.stmt] = [ast.Expr(node)]
@@ -170,7 +216,7 @@ def _in_a_factory(node: Any, located: Located, free: tuple[str, ...]) -> ast.Mod
     outermost = getattr(body[0], "name", None)
     if outermost is not None and outermost not in free:
         body.insert(0, ast.Global([outermost]))  # a function that calls itself, or names its class, means the global
-    parameters = [ast.arg(name) for name in (*HOOKS, *[n for n in free if n != "__class__"])]
+    parameters = [ast.arg(name) for name in (*of.hooks, *[n for n in free if n != "__class__" and n not in of.hooks])]
     arguments = ast.arguments(posonlyargs=[], args=parameters, kwonlyargs=[], kw_defaults=[], defaults=[])
     factory = ast.FunctionDef(
         name="_wengert_factory", args=arguments, body=body, decorator_list=[], returns=None, **_TYPE_PARAMS
@@ -197,20 +243,36 @@ def _find(compiled: CodeType, original: CodeType) -> CodeType | None:
     return None
 
 
-def _adopt(code: CodeType) -> None:
+def _with_names_as_written(code: CodeType) -> CodeType:
+    """Suites that are functions by now bear the name of the function they are of: it is what tracebacks show."""
+    constants = []
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            is_suite = inner.co_name.startswith(OURS)
+            name = code.co_name if is_suite else inner.co_name
+            qualified = code.co_qualname if is_suite else _SUITE.sub("", inner.co_qualname)
+            inner = _with_names_as_written(inner.replace(co_name=name, co_qualname=qualified))
+        constants.append(inner)
+    return code.replace(co_consts=tuple(constants))
+
+
+_SUITE = re.compile(rf"{OURS}\w+\.<locals>\.")
+
+
+def _adopt(code: CodeType, of: TwinKind) -> None:
     """Remember that a code object, and those inside it, are instrumented."""
-    _ours[id(code)] = code
+    of.finished[id(code)] = code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            _adopt(constant)
+            _adopt(constant, of)
 
 
-def _twin_of_class(cls: Any) -> Any:
+def _twin_of_class(cls: Any, of: TwinKind) -> Any:
     """A constructor with an instrumented `__init__`, or `__post_init__` of a dataclass, for users' ordinary classes."""
     if type(cls).__call__ is not type.__call__ or getattr(cls, "__new__", None) is not object.__new__:
         return cls
     init: Any = getattr(cls, "__init__", None)
-    if init.__class__ is FunctionType and (twin := instrument(init)) is not init:
+    if init.__class__ is FunctionType and (twin := instrument(init, of)) is not init:
 
         def construct(*args: Any, **kwargs: Any) -> Any:
             instance = object.__new__(cls)
@@ -220,7 +282,7 @@ def _twin_of_class(cls: Any) -> Any:
         return construct
     after = getattr(cls, "__post_init__", None)
     if dataclasses.is_dataclass(cls) and after.__class__ is FunctionType and hasattr(cls, "__dict__"):
-        after_twin = instrument(after)
+        after_twin = instrument(after, of)
 
         def construct_dataclass(*args: Any, **kwargs: Any) -> Any:
             instance: Any = object.__new__(cls)  # type: ignore[arg-type]

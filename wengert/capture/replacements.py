@@ -95,7 +95,9 @@ def _of_numbers(original: Callable, on_traced: Callable) -> Callable:
         else:
             return original(*args)
         numbers = [plain(a) for a in args]
-        if all(shape_of(number) == shape_of(a) for number, a in zip(numbers, args, strict=True)):  # no hidden axis
+        known = not any(isinstance(number, Traced) for number in numbers)
+        if known and all(shape_of(number) == shape_of(a) for number, a in zip(numbers, args, strict=True)):
+            # there is no hidden axis
             original(*numbers)
         return on_traced(*[s.reshape(a, shape=()) if isinstance(a, Box) and a.shape else a for a in args])
 

@@ -16,6 +16,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from wengert.capture.syntax import OURS
+
 CALL, READ, STORE, STORE_IN_ITEM, STORE_IN_ATTRIBUTE, AUGMENT, AUGMENT_ITEM, AUGMENT_ATTRIBUTE, SLICE = HOOKS = (
     "_wengert_call",
     "_wengert_read",
@@ -48,17 +50,23 @@ def _hook(name: str, *args: ast.expr) -> ast.Call:
 
 
 class Rewriter(ast.NodeTransformer):
-    """Rewrites a function. `scopes` holds, for each function around the current node, the names local to it."""
+    """Rewrites a function. `scopes` holds, for each function around the current node, the names local to it.
 
-    def __init__(self) -> None:
+    If the function is `staged`, the bounds of slices may be traced.
+    """
+
+    def __init__(self, staged: bool = False) -> None:
         self.scopes: list[set[str]] = []
+        self.staged = staged
 
     # -------------------------------------------------------------------------------------------------- scopes
 
     def _function(self, node: ast.AST) -> ast.AST:
         if not isinstance(node, ast.Lambda):
             node.returns = None  # type: ignore[attr-defined]
-        self.scopes.append(_local_names(node))
+        # A suite that was lowered to a function has the variables of the function it stands in.
+        is_suite = isinstance(node, ast.FunctionDef) and node.name.startswith(OURS)
+        self.scopes.append(self.scopes[-1] if is_suite else _local_names(node))
         self.generic_visit(node)
         self.scopes.pop()
         return node
@@ -79,7 +87,7 @@ class Rewriter(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         function = node.func
         self.generic_visit(node)
-        if not (isinstance(function, ast.Name) and function.id in _NEEDS_ITS_FRAME):
+        if not (isinstance(function, ast.Name) and _is_called_as_written(function.id)):
             node.func = ast.copy_location(_hook(CALL, node.func, *_operands(node)), function)
             ast.fix_missing_locations(node.func)
         return node
@@ -88,7 +96,7 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
-        if not isinstance(node.ctx, ast.Load) or _is_constant_index(node.slice):
+        if not isinstance(node.ctx, ast.Load) or _is_constant_index(node.slice, self.staged):
             return node
         return ast.fix_missing_locations(ast.copy_location(_hook(READ, node.value, _as_expression(node.slice)), node))
 
@@ -205,12 +213,19 @@ def _operands(call: ast.Call) -> list[ast.expr]:
     return [ast.Constant(len(call.args))] if len(call.args) > 1 else []
 
 
-def _is_constant_index(index: ast.expr) -> bool:
+def _is_called_as_written(name: str) -> bool:
+    return name in _NEEDS_ITS_FRAME or name.startswith(OURS)
+
+
+def _is_constant_index(index: ast.expr, staged: bool) -> bool:
     """Whether an index is of a kind that cannot be traced: numbers written out, slices, strings, and tuples of them."""
     if isinstance(index, ast.Tuple):
-        return all(_is_constant_index(item) for item in index.elts)
+        return all(_is_constant_index(item, staged) for item in index.elts)
     if isinstance(index, ast.UnaryOp):
-        return _is_constant_index(index.operand)
+        return _is_constant_index(index.operand, staged)
+    if isinstance(index, ast.Slice) and staged:
+        bounds = [bound for bound in (index.lower, index.upper, index.step) if bound is not None]
+        return all(_is_constant_index(bound, staged) for bound in bounds)
     return isinstance(index, (ast.Constant, ast.Slice))
 
 
@@ -257,6 +272,25 @@ def _local_names(function: ast.AST) -> set[str]:
         for statement in function.body:  # type: ignore[attr-defined]
             collect(ast.Module([statement], []))
     return names - elsewhere
+
+
+class PrivateNames(ast.NodeTransformer):
+    """Spells out private attributes, `self.__x`, as Python does in a class: hooks are given their names as strings."""
+
+    def __init__(self, classes: tuple[str, ...]) -> None:
+        self.classes = classes
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        around, self.classes = self.classes, (*self.classes, node.name)
+        self.generic_visit(node)
+        self.classes = around
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        owner = self.classes[-1].lstrip("_") if self.classes else ""
+        if owner and node.attr.startswith("__") and not node.attr.endswith("__"):
+            node.attr = f"_{owner}{node.attr}"
+        return self.generic_visit(node)
 
 
 def written_parameters(function: ast.AST) -> frozenset[str]:

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
-from wengert.box.writing import overwrite
+from wengert.box.writing import overwrite, running
 from wengert.errors import ConcretizationError
+from wengert.ops.derive import Unmapped
 from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
 from wengert.ops.shape import broadcast_to
 from wengert.ops.store import place_in_batch
@@ -70,17 +71,21 @@ class BatchTrace(Trace):
         return call(broadcast_to, x, shape=(self.size, *shape_of(x)))
 
     def process(self, op: Op, args: tuple, params: dict) -> Any:
+        capture = running.state.capture
+        if capture is not None and capture.tag > self.tag:
+            return capture.process(op, args, params)
         mapped = tuple([a.__class__ is Batch and a.owner is self for a in args])
         values = tuple([a.value if m else a for a, m in zip(args, mapped, strict=True)])
         y = NotImplemented if op.batch is None else op.batch(values, mapped, params)
         if y is NotImplemented:
             y = self._one_by_one(op, values, mapped, params)
         if y.__class__ is tuple:
-            return tuple(Batch(self, part) for part in y)
+            return tuple([part.value if part.__class__ is Unmapped else Batch(self, part) for part in y])
         return Batch(self, y)
 
     def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
-        if any(isinstance(a, Traced) for a in arrays):
+        capture = running.state.capture
+        if any(isinstance(a, Traced) for a in arrays) or (capture is not None and capture.tag > self.tag):
             return NotImplemented
         mine = self.owns(v)
         found = place_in_batch(shape_of(box.value), v.value if mine else v, mine, arrays, pattern)

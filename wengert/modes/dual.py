@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.box.box import Box, escaped
+from wengert.box.box import Box, escaped, outside
 from wengert.box.writing import overwrite, running, settled
-from wengert.ops.op import Op, Trace, call, fresh_tag
+from wengert.ops.derive import Control
+from wengert.ops.index import index
+from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
 
 
 class Dual(Box):
@@ -38,7 +40,9 @@ class DualTrace(Trace):
 
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         if not self.alive:
-            raise escaped()
+            return outside(self, op, args, params)
+        if op.__class__ is Control:
+            return op.push(self, args, params)  # type: ignore[attr-defined]
         values = []
         dots = []
         for a in args:
@@ -58,7 +62,7 @@ class DualTrace(Trace):
 
     def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
         if not self.alive:
-            raise escaped()
+            return NotImplemented
         mine = v.__class__ is Dual and v.owner is self
         overwrite(box, "value", v.value if mine else v, pattern, arrays)
         overwrite(box, "tangent", v.tangent if mine else 0, pattern, arrays)
@@ -71,6 +75,8 @@ def push(
     """Values and tangents of a function from leaves to a list of leaves. A tangent `None` is zero, in and out."""
     trace = DualTrace()
     state = running.state
+    outer = state.traces
+    state.traces = (*outer, trace)
     state.depth += 1
     try:
         inputs = [x if t is None else Dual(trace, x, t) for x, t in zip(primals, tangents, strict=True)]
@@ -79,7 +85,7 @@ def push(
         dots: list[Any] = []
         for y in map(settled, outputs):
             if y.__class__ is Dual and y.owner is trace:
-                values.append(y.value)
+                values.append(_common(y.value, primals, tangents))
                 dots.append(y.tangent)
             else:
                 check_not_inner(y, trace.tag)
@@ -88,7 +94,23 @@ def push(
         return values, dots
     finally:
         state.depth -= 1
+        state.traces = outer
         trace.alive = False
+
+
+def _common(value: Any, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """A value that is the same along all directions of a batch of tangents, but for the way it was computed.
+
+    Where eigenvectors are chosen by the direction (`ops/repeated.py`), so is what is made of them.
+    """
+    while (
+        isinstance(value, Traced)
+        and value.owner.batches
+        and any(isinstance(t, Traced) and t.owner is value.owner for t in tangents)
+        and not any(isinstance(x, Traced) and x.owner is value.owner for x in primals)
+    ):
+        value = index(value.value, pattern=(0,))  # type: ignore[attr-defined]
+    return value
 
 
 def check_not_inner(y: Any, tag: int) -> None:

@@ -14,7 +14,7 @@ problem. Cotangents are dropped as soon as they are consumed; `pull(consume=True
     (SCALE2, i, c, j, d)                         y = c · xᵢ + d · xⱼ           the same, two operands
     (SCALES, op, ((i, c, fix), …))               y = Σ c · xᵢ, broadcast       elementwise in general
     (APPLY, op, (i, …), (p, …), args, params)    y = op(…, xᵢ at place p, …)   structural ops and products
-    (PULLBACK, (i, …), function, avals)          known only by its transpose   custom reverse rules
+    (PULLBACK, (i, …), Map)                      known by its transpose        custom reverse rules, ops that hold code
     (COMPONENT, i, k)                            result k of a PULLBACK
 
 A `Tangent` is the symbol for an unknown vector. Ops applied to it are recorded here if they are linear in it, and
@@ -25,12 +25,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.box.box import Box
-from wengert.box.writing import overwrite
+from wengert.box.writing import overwrite, running, zeros
 from wengert.errors import NotLinearError
 from wengert.ops.derive import (
     Elementwise,
@@ -44,12 +44,27 @@ from wengert.ops.derive import (
 from wengert.ops.elementwise import equal, where
 from wengert.ops.index import Scattered, index
 from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
-from wengert.ops.store import store, written
+from wengert.ops.store import add_at, store, written
 from wengert.types import SCALARS, Aval, aval_of, dtype_of, is_inexact
 
 PASS, SCALE, SCALE2, SCALES, APPLY, PULLBACK, COMPONENT = range(7)
 
 _LINEAR_RULE = "write the derivative rule as a linear function of the tangent (or cotangent) it is given"
+
+
+class Map(NamedTuple):
+    """A linear map of several results that is given by functions.
+
+    `pull(cts)` gives the cotangents of the inputs, `None` for zero. If it `accumulates`, it is also given what has
+    arrived at the inputs so far (`None` for nothing yet), and gives the totals: an array of which it reads few elements
+    need not be passed through it as a whole. `push(dots)`, if known, gives the tangents of the results; otherwise the
+    transpose is transposed.
+    """
+
+    pull: Callable
+    avals: tuple[Aval, ...]
+    push: Callable | None = None
+    accumulates: bool = False
 
 
 class Tangent(Box):
@@ -225,9 +240,17 @@ def pull(nodes: list[Any], cts: list[Any], *, consume: bool = False) -> None:
                 cts[i] = {}
             cts[i][which] = ct
         else:
-            _, inputs, pullback, avals = node
-            filled = [ct[which] if which in ct else np.zeros(*aval) for which, aval in enumerate(avals)]
-            for i, part in zip(inputs, pullback(filled), strict=True):
+            _, inputs, linear_map = node
+            filled = [ct[which] if which in ct else zeros(*aval) for which, aval in enumerate(linear_map.avals)]
+            if linear_map.accumulates:
+                so_far = []
+                for i in inputs:  # what has arrived goes in once, also if an input stands there twice
+                    so_far.append(cts[i].total() if cts[i].__class__ is Scattered else cts[i])
+                    cts[i] = None
+                for i, total in zip(inputs, linear_map.pull(filled, so_far), strict=True):
+                    cts[i] = total if cts[i] is None else cts[i] + total
+                continue
+            for i, part in zip(inputs, linear_map.pull(filled), strict=True):
                 if part is not None:
                     old = cts[i]
                     cts[i] = part if old is None else _add(old, part)
@@ -258,6 +281,9 @@ def _add(old: Any, part: Any) -> Any:
 def _accumulate_read(cts: list[Any], i: int, ct: Any, args: tuple, pattern: tuple) -> None:
     x, *arrays = args
     old = cts[i]
+    if running.state.capture is not None:  # compiled code adds in place
+        cts[i] = call(add_at, zeros(*x) if old is None else old, ct, *arrays, pattern=pattern)
+        return
     if old.__class__ is not Scattered:
         old = cts[i] = Scattered(x.shape, x.dtype, old)
     old.add(ct, pattern, tuple(arrays))
@@ -285,6 +311,10 @@ def _undo_write(cts: list[Any], inputs: tuple, places: tuple, ct: Owned, args: t
         cts[i] = part if cts[i] is None else _add(cts[i], part)
     if 0 in places:
         i = inputs[0]
+        if running.state.capture is not None:  # compiled code writes in place
+            rest = call(store, ct.value, 0, *arrays, pattern=pattern)
+            cts[i] = rest if cts[i] is None else cts[i] + rest
+            return
         overwrite(ct, "value", 0, pattern, tuple(arrays))
         old = cts[i]
         if old is None:
@@ -376,7 +406,7 @@ def _push_through_op(node: Any, dots: list[Any]) -> Any:
     if not given:
         return None
     if isinstance(op, Linear):
-        filled = [np.zeros(*a) if a.__class__ is Aval else a for a in args]
+        filled = [zeros(*a) if a.__class__ is Aval else a for a in args]
         for p, dot in given:
             filled[p] = dot
         return call(op, *filled, **params)
@@ -396,7 +426,7 @@ def _push_through_write(node: Any, dots: list[Any], last: Sequence[int]) -> Any:
     v_dot = dots[inputs[places.index(1)]] if 1 in places else None
     if x_dot is None and v_dot is None:
         return None
-    written_to = Owned(np.zeros(*args[0]) if x_dot is None else x_dot)
+    written_to = Owned(zeros(*args[0]) if x_dot is None else x_dot)
     del x_dot
     if 0 in places and inputs[0] in last:
         dots[inputs[0]] = None
@@ -406,11 +436,13 @@ def _push_through_write(node: Any, dots: list[Any], last: Sequence[int]) -> Any:
 
 def _push_through_pullback(node: Any, dots: list[Any]) -> Any:
     """Forward through a map of which only the transpose is known: the transpose of the transpose."""
-    _, inputs, pullback, avals = node
+    _, inputs, linear_map = node
     given = [dots[i] for i in inputs]
     if all(dot is None for dot in given):
         return None
-    return transpose(pullback, avals)(given)
+    if linear_map.push is not None:
+        return linear_map.push(given)
+    return transpose(linear_map.pull, linear_map.avals)(given)
 
 
 def transpose(function: Callable[[list[Any]], Sequence[Any]], avals: Sequence[Aval]) -> Callable[[list[Any]], list]:
@@ -437,6 +469,6 @@ def transpose(function: Callable[[list[Any]], Sequence[Any]], avals: Sequence[Av
             if k is not None and ct is not None:
                 seeds[k] = ct if seeds[k] is None else seeds[k] + ct
         pull(trace.nodes, seeds)
-        return [np.zeros(*aval) if ct is None else ct for ct, aval in zip(seeds, avals, strict=False)]
+        return [zeros(*aval) if ct is None else ct for ct, aval in zip(seeds, avals, strict=False)]
 
     return transposed

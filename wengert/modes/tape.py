@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.box import Box, escaped
+from wengert.box.box import Box, outside
 from wengert.box.writing import clone, overwrite, running, settled
 from wengert.modes.dual import check_not_inner
 from wengert.modes.linear import (
@@ -28,6 +28,7 @@ from wengert.modes.linear import (
     SCALE2,
     SCALES,
     LinearTrace,
+    Map,
     Tangent,
     kept_args,
     node_inputs,
@@ -35,7 +36,7 @@ from wengert.modes.linear import (
     pull,
     push,
 )
-from wengert.ops.derive import Elementwise, General, Multilinear, Zero
+from wengert.ops.derive import Control, Elementwise, General, Multilinear, Zero
 from wengert.ops.op import NO_PARAMS, Op, Trace, Traced, call, call1, call2, fresh_tag
 from wengert.ops.store import store
 from wengert.types import PLAIN, aval_of, same_aval
@@ -75,10 +76,12 @@ class TapeTrace(Trace):
 
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         if not self.alive:
-            raise escaped()
+            return outside(self, op, args, params)
         family = op.__class__
         if family is Elementwise:
             return self._elementwise(op, args, params)  # type: ignore[arg-type]
+        if family is Control:
+            return op.record(self, args, params)  # type: ignore[attr-defined]
         if len(args) == 1 and family is not Zero and family is not General:
             (a,) = args
             x = a.value
@@ -118,7 +121,7 @@ class TapeTrace(Trace):
 
     def binary(self, op: Op, a: Any, b: Any) -> Any:
         if not self.alive:
-            raise escaped()
+            return outside(self, op, (a, b), NO_PARAMS)
         if op.__class__ is not Elementwise:
             return self._product(op, a, b) if op.__class__ is Multilinear else self.process(op, (a, b), NO_PARAMS)
         a_traced = a.__class__ is Tape and a.owner is self
@@ -169,7 +172,7 @@ class TapeTrace(Trace):
 
     def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
         if not self.alive:
-            raise escaped()
+            return NotImplemented
         mine = v.__class__ is Tape and v.owner is self
         value = v.value if mine else v
         avals = (aval_of(box.value), aval_of(value), *arrays)
@@ -205,10 +208,18 @@ class TapeTrace(Trace):
             return tuple(v if d is None else Tape(self, v, d.node) for v, d in zip(y, y_dot, strict=True))
         return Tape(self, y, y_dot.node)
 
-    def custom(self, inputs: Sequence[int], outputs: Sequence[Any], pullback: Callable) -> list[Tape]:
-        """Boxes for values of which only the pullback is known; `pullback(cts) -> cotangents of the inputs`."""
+    def custom(
+        self,
+        inputs: Sequence[int],
+        outputs: Sequence[Any],
+        pull: Callable,
+        *,
+        push: Callable | None = None,
+        accumulates: bool = False,
+    ) -> list[Tape]:
+        """Boxes for values that depend on the inputs by a linear map given as functions (`linear.Map`)."""
         nodes = self.nodes
-        node = (PULLBACK, tuple(inputs), pullback, tuple([aval_of(y) for y in outputs]))
+        node = (PULLBACK, tuple(inputs), Map(pull, tuple([aval_of(y) for y in outputs]), push, accumulates))
         nodes.append(node)
         whole = place_of(node, nodes)
         return [self._append((COMPONENT, whole, which), y) for which, y in enumerate(outputs)]
@@ -269,9 +280,9 @@ class Recorded:
             elif k >= self.inputs:
                 self.nodes[k] = None
 
-    def pull(self, cts: Sequence[Any], *, consume: bool = False) -> list[Any]:
-        """Cotangents of the inputs from those of the outputs; `None` is zero."""
-        seeds: list[Any] = [None] * len(self.nodes)
+    def pull(self, cts: Sequence[Any], *, consume: bool = False, so_far: Sequence[Any] = ()) -> list[Any]:
+        """Cotangents of the inputs from those of the outputs; `None` is zero. They are added to what is there `so_far`."""
+        seeds: list[Any] = [*so_far, *[None] * (len(self.nodes) - len(so_far))]
         for k, ct in zip(self.outputs, cts, strict=True):
             if k is not None and ct is not None:
                 seeds[k] = ct if seeds[k] is None else seeds[k] + ct
@@ -293,6 +304,8 @@ def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tu
     outer_tapes = state.tapes
     state.depth += 1
     state.tapes = (*outer_tapes, trace)
+    outer_traces = state.traces
+    state.traces = (*outer_traces, trace)
     try:
         outputs = function(*[trace.input(x) for x in primals])
         values: list[Any] = []
@@ -309,4 +322,5 @@ def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tu
     finally:
         state.depth -= 1
         state.tapes = outer_tapes
+        state.traces = outer_traces
         trace.alive = False

@@ -1,7 +1,8 @@
 """Rows for Bessel functions: cylindrical, modified, scaled, spherical, Hankel and Airy functions.
 
 Derivatives in the argument are differences or sums of neighbouring orders (DLMF 10.6.1, 10.29.1, 10.51.1), which hold
-at zero as well. Derivatives in the order have no rule: differentiating in it is an error.
+at zero as well. Derivatives in the order, for real arguments, stand in `orders.py`; Hankel functions and the unscaled I
+and K are composed of what is there. The order of a spherical function is an integer: differentiating in it is an error.
 
 The scaled functions exp(∓x)·I, exp(±x)·K vary slowly where the unscaled ones grow or decay: the sum of neighbouring
 orders cancels against the function itself. Their n-th derivative is the op with parameter n, computed from its
@@ -17,6 +18,8 @@ import numpy as np
 import scipy.special as sc
 
 from wengert.ops.derive import elementwise
+from wengert.ops.elementwise import exp
+from wengert.ops.orders import ive_rows, jv_by_order, kve_by_order, yv_by_order
 from wengert.ops.shape import astype
 from wengert.ops.special import double, is_complex, no_rule, precision, rounded
 from wengert.types import dtype_of
@@ -24,29 +27,79 @@ from wengert.types import dtype_of
 # ------------------------------------------------------------------------------------------------------ cylindrical
 
 
-def _of_order(name: str) -> Any:
-    return no_rule(name, "the order")
+def _in_order(name: str, derivative: Any) -> Any:
+    """The partial in the order: `derivative(v, x)`, for real arguments only."""
+    refused = no_rule(name, "the order, for a complex argument,")
+    return lambda y, v, x, **params: refused() if is_complex(x) else derivative(v, x, **params)
 
 
-jv = elementwise("jv", sc.jv, (_of_order("jv"), lambda y, v, x: 0.5 * (jv(v - 1, x) - jv(v + 1, x))))
-yv = elementwise("yv", sc.yv, (_of_order("yv"), lambda y, v, x: 0.5 * (yv(v - 1, x) - yv(v + 1, x))))
-iv = elementwise("iv", sc.iv, (_of_order("iv"), lambda y, v, x: 0.5 * (iv(v - 1, x) + iv(v + 1, x))))
-kv = elementwise("kv", sc.kv, (_of_order("kv"), lambda y, v, x: -0.5 * (kv(v - 1, x) + kv(v + 1, x))))
+def _j_and_y(v: Any, x: Any, sign: int) -> Any:
+    return jv_by_order(v, x, n=1) + sign * 1j * yv_by_order(v, x, n=1)
+
+
+jv = elementwise(
+    "jv",
+    sc.jv,
+    (
+        _in_order("jv", lambda v, x: jv_by_order(v, x, n=1)),
+        lambda y, v, x: 0.5 * (jv(v - 1, x) - jv(v + 1, x)),
+    ),
+)
+yv = elementwise(
+    "yv",
+    sc.yv,
+    (
+        _in_order("yv", lambda v, x: yv_by_order(v, x, n=1)),
+        lambda y, v, x: 0.5 * (yv(v - 1, x) - yv(v + 1, x)),
+    ),
+)
+iv = elementwise(
+    "iv",
+    sc.iv,
+    (
+        _in_order("iv", lambda v, x: exp(x) * ive_by_order(v, x, m=1, n=0)),
+        lambda y, v, x: 0.5 * (iv(v - 1, x) + iv(v + 1, x)),
+    ),
+)
+kv = elementwise(
+    "kv",
+    sc.kv,
+    (
+        _in_order("kv", lambda v, x: exp(-x) * kve_by_order(v, x, m=1, n=0)),
+        lambda y, v, x: -0.5 * (kv(v - 1, x) + kv(v + 1, x)),
+    ),
+)
 hankel1 = elementwise(
-    "hankel1", sc.hankel1, (_of_order("hankel1"), lambda y, v, x: 0.5 * (hankel1(v - 1, x) - hankel1(v + 1, x)))
+    "hankel1",
+    sc.hankel1,
+    (
+        _in_order("hankel1", lambda v, x: _j_and_y(v, x, 1)),
+        lambda y, v, x: 0.5 * (hankel1(v - 1, x) - hankel1(v + 1, x)),
+    ),
 )
 hankel2 = elementwise(
-    "hankel2", sc.hankel2, (_of_order("hankel2"), lambda y, v, x: 0.5 * (hankel2(v - 1, x) - hankel2(v + 1, x)))
+    "hankel2",
+    sc.hankel2,
+    (
+        _in_order("hankel2", lambda v, x: _j_and_y(v, x, -1)),
+        lambda y, v, x: 0.5 * (hankel2(v - 1, x) - hankel2(v + 1, x)),
+    ),
 )
 hankel1e = elementwise(
     "hankel1e",
     sc.hankel1e,
-    (_of_order("hankel1e"), lambda y, v, x: 0.5 * (hankel1e(v - 1, x) - hankel1e(v + 1, x)) - 1j * y),
+    (
+        _in_order("hankel1e", lambda v, x: exp(-1j * x) * _j_and_y(v, x, 1)),
+        lambda y, v, x: 0.5 * (hankel1e(v - 1, x) - hankel1e(v + 1, x)) - 1j * y,
+    ),
 )
 hankel2e = elementwise(
     "hankel2e",
     sc.hankel2e,
-    (_of_order("hankel2e"), lambda y, v, x: 0.5 * (hankel2e(v - 1, x) - hankel2e(v + 1, x)) + 1j * y),
+    (
+        _in_order("hankel2e", lambda v, x: exp(1j * x) * _j_and_y(v, x, -1)),
+        lambda y, v, x: 0.5 * (hankel2e(v - 1, x) - hankel2e(v + 1, x)) + 1j * y,
+    ),
 )
 
 j0 = elementwise("j0", sc.j0, (lambda y, x: -j1(x),))
@@ -106,7 +159,16 @@ def _ive(v: Any, x: Any, n: int) -> Any:
 
 _SIMPLE = {0: sc.i0e, 1: sc.i1e}
 
-ive = elementwise("ive", _ive, (_of_order("ive"), lambda y, v, x, n: ive(v, x, n=n + 1)))
+ive_by_order = ive_rows(_ive)
+"""The m-th derivative in v, m > 0, of the n-th in x."""
+ive = elementwise(
+    "ive",
+    _ive,
+    (
+        _in_order("ive", lambda v, x, n: ive_by_order(v, x, m=1, n=n)),
+        lambda y, v, x, n: ive(v, x, n=n + 1),
+    ),
+)
 
 
 def _kve(v: Any, x: Any, n: int) -> Any:
@@ -123,7 +185,14 @@ def _kve(v: Any, x: Any, n: int) -> Any:
 
 _SIMPLE_K = {0: sc.k0e, 1: sc.k1e}
 
-kve = elementwise("kve", _kve, (_of_order("kve"), lambda y, v, x, n: kve(v, x, n=n + 1)))
+kve = elementwise(
+    "kve",
+    _kve,
+    (
+        _in_order("kve", lambda v, x, n: kve_by_order(v, x, m=1, n=n)),
+        lambda y, v, x, n: kve(v, x, n=n + 1),
+    ),
+)
 
 # -------------------------------------------------------------------------------------------------------- spherical
 #
@@ -143,7 +212,7 @@ def _spherical(name: str, function: Any, lower: int, upper: int) -> Any:
         m = n if n.__class__ is int else astype(n, dtype=dtype_of(x))
         return (lower * m * op(_below(n), x) + upper * (m + 1) * op(_above(n), x)) / (2 * m + 1)
 
-    op = elementwise(name, lambda n, x: function(n, x), (_of_order(name), slope))
+    op = elementwise(name, lambda n, x: function(n, x), (no_rule(name, "the order, an integer,"), slope))
     return op
 
 

@@ -7,6 +7,7 @@ Families of ops, by what their linear part looks like:
     Multilinear    y = B(x₁, …), in each      stated: transpose per arg y_dot = Σ B(…, xᵢ_dot, …)
     General        anything else              stated: y_dot, as an expression linear in x_dot
     Zero           locally constant           nothing: the derivative is exactly zero
+    Control        holds code (loop, cond)    its own rules, in `control/`: the modes run over the code
 
 From these the modes derive theirs: forward mode evaluates `tangent`; reverse mode evaluates the same `tangent` with
 a symbol for x_dot, which leaves a linear program, and transposes that (Radul et al. 2023, "You Only Linearize
@@ -29,12 +30,12 @@ looked up in the table by name, because their rows are made from the families be
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.ops.op import TABLE, Op, call
-from wengert.types import SCALARS, Aval, aval_of, dtype_of, is_inexact, shape_of
+from wengert.types import SCALARS, Aval, aval_of, broadcast_shapes, dtype_of, is_inexact, shape_of
 
 Partial = Callable | int | float | None
 
@@ -189,10 +190,34 @@ class General(Op):
 class Zero(Op):
     """An op whose derivative is exactly zero wherever it has one: comparison, rounding, sorting order."""
 
-    __slots__ = ()
+    __slots__ = ("elementwise",)
 
     def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
         return None
+
+
+class Unmapped(NamedTuple):
+    """Among the results of a batch rule: one that is the same for all examples, without the hidden axis."""
+
+    value: Any
+
+
+class Control(Op):
+    """An op that holds code: blocks of IR among its parameters. It states what forward and reverse mode do with it.
+
+    `push(trace, args, params)` and `record(trace, args, params)` return the results, boxed by the trace;
+    `types(args, params)` says what is known of the results without computing them. There are always several results.
+    """
+
+    __slots__ = ("push", "record", "types")
+
+    def __init__(
+        self, name: str, impl: Callable, *, push: Callable, record: Callable, batch: Callable, types: Callable
+    ):
+        super().__init__(name, impl, batch=batch)
+        self.push = push
+        self.record = record
+        self.types = types
 
 
 # ------------------------------------------------------------------------------------------ constructors for rows
@@ -232,6 +257,7 @@ def general(name: str, impl: Callable, tangents: Sequence[Callable | None], **st
 def zero(name: str, impl: Callable, *, elementwise: bool = False, **stated: Any) -> Zero:
     """A row for an op that is locally constant."""
     op = Zero(name, impl, **stated)
+    op.elementwise = elementwise
     if elementwise:
         op.batch = lambda args, mapped, params: call(op, *align(args, mapped), **params)
     return op
@@ -316,7 +342,7 @@ def _broadcast_shape(args: Sequence[Any]) -> tuple[int, ...]:
         other = shape_of(a)
         if other and other != shape:
             if shape:
-                return np.broadcast_shapes(*[shape_of(a) for a in args])
+                return broadcast_shapes([shape_of(a) for a in args])
             shape = other
     return shape
 

@@ -1,4 +1,4 @@
-"""Rows for elliptic integrals and hypergeometric functions.
+"""Rows for elliptic integrals.
 
 The derivatives of the complete integrals K and E in m are quotients that are 0/0 at m = 0; there they are
 hypergeometric functions. The incomplete ones are members of the family
@@ -19,32 +19,9 @@ import scipy.special as sc
 
 from wengert.ops.derive import elementwise
 from wengert.ops.elementwise import absolute, less, power, sin, square, where
-from wengert.ops.special import double, no_rule, precision, rounded
+from wengert.ops.hypergeometric import hyp2f1
+from wengert.ops.special import double, precision, rounded
 from wengert.types import scalar_like
-
-# --------------------------------------------------------------------------------------------------- hypergeometric
-
-_PARAMETER = "its parameters"
-
-
-def _first_three(name: str) -> tuple:
-    return (no_rule(name, _PARAMETER),) * 3
-
-
-hyp2f1 = elementwise(
-    "hyp2f1",
-    sc.hyp2f1,
-    (*_first_three("hyp2f1"), lambda y, a, b, c, z: a * b / c * hyp2f1(a + 1, b + 1, c + 1, z)),
-)
-hyp1f1 = elementwise(
-    "hyp1f1",
-    sc.hyp1f1,
-    (*_first_three("hyp1f1")[:2], lambda y, a, b, z: a / b * hyp1f1(a + 1, b + 1, z)),
-)
-hyp0f1 = elementwise("hyp0f1", sc.hyp0f1, (no_rule("hyp0f1", _PARAMETER), lambda y, b, z: hyp0f1(b + 1, z) * (1 / b)))
-hyperu = elementwise(
-    "hyperu", sc.hyperu, (*_first_three("hyperu")[:2], lambda y, a, b, z: -a * hyperu(a + 1, b + 1, z))
-)
 
 # ---------------------------------------------------------------------------------------------- complete integrals
 

@@ -110,7 +110,7 @@ def _move_axis(x: Any, source: int, target: int) -> Any:
     return transpose(x, axes=tuple(axes))
 
 
-def _batched_place(arrays: Any, mapped: Any, pattern: tuple, size: int) -> tuple[tuple, list, int, int]:
+def batched_place(arrays: Any, mapped: Any, pattern: tuple, size: int) -> tuple[tuple, list, int, int]:
     """A place that differs between examples: pattern and arrays that name it in the stacked array.
 
     The hidden axis gets an array of its own, so all index arrays together read, for each example, its own elements.
@@ -128,7 +128,7 @@ def _batched_place(arrays: Any, mapped: Any, pattern: tuple, size: int) -> tuple
     return (ARRAY, *pattern), [examples, *aligned], rank, before
 
 
-def _rotated(x: Any, start: int, count: int, target: int) -> Any:
+def rotated(x: Any, start: int, count: int, target: int) -> Any:
     """`count` axes from `start` on moved so that they begin at `target`."""
     moved = list(range(start, start + count))
     rest = [k for k in range(ndim_of(x)) if k not in moved]
@@ -142,8 +142,8 @@ def _batch_index(args: Any, mapped: Any, params: dict) -> Any:
         size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
         if not mapped[0]:
             x = broadcast_to(x, shape=(size, *shape_of(x)))
-        place, arrays, rank, before = _batched_place(arrays, mapped[1:], pattern, size)
-        return _rotated(index(x, *arrays, pattern=place), 1, rank, 1 + before)
+        place, arrays, rank, before = batched_place(arrays, mapped[1:], pattern, size)
+        return rotated(index(x, *arrays, pattern=place), 1, rank, 1 + before)
     y = index(x, *arrays, pattern=(slice(None), *pattern))
     if arrays_come_first(pattern):
         y = _move_axis(y, _rank_of(arrays), 0)
@@ -168,7 +168,7 @@ def arrays_of_patterns(patterns: tuple, arrays: Any) -> list[list]:
     return [list(itertools.islice(remaining, _count(p))) for p in patterns]
 
 
-def add_at(target: np.ndarray, place: tuple, has_arrays: bool, value: Any) -> None:
+def add_in_place(target: np.ndarray, place: tuple, has_arrays: bool, value: Any) -> None:
     """`target[place] += value`, repeated places adding up."""
     if has_arrays:
         np.add.at(target, place, value)
@@ -186,7 +186,7 @@ def _scatter(*args: Any, patterns: tuple, shape: tuple[int, ...], starts: Any = 
         return total
     target = np.zeros(shape, np.result_type(*values))
     for value, pattern, own in zip(values, patterns, dealt, strict=True):
-        add_at(target, fill_pattern(pattern, own), bool(own), value)
+        add_in_place(target, fill_pattern(pattern, own), bool(own), value)
     return target
 
 
@@ -232,8 +232,8 @@ def _batch_scatter(args: Any, mapped: Any, params: dict) -> Any:
             value = broadcast_to(value, shape=(size, *shape_of(value)))
         pattern = explicit(pattern, len(shape))
         if any(own_mapped):
-            pattern, own, rank, before = _batched_place(own, own_mapped, pattern, size)
-            value = _rotated(value, 1 + before, rank, 1)
+            pattern, own, rank, before = batched_place(own, own_mapped, pattern, size)
+            value = rotated(value, 1 + before, rank, 1)
         else:
             if arrays_come_first(pattern):
                 value = _move_axis(value, 0, _rank_of(own))
@@ -282,7 +282,7 @@ class Scattered:
         elif plain and not any(isinstance(a, Traced) for a in arrays):
             if self.buffer is None:
                 self.buffer = np.zeros(self.shape, self.dtype)
-            add_at(self.buffer, fill_pattern(pattern, arrays), bool(arrays), ct)
+            add_in_place(self.buffer, fill_pattern(pattern, arrays), bool(arrays), ct)
         else:
             self.waiting.append((ct, pattern, arrays))
 

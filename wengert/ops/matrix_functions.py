@@ -42,7 +42,7 @@ from wengert.ops.shape import astype, broadcast_to
 from wengert.types import dtype_of, ndim_of, shape_of
 
 
-def _each(function: Callable, *stacks: Any) -> Any:
+def each(function: Callable, *stacks: Any) -> Any:
     """A function of matrices, of each in stacks of the same or broadcastable shape."""
     lead = np.broadcast_shapes(*[x.shape[:-2] for x in stacks])
     if not lead:
@@ -54,7 +54,7 @@ def _each(function: Callable, *stacks: Any) -> Any:
     return np.stack(results).reshape(*lead, *results[0].shape)
 
 
-def _in_precision_of(y: np.ndarray, *xs: Any) -> np.ndarray:
+def in_precision_of(y: np.ndarray, *xs: Any) -> np.ndarray:
     """A result of SciPy, which may have computed in double precision, in the precision of the operands."""
     dtype = np.result_type(y.dtype.type(0), *xs)
     if all(dtype_of(x).char in "fF" for x in xs):
@@ -71,7 +71,7 @@ def _sylvester_transpose(ct: Any, a: Any, b: Any, q: Any) -> Any:
 
 sylvester = general(
     "sylvester",
-    lambda a, b, q: _each(lambda *abq: _in_precision_of(scipy.linalg.solve_sylvester(*abq), *abq), a, b, q),
+    lambda a, b, q: each(lambda *abq: in_precision_of(scipy.linalg.solve_sylvester(*abq), *abq), a, b, q),
     (
         lambda a_dot, x, a, b, q: -sylvester(a, b, matmul(a_dot, x)),
         lambda b_dot, x, a, b, q: -sylvester(a, b, matmul(x, b_dot)),
@@ -115,7 +115,7 @@ def _as(x: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
 
 def _expm_frechet(a: Any, e: Any) -> Any:
     if a.ndim == e.ndim == 2:
-        return _in_precision_of(scipy.linalg.expm_frechet(a, e, compute_expm=False, check_finite=False), a, e)
+        return in_precision_of(scipy.linalg.expm_frechet(a, e, compute_expm=False, check_finite=False), a, e)
     shape, dtype = np.broadcast_shapes(a.shape, e.shape), np.result_type(a, e)
     a, e = (_as(x, shape, dtype) for x in (a, e))
     c = _scale(a, e)
@@ -151,7 +151,7 @@ expm_frechet = general(
 
 sqrtm = general(
     "sqrtm",
-    lambda a: _in_precision_of(_each(scipy.linalg.sqrtm, a), a),
+    lambda a: in_precision_of(each(scipy.linalg.sqrtm, a), a),
     (lambda a_dot, y, a: sylvester(y, y, a_dot),),
     batch=batch_of_one(lambda: sqrtm),
     shape=lambda a: a.shape,
@@ -173,7 +173,7 @@ halvings = zero("halvings", _halvings, batch=batch_of_one(lambda: halvings))
 
 def _logm(a: Any) -> Any:
     double = a.astype(np.result_type(a, np.float64))
-    return _in_precision_of(_each(scipy.linalg.logm, double), a)
+    return in_precision_of(each(scipy.linalg.logm, double), a)
 
 
 def _logm_rule(a_dot: Any, y: Any, a: Any) -> Any:
@@ -212,7 +212,7 @@ def _polar_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
 
 polar = general(
     "polar",
-    lambda a: _each(lambda x: tuple(scipy.linalg.polar(x)), a),
+    lambda a: each(lambda x: tuple(scipy.linalg.polar(x)), a),
     (_polar_rule,),
     batch=batch_of_one(lambda: polar),
 )

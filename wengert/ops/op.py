@@ -33,8 +33,9 @@ class Trace:
 
     __slots__ = ()
     tag: int
-    alive = True
-    """Whether the transformation is still running; its values must not be used afterwards."""
+    alive: bool | None = True
+    """Whether the transformation is still running; its values must not be used afterwards. `None`: it waits while a
+    block is captured inside it."""
     batches = False
     """Whether values are batches, which may leave a differentiation that ended."""
 

@@ -2,8 +2,10 @@
 
 The derivative of a classical orthogonal polynomial is one of the same kind, of a degree one less and with shifted
 parameters, so Jacobi, Gegenbauer, Laguerre and Hermite polynomials are closed under differentiation; Legendre and
-Chebyshev polynomials are Jacobi and Gegenbauer ones. Nothing is divided by 1 − x². In the degree and in the parameters
-there is no rule: differentiating in them is an error.
+Chebyshev polynomials are Jacobi and Gegenbauer ones. Nothing is divided by 1 − x².
+
+For a real degree n they are hypergeometric functions of n (DLMF 18.5), as in SciPy, and that gives the derivatives in the
+degree and in the parameters. SciPy's Hermite polynomials have integer degrees: differentiating in them is an error.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ import scipy.special as sc
 
 from wengert.ops.derive import elementwise
 from wengert.ops.elementwise import equal, where
+from wengert.ops.gamma import binom, digamma, poch, polygamma_step, rgamma
+from wengert.ops.hypergeometric import hyp1f1_by_parameters, hyp2f1_by_parameters
 from wengert.ops.special import no_rule
 from wengert.types import SCALARS
 
@@ -31,11 +35,51 @@ def _factor(n: Any, c: Any) -> Any:
 
 
 def _degree(name: str) -> Any:
-    return no_rule(name, "the degree")
+    return no_rule(name, "the degree, an integer,")
 
 
-def _parameter(name: str) -> Any:
-    return no_rule(name, "its parameters")
+def _binomial_in_n(n: Any, a: Any) -> Any:
+    """∂/∂n of log binom(n + a, n)."""
+    return polygamma_step(n + 1, a, n=0)
+
+
+def _gauss(n: Any, s: Any, c: Any, x: Any) -> tuple[Any, Any, Any]:
+    """₂F₁(−n, n + s; c; (1 − x)/2), and its derivatives in the second and third parameter, and in n."""
+    args = (-n, n + s, c, 0.5 * (1 - x))
+    by_a, by_b, by_c = (hyp2f1_by_parameters(*args, orders=orders) for orders in ((1, 0, 0), (0, 1, 0), (0, 0, 1)))
+    return by_b, by_c, by_b - by_a
+
+
+def _jacobi_by(which: int) -> Any:
+    def partial(y: Any, n: Any, a: Any, b: Any, x: Any) -> Any:
+        by_b, by_c, by_n = _gauss(n, a + b + 1, a + 1, x)
+        scale = binom(n + a, n)
+        if which == 0:
+            return y * _binomial_in_n(n, a) + scale * by_n
+        return y * _binomial_in_n(a, n) + scale * (by_b + by_c) if which == 1 else scale * by_b
+
+    return partial
+
+
+def _gegenbauer_by(which: int) -> Any:
+    def partial(y: Any, n: Any, a: Any, x: Any) -> Any:
+        by_b, by_c, by_n = _gauss(n, 2 * a, a + 0.5, x)
+        scale = poch(2 * a, n) * rgamma(n + 1)
+        if which == 0:
+            return y * (digamma(n + 2 * a) - digamma(n + 1)) + scale * by_n
+        return 2 * y * polygamma_step(2 * a, n, n=0) + scale * (2 * by_b + by_c)
+
+    return partial
+
+
+def _genlaguerre_by(which: int) -> Any:
+    def partial(y: Any, n: Any, a: Any, x: Any) -> Any:
+        scale, args = binom(n + a, n), (-n, a + 1, x)
+        if which == 0:
+            return y * _binomial_in_n(n, a) - scale * hyp1f1_by_parameters(*args, orders=(1, 0))
+        return y * _binomial_in_n(a, n) + scale * hyp1f1_by_parameters(*args, orders=(0, 1))
+
+    return partial
 
 
 def _jacobi_slope(y: Any, n: Any, a: Any, b: Any, x: Any) -> Any:
@@ -45,14 +89,14 @@ def _jacobi_slope(y: Any, n: Any, a: Any, b: Any, x: Any) -> Any:
 eval_jacobi = elementwise(
     "eval_jacobi",
     sc.eval_jacobi,
-    (_degree("eval_jacobi"), _parameter("eval_jacobi"), _parameter("eval_jacobi"), _jacobi_slope),
+    (_jacobi_by(0), _jacobi_by(1), _jacobi_by(2), _jacobi_slope),
 )
 eval_gegenbauer = elementwise(
     "eval_gegenbauer",
     sc.eval_gegenbauer,
     (
-        _degree("eval_gegenbauer"),
-        _parameter("eval_gegenbauer"),
+        _gegenbauer_by(0),
+        _gegenbauer_by(1),
         lambda y, n, a, x: _factor(n, 2.0 * a) * eval_gegenbauer(_lower(n), a + 1, x),
     ),
 )
@@ -60,30 +104,39 @@ eval_genlaguerre = elementwise(
     "eval_genlaguerre",
     sc.eval_genlaguerre,
     (
-        _degree("eval_genlaguerre"),
-        _parameter("eval_genlaguerre"),
+        _genlaguerre_by(0),
+        _genlaguerre_by(1),
         lambda y, n, a, x: _factor(n, -1.0) * eval_genlaguerre(_lower(n), a + 1, x),
     ),
 )
 eval_laguerre = elementwise(
     "eval_laguerre",
     sc.eval_laguerre,
-    (_degree("eval_laguerre"), lambda y, n, x: _factor(n, -1.0) * eval_genlaguerre(_lower(n), 1.0, x)),
+    (lambda y, n, x: -hyp1f1_by_parameters(-n, 1.0, x, orders=(1, 0)), lambda y, n, x: _factor(n, -1.0) * eval_genlaguerre(_lower(n), 1.0, x)),
 )
 eval_legendre = elementwise(
     "eval_legendre",
     sc.eval_legendre,
-    (_degree("eval_legendre"), lambda y, n, x: _factor(n, 0.5 * (n + 1)) * eval_jacobi(_lower(n), 1.0, 1.0, x)),
+    (
+        lambda y, n, x: _gauss(n, 1.0, 1.0, x)[2],
+        lambda y, n, x: _factor(n, 0.5 * (n + 1)) * eval_jacobi(_lower(n), 1.0, 1.0, x),
+    ),
 )
 eval_chebyt = elementwise(
     "eval_chebyt",
     sc.eval_chebyt,
-    (_degree("eval_chebyt"), lambda y, n, x: _factor(n, 1.0 * n) * eval_chebyu(_lower(n), x)),
+    (
+        lambda y, n, x: _gauss(n, 0.0, 0.5, x)[2],
+        lambda y, n, x: _factor(n, 1.0 * n) * eval_chebyu(_lower(n), x),
+    ),
 )
 eval_chebyu = elementwise(
     "eval_chebyu",
     sc.eval_chebyu,
-    (_degree("eval_chebyu"), lambda y, n, x: _factor(n, 2.0) * eval_gegenbauer(_lower(n), 2.0, x)),
+    (
+        lambda y, n, x: y / (n + 1) + (n + 1) * _gauss(n, 2.0, 1.5, x)[2],
+        lambda y, n, x: _factor(n, 2.0) * eval_gegenbauer(_lower(n), 2.0, x),
+    ),
 )
 eval_hermite = elementwise(
     "eval_hermite",

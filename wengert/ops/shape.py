@@ -46,6 +46,15 @@ def _broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
     return np.broadcast_to(x, shape)
 
 
+def filled(value: Any, shape: tuple) -> Any:
+    """An array of one value. Lengths may be known only when a captured program runs; they know the capture."""
+    for n in shape:
+        if n.__class__ is not int:
+            symbol = getattr(n, "sym", n)
+            return symbol.owner.process(broadcast_to, (value,), {"shape": shape})
+    return np.full(shape, value)
+
+
 def _unbroadcast(ct: Any, x: Any, shape: tuple[int, ...]) -> Any:
     extra = len(shape) - len(x.shape)
     axes = tuple(range(extra)) + tuple(k + extra for k, n in enumerate(x.shape) if n == 1 and shape[k + extra] != 1)

@@ -4,32 +4,27 @@ With x = v⁻¹ a_dot v, eigenvalues have the tangent diag x, and eigenvectors v
 2008; Townsend 2016 for the singular value decomposition). `eigh` follows the convention that a function of symmetric
 matrices symmetrises its argument, as `cholesky` does.
 
-Note [Repeated eigenvalues]
-
-Where eigenvalues are equal, vectors are determined only up to a rotation among them, and the rotation that a
-perturbation causes is not a linear function of it. Here fᵢⱼ = 0: vectors do not rotate within an eigenspace. That is
-right for all functions of the values alone at first order (Σ f(w), norms), and for functions of the vectors that do not
-see such rotations (traces, projections onto whole eigenspaces). It is not right for others, among them v f(w) vᴴ, and
-second derivatives of functions of the values: there the quotient (f(wⱼ) − f(wᵢ)) / (wⱼ − wᵢ) would be needed, which no
-rule for v alone can give. So this is never done silently: it raises a RuntimeWarning. Values count as equal if they
-cannot be told apart in the precision of the matrix.
+Where values coincide, vectors are not determined: see Note [Repeated eigenvalues] in `repeated.py`. For that case `eigh`
+and `svd` have second rows, with an operand more that says which vectors to choose.
 """
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
 from wengert.ops.derive import general, zero
-from wengert.ops.elementwise import reciprocal, where
-from wengert.ops.linalg import solve
+from wengert.ops.elementwise import logical_and, logical_not, reciprocal, where
+from wengert.ops.levels import is_symbol, levels
+from wengert.ops.linalg import cholesky, solve, solve_triangular
 from wengert.ops.matrices import (
+    above,
     adjoint,
     batch_of_one,
     batch_of_stacks,
+    block,
     column,
     conj,
     diagonal,
@@ -38,57 +33,26 @@ from wengert.ops.matrices import (
     row,
 )
 from wengert.ops.products import matmul
-from wengert.ops.shape import imag, real, sum
+from wengert.ops.repeated import (
+    absent,
+    first_order_only,
+    forward_only,
+    gaps_are_safe,
+    groups,
+    is_null,
+    level,
+    null,
+    refusal,
+    same_group,
+    special,
+    still,
+    tilt_of,
+)
+from wengert.ops.shape import astype, imag, real, sum
 from wengert.types import dtype_of, ndim_of, shape_of
 
-_REPEATED = (
-    "derivatives through {vectors} of repeated {values}: they are assumed not to rotate among each other, which is "
-    "right for traces and whatever else does not see their choice, but not for matrix functions and second "
-    "derivatives; {better}"
-)
-_WORDS = {
-    "eigen": {
-        "vectors": "eigenvectors",
-        "values": "eigenvalues",
-        "better": "for functions of eigenvalues use eigvalsh, for matrix functions scipy.linalg.expm, logm, sqrtm",
-    },
-    "singular": {
-        "vectors": "singular vectors",
-        "values": "or vanishing singular values",
-        "better": "for functions of singular values use svdvals, for polar factors scipy.linalg.polar",
-    },
-}
 
 # ------------------------------------------------------------------------------------------------------------- gaps
-
-
-def _equal_pairs(w: Any, size: int) -> Any:
-    """Which values cannot be told apart from which, each being equal to itself."""
-    n = shape_of(w)[-1]
-    top = np.max(np.abs(w), axis=-1, keepdims=True, initial=0)[..., None]
-    return np.abs(w[..., None, :] - w[..., :, None]) <= top * (size * float(np.finfo(dtype_of(w)).eps)) if n else w
-
-
-def _repeated(w: Any, size: int, kind: str) -> Any:
-    pairs = _equal_pairs(w, size)
-    if np.sum(pairs) > w.size:
-        warnings.warn(_REPEATED.format(**_WORDS[kind]), RuntimeWarning, stacklevel=2)
-    return pairs
-
-
-repeated = zero("repeated", _repeated, batch=batch_of_one(lambda: repeated))
-"""The pairs of values that are equal; see Note [Repeated eigenvalues]. `size` is that of the matrix."""
-
-
-def _vanishing(s: Any, size: int, warn: bool) -> Any:
-    none = s <= np.max(s, axis=-1, keepdims=True, initial=0) * (size * float(np.finfo(dtype_of(s)).eps))
-    if warn and np.any(none):
-        warnings.warn(_REPEATED.format(**_WORDS["singular"]), RuntimeWarning, stacklevel=2)
-    return none
-
-
-vanishing = zero("vanishing", _vanishing, batch=batch_of_one(lambda: vanishing))
-"""The singular values that cannot be told from zero."""
 
 
 def safe_inverse(x: Any, bad: Any) -> Any:
@@ -98,7 +62,27 @@ def safe_inverse(x: Any, bad: Any) -> Any:
 
 def inverse_gaps(w: Any) -> Any:
     """fᵢⱼ = 1 / (wⱼ − wᵢ), and zero where they are equal."""
-    return safe_inverse(row(w) - column(w), repeated(w, size=shape_of(w)[-1], kind="eigen"))
+    n = shape_of(w)[-1]
+    gaps_are_safe(w, size=n, kind="eigen")
+    return safe_inverse(row(w) - column(w), groups(w, size=n))
+
+
+def _real(x: Any) -> Any:
+    return real(x) if dtype_of(x).kind == "c" else x
+
+
+def _off_diagonal(together: Any, n: int) -> Any:
+    return logical_and(together, ~np.eye(n, dtype=bool))
+
+
+def _shared(d: Any, together: Any) -> Any:
+    """The mean over each group of equal values: ties share a derivative equally, in reverse mode.
+
+    Forwards each has its own, which second derivatives need.
+    """
+    weights = astype(where(together, 1.0, 0.0), dtype=dtype_of(d))
+    total = sum(weights, axis=(ndim_of(weights) - 1,), keepdims=True)
+    return sum(weights / total * row(d), axis=(ndim_of(weights) - 1,))
 
 
 # ------------------------------------------------------------------------------------------------ Hermitian matrices
@@ -121,22 +105,79 @@ def _eigh_rule(a_dot: Any, y: Any, a: Any, lower: bool, driver: str | None = Non
     return _real(diagonal(x)), matmul(v, inverse_gaps(w) * x)
 
 
-def _real(x: Any) -> Any:
-    return real(x) if dtype_of(x).kind == "c" else x
+eigh_distinct = general("eigh", _eigh, (_eigh_rule,), batch=batch_of_one(lambda: eigh_distinct))
+"""Of matrices with different eigenvalues."""
 
 
-eigh = general(
-    "eigh",
-    _eigh,
-    (_eigh_rule,),
-    batch=batch_of_one(lambda: eigh),
+def _turned(a: Any, tilt: Any, values: Any, vectors: tuple, turn: Any) -> tuple:
+    """Vectors (the last of each stack) turned within each group of equal values: turn(tilt, first, last, *vectors)."""
+    lead = np.broadcast_shapes(shape_of(values)[:-1], shape_of(tilt)[:-2])
+    n = shape_of(values)[-1]
+    values = np.broadcast_to(values, (*lead, n))
+    tilt = np.broadcast_to(tilt, (*lead, *shape_of(tilt)[-2:]))
+    vectors = tuple([np.array(np.broadcast_to(v, (*lead, *v.shape[-2:]))) for v in vectors])
+    together = same_group(values, max(shape_of(a)[-2:]))
+    for k in np.ndindex(*lead):
+        first = 0
+        while first < n:
+            last = first + int(np.sum(together[k][first, first:]))
+            turn(tilt[k], values[k], first, last, *[v[k] for v in vectors])
+            first = last
+    return values, *vectors
+
+
+def _eigh_repeated(a: Any, tilt: Any, lower: bool, driver: str | None = None) -> tuple[Any, Any]:
+    def turn(t: Any, w: Any, first: int, last: int, v: Any) -> None:
+        if last - first > 1:
+            x = v[:, first:last].conj().T @ t @ v[:, first:last]
+            v[:, first:last] = v[:, first:last] @ np.linalg.eigh((x + x.conj().T) / 2)[1]
+
+    w, v = _eigh(a, lower, driver)
+    w, v = _turned(a, tilt, w, (v,), turn)
+    return w, v
+
+
+def _eigh_repeated_rule(a_dot: Any, y: Any, a: Any, tilt: Any, lower: bool, driver: Any = None) -> tuple[Any, Any]:
+    w, v = y
+    n = shape_of(w)[-1]
+    if shape_of(special(w, size=n, zeros=False))[-1]:
+        v = first_order_only(v, "eigen")
+    together = groups(w, size=n)
+    x = matmul(adjoint(v), matmul(hermitian_part(a_dot), v))
+    turn = safe_inverse(row(w) - column(w), together) * x + still(
+        x, _off_diagonal(together, n), kind="eigen", skew=True
+    )
+    return level(_real(diagonal(x)), together, kind="eigen"), matmul(v, turn)
+
+
+eigh_repeated = general(
+    "eigh_repeated",
+    _eigh_repeated,
+    (_eigh_repeated_rule, None),
+    batch=batch_of_stacks(lambda: eigh_repeated),
 )
-"""Eigenvalues in ascending order, and orthonormal eigenvectors. The derivative is as if `a` were symmetrised first."""
+"""Of any matrices; where eigenvalues are equal, with those vectors between which `tilt` has no elements."""
+
+
+def eigh(a: Any, lower: bool, driver: str | None = None, along: Any = None) -> tuple[Any, Any]:
+    """Eigenvalues in ascending order, and orthonormal eigenvectors. The derivative is as if `a` were symmetrised.
+
+    `along` is a tangent that vectors are used with, if `a` itself is not differentiated.
+    """
+    w, v = eigh_distinct(a, lower=lower, driver=driver)
+    if not shape_of(special(w, size=shape_of(w)[-1], zeros=False))[-1]:
+        return w, v
+    return eigh_repeated(a, hermitian_part(tilt_of(a, along)), lower=lower, driver=driver)
 
 
 def _eigvalsh_rule(a_dot: Any, y: Any, a: Any, lower: bool) -> Any:
-    v = eigh(a, lower=lower)[1]
-    return _real(sum(conj(v) * matmul(hermitian_part(a_dot), v), axis=(ndim_of(a) - 2,)))
+    v = eigh(a, lower=lower, along=a_dot)[1]
+    special_case = bool(shape_of(special(y, size=shape_of(y)[-1], zeros=False))[-1])
+    outer = levels(a)
+    if special_case:
+        v = forward_only(v, outer, "eigen")
+    d = _real(sum(conj(v) * matmul(hermitian_part(a_dot), v), axis=(ndim_of(a) - 2,)))
+    return _shared(d, groups(y, size=shape_of(y)[-1])) if special_case and is_symbol(a_dot) and not outer else d
 
 
 eigvalsh = general(
@@ -168,13 +209,24 @@ def _generalized_in_b(b_dot: Any, y: Any, a: Any, b: Any, lower: bool) -> tuple[
     return -w * _real(diagonal(x)), matmul(v, turned)
 
 
-eigh_generalized = general(
+generalized_distinct = general(
     "eigh_generalized",
     _eigh_generalized,
     (lambda a_dot, y, a, b, lower: _eigh_rule(a_dot, y, a, lower), _generalized_in_b),
-    batch=batch_of_stacks(lambda: eigh_generalized),
+    batch=batch_of_stacks(lambda: generalized_distinct),
 )
-"""Of a v = b v w with a positive definite b, and vᴴ b v = 1."""
+"""Of matrices with different eigenvalues."""
+
+
+def eigh_generalized(a: Any, b: Any, lower: bool) -> tuple[Any, Any]:
+    """Of a v = b v w with a positive definite b, and vᴴ b v = 1."""
+    w, v = generalized_distinct(a, b, lower=lower)
+    if not shape_of(special(w, size=shape_of(w)[-1], zeros=False))[-1]:
+        return w, v
+    factor = cholesky(b if lower else adjoint(b))  # b = l lᴴ, so l⁻¹ a l⁻ᴴ has the same eigenvalues, and vectors lᴴ v
+    half = solve_triangular(factor, hermitian_part(a), lower=True, unit=False)
+    w, v = eigh(solve_triangular(factor, adjoint(half), lower=True, unit=False), lower=True)
+    return w, solve_triangular(adjoint(factor), v, lower=False, unit=False)
 
 # -------------------------------------------------------------------------------------------------- general matrices
 
@@ -182,8 +234,9 @@ eigh_generalized = general(
 def _eig_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
     """LAPACK scales vectors to length one, with a largest component that is real; so that must stay."""
     w, v = y
+    check_distinct(w)
     x = solve(v, matmul(a_dot, v))
-    turned = matmul(v, inverse_gaps(w) * x)
+    turned = matmul(v, safe_inverse(row(w) - column(w), np.eye(shape_of(w)[-1], dtype=bool)) * x)
     along = sum(conj(v) * turned, axis=(ndim_of(v) - 2,))
     drift = _real(along)
     if dtype_of(v).kind == "c":
@@ -201,6 +254,19 @@ def _largest(v: Any) -> Any:
 largest = zero("largest", _largest, batch=batch_of_one(lambda: largest))
 """One where the element of largest size stands in each column, and zeros."""
 
+
+
+def _check_distinct(w: Any) -> Any:
+    n = shape_of(w)[-1]
+    top = np.max(np.abs(w), axis=-1, keepdims=True, initial=0)[..., None]
+    close = np.abs(w[..., None, :] - w[..., :, None]) <= top * (n * float(np.finfo(dtype_of(w)).eps))
+    if np.sum(close) > w.size:
+        raise refusal("eigenvectors of a matrix that is not symmetric have no derivative there (eigvals has)", "eigen")
+    return np.zeros(shape_of(w)[:-1])
+
+
+check_distinct = zero("check_distinct", _check_distinct, batch=batch_of_one(lambda: check_distinct))
+
 eig = general("eig", lambda a: tuple(np.linalg.eig(a)), (_eig_rule,), batch=batch_of_one(lambda: eig))
 """Eigenvalues and right eigenvectors; real if all eigenvalues are, as NumPy has it."""
 
@@ -212,7 +278,7 @@ eigvals = general(
     batch=batch_of_one(lambda: eigvals),
     shape=lambda a: a.shape[:-1],
 )
-"""Eigenvalues alone, which need no differences of eigenvalues."""
+"""Eigenvalues special_case, which need no differences of eigenvalues."""
 
 
 def _eigvals_tangent(a_dot: Any, v: Any) -> Any:
@@ -220,43 +286,148 @@ def _eigvals_tangent(a_dot: Any, v: Any) -> Any:
 
 
 # --------------------------------------------------------------------------------------------------- singular values
+#
+# Pairs of singular vectors turn by u (p + q) and v (p − q), where p comes from the Hermitian part of x = uᴴ a_dot v with
+# the differences of singular values, q from the rest with their sums. So u vᴴ, in which p cancels, does not mind
+# if singular values are equal, but for those that are zero.
 
 
-def _svd_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any, Any]:
+def _svd_parts(a_dot: Any, y: Any) -> tuple[Any, ...]:
     u, s, vh = y
     v = adjoint(vh)
-    m, n = shape_of(a)[-2:]
-    size = max(m, n)
     right = matmul(a_dot, v)
     x = matmul(adjoint(u), right)
-    f = safe_inverse((row(s) - column(s)) * (row(s) + column(s)), repeated(s, size=size, kind="singular"))
-    xs, sx = x * row(s), column(s) * x
-    u_turn, v_turn = f * (xs + adjoint(xs)), f * (sx + adjoint(sx))
-    if dtype_of(a).kind == "c":  # the common phase of a pair of vectors is free; it goes to u
-        skew = masked(x - adjoint(x), np.eye(shape_of(s)[-1], dtype=bool))
-        u_turn = u_turn + skew * row(safe_inverse(s, vanishing(s, size=size, warn=False))) * 0.5
+    turned = adjoint(x)
+    return u, s, v, right, x, (x + turned) * 0.5, (x - turned) * 0.5
+
+
+def _svd_result(a_dot: Any, y: Any, parts: tuple, apart: Any, together: Any, inverse: Any) -> tuple[Any, Any, Any]:
+    """From the turning (`apart`) that is common to u and v, and 1 / (sᵢ + sⱼ) and 1 / s, made safe."""
+    u, s, v, right, x, _, skew = parts
+    m, n = shape_of(u)[-2], shape_of(v)[-2]
+    eye = np.eye(shape_of(s)[-1], dtype=bool)
+    other = together * masked(skew, ~eye)
+    u_turn, v_turn = apart + other, apart - other
+    if dtype_of(u).kind == "c":  # the common phase of a pair of vectors is free; it goes to u
+        u_turn = u_turn + masked(skew, eye) * row(inverse)
     u_dot, v_dot = matmul(u, u_turn), matmul(v, v_turn)
-    if m != n:
-        inverse = row(safe_inverse(s, vanishing(s, size=size, warn=True)))
-        if m > n:
-            u_dot = u_dot + (right - matmul(u, x)) * inverse
-        else:
-            v_dot = v_dot + (matmul(adjoint(a_dot), u) - matmul(v, adjoint(x))) * inverse
+    if m > n:
+        u_dot = u_dot + (right - matmul(u, x)) * row(inverse)
+    elif n > m:
+        v_dot = v_dot + (matmul(adjoint(a_dot), u) - matmul(v, adjoint(x))) * row(inverse)
     return u_dot, _real(diagonal(x)), adjoint(v_dot)
 
 
-svd = general(
+def _svd_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any, Any]:
+    parts = _svd_parts(a_dot, y)
+    s, symmetric = parts[1], parts[5]
+    gaps_are_safe(s, size=max(shape_of(a)[-2:]), kind="singular")
+    nothing = null(s, size=max(shape_of(a)[-2:]))
+    both = logical_and(_row_of(nothing), _column_of(nothing))
+    apart = safe_inverse(row(s) - column(s), groups(s, size=max(shape_of(a)[-2:]))) * symmetric
+    return _svd_result(a_dot, y, parts, apart, safe_inverse(row(s) + column(s), both), safe_inverse(s, nothing))
+
+
+svd_distinct = general(
     "svd",
     lambda a: tuple(np.linalg.svd(a, full_matrices=False)),
     (_svd_rule,),
-    batch=batch_of_one(lambda: svd),
+    batch=batch_of_one(lambda: svd_distinct),
 )
-"""a = u s vh with as many singular values, in descending order, as the smaller side has."""
+"""Of matrices with different singular values, none of them zero."""
+
+
+def _svd_repeated(a: Any, tilt: Any) -> tuple[Any, Any, Any]:
+    size, k = max(shape_of(a)[-2:]), min(shape_of(a)[-2:])
+
+    def turn(t: Any, s: Any, first: int, last: int, u: Any, v: Any) -> None:
+        if is_null(s, size)[first]:  # the null spaces of a and aᴴ, which have nothing to do with each other
+            p, _, q = np.linalg.svd(u[:, first:].conj().T @ t @ v[:, first:])
+            u[:, first:], v[:, first:] = u[:, first:] @ p, v[:, first:] @ q.conj().T
+        elif last - first > 1:
+            x = u[:, first:last].conj().T @ t @ v[:, first:last]
+            q = np.linalg.eigh((x + x.conj().T) / 2)[1][:, ::-1]
+            u[:, first:last], v[:, first:last] = u[:, first:last] @ q, v[:, first:last] @ q
+
+    u, s, vh = np.linalg.svd(a)
+    s, u, v = _turned(a, tilt, s, (u, np.conj(np.swapaxes(vh, -1, -2))), turn)
+    return u[..., :k], s, np.conj(np.swapaxes(v[..., :k], -1, -2))
+
+
+def _svd_repeated_rule(a_dot: Any, y: Any, a: Any, tilt: Any) -> tuple[Any, Any, Any]:
+    m, n = shape_of(a)[-2:]
+    if shape_of(special(y[1], size=max(m, n), zeros=True))[-1]:
+        y = (first_order_only(y[0], "singular"), y[1], y[2])
+    parts = _svd_parts(a_dot, y)
+    u, s, v, right, x, symmetric, _ = parts
+    k = shape_of(s)[-1]
+    nothing, together = null(s, size=max(m, n)), groups(s, size=max(m, n))
+    both = logical_and(_row_of(nothing), _column_of(nothing))
+    pairs = _off_diagonal(together, k)
+    common = still(symmetric, logical_and(pairs, logical_not(both)), kind="singular", skew=True)
+    apart = safe_inverse(row(s) - column(s), together) * symmetric + common
+    u_dot, s_dot, vh_dot = _svd_result(
+        a_dot, y, parts, apart, safe_inverse(row(s) + column(s), both), safe_inverse(s, nothing)
+    )
+    # In null spaces, u and v turn independently; of those that are not square, one has vectors that u or v lacks.
+    missing = logical_and(pairs, both)
+    u_dot = u_dot + matmul(u, still(x, missing, kind="singular", skew=True))
+    v_dot = matmul(v, still(x, missing, kind="singular", skew=True))
+    columns = _row_of(nothing)
+    if m > n:
+        u_dot = u_dot + _outside(right - matmul(u, x), x, columns)
+    elif n > m:
+        v_dot = v_dot + _outside(matmul(adjoint(a_dot), u) - matmul(v, adjoint(x)), adjoint(x), columns)
+    if m == n:  # a single pair of null vectors is determined
+        single = sum(astype(where(nothing, 1.0, 0.0), dtype=dtype_of(s)), axis=(ndim_of(s) - 1,), keepdims=True)
+        nothing = logical_and(nothing, single > 1.5)
+    return u_dot, absent(level(s_dot, together, kind="singular"), nothing), vh_dot + adjoint(v_dot)
+
+
+def _row_of(mask: Any) -> Any:
+    return mask[..., None, :]
+
+
+def _column_of(mask: Any) -> Any:
+    return mask[..., :, None]
+
+
+def _outside(rest: Any, x: Any, columns: Any) -> Any:
+    """Zero, for what turns null vectors out of the space of all vectors that are given."""
+    rows, k = shape_of(rest)[-2], shape_of(x)[-2]
+    whole = above(rest, x)
+    here = (np.arange(rows + k) < rows)[:, None]
+    return block(still(whole, logical_and(columns, here), kind="singular", skew=False), slice(0, rows), slice(None))
+
+
+svd_repeated = general(
+    "svd_repeated",
+    _svd_repeated,
+    (_svd_repeated_rule, None),
+    batch=batch_of_stacks(lambda: svd_repeated),
+)
+"""Of any matrices; where singular values are equal or zero, with those vectors between which `tilt` has no elements."""
+
+
+def svd(a: Any, along: Any = None) -> tuple[Any, Any, Any]:
+    """a = u s vh with as many singular values, in descending order, as the smaller side has. `along` as for `eigh`."""
+    u, s, vh = svd_distinct(a)
+    if not shape_of(special(s, size=max(shape_of(a)[-2:]), zeros=True))[-1]:
+        return u, s, vh
+    return svd_repeated(a, tilt_of(a, along))
 
 
 def _svdvals_rule(a_dot: Any, y: Any, a: Any) -> Any:
-    u, _, vh = svd(a)
-    return _real(sum(conj(u) * matmul(a_dot, adjoint(vh)), axis=(ndim_of(a) - 2,)))
+    u, _, vh = svd(a, along=a_dot)
+    size = max(shape_of(a)[-2:])
+    special_case = bool(shape_of(special(y, size=size, zeros=True))[-1])
+    outer = levels(a)
+    if special_case:
+        u = forward_only(u, outer, "singular")
+    d = _real(sum(conj(u) * matmul(a_dot, adjoint(vh)), axis=(ndim_of(a) - 2,)))
+    if special_case and is_symbol(a_dot) and not outer:
+        return _shared(where(null(y, size=size), 0, d), groups(y, size=size))
+    return d
 
 
 svdvals = general(

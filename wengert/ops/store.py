@@ -1,4 +1,5 @@
-"""The row for writing elements: `store(x, v, *arrays, pattern=…)` is x with v at the place that the index names.
+"""The rows for writing elements: `store(x, v, *arrays, pattern=…)` is x with v at the place that the index names,
+`add_at(x, v, *arrays, pattern=…)` is x with v added there, where elements that are named twice get both.
 
 It is functional, as every op: the result is new. Arrays that are written to in place (`box/writing.py`) are built on
 it; the modes then reuse buffers that nobody else holds, so that filling n elements one by one costs O(n), not O(n²).
@@ -11,13 +12,23 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert.ops.derive import unfit, variadic_linear
-from wengert.ops.elementwise import where
-from wengert.ops.index import arrays_come_first, explicit, fill_pattern, index
+from wengert.ops.elementwise import equal, where
+from wengert.ops.index import (
+    add_in_place,
+    arrays_come_first,
+    batched_place,
+    explicit,
+    fill_pattern,
+    index,
+    rotated,
+)
+from wengert.ops.op import Traced
 from wengert.ops.shape import broadcast_to, reshape
 from wengert.types import ndim_of, shape_of
 
@@ -41,15 +52,33 @@ def written(ct: Any, v: Any, arrays: Any, pattern: tuple, shape: tuple[int, ...]
     """The cotangent of v: what lies at its place, of each element that was written twice only the last."""
     part = index(ct, *arrays, pattern=pattern)
     if arrays:
+        if any(isinstance(a, Traced) for a in arrays):
+            return _fitted(_where_last(part, arrays, pattern, shape), v)
         places = counted(shape)[fill_pattern(pattern, arrays)]
         distinct, last = np.unique(places.ravel()[::-1], return_index=True)
         if len(distinct) < places.size:
             counts = np.zeros(places.size, bool)
             counts[places.size - 1 - last] = True
             part = where(counts.reshape(places.shape), part, 0)
+    return _fitted(part, v)
+
+
+def _fitted(part: Any, v: Any) -> Any:
     if len(v.shape) > ndim_of(part):  # NumPy lets a value have more axes than its place, of length one
         part = reshape(part, shape=(1,) * (len(v.shape) - ndim_of(part)) + shape_of(part))
     return unfit(part, v.shape, v.dtype)
+
+
+def _where_last(part: Any, arrays: Any, pattern: tuple, shape: tuple[int, ...]) -> Any:
+    """`part`, and zero for elements that were written again later: each write leaves its number, the last one remains.
+
+    For places that are not known yet. One number per axis names one place, which nothing else can name.
+    """
+    if not any(ndim_of(a) for a in arrays):
+        return part
+    numbers = np.arange(math.prod(shape_of(part)), dtype=np.int64).reshape(shape_of(part))
+    left = index(store(np.zeros(shape, np.int64), numbers, *arrays, pattern=pattern), *arrays, pattern=pattern)
+    return where(equal(left, numbers), part, 0)
 
 
 def _transpose(i: int, ct: Any, args: tuple, pattern: tuple) -> Any:
@@ -59,19 +88,47 @@ def _transpose(i: int, ct: Any, args: tuple, pattern: tuple) -> Any:
     return written(ct, v, arrays, pattern, x.shape)
 
 
-def _batch(args: Any, mapped: Any, params: dict) -> Any:
-    x, v, *arrays = args
-    x_mapped, v_mapped, *arrays_mapped = mapped
-    if any(arrays_mapped):
+def _batch_of(op_getter: Callable[[], Any]) -> Callable:
+    """The batch rule of `store` and of `add_at`."""
+
+    def batch(args: Any, mapped: Any, params: dict) -> Any:
+        op, (x, v, *arrays), (x_mapped, v_mapped, *arrays_mapped) = op_getter(), args, mapped
+        size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
+        if not x_mapped:
+            x = broadcast_to(x, shape=(size, *shape_of(x)))
+        if any(arrays_mapped):
+            return _at_different_places(op, x, v, v_mapped, arrays, arrays_mapped, params["pattern"], size)
+        found = place_in_batch(shape_of(x), v, v_mapped, arrays, params["pattern"])
+        if found is NotImplemented:
+            return found
+        v, pattern = found
+        return op(x, v, *arrays, pattern=pattern)
+
+    return batch
+
+
+def _at_different_places(
+    op: Any, x: Any, v: Any, v_mapped: bool, arrays: Any, mapped: Any, pattern: tuple, size: int
+) -> Any:
+    """Write to places that differ between examples: the hidden axis gets an index of its own."""
+    pattern = explicit(pattern, ndim_of(x) - 1)
+    if any(n.__class__ is not int for a in (x, v, *arrays) for n in shape_of(a)):
         return NotImplemented
-    size = shape_of(x if x_mapped else v)[0]
-    if not x_mapped:
-        x = broadcast_to(x, shape=(size, *shape_of(x)))
-    found = place_in_batch(shape_of(x), v, v_mapped, arrays, params["pattern"])
-    if found is NotImplemented:
-        return found
-    v, pattern = found
-    return store(x, v, *arrays, pattern=pattern)
+    examples = [np.zeros(shape_of(a)[1:] if m else shape_of(a), np.intp) for a, m in zip(arrays, mapped, strict=True)]
+    place = np.broadcast_to(np.zeros(()), shape_of(x)[1:])[fill_pattern(pattern, examples)]
+    missing = place.ndim - (ndim_of(v) - v_mapped)
+    if v_mapped and missing > 0:
+        v = reshape(v, shape=(size, *(1,) * missing, *shape_of(v)[1:]))
+    v = broadcast_to(v, shape=(size, *place.shape))
+    pattern, arrays, rank, before = batched_place(arrays, mapped, pattern, size)
+    return op(x, rotated(v, 1 + before, rank, 1), *arrays, pattern=pattern)
+
+
+def _rank_of_place(shape: tuple, arrays: Any, pattern: tuple) -> int:
+    """How many axes has what a pattern names."""
+    used = sum(1 for item in pattern if item is not None)
+    kept = sum(1 for item in pattern if item is None or item.__class__ is slice)
+    return kept + len(shape) - used + max([ndim_of(a) for a in arrays], default=0)
 
 
 def place_in_batch(shape: tuple[int, ...], v: Any, v_mapped: bool, arrays: Any, pattern: tuple) -> Any:
@@ -82,8 +139,7 @@ def place_in_batch(shape: tuple[int, ...], v: Any, v_mapped: bool, arrays: Any, 
     pattern = (slice(None), *pattern)
     if v_mapped:
         size = shape[0]
-        place = np.broadcast_to(np.zeros(()), shape)[fill_pattern(pattern, arrays)]
-        missing = place.ndim - ndim_of(v)
+        missing = _rank_of_place(shape, arrays, pattern) - ndim_of(v)
         if missing > 0:
             v = reshape(v, shape=(size, *(1,) * missing, *shape_of(v)[1:]))
         elif missing < 0:
@@ -91,4 +147,24 @@ def place_in_batch(shape: tuple[int, ...], v: Any, v_mapped: bool, arrays: Any, 
     return v, pattern
 
 
-store = variadic_linear("store", _store, _transpose, batch=_batch, shape=lambda x, *rest, pattern: x.shape)
+store = variadic_linear("store", _store, _transpose, batch=_batch_of(lambda: store), shape=lambda x, *rest, pattern: x.shape)
+
+
+def _add_at(x: Any, v: Any, *arrays: Any, pattern: tuple) -> Any:
+    y = x.copy() if hasattr(x, "copy") and shape_of(x) else np.array(x)
+    add_in_place(y, fill_pattern(pattern, arrays), bool(arrays), v)
+    return y
+
+
+def _add_at_transpose(i: int, ct: Any, args: tuple, pattern: tuple) -> Any:
+    _, v, *arrays = args
+    return ct if i == 0 else _fitted(index(ct, *arrays, pattern=pattern), v)
+
+
+add_at = variadic_linear(
+    "add_at",
+    _add_at,
+    _add_at_transpose,
+    batch=_batch_of(lambda: add_at),
+    shape=lambda x, *rest, pattern: x.shape,
+)

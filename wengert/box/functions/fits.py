@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, implements, implements_blind
-from wengert.box.functions.operands import array, cast, join
+from wengert.box.functions.operands import answer, array, cast, join
 from wengert.box.functions.polynomials import convolve, polyadd, polyder, polyint, polymul, polysub, polyval
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index
 from wengert.ops.products import matmul
+from wengert.ops.roots import roots as all_roots
 from wengert.types import dtype_of, ndim_of, shape_of
 
 
@@ -85,15 +86,48 @@ def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: 
 @implements(np.poly)
 def poly(seq_of_zeros: Any) -> Any:
     roots = coefficients_of(seq_of_zeros)
+    if ndim_of(roots) == 2 and shape_of(roots)[0] == shape_of(roots)[1]:
+        return _characteristic(roots)
     if ndim_of(roots) != 1:
-        raise UnsupportedFunctionError(
-            "np.poly of a traced matrix has no derivative rule", remedy="use np.poly(np.linalg.eigvals(matrix))"
-        )
+        raise ValueError("input must be 1d or non-empty square 2d array.")
     one = np.ones(1, dtype_of(roots))
     found: Any = one
     for k in range(shape_of(roots)[0]):
         found = convolve(found, join([one, -index(roots, pattern=(slice(k, k + 1),))], 0))
     return found
+
+
+_LEVERRIER = 12
+"""Up to this size the coefficients lose few digits."""
+
+
+def _characteristic(a: Any) -> Any:
+    """The characteristic polynomial, by the algorithm of Faddeev and LeVerrier: a polynomial in the elements, so that
+    repeated eigenvalues are no matter."""
+    n = shape_of(a)[0]
+    if n > _LEVERRIER:
+        return poly(FUNCTIONS[np.linalg.eigvals](a))
+    eye = np.eye(n, dtype=dtype_of(a))
+    found: list[Any] = [np.ones(1, dtype_of(a))]
+    m: Any = eye
+    for k in range(1, n + 1):
+        product = matmul(a, m)
+        c = s.sum(product * eye) * (-1 / k)
+        found.append(s.reshape(c, shape=(1,)))
+        m = product + c * eye
+    return join(found, 0)
+
+
+@implements(np.roots)
+def roots(p: Any) -> Any:
+    """Of simple roots. Leading zeros are taken away, as NumPy does."""
+    p = coefficients_of(p)
+    if ndim_of(p) != 1:
+        raise ValueError("Input must be a rank-1 array.")
+    leading = answer(lambda x: np.flatnonzero(x), p)
+    if not len(leading):
+        return np.array([])
+    return all_roots(index(p, pattern=(slice(int(leading[0]), None),)))
 
 
 class Poly1d:

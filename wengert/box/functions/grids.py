@@ -1,7 +1,9 @@
-"""Interpolation on rectangular grids: scipy.interpolate.RegularGridInterpolator and interpn, linear and nearest.
+"""Interpolation on rectangular grids: scipy.interpolate.RegularGridInterpolator and interpn.
 
 The cell in which a point lies is locally constant; there the value is a mean of the values at the corners of the cell,
-weighted by products of distances, which carry the derivatives in the point, in the values and in the grid.
+weighted by products of distances, which carry the derivatives in the point, in the values and in the grid. Splines are
+in `tensor_splines.py`; SciPy solves for their coefficients by iteration, to a tolerance, and here that is done exactly.
+The method "pchip" is not linear in the values: it is applied along one axis after the other, to each point's own values.
 """
 
 from __future__ import annotations
@@ -12,7 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.functions.hermite import pchip
 from wengert.box.functions.operands import answer, array, cast, stacked
+from wengert.box.functions.piecewise import Piecewise
+from wengert.box.functions.tensor_splines import tensor_spline
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -44,11 +49,13 @@ class GridInterpolator:
 
     def __call__(self, xi: Any, method: str | None = None, *, nu: Any = None) -> Any:
         method = self.method if method is None else method
-        if method not in ("linear", "nearest") or nu is not None:
+        if method not in ("linear", "nearest", "pchip") and method not in _DEGREES:
             raise UnsupportedFunctionError(
                 f"interpolation on a grid by method {method!r} with traced values has no derivative rule",
-                remedy="use method='linear' or 'nearest', or scipy.ndimage.map_coordinates",
+                remedy="use 'linear', 'nearest', 'pchip', 'slinear', 'cubic' or 'quintic'",
             )
+        if nu is not None and method not in _DEGREES:
+            raise ValueError(f"Can only compute derivatives for methods {list(_DEGREES)}, got method = {method!r}.")
         n = len(self.grid)
         if isinstance(xi, tuple):
             parts = np.broadcast_shapes(*[shape_of(array(x)) for x in xi])
@@ -61,10 +68,10 @@ class GridInterpolator:
         if shape[-1] != n:
             raise ValueError(f"The requested sample points xi have dimension {shape[-1]} but this interpolator has {n}")
         points = cast(s.reshape(points, shape=(math.prod(shape[:-1]), n)), np.float64)
-        y = self._at(points, method)
+        y = self._at(points, method, nu)
         return s.reshape(y, shape=(*shape[:-1], *shape_of(y)[1:]))
 
-    def _at(self, points: Any, method: str) -> Any:
+    def _at(self, points: Any, method: str, nu: Any) -> Any:
         rest = ndim_of(self.values) - len(self.grid)
         cells, shares, outside = [], [], np.False_
         for k, grid in enumerate(self.grid):
@@ -81,7 +88,11 @@ class GridInterpolator:
             shares.append(share)
         if self.bounds_error and np.any(answer(np.any, outside)):
             raise ValueError("One of the requested xi is out of bounds")
-        if method == "nearest":
+        if method in _DEGREES:
+            y = self._by_splines(_DEGREES[method], points, nu)
+        elif method == "pchip":
+            y = self._by_pchip(points)
+        elif method == "nearest":
             nearest = [c + answer(lambda v: (v > 0.5).astype(int), t) for c, t in zip(cells, shares, strict=True)]
             y = index(self.values, *nearest, pattern=(ARRAY,) * len(nearest))
         else:
@@ -104,6 +115,44 @@ class GridInterpolator:
             y = term if y is None else y + term
         return y
 
+    def _by_splines(self, k: int, points: Any, nu: Any) -> Any:
+        self._need(k + 1)
+        spline = tensor_spline(self.grid, self.values, [k] * len(self.grid))
+        spline = spline if nu is None else spline.derivative([int(n) for n in np.ravel(nu)])
+        return spline.at([index(points, pattern=(slice(None), axis)) for axis in range(len(self.grid))])
+
+    def _by_pchip(self, points: Any) -> Any:
+        self._need(4)
+        n = len(self.grid)
+        y = pchip(self.grid[-1], self.values, n - 1)._at(index(points, pattern=(slice(None), n - 1)), 0)
+        for axis in range(n - 2, -1, -1):
+            # The first axis of y holds the points, each with its own values; the last of the others is interpolated.
+            pieces = pchip(self.grid[axis], y, axis + 1)
+            y = _one_by_one(pieces, index(points, pattern=(slice(None), axis)))
+        return y
+
+    def _need(self, count: int) -> None:
+        for axis, p in enumerate(self.grid):
+            if shape_of(p)[0] < count:
+                raise ValueError(f"There are {shape_of(p)[0]} points in dimension {axis}, but {count} are needed.")
+
+
+_DEGREES = {"slinear": 1, "cubic": 3, "quintic": 5, "slinear_legacy": 1, "cubic_legacy": 3, "quintic_legacy": 5}
+
+
+def _one_by_one(pieces: Piecewise, t: Any) -> Any:
+    """Piecewise polynomials, one for each place along their second axis, at one point each."""
+    order, count = shape_of(pieces.c)[0], shape_of(pieces.c)[1]
+    piece = answer(lambda x, v: np.clip(np.searchsorted(x, v, side="right") - 1, 0, count - 1), pieces.x, t)
+    distance = t - index(pieces.x, piece, pattern=(ARRAY,))
+    own = np.arange(shape_of(t)[0])
+    y: Any = None
+    for j in range(order):
+        c = index(pieces.c, piece, own, pattern=(j, ARRAY, ARRAY))
+        step = s.reshape(distance, shape=shape_of(distance) + (1,) * (ndim_of(c) - 1))
+        y = c if y is None else y * step + c
+    return y
+
 
 grid_interpolator = GridInterpolator
 
@@ -116,4 +165,8 @@ def interpolator_of(given: Any) -> GridInterpolator:
 def interpn(
     points: Any, values: Any, xi: Any, method: str = "linear", bounds_error: bool = True, fill_value: Any = math.nan
 ) -> Any:
+    if method == "splinef2d":
+        raise UnsupportedFunctionError(
+            "interpn with method='splinef2d' of traced values has no derivative rule", remedy="use method='cubic'"
+        )
     return GridInterpolator(points, values, method, bounds_error, fill_value)(xi)

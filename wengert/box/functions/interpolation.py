@@ -14,8 +14,19 @@ import numpy as np
 
 from wengert.box.dispatch import CALLABLES, implements_blind, when_imported
 from wengert.box.functions.grids import grid_interpolator, interpn, interpolator_of
+from wengert.box.functions.hermite import akima, cubic_hermite_spline, cubic_pieces, knots_and_data, pchip, steps
 from wengert.box.functions.operands import answer, array, holds_traced, join, pick, stacked
-from wengert.box.functions.piecewise import Piecewise, Spline, basis, column, double, from_bspline, piece_of
+from wengert.box.functions.piecewise import (
+    Piecewise,
+    Spline,
+    collocated,
+    column,
+    double,
+    from_bspline,
+    piece_of,
+    solved,
+    spline_through,
+)
 from wengert.box.functions.shapes import moveaxis
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
@@ -23,42 +34,7 @@ from wengert.ops import reduce as r
 from wengert.ops import shape as s
 from wengert.ops.index import index
 from wengert.ops.op import Traced
-from wengert.ops.sparse import sparse_solve
 from wengert.types import ndim_of, shape_of
-
-
-def _data(x: Any, y: Any, axis: int) -> tuple[Any, Any, int]:
-    """Knots, and data with their axis in front."""
-    x, y = double(x), double(y)
-    axis = axis % ndim_of(y)
-    if ndim_of(x) != 1:
-        raise ValueError("`x` must be 1-dimensional.")
-    if shape_of(x)[0] < 2:
-        raise ValueError("`x` must contain at least 2 elements.")
-    if shape_of(x)[0] != shape_of(y)[axis]:
-        raise ValueError(f"The length of `y` along `axis`={axis} doesn't match the length of `x`")
-    if not np.all(answer(lambda v: np.all(np.diff(v) > 0), x)):
-        raise ValueError("`x` must be strictly increasing sequence.")
-    return x, moveaxis(y, axis, 0), axis
-
-
-def _steps(v: Any) -> Any:
-    return piece_of(v, 1) - piece_of(v, 0, -1)
-
-
-def _hermite(x: Any, y: Any, slopes: Any, extrapolate: Any, axis: int) -> Piecewise:
-    """The cubic pieces with these values and slopes at their ends."""
-    h = column(_steps(x), ndim_of(y))
-    mean = _steps(y) / h
-    left, right = piece_of(slopes, 0, -1), piece_of(slopes, 1)
-    t = (left + right - 2 * mean) / h
-    return Piecewise(stacked([t / h, (mean - left) / h - t, left, piece_of(y, 0, -1)], 0), x, extrapolate, axis)
-
-
-def cubic_hermite_spline(x: Any, y: Any, dydx: Any, axis: int = 0, extrapolate: Any = None) -> Piecewise:
-    dydx = moveaxis(double(dydx), axis, 0)
-    x, y, axis = _data(x, y, axis)
-    return _hermite(x, y, dydx, extrapolate, axis)
 
 
 # ------------------------------------------------------------------------------------------------------ cubic splines
@@ -81,7 +57,7 @@ def _condition(bc: Any, shape: tuple[int, ...]) -> Any:
 
 
 def cubic_spline(x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None) -> Piecewise:
-    x, y, axis = _data(x, y, axis)
+    x, y, axis = knots_and_data(x, y, axis)
     if isinstance(bc_type, str):
         bc_type = (bc_type, bc_type)
     elif len(bc_type) != 2:
@@ -93,15 +69,15 @@ def cubic_spline(x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", ext
         raise ValueError("The first and last `y` point must be identical when bc_type='periodic'.")
     if extrapolate is None:
         extrapolate = "periodic" if start == "periodic" else True
-    return _hermite(x, y, _spline_slopes(x, y, start, end), extrapolate, axis)
+    return cubic_pieces(x, y, _spline_slopes(x, y, start, end), extrapolate, axis)
 
 
 def _spline_slopes(x: Any, y: Any, start: Any, end: Any) -> Any:
     """The slopes at the knots that make the second derivative continuous: a system with three diagonals."""
     n, rank = shape_of(x)[0], ndim_of(y)
-    dx = _steps(x)
+    dx = steps(x)
     h = column(dx, rank)
-    mean = _steps(y) / h
+    mean = steps(y) / h
 
     def row(v: Any, k: int) -> Any:
         return index(v, pattern=(slice(k, k + 1 if k != -1 else None),))
@@ -122,7 +98,7 @@ def _spline_slopes(x: Any, y: Any, start: Any, end: Any) -> Any:
         rows, columns = [*rows, [0], [0], [0]], [*columns, [0], [1], [n - 2]]
         right = join([3 * (row(h, 0) * row(mean, -1) + row(h, -1) * row(mean, 0)), inner], 0)
         wrapped = np.concatenate(columns) % (n - 1)
-        found = _solved(join(data, 0), right, np.concatenate(rows), wrapped)
+        found = solved(join(data, 0), right, np.concatenate(rows), wrapped)
         return join([found, row(found, 0)], 0)
     ends = []
     for bc, k, k2, sign in ((start, 0, 1, -0.5), (end, -1, -2, 0.5)):
@@ -145,67 +121,7 @@ def _spline_slopes(x: Any, y: Any, start: Any, end: Any) -> Any:
             right = sign * curvature * step * step + 3 * row(mean, k) * step
         rows, columns = [*rows, [place], [place]], [*columns, [place], [neighbour]]
         ends.append(right)
-    return _solved(join(data, 0), join([ends[0], inner, ends[1]], 0), np.concatenate(rows), np.concatenate(columns))
-
-
-def _solved(data: Any, right: Any, rows: Any, columns: Any) -> Any:
-    """The solution of a sparse system for each lane of the right-hand side."""
-    shape = shape_of(right)
-    lanes = s.reshape(right, shape=(shape[0], math.prod(shape[1:])))
-    return s.reshape(sparse_solve(data, lanes, rows=rows, columns=columns), shape=shape)
-
-
-# --------------------------------------------------------------------------------------------------- pchip and Akima
-
-
-def pchip(x: Any, y: Any, axis: int = 0, extrapolate: Any = None) -> Piecewise:
-    """Slopes are weighted harmonic means of those of the adjacent pieces, zero where these differ in sign."""
-    x, y, axis = _data(x, y, axis)
-    h = column(_steps(x), ndim_of(y))
-    m = _steps(y) / h
-    if shape_of(x)[0] == 2:
-        return _hermite(x, y, join([m, m], 0), extrapolate, axis)
-    m0, m1, h0, h1 = piece_of(m, 0, -1), piece_of(m, 1), piece_of(h, 0, -1), piece_of(h, 1)
-    flat = e.logical_or(e.not_equal(e.sign(m0), e.sign(m1)), e.logical_or(e.equal(m0, 0), e.equal(m1, 0)))
-    w0, w1 = 2 * h1 + h0, h1 + 2 * h0
-    means = (w0 / e.where(flat, 1.0, m0) + w1 / e.where(flat, 1.0, m1)) / (w0 + w1)
-    inner = e.where(flat, 0.0, 1 / e.where(flat, 1.0, means))
-    first = _pchip_end(piece_of(h, 0, 1), piece_of(h, 1, 2), piece_of(m, 0, 1), piece_of(m, 1, 2))
-    last = _pchip_end(piece_of(h, -1), piece_of(h, -2, -1), piece_of(m, -1), piece_of(m, -2, -1))
-    return _hermite(x, y, join([first, inner, last], 0), extrapolate, axis)
-
-
-def _pchip_end(h0: Any, h1: Any, m0: Any, m1: Any) -> Any:
-    """A one-sided estimate that keeps the shape of the data."""
-    d = ((2 * h0 + h1) * m0 - h0 * m1) / (h0 + h1)
-    turned = e.not_equal(e.sign(d), e.sign(m0))
-    steep = e.logical_and(e.not_equal(e.sign(m0), e.sign(m1)), e.greater(e.absolute(d), 3 * e.absolute(m0)))
-    return e.where(turned, 0.0, e.where(steep, 3 * m0, d))
-
-
-def akima(x: Any, y: Any, axis: int = 0, *, method: str = "akima", extrapolate: Any = None) -> Piecewise:
-    """Slopes are means of those of the adjacent pieces, weighted by how much the others change."""
-    if method not in ("akima", "makima"):
-        raise NotImplementedError(f"`method`={method} is unsupported.")
-    x, y, axis = _data(x, y, axis)
-    extrapolate = False if extrapolate is None else extrapolate
-    m = _steps(y) / column(_steps(x), ndim_of(y))
-    if shape_of(x)[0] == 2:
-        return _hermite(x, y, join([m, m], 0), extrapolate, axis)
-    before = 2 * piece_of(m, 0, 1) - piece_of(m, 1, 2)
-    after = 2 * piece_of(m, -1) - piece_of(m, -2, -1)
-    m = join([2 * before - piece_of(m, 0, 1), before, m, after, 2 * after - piece_of(m, -1)], 0)
-    change = e.absolute(_steps(m))
-    f1, f2 = piece_of(change, 2), piece_of(change, 0, -2)
-    if method == "makima":
-        size = e.absolute(piece_of(m, 1) + piece_of(m, 0, -1))
-        f1, f2 = f1 + 0.5 * piece_of(size, 2), f2 + 0.5 * piece_of(size, 0, -2)
-    both = f1 + f2
-    known = answer(lambda f: f > 1e-9 * np.max(f, initial=-np.inf), both)
-    share = f2 / e.where(known, both, 1.0)
-    left, right = piece_of(m, 1, -2), piece_of(m, 2, -1)
-    slopes = e.where(known, left + share * (right - left), 0.5 * (piece_of(m, 3) + piece_of(m, 0, -3)))
-    return _hermite(x, y, slopes, extrapolate, axis)
+    return solved(join(data, 0), join([ends[0], inner, ends[1]], 0), np.concatenate(rows), np.concatenate(columns))
 
 
 # ----------------------------------------------------------------------------------------------------------- B-splines
@@ -233,7 +149,7 @@ def interpolating_spline(
         n = len(x)
         origin = original(x, np.zeros(shape_of(y)), k, t, bc_type, check_finite=False)
         if bc_type in (None, "not-a-knot") and k > 0:
-            return from_bspline(origin.t, _collocated(origin.t, x, y, k), k, True, axis)
+            return from_bspline(origin.t, collocated(origin.t, x, y, k), k, True, axis)
         if not isinstance(bc_type, str) and bc_type is not None:
             bc_type = tuple(
                 end if end is None or isinstance(end, str) else [(order, np.zeros(n)) for order, _ in end]
@@ -246,29 +162,7 @@ def interpolating_spline(
     x = double(x)
     if bc_type not in (None, "not-a-knot") or k < 1:
         raise _not_yet("make_interp_spline of traced knots with boundary conditions", "use CubicSpline")
-    return from_bspline(*_knots_and_coefficients(x, y, k, t), k, True, axis)
-
-
-def _knots_and_coefficients(x: Any, y: Any, k: int, t: Any) -> tuple[Any, Any]:
-    if t is None:
-        if k == 1:
-            inner = piece_of(x, 1, -1)
-        elif k % 2:
-            inner = piece_of(x, (k + 1) // 2, -((k + 1) // 2))
-        else:
-            inner = piece_of((piece_of(x, 1) + piece_of(x, 0, -1)) / 2, k // 2, -(k // 2))
-        t = join([piece_of(x, 0, 1)] * (k + 1) + [inner] + [piece_of(x, -1)] * (k + 1), 0)
-    t = double(t)
-    return t, _collocated(t, x, y, k)
-
-
-def _collocated(t: Any, x: Any, y: Any, k: int) -> Any:
-    """Coefficients with which a B-spline goes through the data."""
-    n = shape_of(x)[0]
-    interval = answer(lambda knots, v: np.clip(np.searchsorted(knots, v, side="right") - 1, k, n - 1), t, x)
-    data = join(basis(t, k, interval, x), 0)
-    columns = answer(lambda i: np.concatenate([i - k + j for j in range(k + 1)]), interval)
-    return _solved(data, y, np.tile(np.arange(n), k + 1), columns)
+    return from_bspline(*spline_through(x, y, k, t), k, True, axis)
 
 
 def _not_yet(what: str, remedy: str) -> UnsupportedFunctionError:
@@ -315,10 +209,10 @@ class Interp1d:
         degrees = {"linear": 1, "slinear": 1, "quadratic": 2, "cubic": 3}
         degree = kind if isinstance(kind, int) else degrees.get(kind)
         if degree == 1:
-            slopes = _steps(y) / column(_steps(x), ndim_of(y))
+            slopes = steps(y) / column(steps(x), ndim_of(y))
             self._pieces: Any = Piecewise(stacked([slopes, piece_of(y, 0, -1)], 0), x, True, self.axis)
         elif degree is not None and degree > 1:
-            self._pieces = from_bspline(*_knots_and_coefficients(x, y, degree, None), degree, True, self.axis)
+            self._pieces = from_bspline(*spline_through(x, y, degree, None), degree, True, self.axis)
         elif kind not in ("zero", "nearest", "nearest-up", "previous", "next") and kind != 0:
             raise NotImplementedError(f"{kind} is unsupported: Use fitpack routines for other types.")
         else:

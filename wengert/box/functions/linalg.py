@@ -16,6 +16,7 @@ from wengert.box.dispatch import FUNCTIONS, implements
 from wengert.box.functions.elementwise import absolute
 from wengert.box.functions.norms import matrix_norm
 from wengert.box.functions.operands import answer, array, cast, unsupported_option
+from wengert.errors import RepeatedValuesError
 from wengert.ops import elementwise as e
 from wengert.ops import linalg as l
 from wengert.ops import matrices as m
@@ -24,6 +25,7 @@ from wengert.ops import spectra
 from wengert.ops.index import index
 from wengert.ops.products import matmul
 from wengert.ops.reduce import argsort
+from wengert.ops.subspaces import null_basis
 from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
 
 # NumPy's named results, of which it does not publish the classes.
@@ -165,6 +167,12 @@ def cond(x: Any, p: Any = None) -> Any:
     return matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
 
 
+@implements(np.linalg.matrix_rank)
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    """An integer, which is locally constant."""
+    return answer(lambda x: np.linalg.matrix_rank(x, tol, hermitian, rtol=rtol), A)
+
+
 # ---------------------------------------------------------------------------------------------------- factorisations
 
 
@@ -178,16 +186,43 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
 @implements(np.linalg.qr)
 def qr(a: Any, mode: str = "reduced") -> Any:
     a = matrices(a)
-    rows, columns = shape_of(a)[-2:]
-    if mode not in ("reduced", "complete", "r") or (mode == "complete" and rows > columns):
-        raise unsupported_option(
-            "np.linalg.qr",
-            f"mode={mode!r}",
-            "use mode='reduced': the other columns of a complete q are any basis of the space that is left, which is "
-            "not a differentiable function of the matrix",
-        )
+    if mode not in ("reduced", "complete", "r"):
+        raise unsupported_option("np.linalg.qr", f"mode={mode!r}", "use mode='reduced' or 'complete'")
     q, r = reduced_qr(a)
+    if mode == "complete":
+        q, r = completed_qr(q, r)
     return r if mode == "r" else _QRResult(q, r)
+
+
+def completed_qr(q: Any, r: Any) -> tuple[Any, Any]:
+    """The square q of which the reduced q has the first columns, and r with zeros below.
+
+    LAPACK's q is a product of reflections, q = 1 − y t yᴴ with y unit lower trapezoidal (Schreiber & Van Loan 1989), so
+    its last columns are a function of its first ones: q₂ = e₂ + w w₁⁻ᴴ w₂ᴴ with w = q₁ − e₁, w₁ and w₂ being the upper
+    square and the rest of w. A reflection that was left out, because its column had nothing to reflect, leaves w₁
+    singular; there the factor jumps.
+    """
+    rows, columns = shape_of(q)[-2:]
+    if rows == columns:
+        return q, r
+    lead, dtype = shape_of(q)[:-2], dtype_of(q)
+    w = q - np.eye(rows, columns, dtype=dtype)
+    every = slice(None)
+    square, rest = m.block(w, slice(0, columns), every), m.block(w, slice(columns, None), every)
+    answer(_demand_reflections, square)
+    last = matmul(w, l.solve(m.adjoint(square), m.adjoint(rest))) + np.eye(rows, dtype=dtype)[:, columns:]
+    below = np.zeros((*lead, rows - columns, shape_of(r)[-1]), dtype)
+    return m.beside(q, last), m.above(r, below)
+
+
+def _demand_reflections(square: Any) -> bool:
+    values = np.linalg.svd(square, compute_uv=False)
+    if np.any(values[..., -1:] <= 1e-10):
+        raise RepeatedValuesError(
+            "a complete q of a matrix with a column that has only zeros below the diagonal: there LAPACK's factor jumps",
+            remedy="use mode='reduced' (in SciPy 'economic')",
+        )
+    return True
 
 
 def reduced_qr(a: Any) -> tuple[Any, Any]:
@@ -238,15 +273,31 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
         return _svd_of_hermitian(squares(a), compute_uv)
     if not compute_uv:
         return spectra.svdvals(a)
+    u, values, vh = spectra.svd(a)
     rows, columns = shape_of(a)[-2:]
     if full_matrices and rows != columns:
-        raise unsupported_option(
-            "np.linalg.svd",
-            "full_matrices=True",
-            "use full_matrices=False: the other singular vectors are any basis of the space that is left, which is not "
-            "a differentiable function of the matrix; or np.linalg.svdvals for the values",
-        )
-    return _SVDResult(*spectra.svd(a))
+        u, vh = _completed_svd(a, u, vh)
+    return _SVDResult(u, values, vh)
+
+
+def _completed_svd(a: Any, u: Any, vh: Any) -> tuple[Any, Any]:
+    """The other vectors are any basis of the space that is left: only what does not depend on it has a derivative."""
+    if shape_of(a)[-2] > shape_of(a)[-1]:
+        return m.beside(u, _complement(lambda x: np.linalg.svd(x)[0], a, m.adjoint(u))), vh
+    right = lambda x: np.conj(np.swapaxes(np.linalg.svd(x)[2], -1, -2))
+    return u, m.above(vh, m.adjoint(_complement(right, a, vh)))
+
+
+def _complement(all_vectors: Any, a: Any, rows: Any) -> Any:
+    """NumPy's vectors besides those of which the adjoints are rows, or others if null vectors were chosen in turn."""
+
+    def known(x: Any, rows: Any) -> Any:
+        rest = all_vectors(x)[..., shape_of(rows)[-2] :]
+        if np.all(np.abs(rows @ rest) < 1e-6):
+            return rest
+        return np.conj(np.swapaxes(np.linalg.svd(rows)[2], -1, -2))[..., shape_of(rows)[-2] :]
+
+    return null_basis(rows, answer(known, a, rows), rcond=1e-8)
 
 
 def _svd_of_hermitian(a: Any, compute_uv: bool) -> Any:

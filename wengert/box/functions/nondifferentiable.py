@@ -38,5 +38,3 @@ _state(
     f"to each other, {_CONSTANT} to find their positions, and index x with these",
 )
 _state(np, "polydiv", f"not yet; write it with np.convolve, or {_CUSTOM}")
-_state(np, "roots", f"it solves an equation, which has no rule yet; {_CUSTOM}")
-_state(np.linalg, "matrix_rank", f"an integer, which has no derivative; {_CONSTANT}")

@@ -53,9 +53,14 @@ def size_of(x: Any) -> int:
 
 def shape_tuple(shape: Any) -> tuple[int, ...]:
     """A shape as NumPy functions take it, one number or several."""
-    if hasattr(shape, "__index__") and ndim_of(shape) == 0:
-        return (shape.__index__(),)
-    return tuple(n.__index__() for n in shape)
+    if (hasattr(shape, "__index__") and ndim_of(shape) == 0) or isinstance(shape, Traced):
+        return (_length(shape),)
+    return tuple([_length(n) for n in shape])
+
+
+def _length(n: Any) -> Any:
+    """A length: an int, or a symbol of a program that is being captured."""
+    return n if isinstance(n, Traced) or hasattr(n, "sym") else n.__index__()
 
 
 def flat(x: Any) -> Any:

@@ -22,6 +22,7 @@ from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index
+from wengert.ops.sparse import sparse_solve
 from wengert.types import dtype_of, ndim_of, shape_of
 
 
@@ -195,3 +196,36 @@ class Spline(Piecewise):
     """A B-spline."""
 
     clips = True
+
+
+# ------------------------------------------------------------------------------------------------- splines through data
+
+
+def solved(data: Any, right: Any, rows: Any, columns: Any) -> Any:
+    """The solution of a sparse system for each lane of the right-hand side."""
+    shape = shape_of(right)
+    lanes = s.reshape(right, shape=(shape[0], math.prod(shape[1:])))
+    return s.reshape(sparse_solve(data, lanes, rows=rows, columns=columns), shape=shape)
+
+
+def spline_through(x: Any, y: Any, k: int, t: Any = None) -> tuple[Any, Any]:
+    """Knots (by default as in `make_interp_spline`) and coefficients of the B-spline through data."""
+    if t is None:
+        if k == 1:
+            inner = piece_of(x, 1, -1)
+        elif k % 2:
+            inner = piece_of(x, (k + 1) // 2, -((k + 1) // 2))
+        else:
+            inner = piece_of((piece_of(x, 1) + piece_of(x, 0, -1)) / 2, k // 2, -(k // 2))
+        t = join([piece_of(x, 0, 1)] * (k + 1) + [inner] + [piece_of(x, -1)] * (k + 1), 0)
+    t = double(t)
+    return t, collocated(t, x, y, k)
+
+
+def collocated(t: Any, x: Any, y: Any, k: int) -> Any:
+    """Coefficients with which a B-spline goes through the data."""
+    n = shape_of(x)[0]
+    interval = answer(lambda knots, v: np.clip(np.searchsorted(knots, v, side="right") - 1, k, n - 1), t, x)
+    data = join(basis(t, k, interval, x), 0)
+    columns = answer(lambda i: np.concatenate([i - k + j for j in range(k + 1)]), interval)
+    return solved(data, y, np.tile(np.arange(n), k + 1), columns)

@@ -14,7 +14,6 @@ import numpy as np
 
 from wengert.box.dispatch import if_present, implements
 from wengert.box.functions.operands import array, cast, operand, shape_tuple, size_of
-from wengert.errors import NotLinearError
 from wengert.ops import reduce as r
 from wengert.ops import shape as s
 from wengert.ops.observe import observe
@@ -112,11 +111,10 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
 
 def _library(x: Any) -> Any:
     """The array behind a traced value, for the library it belongs to; None if it is NumPy."""
-    try:
-        while isinstance(x, Traced):
-            x = x.value  # type: ignore[attr-defined]
-    except NotLinearError:  # the symbol for a tangent has no value
-        return None
+    while isinstance(x, Traced):
+        if "value" not in x.state:  # type: ignore[attr-defined]
+            return None  # a symbol
+        x = x.value  # type: ignore[attr-defined]
     return None if isinstance(x, (np.ndarray, np.generic)) or not hasattr(x, "shape") else x
 
 
@@ -125,6 +123,8 @@ def _filled(like: Callable, make: Callable, a: Any, dtype: Any, shape: Any) -> A
     shape = shape_of(a) if shape is None else shape_tuple(shape)
     dtype = dtype_of(a) if dtype is None else np.dtype(dtype)
     foreign = _library(a)
+    if any(n.__class__ is not int for n in shape):
+        return s.filled(dtype.type(make is np.ones), shape)
     return make(shape, dtype) if foreign is None else like(foreign, dtype=dtype, shape=shape)
 
 

@@ -30,7 +30,7 @@ from wengert.types import dtype_of, ndim_of, shape_of
 # ---------------------------------------------------------------------------------------------------- linear systems
 
 
-def _symmetric(a: Any, lower: bool, hermitian: bool = True) -> Any:
+def symmetric(a: Any, lower: bool, hermitian: bool = True) -> Any:
     """The symmetric matrix of which SciPy reads one triangle, with the derivative of (a + aᴴ) / 2."""
     turned = m.adjoint(a) if hermitian else m.swapped(a)
     whole = (a + turned) * 0.5
@@ -43,7 +43,7 @@ def _structured(a: Any, assume_a: Any, lower: bool) -> Any:
     """The matrix that is meant, if SciPy is told to read a part of it only."""
     kind = assume_a or "general"
     if kind in ("sym", "symmetric", "her", "hermitian", "pos", "positive definite"):
-        return _symmetric(a, lower, hermitian=not kind.startswith("sym"))
+        return symmetric(a, lower, hermitian=not kind.startswith("sym"))
     n = shape_of(a)[-1]
     below, above = np.tri(n, dtype=bool), np.tri(n, dtype=bool).T
     parts = {
@@ -251,13 +251,8 @@ def qr(
 ) -> Any:
     a = matrices(a)
     rows, columns = shape_of(a)[-2:]
-    if mode not in ("full", "r", "economic") or (mode == "full" and rows > columns):
-        raise unsupported_option(
-            "scipy.linalg.qr",
-            f"mode={mode!r}",
-            "use mode='economic': the other columns of a complete q are any basis of the space that is left, which is "
-            "not a differentiable function of the matrix",
-        )
+    if mode not in ("full", "r", "economic"):
+        raise unsupported_option("scipy.linalg.qr", f"mode={mode!r}", "use mode='economic' or 'full'")
     order: tuple[Any, ...] = ()
     if pivoting:
         if ndim_of(a) > 2:
@@ -269,6 +264,8 @@ def qr(
         if rows > columns:
             r = m.above(r, np.zeros((*shape_of(a)[:-2], rows - columns, columns), dtype_of(a)))
         return (r, *order)
+    if mode == "full":
+        q, r = linalg.completed_qr(q, r)
     return (q, r, *order)
 
 
@@ -325,14 +322,10 @@ def eigh(
     subset_by_value: Any = None,
     driver: Any = None,
 ) -> Any:
-    if subset_by_value is not None:
-        raise unsupported_option("scipy.linalg.eigh", "subset_by_value=", "select eigenvalues from the whole result")
-    if b is not None and type != 1:
-        raise unsupported_option(
-            "scipy.linalg.eigh", f"type={type}", "use eigh(b @ a @ b, b) for type 2, eigh(a, inv(b)) for type 3"
-        )
     a = squares(a)
-    if b is not None:
+    if b is not None and type != 1:
+        w, v = _eigh_of_product(a, squares(b), bool(lower), type)
+    elif b is not None:
         w, v = spectra.eigh_generalized(a, squares(b), lower=bool(lower))
     elif eigvals_only:
         w, v = spectra.eigvalsh(a, lower=bool(lower)), None
@@ -342,7 +335,25 @@ def eigh(
         first, last = subset_by_index
         chosen = (Ellipsis, slice(int(first), int(last) + 1))
         w, v = index(w, pattern=chosen), None if v is None else index(v, pattern=chosen)
+    if subset_by_value is not None:
+        low, high = subset_by_value
+        if ndim_of(w) > 1:
+            raise unsupported_option("scipy.linalg.eigh", "subset_by_value= of stacks", "take one after the other")
+        inside = answer(lambda x: np.flatnonzero((x > low) & (x <= high)), w)
+        chosen = (Ellipsis, slice(int(inside[0]), int(inside[-1]) + 1) if len(inside) else slice(0, 0))
+        w, v = index(w, pattern=chosen), None if v is None else index(v, pattern=chosen)
     return w if eigvals_only else (w, v)
+
+
+def _eigh_of_product(a: Any, b: Any, lower: bool, type: int) -> tuple[Any, Any]:
+    """a b v = w v (type 2) or b a v = w v (type 3): with b = l lᴴ, both have the eigenvalues of lᴴ a l."""
+    if type not in (2, 3):
+        raise ValueError(f'"type" keyword only accepts 1, 2, and 3, not {type}')
+    factor = l.cholesky(symmetric(b, lower))
+    w, v = spectra.eigh(matmul(m.adjoint(factor), matmul(symmetric(a, lower), factor)), lower=True)
+    if type == 3:
+        return w, matmul(factor, v)
+    return w, _triangular(m.adjoint(factor), v, False)
 
 
 @implements_blind(scipy.linalg.eigvalsh)

@@ -1,0 +1,76 @@
+"""np.roots, and np.poly of matrices: polynomials and their roots."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from harness import check
+
+import wengert as wg
+from wengert.errors import RepeatedValuesError
+
+RNG = np.random.default_rng(4)
+
+
+def parts(z):
+    return np.real(z), np.imag(z)
+
+
+@pytest.mark.parametrize("roots", [[1.0, 2.0, -3.0], [0.5], [1.0, 0.0, 4.0], [1 + 2j, 1 - 2j, 3.0], [1j, -1j, 2j, -2j]],
+                         ids=str)  # fmt: skip
+def test_roots(roots):
+    """Also a root at zero, which NumPy splits off."""
+    p = 2 * np.real(np.poly(roots))
+    check(lambda p: parts(np.roots(p)), p)
+
+
+def test_leading_zeros():
+    """They are no coefficients, and have no influence."""
+    p = np.array([0.0, 0.0, 1.0, -3.0, 2.0])
+    check(lambda p: np.roots(np.concatenate([np.zeros(2), p])), p[2:], reference=lambda args, dots: wg.jvp(
+        np.roots, (p[2:],), (dots[0],))[1])  # fmt: skip
+    assert wg.jvp(lambda x: np.roots(0 * x), (np.ones(3),), (np.ones(3),))[0].shape == (0,)
+
+
+def test_vieta():
+    """The product and the sum of the roots are coefficients."""
+    p = np.array([2.0, -3.0, 5.0, -7.0])
+    np.testing.assert_allclose(wg.grad(lambda p: np.real(np.sum(np.roots(p))))(p), [-3 / 4, -1 / 2, 0, 0], atol=1e-14)
+    gradient = wg.grad(lambda p: np.real(np.prod(np.roots(p))))(p)
+    np.testing.assert_allclose(gradient, [-7 / 4, 0, 0, -1 / 2], atol=1e-13)
+    hessian = wg.hessian(lambda p: np.real(np.sum(np.roots(p))))(p)
+    expected = np.zeros((4, 4))
+    expected[0, 0], expected[0, 1], expected[1, 0] = 2 * 3 / 8, 1 / 4, 1 / 4
+    np.testing.assert_allclose(hessian, expected, atol=1e-12)
+
+
+def test_many_polynomials():
+    p = np.array([[1.0, -3.0, 2.0], [1.0, 0.0, -4.0]])
+    found = wg.vmap(wg.grad(lambda p: np.max(np.roots(p))))(p)
+    np.testing.assert_allclose(found, [wg.grad(lambda p: np.max(np.roots(p)))(q) for q in p])
+
+
+def test_complex_coefficients():
+    p, v = (RNG.normal(size=4) + 1j * RNG.normal(size=4) for _ in range(2))
+    dot = wg.jvp(np.roots, (p,), (v,))[1]
+    np.testing.assert_allclose(dot, (np.roots(p + 1e-6 * v) - np.roots(p - 1e-6 * v)) / 2e-6, rtol=1e-6)
+
+
+@pytest.mark.parametrize("roots", [[1.0, 1.0], [2.0, 2.0, 2.0], [0.0, 0.0, 1.0], [1j, 1j, -1j, -1j]], ids=str)
+def test_multiple_roots_are_refused(roots):
+    p = np.real(np.poly(roots))
+    with pytest.raises(RepeatedValuesError, match="coincide"):
+        wg.grad(lambda p: np.real(np.sum(np.roots(p))))(p)
+
+
+@pytest.mark.parametrize("x", [RNG.normal(size=(3, 3)), np.eye(3), np.diag([1.0, 1.0], 1), RNG.normal(size=(5, 5)),
+                               np.array([[2.0]])], ids=["any", "identity", "nilpotent", "five", "one"])  # fmt: skip
+def test_characteristic_polynomials(x):
+    check(np.poly, x)
+    determinant = wg.grad(lambda x: np.poly(x)[-1])(x)
+    np.testing.assert_allclose(determinant, wg.grad(lambda x: (-1) ** len(x) * np.linalg.det(x))(x), atol=1e-11)
+
+
+def test_characteristic_polynomial_of_a_large_matrix():
+    x = np.diag(np.linspace(1, 2, 14))
+    np.testing.assert_allclose(wg.grad(lambda x: np.real(np.poly(x)[1]))(x), -np.eye(14), atol=1e-12)

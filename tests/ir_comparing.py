@@ -1,0 +1,45 @@
+"""Running programs before and after a pass, and comparing the results bit by bit."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from wengert.ir.interpret import run
+from wengert.ir.node import Block, all_nodes
+from wengert.types import SCALARS
+
+
+def outcome(block: Block, args: list[Any]) -> Any:
+    """The results of a block, or the error it raises."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return run(block, args)
+        except (ValueError, IndexError) as error:
+            return error
+
+
+def assert_same(before: Any, after: Any) -> None:
+    """That two outcomes are the same: types, shapes, numbers, also of zeros the sign."""
+    if isinstance(before, Exception):
+        assert isinstance(after, Exception), f"raised {before!r} before, but not any more"
+        assert (type(after), str(after)) == (type(before), str(before))
+        return
+    assert not isinstance(after, Exception), f"raises now: {after!r}"
+    assert len(before) == len(after)
+    for x, y in zip(before, after, strict=True):
+        assert (x.__class__ in SCALARS) == (y.__class__ in SCALARS), (x, y)
+        x, y = np.asarray(x), np.asarray(y)
+        assert x.dtype == y.dtype
+        assert x.shape == y.shape
+        np.testing.assert_array_equal(x, y)
+        for part in (np.real, np.imag) if x.dtype.kind in "fc" else ():
+            numbers = ~np.isnan(part(x))
+            np.testing.assert_array_equal(np.signbit(part(x))[numbers], np.signbit(part(y))[numbers])
+
+
+def number_of_nodes(block: Block) -> int:
+    return sum(1 for _ in all_nodes(block))

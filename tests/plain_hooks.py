@@ -1,0 +1,138 @@
+"""Hooks of lowered functions that do what Python does, and check on the way what the hooks are promised.
+
+A lowered function with these hooks must do exactly what the original does. Three promises are put to the test: that
+what `get` returns can be `set` again, that variables which are called temporary are never read (they are made
+undefined), and that nothing but `names` is bound by a suite (in `trying_both` mode each `if` tries the other branch
+first and then puts everything back, as staging does).
+"""
+
+import contextlib
+import operator
+
+from wengert.capture.hooks import (
+    augment,
+    augment_attribute,
+    augment_item,
+    read,
+    store,
+    store_in_attribute,
+    store_in_item,
+)
+from wengert.capture.instrument import STAGED, is_user_function, set_staged_hooks, staged
+from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined
+from wengert.capture.rewrite import HOOKS
+
+seen = []
+"""Calls of `if_`, `for_` and `while_`, as (what, names, stores, temporaries)."""
+trying_both = False
+
+
+def forget(get, set, names, temporaries):
+    assert len(names) == len(get())
+    set(tuple(UNDEFINED if name in temporaries else value for name, value in zip(names, get(), strict=True)))
+
+
+def if_(test, then, orelse, get, set, names, temporaries):
+    seen.append(("if", names, (), temporaries))
+    set(get())
+    chosen, other = (then, orelse) if test else (orelse, then)
+    if trying_both and other is not None:
+        before = get()
+        with contextlib.suppress(Exception):
+            other()
+        set(before)
+    if chosen is not None:
+        assert chosen() is None
+    forget(get, set, names, temporaries)
+
+
+def for_(iterable, body, go_on, get, set, names, stores, temporaries):
+    seen.append(("for", names, stores, temporaries))
+    for item in iterable:
+        forget(get, set, names, temporaries)
+        assert body(item) is None
+        if go_on is not None and not go_on():
+            break
+    forget(get, set, names, temporaries)
+
+
+def while_(test, body, get, set, names, stores, temporaries):
+    seen.append(("while", names, stores, temporaries))
+    forget(get, set, names, temporaries)
+    while test():
+        assert body() is None
+        forget(get, set, names, temporaries)
+    forget(get, set, names, temporaries)
+
+
+def and_(*thunks):
+    for thunk in thunks:
+        value = thunk()
+        if thunk is not thunks[-1] and not value:
+            break
+    return value
+
+
+def or_(*thunks):
+    for thunk in thunks:
+        value = thunk()
+        if thunk is not thunks[-1] and value:
+            break
+    return value
+
+
+COMPARISONS = {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne", "is_", "is_not")}
+COMPARISONS |= {"contains": lambda a, b: a in b, "not_contains": lambda a, b: a not in b}
+
+
+def chain(left, ops, *thunks):
+    assert len(ops) == len(thunks) > 1
+    for k, (op, thunk) in enumerate(zip(ops, thunks, strict=True)):
+        right = thunk()
+        value = COMPARISONS[op](left, right)
+        if k < len(ops) - 1 and not value:
+            break
+        left = right
+    return value
+
+
+def assert_(test, message):
+    if not test:
+        raise AssertionError(*([] if message is None else [message()]))
+
+
+def raise_(exception, cause):
+    if cause is None:
+        raise exception()
+    raise exception() from cause()
+
+
+def call(f, operands=1):
+    return staged(f) if is_user_function(f) else f
+
+
+REWRITTEN = dict(zip(
+    HOOKS,
+    (call, read, store, store_in_item, store_in_attribute, augment, augment_item, augment_attribute, slice),
+    strict=True,
+))  # fmt: skip
+LOWERED = dict(zip(
+    LOWERED_HOOKS,
+    (if_, for_, while_, and_, or_, operator.not_, lambda test, then, orelse: then() if test else orelse(), chain,
+     lambda name, value: value, getattr, assert_, raise_, iter, bool, UNDEFINED, defined),
+    strict=True,
+))  # fmt: skip
+
+
+@contextlib.contextmanager
+def installed():
+    """Have staged twins call these hooks."""
+    kept = {}
+    for name, cell in STAGED.hooks.items():
+        with contextlib.suppress(ValueError):  # an empty cell
+            kept[name] = cell.cell_contents
+    set_staged_hooks(REWRITTEN | LOWERED)
+    try:
+        yield
+    finally:
+        set_staged_hooks(kept)

@@ -1,0 +1,306 @@
+"""`wg.jit`: a function as native code.
+
+The function is captured (`capture/program.py`) for the types and shapes of its arguments, simplified (`passes/`) and
+compiled (`backend/`), once for each combination that comes up. Derivatives need nothing special: in `jit(grad(f))` the
+modes run over symbols while the program is captured; `grad(jit(f))` differentiates the captured program, and runs
+compiled code in both sweeps.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from types import MethodType
+from typing import Any
+
+import numpy as np
+
+from wengert import tree
+from wengert.backend.execute import native, optimised
+from wengert.backend.python import python_source
+from wengert.box.box import Box
+from wengert.box.writing import replace, settled
+from wengert.capture.program import Captured, captured
+from wengert.control.call import call as call_op
+from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
+from wengert.ir.build import type_of_value
+from wengert.ir.node import Program
+from wengert.ir.show import show
+from wengert.ops.choice import choice
+from wengert.ops.op import Traced, call
+from wengert.types import SCALARS
+
+_NUMBERS = (np.ndarray, np.generic, Box)
+_MOST_VERSIONS = 8
+"""How many programs are kept that differ only in what the function found outside."""
+_CANNOT_BE_CAPTURED = (ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError)
+
+
+def _is_data(x: Any) -> bool:
+    if x.__class__ in SCALARS:
+        return True
+    return isinstance(x, _NUMBERS) and x.dtype.kind in "biufc"
+
+
+class Lowered:
+    """What becomes of a function for arguments of certain types; see `Jitted.lower`."""
+
+    def __init__(self, found: Captured, names: Sequence[str]):
+        self._found, self._names = found, names
+
+    @property
+    def program(self) -> Program:
+        """The program as data."""
+        return optimised(self._found.block, self._found.name)
+
+    @property
+    def ir(self) -> str:
+        """The program as text."""
+        return show(self.program)
+
+    @property
+    def python(self) -> str:
+        """The program as NumPy source that runs on its own."""
+        names = [*self._names, *[f"outer{k}" for k in range(len(self._found.inputs))]]
+        return python_source(self.program, names)
+
+    @property
+    def llvm(self) -> str:
+        """The optimised LLVM code."""
+        return native(self._found.block, self._found.name).llvm
+
+    @property
+    def assembly(self) -> str:
+        """The machine code as text."""
+        return native(self._found.block, self._found.name).assembly
+
+    @property
+    def report(self) -> Any:
+        """How each operation was compiled: as native code, by a library, or by calling NumPy."""
+        return native(self._found.block, self._found.name).report
+
+
+class Jitted:
+    """A compiled function; made by `jit`."""
+
+    def __init__(self, f: Callable, static_argnums: Sequence[int], static_argnames: Sequence[str], fallback: bool):
+        functools.update_wrapper(self, f, updated=())
+        self._f = f
+        self._static_argnums = tuple(static_argnums)
+        self._static_argnames = frozenset(static_argnames)
+        self._fallback = fallback
+        self._versions: dict[Any, list[Captured]] = {}
+        self._given_up: set[Any] = set()
+        self._lock = threading.RLock()
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> Any:
+        return _made, (self._f, self._static_argnums, tuple(self._static_argnames), self._fallback)
+
+    def __repr__(self) -> str:
+        return f"<jit of {getattr(self._f, '__qualname__', self._f)!s}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        leaves, key, rebuild, names = self._taken_apart(args, kwargs)
+        if key in self._given_up:
+            return self._f(*args, **kwargs)
+        try:
+            found, leaves = self._version(leaves, key, rebuild, names)
+        except _CANNOT_BE_CAPTURED as error:
+            if not self._fallback:
+                raise
+            self._given_up.add(key)
+            warnings.warn(f"{self!r} runs as ordinary Python: {error}", RuntimeWarning, stacklevel=2)
+            return self._f(*args, **kwargs)
+        inputs = [*leaves, *[path() for path in found.inputs]]
+        if found.writes and _overlap(inputs, found.writes):
+            return self._f(*args, **kwargs)  # two names for one array: only Python itself knows what happens when
+        if any(isinstance(x, Traced) for x in inputs):
+            results = call(call_op, *[settled(x) for x in inputs], body=found.block, name=found.name)
+        else:
+            results = native(found.block, found.name)(*inputs)
+        n = len(results) - len(found.writes)
+        for k, new in zip(found.writes, results[n:], strict=True):
+            if isinstance(inputs[k], Box):
+                replace(inputs[k], new)
+            elif isinstance(inputs[k], np.ndarray):
+                inputs[k][...] = new
+        return found.output(leaves, results[:n])
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """What the function becomes for these arguments: `.ir`, `.llvm`, `.assembly`, `.python`, `.report`."""
+        leaves, key, rebuild, names = self._taken_apart(args, kwargs)
+        found, leaves = self._version(leaves, key, rebuild, names)
+        return Lowered(found, names)
+
+    def python(self, *args: Any, **kwargs: Any) -> str:
+        """The captured program for these arguments as NumPy source that runs on its own."""
+        return self.lower(*args, **kwargs).python
+
+    # ------------------------------------------------------------------------------------------------- versions
+
+    def _taken_apart(self, args: tuple, kwargs: dict) -> tuple[list[Any], Any, Callable, list[str]]:
+        """The leaves of a call that are data, what tells versions apart, and how the call is put together again."""
+        if self._static_argnums or self._static_argnames:
+            args, kwargs, static = self._without_static(args, kwargs)
+        else:
+            static = ()
+        everything, structure = tree.flatten((args, kwargs))
+        places = [k for k, x in enumerate(everything) if _is_data(x)]
+        leaves = [everything[k] for k in places]
+        others = [(k, x) for k, x in enumerate(everything) if not _is_data(x)]
+        types = tuple([_key_of(x) for x in leaves])
+        key = (structure, types, tuple([_static_key(x) for _, x in others]), tuple([_static_key(x) for _, x in static]),
+               choice.kinks, choice.ties)  # fmt: skip
+
+        def rebuild(new: Sequence[Any]) -> tuple[tuple, dict]:
+            filled = list(everything)
+            for k, x in zip(places, new, strict=True):
+                filled[k] = x
+            a, kw = tree.unflatten(structure, filled)
+            return _with_static(a, kw, static)
+
+        return leaves, key, rebuild, _names_of(self._f, (args, kwargs), places)
+
+    def _without_static(self, args: tuple, kwargs: dict) -> tuple[tuple, dict, tuple]:
+        numbers = {k % len(args) for k in self._static_argnums if -len(args) <= k < len(args)} if args else set()
+        if self._static_argnames:
+            try:
+                parameters = list(inspect.signature(self._f).parameters)
+            except (TypeError, ValueError):
+                parameters = []
+            numbers |= {k for k, name in enumerate(parameters[: len(args)]) if name in self._static_argnames}
+        static: list[tuple[Any, Any]] = [(k, args[k]) for k in sorted(numbers)]
+        static += [(name, kwargs[name]) for name in sorted(self._static_argnames & kwargs.keys())]
+        rest = {name: x for name, x in kwargs.items() if name not in self._static_argnames}
+        return tuple([None if k in numbers else a for k, a in enumerate(args)]), rest, tuple(static)
+
+    def _version(self, leaves: list[Any], key: Any, rebuild: Callable, names: list[str]) -> tuple[Captured, list[Any]]:
+        for found in self._versions.get(key, ()):
+            if found.holds():
+                return found, leaves
+        with self._lock:
+            for found in self._versions.get(key, ()):
+                if found.holds():
+                    return found, leaves
+            found = captured(self._f, [type_of_value(x) for x in leaves], rebuild, names)
+            kept = self._versions.setdefault(key, [])
+            kept.append(found)
+            del kept[:-_MOST_VERSIONS]
+            return found, leaves
+
+
+def _key_of(x: Any) -> Any:
+    if x.__class__ is np.ndarray:
+        return (x.dtype, x.shape)
+    return type_of_value(x) if isinstance(x, (np.generic, Box)) else x.__class__
+
+
+def _static_key(x: Any) -> Any:
+    """What tells static values apart: what they are equal to, and otherwise which they are."""
+    try:
+        hash(x)
+    except TypeError:
+        return _Same(x)
+    return (x.__class__, x)
+
+
+class _Same:
+    """An object that cannot be a key, as one: it is equal to itself. Holds it, so that nothing else takes its place."""
+
+    def __init__(self, thing: Any):
+        self._thing = thing
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other._thing is self._thing
+
+    def __hash__(self) -> int:
+        return id(self._thing)
+
+
+def _with_static(args: tuple, kwargs: dict, static: tuple) -> tuple[tuple, dict]:
+    if not static:
+        return args, kwargs
+    filled, named = list(args), dict(kwargs)
+    for place, x in static:
+        if place.__class__ is int:
+            filled[place] = x
+        else:
+            named[place] = x
+    return tuple(filled), named
+
+
+def _names_of(f: Callable, arguments: tuple[tuple, dict], places: Sequence[int]) -> list[str]:
+    """Names for the leaves that are data, from the names of the parameters."""
+    args, kwargs = arguments
+    try:
+        parameters = [p.name for p in inspect.signature(f).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    except (TypeError, ValueError):
+        parameters = []
+    names: list[str] = []
+    for k, a in enumerate(args):
+        name = parameters[k] if k < len(parameters) else f"arg{k}"
+        count = len(tree.leaves(a))
+        names += [name] if count == 1 else [f"{name}_{j}" for j in range(count)]
+    for name in sorted(kwargs):
+        count = len(tree.leaves(kwargs[name]))
+        names += [name] if count == 1 else [f"{name}_{j}" for j in range(count)]
+    return [names[k] if k < len(names) else f"arg{k}" for k in places]
+
+
+def _overlap(inputs: Sequence[Any], writes: Sequence[int]) -> bool:
+    """Whether an array that is written to shares memory with another."""
+    for k in writes:
+        if isinstance(inputs[k], np.ndarray):
+            for j, x in enumerate(inputs):
+                if j != k and isinstance(x, np.ndarray) and np.may_share_memory(inputs[k], x):
+                    return True
+        elif isinstance(inputs[k], Box) and any(inputs[j] is inputs[k] for j in range(len(inputs)) if j != k):
+            return True
+    return False
+
+
+def jit(
+    f: Callable | None = None,
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    fallback: bool = False,
+) -> Any:
+    """Compile a function of NumPy arrays and numbers, with loops, branches and writes, to native code.
+
+    >>> import numpy as np
+    >>> @jit
+    ... def total(x):
+    ...     s = 0.0
+    ...     for v in x:
+    ...         s = s * 0.5 + np.sin(v)
+    ...     return s
+    >>> bool(np.isclose(total(np.arange(5.0)), -0.6135418))
+    True
+
+    The function is compiled for the types and shapes of its arguments when it is first called with such; results are
+    those of NumPy up to rounding. It composes with every operator: `jit(grad(f))`, `grad(jit(f))`.
+
+    `static_argnums` and `static_argnames` name arguments that are part of the program: it is compiled anew for each of
+    their values. What is not a number or an array is static in any case. With `fallback=True`, a function that cannot be
+    compiled runs as ordinary Python, and a warning says so once.
+    """
+    if f is None:
+        return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames, fallback=fallback)
+    if not callable(f):
+        raise TypeError(f"jit compiles functions, not a {type(f).__name__}")
+    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    return _made(f, numbers, names, fallback)
+
+
+def _made(f: Callable, numbers: Sequence[int], names: Sequence[str], fallback: bool) -> Jitted:
+    return Jitted(f, numbers, names, fallback)
+
+

@@ -1,0 +1,1 @@
+"""From programs to code that runs: native code (`llvm/`) and readable NumPy source (`python/`)."""

@@ -1,0 +1,289 @@
+"""Products of matrices: BLAS for large ones, loops for small ones and for numbers that BLAS does not know.
+
+A product C = X·Y of matrices stored by rows is, read by columns as Fortran does, Cᵀ = Yᵀ·Xᵀ: no matrix is transposed in
+memory. A matrix whose rows or columns lie in a row is passed as it is; any other is copied first.
+
+Sums are in no particular order (as in BLAS), so loops vectorise; the products are fused with the sums.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from wengert.backend.llvm import scalars
+from wengert.backend.llvm.buffer import I64, POINTER, Buffer, Complex, Scalar, known, plus, product
+from wengert.backend.llvm.matrices import (
+    Matrix,
+    as_matrix,
+    at_least_one,
+    call,
+    copy,
+    fresh,
+    letter,
+    number,
+    part,
+    strides_of,
+)
+
+SMALL = 8000
+"""Products of fewer multiplications than this are loops. Measured: at 20³ both take as long."""
+
+SMALL_BY_VECTOR = 40000
+"""The same for a matrix by a vector, which is limited by memory: a call does not pay early."""
+
+_FLAGS = ("reassoc", "contract")
+
+
+def matmul(cx: Any, inputs: list[Buffer], out: Buffer) -> Any:
+    """`x @ y`, of stacks and vectors, into `out`."""
+    x, y = inputs
+    if not x.ndim or not y.ndim:
+        return NotImplemented
+    x_core, y_core = min(x.ndim, 2), min(y.ndim, 2)
+    out_core = x_core + y_core - 2
+    lead = out.lengths[: out.ndim - out_core]
+    with cx.loops(list(lead)) as indices:
+        a, b, c = (
+            part(cx, buffer, lead, indices, core) for buffer, core in ((x, x_core), (y, y_core), (out, out_core))
+        )
+        left = as_matrix(a) if x_core == 2 else _row(a)
+        right = as_matrix(b) if y_core == 2 else _row(b).turned
+        lengths = [left.rows, right.columns]
+        down = at_least_one(cx, lengths[1])
+        multiply(cx, left, right, Matrix(c.pointer, *lengths, down, I64(1), out.dtype))
+    return "blas"
+
+
+def _row(v: Buffer) -> Matrix:
+    assert v.strides is not None
+    return Matrix(v.pointer, I64(1), v.lengths[0], v.lengths[0], v.strides[0], v.dtype)
+
+
+def multiply(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
+    """z = x·y, where z is stored by rows."""
+    m, n, k = (known(v) for v in (x.rows, y.columns, x.columns))
+    work = product(cx.builder, [x.rows, y.columns, x.columns])
+    limit = SMALL_BY_VECTOR if 1 in (m, n) else SMALL
+    size = known(work)
+    if z.dtype.kind not in "fc" or (m == n == 1) or (size is not None and size < limit):
+        _by_loops(cx, x, y, z)
+    elif size is not None:
+        _by_gemm(cx, x, y, z)
+    else:
+        few = cx.builder.icmp_signed("<", work, I64(limit))
+        with cx.builder.if_else(few) as (then, otherwise):
+            with then:
+                _by_loops(cx, x, y, z)
+            with otherwise:
+                _by_gemm(cx, x, y, z)
+
+
+# ------------------------------------------------------------------------------------------------------------ loops
+
+
+def _times(cx: Any, x: Scalar, y: Scalar, dtype: np.dtype) -> Scalar:
+    if dtype.kind == "f":
+        return cx.builder.fmul(x, y, flags=_FLAGS)
+    return scalars.emit(cx, "multiply", {}, dtype, [x, y], [dtype] * 2, [False] * 2)
+
+
+def _plus(cx: Any, x: Scalar, y: Scalar, dtype: np.dtype) -> Scalar:
+    if dtype.kind == "f":
+        return cx.builder.fadd(x, y, flags=_FLAGS)
+    if dtype.kind == "c":
+        return Complex(*[cx.builder.fadd(p, q, flags=_FLAGS) for p, q in zip(x, y, strict=True)])
+    return scalars.emit(cx, "add", {}, dtype, [x, y], [dtype] * 2, [False] * 2)
+
+
+class _Sum:
+    """A sum in a variable."""
+
+    def __init__(self, cx: Any, dtype: np.dtype):
+        self.cx, self.dtype = cx, dtype
+        self.zero = scalars.constant(0, dtype)
+        self.places = [cx.on_stack(v.type) for v in _parts(self.zero)]
+        self.set(self.zero)
+
+    def set(self, value: Scalar) -> None:
+        for v, place in zip(_parts(value), self.places, strict=True):
+            self.cx.builder.store(v, place)
+
+    def get(self) -> Scalar:
+        found = [
+            self.cx.builder.load(p, typ=v.type) for p, v in zip(self.places, _parts(self.zero), strict=True)
+        ]
+        return Complex(*found) if len(found) == 2 else found[0]
+
+    def add(self, value: Scalar) -> None:
+        self.set(_plus(self.cx, self.get(), value, self.dtype))
+
+
+def _parts(value: Scalar) -> tuple[ir.Value, ...]:
+    return tuple(value) if isinstance(value, Complex) else (value,)
+
+
+def _by_loops(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
+    """The innermost loop goes along what lies in a row: sums along columns of y if it has one, else rows of z."""
+    if known(y.columns) == 1 and known(x.right) != 1 and known(x.down) == 1:
+        # A transposed matrix by a vector: as a vector by the matrix.
+        _by_loops(cx, y.turned, x.turned, Matrix(z.pointer, z.columns, z.rows, z.rows, I64(1), z.dtype))
+        return
+
+    def load(a: Matrix, i: ir.Value, j: ir.Value) -> Scalar:
+        return scalars.convert(cx, a.load(cx, i, j), a.dtype, z.dtype)
+
+    if known(y.columns) == 1 or (known(y.right) != 1 and known(y.down) == 1 and known(x.right) == 1):
+        with cx.loop(z.rows) as i, cx.loop(z.columns) as j:
+            total = _Sum(cx, z.dtype)
+            with cx.loop(x.columns) as k:
+                total.add(_times(cx, load(x, i, k), load(y, k, j), z.dtype))
+            z.store(cx, total.get(), i, j)
+        return
+    with cx.loop(z.rows) as i:
+        with cx.loop(z.columns) as j:
+            z.store(cx, scalars.constant(0, z.dtype), i, j)
+        with cx.loop(x.columns) as k:
+            factor = load(x, i, k)
+            with cx.loop(z.columns) as j:
+                term = _times(cx, factor, load(y, k, j), z.dtype)
+                z.store(cx, _plus(cx, z.load(cx, i, j), term, z.dtype), i, j)
+
+
+# ------------------------------------------------------------------------------------------------------------- gemm
+
+
+def straight(cx: Any, x: Matrix, dtype: np.dtype) -> tuple[ir.Value, str, ir.Value]:
+    """A matrix as BLAS takes it: pointer, "N" if stored by rows or "T" if by columns, and the distance of these."""
+    for matrix, flag in ((x, "N"), (x.turned, "T")):
+        if matrix.dtype != dtype or known(matrix.right) != 1:
+            continue
+        down, columns = known(matrix.down), known(matrix.columns)
+        if down is not None and columns is not None:
+            if down >= columns:
+                return matrix.pointer, flag, at_least_one(cx, matrix.down)
+        elif matrix.down is matrix.columns:
+            return matrix.pointer, flag, at_least_one(cx, matrix.down)
+        else:
+            return _straight_or_copied(cx, matrix, flag)
+    packed = fresh(cx, x.rows, x.columns, dtype)
+    copy(cx, x, packed)
+    return packed.pointer, "N", at_least_one(cx, x.columns)
+
+
+def _straight_or_copied(cx: Any, x: Matrix, flag: str) -> tuple[ir.Value, str, ir.Value]:
+    """Of a matrix whose rows are known only at run time to lie far enough apart."""
+    b = cx.builder
+    pointer, apart = cx.on_stack(POINTER), cx.on_stack(I64)
+    b.store(x.pointer, pointer)
+    b.store(at_least_one(cx, x.down), apart)
+    with b.if_then(b.icmp_signed("<", x.down, x.columns), likely=False):
+        packed = fresh(cx, x.rows, x.columns, x.dtype)
+        copy(cx, x, packed)
+        b.store(packed.pointer, pointer)
+        b.store(at_least_one(cx, x.columns), apart)
+    return b.load(pointer, typ=POINTER), flag, b.load(apart, typ=I64)
+
+
+def _by_gemm(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
+    d = z.dtype
+    x_pointer, x_flag, x_apart = straight(cx, x, d)
+    y_pointer, y_flag, y_apart = straight(cx, y, d)
+    one, zero = number(cx, 1, d), number(cx, 0, d)
+    if known(y.columns) == 1 and known(y.down) == 1 and y.dtype == d:
+        # By columns, a matrix stored by rows is its transpose.
+        turned = x_flag == "N"
+        sizes = (x.columns, x.rows) if turned else (x.rows, x.columns)
+        call(
+            cx, "blas", letter(d) + "gemv", "T" if turned else "N", *sizes, one, x_pointer, x_apart, y.pointer, 1,
+            zero, z.pointer, 1,
+        )  # fmt: skip
+        return
+    call(
+        cx, "blas", letter(d) + "gemm", y_flag, x_flag, y.columns, x.rows, x.columns, one, y_pointer, y_apart,
+        x_pointer, x_apart, zero, z.pointer, at_least_one(cx, z.columns),
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------------------ einsum
+
+
+def einsum(cx: Any, inputs: list[Buffer], out: Buffer, subscripts: str) -> Any:
+    """A contraction: of two factors by products of matrices where it is one, any small one by loops."""
+    left, result = subscripts.split("->")
+    letters = left.split(",")
+    lengths: dict[str, ir.Value] = {}
+    for own, buffer in zip(letters, inputs, strict=True):
+        for c, n in zip(own, buffer.lengths, strict=True):
+            if c not in lengths or known(lengths[c]) == 1:
+                lengths[c] = n
+    if any(known(n) is None for n in lengths.values()):
+        return NotImplemented
+    if any(known(n) != known(lengths[c]) for own, b in zip(letters, inputs, strict=True)
+           for c, n in zip(own, b.lengths, strict=True)):  # fmt: skip
+        return NotImplemented  # lengths of one broadcast
+    if len(inputs) == 2 and _einsum_by_matrices(cx, inputs, out, letters, result):
+        return "blas"
+    size = known(product(cx.builder, list(lengths.values())))
+    if size is None or size > 20_000:
+        return NotImplemented
+    strides = [dict(zip(own, strides_of(cx, b), strict=True)) for own, b in zip(letters, inputs, strict=True)]
+    summed = [c for c in lengths if c not in result]
+    with cx.loops([lengths[c] for c in result]) as indices:
+        total = _Sum(cx, out.dtype)
+        with cx.loops([lengths[c] for c in summed]) as inner:
+            at = dict(zip([*result, *summed], [*indices, *inner], strict=True))
+            term: Scalar = None
+            for buffer, own in zip(inputs, strides, strict=True):
+                pieces = Buffer(buffer.pointer, [], None, buffer.dtype)
+                offset = _offset(cx, at, own)
+                value = scalars.convert(cx, _load(cx, pieces, offset), buffer.dtype, out.dtype)
+                term = value if term is None else _times(cx, term, value, out.dtype)
+            total.add(term)
+        _store(cx, out, _offset(cx, at, dict(zip(result, strides_of(cx, out), strict=True))), total.get())
+    return "blas"
+
+
+def _offset(cx: Any, at: dict[str, ir.Value], strides: dict[str, ir.Value]) -> ir.Value:
+    total: ir.Value = I64(0)
+    for c, stride in strides.items():
+        total = plus(cx.builder, total, product(cx.builder, [at[c], stride]))
+    return total
+
+
+def _load(cx: Any, buffer: Buffer, offset: ir.Value) -> Scalar:
+    return Matrix(buffer.pointer, I64(1), I64(1), I64(1), I64(1), buffer.dtype).load(cx, I64(0), offset)
+
+
+def _store(cx: Any, buffer: Buffer, offset: ir.Value, value: Scalar) -> None:
+    Matrix(buffer.pointer, I64(1), I64(1), I64(1), I64(1), buffer.dtype).store(cx, value, I64(0), offset)
+
+
+def _einsum_by_matrices(cx: Any, inputs: list[Buffer], out: Buffer, letters: list[str], result: str) -> bool:
+    """Batch letters in front, then a free letter of each factor, and one letter that both share and is summed."""
+    a, b = letters
+    shared = [c for c in a if c in b]
+    batch, summed = [c for c in shared if c in result], [c for c in shared if c not in result]
+    free_a, free_b = [c for c in a if c not in b], [c for c in b if c not in a]
+    if any(c not in result for c in free_a + free_b) or not (len(summed) == 1 and len(free_a) == len(free_b) == 1):
+        return False
+    if result == "".join(batch) + free_a[0] + free_b[0]:
+        first, second = (inputs[0], a, free_a[0]), (inputs[1], b, free_b[0])
+    elif result == "".join(batch) + free_b[0] + free_a[0]:
+        first, second = (inputs[1], b, free_b[0]), (inputs[0], a, free_a[0])
+    else:
+        return False
+
+    def arranged(buffer: Buffer, own: str, order: str) -> Buffer:
+        strides = strides_of(cx, buffer)
+        places = [own.index(c) for c in order]
+        return Buffer(
+            buffer.pointer, [buffer.lengths[p] for p in places], [strides[p] for p in places], buffer.dtype
+        )
+
+    front = "".join(batch)
+    x = arranged(first[0], first[1], front + first[2] + summed[0])
+    y = arranged(second[0], second[1], front + summed[0] + second[2])
+    return matmul(cx, [x, y], out) is not NotImplemented

@@ -1,0 +1,250 @@
+"""What every emitter works with: the place where code is being written, and what a kernel needs besides code.
+
+`Context` has the builder and the module; it makes the checks that end a kernel with an exception (`fail_if`,
+`raise_if`), declares functions that live at an address of this process (`declare`), keeps Python objects alive for as
+long as the kernel may use them (`keep`), hands out memory (`scratch`, `on_stack`, `GrowingMemory`), and writes loops.
+
+A kernel has one way out, the block `leave`: it frees what was allocated and returns the status.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from llvmlite import ir
+
+from wengert.backend.llvm.buffer import I1, I8, I32, I64, POINTER, VOID, known
+from wengert.backend.llvm.faults import FIRST, HOLES, OK, RAISED, Fault
+from wengert.ir.node import Source
+
+
+class Context:
+    """The kernel being written. See the module's text."""
+
+    def __init__(self, module: ir.Module, function: ir.Function, record: ir.Value):
+        self.module = module
+        self.function = function
+        self.record = record
+        self.entry = function.append_basic_block("entry")
+        start = function.append_basic_block("start")
+        self.leave = function.append_basic_block("leave")
+        self.builder = ir.IRBuilder(self.entry)
+        self.status = self.builder.alloca(I32, name="status")
+        self.builder.store(I32(OK), self.status)
+        self.jump = self.builder.branch(start)  # slots and their initial values are inserted before it
+        self.builder.position_at_end(start)
+        self.faults: list[Fault] = []
+        self.kept: list[Any] = []
+        self.addresses: dict[str, int] = {}
+        self.source: Source | None = None
+        self.on_leaving: list[Callable[[], None]] = []
+
+    # ------------------------------------------------------------------------------------------------------- faults
+
+    def fail_if(self, condition: ir.Value, kind: str, message: str, *values: ir.Value) -> None:
+        """End the kernel with an exception if `condition` (i1) holds.
+
+        `kind` names a builtin or NumPy exception; `message` may have holes {0}, {1}, … for the i64 `values`.
+        """
+        if isinstance(condition, ir.Constant) and not condition.constant:
+            return
+        assert len(values) <= HOLES
+        fault = Fault(kind, message, self.source)
+        if fault in self.faults:
+            number = self.faults.index(fault)
+        else:
+            number = len(self.faults)
+            self.faults.append(fault)
+        with self.unlikely(condition):
+            for k, value in enumerate(values):
+                self.builder.store(value, self.builder.gep(self.record, [I64(k)], source_etype=I64), align=8)
+            self.exit_with(I32(FIRST + number))
+
+    def raise_if(self, condition: ir.Value) -> None:
+        """End the kernel if `condition` holds: an exception was left in `faults` by a callback."""
+        with self.unlikely(condition):
+            self.exit_with(I32(RAISED))
+
+    def exit_with(self, status: ir.Value) -> None:
+        """Go to the way out."""
+        self.builder.store(status, self.status)
+        self.builder.branch(self.leave)
+
+    @contextmanager
+    def unlikely(self, condition: ir.Value) -> Iterator[None]:
+        """Code for a case that ends the kernel; afterwards the builder goes on where the condition does not hold."""
+        bad = self.function.append_basic_block("fault")
+        good = self.function.append_basic_block("go")
+        branch = self.builder.cbranch(condition, bad, good)
+        branch.set_weights([1, 100000])
+        self.builder.position_at_end(bad)
+        yield
+        self.builder.position_at_end(good)
+
+    def finish(self) -> None:
+        """The end of the kernel: success, and the way out."""
+        self.builder.branch(self.leave)
+        self.builder.position_at_end(self.leave)
+        for action in self.on_leaving:
+            action()
+        self.builder.ret(self.builder.load(self.status, typ=I32))
+
+    # ----------------------------------------------------------------------------------------- functions and objects
+
+    def declare(
+        self,
+        name: str,
+        result: ir.Type,
+        arguments: Sequence[ir.Type],
+        address: int | None = None,
+        attributes: Sequence[str] = (),
+    ) -> ir.Function:
+        """A function from outside: of this process by `address`, otherwise one the linker knows (libc, libm)."""
+        if address is not None:
+            self.addresses[name] = address
+        found = self.module.globals.get(name)
+        if found is not None:
+            return found
+        function = ir.Function(self.module, ir.FunctionType(result, list(arguments)), name)
+        for attribute in attributes:
+            function.attributes.add(attribute)
+        return function
+
+    def keep(self, thing: Any) -> Any:
+        """Keep a Python object alive for as long as the kernel can be called."""
+        self.kept.append(thing)
+        return thing
+
+    # ------------------------------------------------------------------------------------------------------- memory
+
+    @contextmanager
+    def at_entry(self) -> Iterator[ir.IRBuilder]:
+        """Write at the start of the kernel, before everything else."""
+        before = self.builder
+        self.builder = ir.IRBuilder(self.entry)
+        self.builder.position_before(self.jump)
+        try:
+            yield self.builder
+        finally:
+            self.builder = before
+
+    def on_stack(self, type: ir.Type, count: int = 1, name: str = "") -> ir.Value:
+        """A variable, or a few in a row, on the stack; LLVM makes registers of them where it can."""
+        with self.at_entry() as builder:
+            place = builder.alloca(type, size=I32(count) if count != 1 else None, name=name)
+            place.type = POINTER  # llvmlite would have it point to `type` only
+            return place
+
+    def scratch(self, nbytes: ir.Value | int) -> ir.Value:
+        """Memory for work, aligned to 16 bytes and not initialised, valid until this code is reached again.
+
+        Small static amounts come from the stack; all others are freed when the kernel ends.
+        """
+        if isinstance(nbytes, int):
+            if nbytes <= 1024:
+                place = self.on_stack(I8, max(nbytes, 1))
+                place.align = 64
+                return place
+            nbytes = I64(nbytes)
+        return GrowingMemory(self).at_least(nbytes)
+
+    # -------------------------------------------------------------------------------------------------------- loops
+
+    @contextmanager
+    def loop(self, count: ir.Value, name: str = "i") -> Iterator[ir.Value]:
+        """A loop over 0, 1, …, count − 1; the context is the body, its value the counter (i64).
+
+        >>> # with cx.loop(n) as i: ...
+        """
+        n = known(count)
+        if n is not None and n <= 0:
+            # Emit into a block that is never reached: the caller need not know.
+            dead, after = self.function.append_basic_block("never"), self.function.append_basic_block("after")
+            self.builder.branch(after)
+            self.builder.position_at_end(dead)
+            yield I64(0)
+            self.builder.branch(after)
+            self.builder.position_at_end(after)
+            return
+        if n == 1:
+            yield I64(0)
+            return
+        head = self.builder.block
+        body = self.function.append_basic_block(name)
+        after = self.function.append_basic_block("after")
+        if n is None:
+            self.builder.cbranch(self.builder.icmp_signed(">", count, I64(0)), body, after)
+        else:
+            self.builder.branch(body)
+        self.builder.position_at_end(body)
+        counter = self.builder.phi(I64, name)
+        counter.add_incoming(I64(0), head)
+        yield counter
+        following = self.builder.add(counter, I64(1), flags=("nuw", "nsw"))
+        counter.add_incoming(following, self.builder.block)
+        self.builder.cbranch(self.builder.icmp_signed("<", following, count), body, after)
+        self.builder.position_at_end(after)
+
+    @contextmanager
+    def loops(self, lengths: Sequence[ir.Value]) -> Iterator[list[ir.Value]]:
+        """Loops inside each other, the last the innermost; the value is the list of counters."""
+        if not lengths:
+            yield []
+            return
+        with self.loop(lengths[0]) as i, self.loops(lengths[1:]) as rest:
+            yield [i, *rest]
+
+    @contextmanager
+    def when(self, condition: ir.Value) -> Iterator[None]:
+        """Code that runs only if the condition holds."""
+        with self.builder.if_then(condition):
+            yield
+
+
+class GrowingMemory:
+    """Memory on the heap behind a variable of the kernel: it grows when more is asked for and is freed at the end."""
+
+    def __init__(self, cx: Context):
+        self.cx = cx
+        self.pointer = cx.on_stack(POINTER, name="heap")
+        self.capacity = cx.on_stack(I64, name="capacity")
+        with cx.at_entry() as builder:
+            builder.store(POINTER(None), self.pointer)
+            builder.store(I64(0), self.capacity)
+        free = cx.declare("free", VOID, [POINTER])
+        cx.on_leaving.append(lambda: cx.builder.call(free, [cx.builder.load(self.pointer, typ=POINTER)]) and None)
+
+    def current(self) -> ir.Value:
+        """The pointer as it is now."""
+        return self.cx.builder.load(self.pointer, typ=POINTER)
+
+    def at_least(self, nbytes: ir.Value, keep: bool = False) -> ir.Value:
+        """A pointer to at least so many bytes. With `keep` what was written stays, and growth is by doubling."""
+        cx, builder = self.cx, self.cx.builder
+        enough = builder.icmp_unsigned("<=", nbytes, builder.load(self.capacity, typ=I64))
+        with builder.if_then(builder.not_(enough), likely=False):
+            wanted = builder.select(builder.icmp_unsigned("<", nbytes, I64(64)), I64(64), nbytes)
+            if keep:
+                doubled = builder.shl(builder.load(self.capacity, typ=I64), I64(1))
+                wanted = builder.select(builder.icmp_unsigned("<", wanted, doubled), doubled, wanted)
+                realloc = cx.declare("realloc", POINTER, [POINTER, I64])
+                fresh = builder.call(realloc, [self.current(), wanted])
+            else:
+                free = cx.declare("free", VOID, [POINTER])
+                builder.call(free, [self.current()])
+                builder.store(POINTER(None), self.pointer)
+                builder.store(I64(0), self.capacity)
+                malloc = cx.declare("malloc", POINTER, [I64])
+                fresh = builder.call(malloc, [wanted])
+            cx.fail_if(
+                builder.icmp_unsigned("==", builder.ptrtoint(fresh, I64), I64(0)),
+                "MemoryError", "cannot allocate {0} bytes", wanted,
+            )  # fmt: skip
+            builder.store(fresh, self.pointer)
+            builder.store(wanted, self.capacity)
+        return self.current()
+
+
+TRUE, FALSE = I1(1), I1(0)

@@ -1,0 +1,313 @@
+"""Programs written as native code: blocks, their values, and where results are put.
+
+`Emitter` walks a planned block and writes code for one node after the other. What a node's result is (scalar, lazy,
+view, made) is the plan's decision; how each family of ops is written stands in a file of its own:
+
+    composed.py    results that are computed while they are read: elementwise ops, views, index
+    reduction.py   sums, extremes, scans
+    writing.py     store, add_at, scatter, concatenate
+    control.py     loop, while, cond, require
+
+What has no native code goes to a library (`library.py`) or back to Python (`callback.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from wengert.backend.llvm.array import Array, constant_array, in_memory
+from wengert.backend.llvm.buffer import (
+    F64,
+    I1,
+    I8,
+    I32,
+    I64,
+    POINTER,
+    VOID,
+    Buffer,
+    Complex,
+    Scalar,
+    contiguous_strides,
+    is_native,
+    known,
+    product,
+    register_type,
+    store_element,
+)
+from wengert.backend.llvm.context import Context, GrowingMemory
+from wengert.backend.llvm.faults import SIGNALLED
+from wengert.backend.llvm.interrupt import poll_function
+from wengert.backend.llvm.plan import BlockPlan, Kind, Slot
+from wengert.ir.node import Const, Dyn, Node, Operand, Var, map_refs
+
+ON_STACK = 512
+"""Static arrays of at most so many bytes lie on the stack, where LLVM may turn them into registers."""
+
+
+@dataclass(eq=False)
+class Frame:
+    """A block being written: its plan and the values so far."""
+
+    plan: BlockPlan
+    values: dict[Var, Any] = field(default_factory=dict)
+
+
+class Emitter:
+    """Writes the code of one kernel."""
+
+    def __init__(self, cx: Context, outputs: Sequence[ir.Value], arena: ir.Value | None):
+        self.cx = cx
+        self.outputs = list(outputs)
+        self.arena = arena
+        self.report: list[tuple[str, str]] = []
+        self.loop_depth = 0
+        self._heap: dict[int, GrowingMemory] = {}
+        self._stack: dict[int, ir.Value] = {}
+        self._constants: dict[int, Array] = {}
+        self._work: ir.Value | None = None
+
+    # ------------------------------------------------------------------------------------------------------- values
+
+    def value(self, frame: Frame, operand: Operand) -> Any:
+        """The value of an operand: a scalar or an Array."""
+        if isinstance(operand, Const):
+            if operand.type.ndim == 0:
+                return constant(operand.value, operand.type.dtype)
+            return self._constant_array(operand)
+        return frame.values[operand]
+
+    def array(self, frame: Frame, operand: Operand) -> Array:
+        """The value of an operand as an array, of rank 0 if it is a scalar."""
+        value = self.value(frame, operand)
+        return value if isinstance(value, Array) else constant_array(self.cx, value, operand.type.dtype, [])
+
+    def integer(self, frame: Frame, operand: Operand) -> ir.Value:
+        """The value of an integer scalar, as i64."""
+        value = self.value(frame, operand)
+        if isinstance(value, Array):
+            value = value.load([I64(0)] * value.ndim)
+        return widened(self.cx.builder, value, operand.type.dtype)
+
+    def params(self, frame: Frame, node: Node) -> dict[str, Any]:
+        """Parameters with i64 values in place of what is known only at run time."""
+        if not node.sizes:
+            return node.params
+        sizes = [self.integer(frame, s) for s in node.sizes]
+        return map_refs(
+            node.params, lambda ref: known(sizes[ref.k]) if known(sizes[ref.k]) is not None else sizes[ref.k]
+        )
+
+    def _constant_array(self, operand: Const) -> Array:
+        found = self._constants.get(id(operand.value))
+        if found is None:
+            data = self.cx.keep(np.ascontiguousarray(operand.value, dtype=operand.type.dtype))
+            self.cx.keep(operand.value)
+            name = f"constant{len(self._constants)}"
+            place = ir.GlobalVariable(self.cx.module, ir.ArrayType(I8, data.nbytes), name)
+            place.global_constant = True
+            place.align = 16
+            place.type = POINTER
+            if data.nbytes <= 4096:
+                place.linkage = "internal"
+                place.initializer = ir.Constant(place.value_type, bytearray(data.tobytes()))
+            else:
+                self.cx.addresses[name] = data.ctypes.data
+            buffer = Buffer(place, [I64(n) for n in data.shape], None, data.dtype)
+            found = self._constants[id(operand.value)] = in_memory(self.cx, buffer)
+        return found
+
+    # ------------------------------------------------------------------------------------------------------- memory
+
+    def allocate(self, slot: Slot, lengths: Sequence[ir.Value]) -> Buffer:
+        """The memory of a slot, for an array of these lengths."""
+        lengths = list(lengths)
+        self._check_bounds(slot, lengths)
+        return Buffer(self._pointer(slot, lengths), lengths, None, slot.type.dtype, writable=True)
+
+    def _check_bounds(self, slot: Slot, lengths: list[ir.Value]) -> None:
+        cx = self.cx
+        for k, n in enumerate(slot.type.shape):
+            length = lengths[k]
+            if isinstance(n, int) and known(length) != n:
+                cx.fail_if(
+                    cx.builder.icmp_signed("!=", length, I64(n)), "ValueError",
+                    "an array has length {0} along an axis where {1} was expected", length, I64(n),
+                )  # fmt: skip
+                lengths[k] = I64(n)
+            elif isinstance(n, Dyn) and n.bound is not None and (known(length) is None or known(length) > n.bound):
+                cx.fail_if(
+                    cx.builder.icmp_unsigned(">", length, I64(n.bound)), "ValueError",
+                    "an array has length {0} along an axis where at most {1} was expected", length, I64(n.bound),
+                )  # fmt: skip
+
+    def _pointer(self, slot: Slot, lengths: Sequence[ir.Value]) -> ir.Value:
+        builder = self.cx.builder
+        if slot.output is not None:
+            return self.outputs[slot.output]
+        if slot.on_stack:
+            if id(slot) not in self._stack:
+                place = self.cx.on_stack(I8, max(slot.nbytes or 0, 1), "small")
+                place.align = 64
+                self._stack[id(slot)] = place
+            return self._stack[id(slot)]
+        if slot.offset is not None:
+            return builder.gep(self.arena, [I64(slot.offset)], inbounds=True, source_etype=I8)
+        return self.heap(slot).at_least(self.byte_count(lengths, slot.type.dtype))
+
+    def heap(self, slot: Slot) -> GrowingMemory:
+        if id(slot) not in self._heap:
+            self._heap[id(slot)] = GrowingMemory(self.cx)
+        return self._heap[id(slot)]
+
+    def byte_count(self, lengths: Sequence[ir.Value], dtype: np.dtype) -> ir.Value:
+        """How many bytes an array needs; a MemoryError if that is not a number."""
+        cx = self.cx
+        total: ir.Value = I64(dtype.itemsize)
+        for n in lengths:
+            if known(n) is not None and known(total) is not None:
+                total = I64(known(total) * known(n))  # type: ignore[operator]
+                continue
+            pair = cx.builder.umul_with_overflow(total, n)
+            cx.fail_if(cx.builder.extract_value(pair, 1), "MemoryError", "an array is too large")
+            total = cx.builder.extract_value(pair, 0)
+        return total
+
+    def current(self, slot: Slot, lengths: Sequence[ir.Value]) -> Array:
+        """What lies in a slot now."""
+        return in_memory(self.cx, Buffer(self._place(slot), list(lengths), None, slot.type.dtype, writable=True), slot)
+
+    def _place(self, slot: Slot) -> ir.Value:
+        return self._heap[id(slot)].current() if id(slot) in self._heap else self._pointer(slot, [])
+
+    # ------------------------------------------------------------------------------------------------------- copying
+
+    def make(self, array: Array, slot: Slot) -> Array:
+        """Compute an array into a slot."""
+        buffer = self.allocate(slot, array.lengths)
+        self.fill(array, buffer)
+        slot.epoch += 1
+        return in_memory(self.cx, buffer, slot)
+
+    def in_buffer(self, array: Array) -> Buffer:
+        """The array in memory; where it is not, in scratch memory."""
+        return array.buffer if array.buffer is not None else self.in_scratch(array)
+
+    def in_scratch(self, array: Array) -> Buffer:
+        """A copy of the array in scratch memory."""
+        count = [known(n) for n in array.lengths]
+        nbytes: Any = None
+        if None not in count:
+            nbytes = int(np.prod(count, dtype=object)) * array.dtype.itemsize  # type: ignore[arg-type]
+        pointer = self.cx.scratch(nbytes if nbytes is not None else self.byte_count(array.lengths, array.dtype))
+        buffer = Buffer(pointer, array.lengths, None, array.dtype, writable=True)
+        self.fill(array, buffer)
+        return buffer
+
+    def fill(self, array: Array, target: Buffer) -> None:
+        """Write the elements of an array into memory of the same lengths."""
+        cx, builder = self.cx, self.cx.builder
+        total = product(builder, array.lengths)
+        if target.strides is None and array.buffer is not None and array.buffer.strides is None:
+            if array.buffer.pointer is target.pointer:
+                return
+            if known(total) is None or known(total) > 8:  # type: ignore[operator]
+                array.check()
+                self.copy_bytes(target.pointer, array.buffer.pointer, self.byte_count(array.lengths, array.dtype))
+                self.work(total)
+                return
+        if target.strides is None and array.flat is not None:
+            with cx.loop(total) as i:
+                store_element(cx.builder, array.flat(i), target.pointer, i, target.dtype)
+        else:
+            strides = contiguous_strides(builder, target.lengths) if target.strides is None else target.strides
+            with cx.loops(array.lengths) as indices:
+                value = array.load(indices)
+                store_element(cx.builder, value, target.pointer, _dot(cx.builder, indices, strides), target.dtype)
+        self.work(total)
+
+    def copy_bytes(self, target: ir.Value, source: ir.Value, nbytes: ir.Value) -> None:
+        memcpy = self.cx.declare("llvm.memcpy.p0.p0.i64", VOID, [POINTER, POINTER, I64, I1])
+        self.cx.builder.call(memcpy, [target, source, nbytes, I1(0)])
+
+    def zero(self, target: Buffer) -> None:
+        """Fill a contiguous buffer with zeros."""
+        memset = self.cx.declare("llvm.memset.p0.i64", VOID, [POINTER, I8, I64, I1])
+        self.cx.builder.call(memset, [target.pointer, I8(0), self.byte_count(target.lengths, target.dtype), I1(0)])
+
+    # ----------------------------------------------------------------------------------------------------- Ctrl-C
+
+    def work(self, amount: ir.Value) -> None:
+        """Note that so many steps were done inside a loop; every so often a signal may end the kernel."""
+        n = known(amount)
+        if not self.loop_depth or (n is not None and n < 64):
+            return
+        self.poll(amount)
+
+    def poll(self, amount: ir.Value) -> None:
+        cx, b = self.cx, self.cx.builder
+        if self._work is None:
+            self._work = cx.on_stack(I64, name="work")
+            with cx.at_entry() as at_entry:
+                at_entry.store(I64(0), self._work)
+        done = b.add(b.load(self._work, typ=I64), amount)
+        b.store(done, self._work)
+        with b.if_then(b.icmp_signed(">", done, I64(POLL_EVERY)), likely=False):
+            b.store(I64(0), self._work)
+            interrupted = b.icmp_signed("!=", b.call(poll_function(cx), [cx.record]), I32(0))
+            with cx.unlikely(interrupted):
+                cx.exit_with(I32(SIGNALLED))
+
+
+POLL_EVERY = 1 << 20
+"""Steps of loops between two looks whether the user pressed Ctrl-C: well under a millisecond for the cheapest steps."""
+
+
+def _dot(builder: ir.IRBuilder, indices: Sequence[ir.Value], strides: Sequence[ir.Value]) -> ir.Value:
+    total: ir.Value = I64(0)
+    for i, s in zip(indices, strides, strict=True):
+        if known(s) == 1:
+            term = i
+        else:
+            term = builder.mul(i, s, flags=("nsw",))
+        total = term if known(total) == 0 else builder.add(total, term, flags=("nsw",))
+    return total
+
+
+def constant(value: Any, dtype: np.dtype) -> Scalar:
+    """A scalar constant.
+
+    >>> print(constant(2, np.dtype(float)))
+    double 0x4000000000000000
+    """
+    if isinstance(value, np.ndarray):
+        value = value[()]
+    if not is_native(dtype):
+        return ir.Constant(register_type(dtype), bytearray(np.asarray(value, dtype).tobytes()))
+    if dtype.kind == "c":
+        part = register_type(dtype)
+        return Complex(_real(part, np.real(value), dtype), _real(part, np.imag(value), dtype))
+    return _real(register_type(dtype), value, dtype)
+
+
+def _real(type: ir.Type, value: Any, dtype: np.dtype) -> ir.Value:
+    if isinstance(type, ir.IntType):
+        return type(int(value))
+    return type(float(value))
+
+
+def widened(builder: ir.IRBuilder, value: ir.Value, dtype: np.dtype) -> ir.Value:
+    """An integer or bool as i64."""
+    width = value.type.width
+    if isinstance(value, ir.Constant):
+        return I64(int(value.constant))
+    if width == 64:
+        return value
+    return builder.sext(value, I64) if dtype.kind == "i" else builder.zext(value, I64)
+
+
+__all__ = ["Emitter", "Frame", "Kind", "F64"]

@@ -1,0 +1,72 @@
+"""From LLVM IR to code in memory.
+
+One engine per program, so that a program that is dropped takes its code with it. Functions from outside are told to
+the engine by address: those a context declared with one, and those of `natives.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+import llvmlite.binding as llvm
+
+from wengert.backend.llvm import natives
+
+
+@functools.cache
+def _initialised() -> llvm.Target:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_triple(llvm.get_process_triple())
+
+
+@functools.cache
+def _host() -> tuple[str, str]:
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def target_machine() -> llvm.TargetMachine:
+    target = _initialised()
+    cpu, features = _host()
+    return target.create_target_machine(cpu=cpu, features=features, opt=3, codemodel="jitdefault", jit=True)
+
+
+class Code:
+    """Optimised code in memory, for as long as this object lives."""
+
+    def __init__(self, text: str, addresses: Mapping[str, int]):
+        machine = target_machine()
+        module = llvm.parse_assembly(text)
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        options.loop_vectorization = True
+        options.slp_vectorization = True
+        options.loop_interleaving = True
+        options.loop_unrolling = True
+        builder = llvm.create_pass_builder(machine, options)
+        passes = builder.getModulePassManager()
+        passes.run(module, builder)
+        self.module = module
+        self._machine = target_machine()  # the engine takes the other one
+        self.engine = llvm.create_mcjit_compiler(module, machine)
+        for value in [*module.functions, *module.global_variables]:
+            if value.is_declaration:
+                place = addresses.get(value.name)
+                if place is None:
+                    place = natives.address(value.name)
+                if place is not None:
+                    self.engine.add_global_mapping(value, place)
+        self.engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        return self.engine.get_function_address(name)
+
+    @property
+    def llvm(self) -> str:
+        return str(self.module)
+
+    @property
+    def assembly(self) -> str:
+        return self._machine.emit_assembly(self.module)

@@ -1,0 +1,329 @@
+"""The quick way to call a kernel: a C function for CPython, written together with the kernel.
+
+Most calls come with just what the kernel wants: arrays of the right dtype and shape, contiguous and aligned. The entry
+sees that by reading the objects' fields, calls the kernel, and makes the arrays of the results, all in native code. In
+any other case it hands its arguments to the plain way (`native.py`), which converts, or says what is wrong.
+
+`PyArrayObject`, and Python's and NumPy's scalars, have had these layouts since NumPy 1.0; builds of CPython without a
+GIL have other object heads and use the plain way always, as does everything that is not CPython with 64 bits.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import sysconfig
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numpy._core import _multiarray_umath
+
+from wengert.backend.llvm.buffer import I8, I32, I64, POINTER, VOID, is_native
+from wengert.backend.llvm.faults import RECORD
+from wengert.ir.node import Dyn, Type
+
+IS_POSSIBLE = (
+    sys.implementation.name == "cpython"
+    and ctypes.sizeof(ctypes.c_void_p) == 8
+    and not sysconfig.get_config_var("Py_GIL_DISABLED")
+)
+
+_TYPE, _DATA, _NDIM, _LENGTHS, _DESCR, _FLAGS, _VALUE = 8, 16, 24, 32, 56, 64, 16
+"""Where the fields lie: of any object its type; of an array data, rank, lengths, dtype, flags; a scalar's value."""
+
+_GOOD = 0x0001 | 0x0100
+"""NPY_ARRAY_C_CONTIGUOUS and NPY_ARRAY_ALIGNED."""
+
+_METH_FASTCALL = 0x0080
+
+
+class _Method(ctypes.Structure):
+    """PyMethodDef."""
+
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    ]
+
+
+def _numpy_api(index: int) -> int:
+    """The address of a function in NumPy's C API, by its place in the table, which never changes."""
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = get(_multiarray_umath._ARRAY_API, None)
+    return ctypes.cast(table, ctypes.POINTER(ctypes.c_void_p))[index] or 0
+
+
+_PYARRAY_SCALAR, _PYARRAY_NEW = 60, 93
+
+
+class Entry:
+    """Writes the entry of a kernel, `enter(self, args, count)`, into its module.
+
+    `plain` and `fail` are names of global symbols at whose address lie the Python functions to fall back to: the plain
+    way, and what to call with the address of the fault record (status first) if the kernel failed.
+    """
+
+    def __init__(
+        self, module: ir.Module, kernel: ir.Function, inputs: list[Type], outputs: list[Type], releases_gil: bool
+    ):
+        self.module, self.kernel = module, kernel
+        self.inputs, self.outputs, self.releases_gil = inputs, outputs, releases_gil
+        self.addresses: dict[str, int] = {}
+
+    def write(self) -> bool:
+        """Whether there is an entry: not for scalars of unusual dtypes."""
+        if not IS_POSSIBLE or not all(is_native(t.dtype) for t in (*self.inputs, *self.outputs)):
+            return False
+        function = ir.Function(self.module, ir.FunctionType(POINTER, [POINTER, POINTER, I64]), "enter")
+        self.function = function
+        self.top = ir.IRBuilder(function.append_basic_block("entry"))
+        start = function.append_basic_block("start")
+        self.top.position_before(self.top.branch(start))
+        self.b = ir.IRBuilder(start)
+        self.slow = function.append_basic_block("slow")
+        self.args = function.args[1]
+        self.record = self._stack(I64, RECORD + 1)
+        self._expect(self.b.icmp_signed("==", function.args[2], I64(len(self.inputs))))
+        values: list[ir.Value] = [self._at(self.record, 8)]
+        for k, type in enumerate(self.inputs):
+            argument = self.b.load(self._at(self.args, 8 * k), typ=POINTER)
+            values += self._array(argument, type) if type.ndim else [self._scalar(argument, type)]
+        made: list[tuple[Type, ir.Value | None, ir.Value]] = []
+        for type in self.outputs:
+            made.append(self._room(type, made))
+        values += [place for _, _, place in made]
+        status = self._kernel(values)
+        good = function.append_basic_block("good")
+        bad = function.append_basic_block("bad")
+        self.b.cbranch(self.b.icmp_signed("==", status, I32(0)), good, bad).set_weights([100000, 1])
+        self.b.position_at_end(bad)
+        self._failed(status, made)
+        self.b.position_at_end(good)
+        self._results(made)
+        self.b.position_at_end(self.slow)
+        call = self._python("PyObject_Vectorcall", POINTER, [POINTER, POINTER, I64, POINTER])
+        self.b.ret(self.b.call(call, [self._object("wg_plain"), *function.args[1:], POINTER(None)]))
+        return True
+
+    # ------------------------------------------------------------------------------------------------------ building
+
+    def _stack(self, type: ir.Type, count: int) -> ir.Value:
+        place = self.top.alloca(type, size=I32(count))
+        place.type = POINTER
+        place.align = 16
+        return place
+
+    def _at(self, pointer: ir.Value, offset: int) -> ir.Value:
+        return self.b.gep(pointer, [I64(offset)], source_etype=I8)
+
+    def _field(self, pointer: ir.Value, offset: int, type: ir.Type) -> ir.Value:
+        return self.b.load(self._at(pointer, offset), typ=type)
+
+    def _object(self, name: str, thing: Any = None) -> ir.Value:
+        """A Python object, by a symbol at its address."""
+        found = self.module.globals.get(name)
+        if found is None:
+            found = ir.GlobalVariable(self.module, I8, name)
+            found.type = POINTER
+            if thing is not None:
+                self.addresses[name] = id(thing)
+        return found
+
+    def _function(self, name: str, result: ir.Type, arguments: list[ir.Type], address: int) -> ir.Function:
+        found = self.module.globals.get(name)
+        if found is None:
+            self.addresses[name] = address
+            found = ir.Function(self.module, ir.FunctionType(result, arguments), name)
+        return found
+
+    def _python(self, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Function:
+        address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+        return self._function(name, result, arguments, address)
+
+    def _expect(self, condition: ir.Value) -> None:
+        """Go the plain way unless the condition holds."""
+        following = self.function.append_basic_block("next")
+        self.b.cbranch(condition, following, self.slow).set_weights([1000, 1])
+        self.b.position_at_end(following)
+
+    def _is(self, pointer: ir.Value, name: str, thing: Any) -> ir.Value:
+        return self.b.icmp_unsigned("==", pointer, self._object(name, thing))
+
+    # ----------------------------------------------------------------------------------------------------- arguments
+
+    def _array(self, argument: ir.Value, type: Type) -> list[ir.Value]:
+        """Data, and lengths where they are not known."""
+        b = self.b
+        self._expect(self._is(self._field(argument, _TYPE, POINTER), "wg_type_ndarray", np.ndarray))
+        self._expect(self._is(self._field(argument, _DESCR, POINTER), f"wg_dtype_{type.dtype.char}", type.dtype))
+        flags = b.and_(self._field(argument, _FLAGS, I32), I32(_GOOD))
+        right = b.icmp_signed("==", flags, I32(_GOOD))
+        self._expect(b.and_(right, b.icmp_signed("==", self._field(argument, _NDIM, I32), I32(type.ndim))))
+        lengths = self._field(argument, _LENGTHS, POINTER)
+        found = []
+        for k, n in enumerate(type.shape):
+            length = self._field(lengths, 8 * k, I64)
+            if not isinstance(n, Dyn):
+                self._expect(b.icmp_signed("==", length, I64(n)))
+                continue
+            found.append(length)
+            if n.bound is not None:
+                self._expect(b.icmp_signed("<=", length, I64(n.bound)))
+        return [self._field(argument, _DATA, POINTER), *found]
+
+    def _scalar(self, argument: ir.Value, type: Type) -> ir.Value:
+        """Where a scalar's value lies."""
+        kind, b = type.dtype.kind, self.b
+        numpy_type = type.dtype.type
+        own = self._field(argument, _TYPE, POINTER)
+        right = self._is(own, f"wg_type_{numpy_type.__name__}", numpy_type)
+        place = self._at(argument, _VALUE)
+        if type.dtype.char == "d":
+            right = b.or_(right, self._is(own, "wg_type_python_float", float))
+        elif type.dtype.char == "D":
+            right = b.or_(right, self._is(own, "wg_type_python_complex", complex))
+        elif kind == "b" or (kind == "i" and type.dtype.itemsize == 8):
+            return self._python_integer(argument, own, right, kind)
+        self._expect(right)
+        return place
+
+    def _python_integer(self, argument: ir.Value, own: ir.Value, right: ir.Value, kind: str) -> ir.Value:
+        """A NumPy int64 or bool, or the int or bool that stands for it."""
+        b = self.b
+        value = self._stack(I64, 1)
+        numpys = self.function.append_basic_block("numpy")
+        pythons = self.function.append_basic_block("python")
+        after = self.function.append_basic_block("after")
+        b.cbranch(right, numpys, pythons)
+        b.position_at_end(numpys)
+        loaded = self._field(argument, _VALUE, I64 if kind == "i" else I8)
+        b.store(loaded, value)
+        b.branch(after)
+        b.position_at_end(pythons)
+        if kind == "b":
+            yes = self._is(argument, "wg_true", True)
+            self._expect(b.or_(yes, self._is(argument, "wg_false", False)))
+            b.store(b.zext(yes, I8), value)
+        else:
+            self._expect(self._is(own, "wg_type_python_int", int))
+            overflow = self._stack(I32, 1)
+            read = self._python("PyLong_AsLongLongAndOverflow", I64, [POINTER, POINTER])
+            b.store(b.call(read, [argument, overflow]), value)
+            self._expect(b.icmp_signed("==", b.load(overflow, typ=I32), I32(0)))
+        b.branch(after)
+        b.position_at_end(after)
+        return value
+
+    # ------------------------------------------------------------------------------------------------------- results
+
+    def _room(self, type: Type, made: list) -> tuple[Type, ir.Value | None, ir.Value]:
+        """The array of a result and where its data are; for others a place on the stack."""
+        b = self.b
+        if not type.is_static:
+            words = self._stack(I64, 1 + type.ndim)
+            b.store(POINTER(None), words)
+            return type, None, words
+        if not type.ndim:
+            return type, None, self._stack(I64, 2)
+        lengths = self._stack(I64, type.ndim)
+        for k, n in enumerate(type.shape):
+            b.store(I64(n), self._at(lengths, 8 * k))
+        array = self._new_array(type, lengths, lambda: self._drop(made))
+        return type, array, self._field(array, _DATA, POINTER)
+
+    def _new_array(self, type: Type, lengths: ir.Value, on_failure: Callable[[], None]) -> ir.Value:
+        b = self.b
+        new = self._function(
+            "wg_PyArray_New", POINTER, [POINTER, I32, POINTER, I32, POINTER, POINTER, I32, I32, POINTER],
+            _numpy_api(_PYARRAY_NEW),
+        )  # fmt: skip
+        null = POINTER(None)
+        array = b.call(new, [self._object("wg_type_ndarray", np.ndarray), I32(type.ndim), lengths,
+                             I32(type.dtype.num), null, null, I32(0), I32(0), null])  # fmt: skip
+        with b.if_then(b.icmp_unsigned("==", array, null), likely=False):
+            on_failure()
+            b.ret(null)
+        return array
+
+    def _kernel(self, values: list[ir.Value]) -> ir.Value:
+        b = self.b
+        if not self.releases_gil:
+            return b.call(self.kernel, values)
+        state = b.call(self._python("PyEval_SaveThread", POINTER, []), [])
+        status = b.call(self.kernel, values)
+        b.call(self._python("PyEval_RestoreThread", VOID, [POINTER]), [state])
+        return status
+
+    def _drop(self, made: list) -> None:
+        for type, array, place in made:
+            if array is not None:
+                self.b.call(self._python("Py_DecRef", VOID, [POINTER]), [array])
+            elif not type.is_static:
+                free = self.module.globals.get("free") or ir.Function(
+                    self.module, ir.FunctionType(VOID, [POINTER]), "free"
+                )
+                self.b.call(free, [self.b.load(place, typ=POINTER)])
+
+    def _failed(self, status: ir.Value, made: list) -> None:
+        b = self.b
+        b.store(b.zext(status, I64), self.record)
+        self._drop(made)
+        address = b.call(self._python("PyLong_FromVoidPtr", POINTER, [POINTER]), [self.record])
+        call = self._python("PyObject_CallOneArg", POINTER, [POINTER, POINTER])
+        found = b.call(call, [self._object("wg_fail"), address])
+        b.call(self._python("Py_DecRef", VOID, [POINTER]), [address])
+        b.ret(found)
+
+    def _results(self, made: list) -> None:
+        b = self.b
+        results = b.call(self._python("PyList_New", POINTER, [I64]), [I64(len(made))])
+        put = self._python("PyList_SetItem", I32, [POINTER, I64, POINTER])
+        for k, (type, array, place) in enumerate(made):
+            if array is None and not type.ndim:
+                new = self._function(
+                    "wg_PyArray_Scalar", POINTER, [POINTER, POINTER, POINTER], _numpy_api(_PYARRAY_SCALAR)
+                )
+                array = b.call(new, [place, self._object(f"wg_dtype_{type.dtype.char}", type.dtype), POINTER(None)])
+            elif array is None:
+                array = self._received(type, place, lambda k=k: self._drop([*made[k:]]))  # type: ignore[misc]
+            b.call(put, [results, I64(k), array])
+        b.ret(results)
+
+    def _received(self, type: Type, words: ir.Value, on_failure: Callable[[], None]) -> ir.Value:
+        """A result whose lengths the kernel found: its memory becomes an array's."""
+        b = self.b
+        lengths = self._stack(I64, type.ndim)
+        place = 1
+        nbytes: ir.Value = I64(type.dtype.itemsize)
+        for k, n in enumerate(type.shape):
+            length: ir.Value = I64(n) if isinstance(n, int) else self._field(words, 8 * place, I64)
+            place += not isinstance(n, int)
+            b.store(length, self._at(lengths, 8 * k))
+            nbytes = b.mul(nbytes, length)
+        array = self._new_array(type, lengths, on_failure)
+        memory = b.load(words, typ=POINTER)
+        copy = self.module.globals.get("memcpy") or ir.Function(
+            self.module, ir.FunctionType(POINTER, [POINTER, POINTER, I64]), "memcpy"
+        )
+        b.call(copy, [self._field(array, _DATA, POINTER), memory, nbytes])
+        free = self.module.globals.get("free") or ir.Function(self.module, ir.FunctionType(VOID, [POINTER]), "free")
+        b.call(free, [memory])
+        b.store(POINTER(None), words)
+        return array
+
+
+def python_function(address: int, name: str, keeper: Any) -> Any:
+    """The native function at an address as a builtin function of Python. It keeps `keeper` alive.
+
+    `keeper` must have an attribute `method`, which this sets: CPython needs it for as long as the function lives.
+    """
+    method = _Method(name.encode(), address, _METH_FASTCALL, None)
+    keeper.method = method
+    new = ctypes.pythonapi.PyCFunction_NewEx
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    return new(ctypes.addressof(method), keeper, None)

@@ -1,0 +1,158 @@
+"""A program as one native function, and what Python must know to call it.
+
+The kernel of a program takes the place for fault values, its inputs and the places of its outputs. Inputs are never
+written to and outputs overlap nothing, which is what `noalias` says. Around it stands `call(record, table)`, which
+takes all of them from a table of pointers: an array's data; the address of a scalar; for an axis whose length is known only
+at run time, the address of that length. A result with such an axis comes as a descriptor, memory that belongs to the
+caller (`free`) and lengths, because nobody knows before how much is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from wengert.backend.llvm import faults
+from wengert.backend.llvm.array import Array, in_memory
+from wengert.backend.llvm.buffer import I32, I64, POINTER, Buffer, element_pointer, load_element, store_element
+from wengert.backend.llvm.composed import natively
+from wengert.backend.llvm.context import Context
+from wengert.backend.llvm.emitter import ON_STACK, Emitter, Frame
+from wengert.backend.llvm.entry import Entry
+from wengert.backend.llvm.plan import lay_out, plan_program
+from wengert.backend.llvm.run import run_block
+from wengert.backend.llvm.traits import byte_bound
+from wengert.ir.node import Const, Dyn, Program, Type
+
+STACK_IN_ALL = 1 << 14
+"""At most so many bytes of the stack are used for small arrays."""
+
+
+@dataclass
+class Kernel:
+    """The text of a module and what belongs to it."""
+
+    text: str
+    addresses: dict[str, int]
+    kept: list[Any]
+    faults: list[faults.Fault]
+    report: list[tuple[str, str]]
+    inputs: list[Type]
+    outputs: list[Type]
+    has_entry: bool
+
+
+def dynamic_axes(type: Type) -> list[int]:
+    return [k for k, n in enumerate(type.shape) if isinstance(n, Dyn)]
+
+
+def write_kernel(program: Program) -> Kernel:
+    """The LLVM module of a program."""
+    plan, slots = plan_program(program.block, natively)
+    on_stack = 0
+    for slot in slots:
+        nbytes = slot.nbytes
+        if slot.output is None and nbytes is not None and nbytes <= ON_STACK and on_stack + nbytes <= STACK_IN_ALL:
+            slot.on_stack = True
+            on_stack += nbytes
+    arena_size = lay_out(slots)
+
+    module = ir.Module(program.name)
+    inputs = [p.type for p in plan.block.params]
+    outputs = [r.type for r in plan.block.results]
+    parts: list[ir.Type] = [POINTER]
+    for t in inputs:
+        parts += [POINTER] + [I64] * len(dynamic_axes(t))
+    parts += [POINTER] * len(outputs)
+    function = ir.Function(module, ir.FunctionType(I32, parts), "kernel")
+    function.linkage = "internal"
+    function.attributes.add("nounwind")
+    function.attributes.add("noinline")  # both ways to call it would have a copy
+    for argument in function.args:
+        if argument.type == POINTER:
+            argument.add_attribute("noalias")
+    cx = Context(module, function, function.args[0])
+    arguments = iter(function.args[1:])
+    values: dict[Any, Any] = {}
+    for p in plan.block.params:
+        pointer = next(arguments)
+        lengths = [I64(n) if isinstance(n, int) else next(arguments) for n in p.type.shape]
+        buffer = Buffer(pointer, lengths, None, p.type.dtype)
+        if p.type.ndim:
+            values[p] = in_memory(cx, buffer)
+        else:
+            values[p] = load_element(cx.builder, pointer, I64(0), p.type.dtype)
+    places = list(arguments)
+    em = Emitter(cx, places, None)
+    if arena_size:
+        em.arena = cx.scratch(arena_size)
+    frame = Frame(plan, values)
+    run_block(em, frame)
+    for k, result in enumerate(plan.block.results):
+        _put_out(em, frame, k, result)
+    cx.finish()
+    runs_long = any(name in ("loop", "while") for name, _ in em.report) or any(
+        (byte_bound(t) or 1 << 62) > 1 << 15 for t in (*inputs, *outputs)
+    )
+    _write_call(module, function, inputs, outputs)
+    entry = Entry(module, function, inputs, outputs, runs_long)
+    has_entry = entry.write()
+    addresses = cx.addresses | entry.addresses
+    return Kernel(str(module), addresses, cx.kept, cx.faults, em.report, inputs, outputs, has_entry)
+
+
+def _put_out(em: Emitter, frame: Frame, k: int, result: Any) -> None:
+    """Bring a result of the program to its place."""
+    cx, type = em.cx, result.type
+    value = em.value(frame, result)
+    place = em.outputs[k]
+    if not isinstance(value, Array):
+        store_element(cx.builder, value, place, I64(0), type.dtype)
+        return
+    if type.is_static:
+        slot = None if isinstance(result, Const) else _slot(frame, result)
+        if slot is not None and slot.output == k and value.whole:
+            return
+        em.fill(value, Buffer(place, value.lengths, None, type.dtype, writable=True))
+        return
+    nbytes = em.byte_count(value.lengths, type.dtype)
+    malloc = cx.declare("malloc", POINTER, [I64])
+    memory = cx.builder.call(malloc, [cx.builder.add(nbytes, I64(1))])
+    cx.fail_if(
+        cx.builder.icmp_unsigned("==", cx.builder.ptrtoint(memory, I64), I64(0)),
+        "MemoryError", "cannot allocate {0} bytes", nbytes,
+    )  # fmt: skip
+    cx.builder.store(memory, place)
+    for j, axis in enumerate(dynamic_axes(type)):
+        cx.builder.store(value.lengths[axis], element_pointer(cx.builder, place, I64(1 + j), np.dtype(np.int64)))
+    em.fill(value, Buffer(memory, value.lengths, None, type.dtype, writable=True))
+
+
+def _slot(frame: Frame, result: Any) -> Any:
+    version = frame.plan.alias(result)
+    return frame.plan.slots.get(version) if version is not None else None
+
+
+def _write_call(module: ir.Module, kernel: ir.Function, inputs: list[Type], outputs: list[Type]) -> None:
+    function = ir.Function(module, ir.FunctionType(I32, [POINTER, POINTER]), "call")
+    builder = ir.IRBuilder(function.append_basic_block())
+    record, table = function.args
+    position = 0
+
+    def following() -> ir.Value:
+        nonlocal position
+        place = builder.gep(table, [I64(position)], source_etype=POINTER)
+        position += 1
+        return builder.load(place, typ=POINTER)
+
+    arguments = [record]
+    for t in inputs:
+        arguments.append(following())
+        for _ in dynamic_axes(t):
+            arguments.append(builder.load(following(), typ=I64))
+    for _ in outputs:
+        arguments.append(following())
+    builder.ret(builder.call(kernel, arguments))

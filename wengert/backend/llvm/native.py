@@ -1,0 +1,147 @@
+"""Programs that run as native code: `compile_program`, and the callable it returns.
+
+This is the plain way to call a kernel, by `ctypes`; it converts arguments that are not as the kernel wants them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from typing import Any
+
+import numpy as np
+
+from wengert.backend.llvm import faults
+from wengert.backend.llvm.engine import Code
+from wengert.backend.llvm.entry import python_function
+from wengert.backend.llvm.kernel import Kernel, dynamic_axes, write_kernel
+from wengert.ir.node import Program, Type
+
+_CALL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+_free = ctypes.CDLL(None).free
+_free.argtypes, _free.restype = [ctypes.c_void_p], None
+
+
+def compile_program(program: Program) -> Native:
+    """The program as native code."""
+    return Native(program.name, write_kernel(program))
+
+
+class Native:
+    """A compiled program: call it with the values of the program's inputs to get the list of its results.
+
+    `enter` is what a call comes to: a builtin function where there is a quick way (`entry.py`). Those who call often
+    may keep it; it holds all it needs.
+    """
+
+    def __init__(self, name: str, kernel: Kernel):
+        self.name = name
+        self.report = kernel.report
+        self._plain = _Plain(name, kernel)
+        self.enter = self._plain.entry()
+
+    @property
+    def llvm(self) -> str:
+        """The LLVM IR, optimised."""
+        return self._plain.code.llvm
+
+    @property
+    def assembly(self) -> str:
+        return self._plain.code.assembly
+
+    def __repr__(self) -> str:
+        return f"<native {self.name}>"
+
+    def __call__(self, *args: Any) -> list[Any]:
+        return self.enter(*args)
+
+
+class _Plain:
+    """The code of a program and the plain way to call it."""
+
+    def __init__(self, name: str, kernel: Kernel):
+        self.name = name
+        self.kernel = kernel
+        addresses = dict(kernel.addresses)
+        if kernel.has_entry:
+            # Functions, not methods: the entry must not be what keeps this object alive.
+            self._fallbacks = _fallbacks(weakref.ref(self))
+            addresses["wg_plain"], addresses["wg_fail"] = map(id, self._fallbacks)
+        self.code = Code(kernel.text, addresses)
+        self._call = _CALL(self.code.address("call"))
+        self.method: Any = None
+
+    def entry(self) -> Any:
+        if not self.kernel.has_entry:
+            return self.call
+        return python_function(self.code.address("enter"), self.name, self)
+
+    def fail(self, address: int) -> None:
+        """Raise what the fault record at an address says, whose first word is the status."""
+        words = list((ctypes.c_int64 * (1 + faults.RECORD)).from_address(address))
+        raise faults.exception_for(words[0], self.kernel.faults, words[1:])
+
+    def call(self, *args: Any) -> list[Any]:
+        kernel = self.kernel
+        if len(args) != len(kernel.inputs):
+            raise TypeError(f"{self.name} takes {len(kernel.inputs)} arguments, not {len(args)}")
+        table: list[int] = []
+        alive: list[Any] = []
+        for k, (arg, type) in enumerate(zip(args, kernel.inputs, strict=True)):
+            array = _as_argument(arg, type, k)
+            alive.append(array)
+            table.append(array.__array_interface__["data"][0])
+            for axis in dynamic_axes(type):
+                length = ctypes.c_int64(array.shape[axis])
+                alive.append(length)
+                table.append(ctypes.addressof(length))
+        outputs: list[Any] = []
+        for type in kernel.outputs:
+            if type.is_static:
+                out: Any = np.empty(type.shape, type.dtype)  # type: ignore[arg-type]
+                table.append(out.__array_interface__["data"][0])
+            else:
+                out = (ctypes.c_int64 * (1 + len(dynamic_axes(type))))()
+                table.append(ctypes.addressof(out))
+            outputs.append(out)
+        pointers = (ctypes.c_void_p * max(len(table), 1))(*table)
+        record = (ctypes.c_int64 * faults.RECORD)()
+        status = self._call(ctypes.addressof(record), ctypes.addressof(pointers))
+        results = [
+            out if isinstance(out, np.ndarray) else _received(out, type)
+            for out, type in zip(outputs, kernel.outputs, strict=True)
+        ]
+        if status != faults.OK:
+            raise faults.exception_for(status, kernel.faults, list(record))
+        return [out[()] if not out.ndim else out for out in results]
+
+
+def _fallbacks(plain: Any) -> tuple[Any, Any]:
+    return (lambda *args: plain().call(*args)), (lambda address: plain().fail(address))
+
+
+def _as_argument(arg: Any, type: Type, k: int) -> np.ndarray:
+    """An argument as the kernel wants it: C-contiguous, aligned, in native byte order."""
+    array = np.asarray(arg)
+    if array.dtype.newbyteorder("=") != type.dtype:
+        if type.shape or not np.can_cast(array.dtype, type.dtype, "same_kind"):
+            raise TypeError(f"argument {k} has dtype {array.dtype}, not {type.dtype}")
+        array = array.astype(type.dtype)
+    if array.ndim != type.ndim or any(
+        n != m if isinstance(n, int) else n.bound is not None and m > n.bound
+        for n, m in zip(type.shape, array.shape, strict=True)
+    ):
+        raise ValueError(f"argument {k} has shape {array.shape}, not {type}")
+    return np.require(array, type.dtype.newbyteorder("="), ["C", "A"])
+
+
+def _received(descriptor: Any, type: Type) -> Any:
+    """The array of a descriptor, whose memory is freed."""
+    if not descriptor[0]:
+        return None
+    lengths = iter(list(descriptor)[1:])
+    shape = [n if isinstance(n, int) else next(lengths) for n in type.shape]
+    out = np.empty(shape, type.dtype)
+    ctypes.memmove(out.ctypes.data, descriptor[0], out.nbytes)
+    _free(descriptor[0])
+    return out

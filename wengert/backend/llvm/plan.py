@@ -1,0 +1,490 @@
+"""Where values live, and what may be overwritten: decided before any code is written.
+
+Every array value of a block is one of
+
+    LAZY   not in memory: computed, element by element, by whoever reads it (there is one reader, which reads each
+           element once; or computing costs nothing, as for `iota`)
+    VIEW   the elements of another value under other indices
+    MADE   in memory, in a `Slot` of its own or, written in place, in the slot of an operand that nobody reads again
+
+A MADE value is a *version* of its slot. `reads[v]` says which versions are read when v is; LAZY and VIEW values pass on
+what they read to their reader. So `last[x]`, the last node that reads version x, counts the readers of everything
+that is computed from x later than it seems.
+
+**The rule of writing in place.** A node i may write into the slot of version x if x is owned (made here, or given to
+this block by the one around it), no node after i reads x, and node i itself reads x only at the very element it
+writes. Since the version before x was held to the same rule when x took its slot, the rule needs to look at x only.
+
+Where x is read later only by way of LAZY or VIEW values (`row = a[i]; a[i] = a[j]; a[j] = row`), these are MADE
+instead when that costs less than copying x. Decisions are repeated until nothing changes; the set of values that are
+made only grows.
+
+Blocks inside (loops, conditions) are planned with the knowledge which of their parameters are theirs to overwrite:
+an operand is given away if the rule holds for the node as a whole. A carried array of a loop has one slot.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from wengert.backend.llvm import traits
+from wengert.backend.llvm.inline import inline_calls
+from wengert.ir.node import Block, Const, Dyn, Node, Operand, Type, Var
+
+
+class Kind(enum.Enum):
+    SCALAR = "scalar"
+    LAZY = "lazy"
+    VIEW = "view"
+    MADE = "made"
+    GIVEN = "given"  # an array parameter that belongs to somebody else
+
+
+Path = tuple | None
+"""How a version is read: WHOLE, element by element; a place (key of an index); or None, in some other way."""
+WHOLE: Path = ("whole",)
+
+Reads = dict[Var, Path]
+
+
+@dataclass(eq=False)
+class Slot:
+    """Memory for one array at a time. `first` and `last` are positions in the whole program."""
+
+    type: Type
+    first: int = 0
+    last: int = 0
+    output: int | None = None
+    offset: int | None = None  # in the arena
+    on_stack: bool = False
+    epoch: int = 0  # counts writes, while code is written: a check of the plan
+
+    @property
+    def nbytes(self) -> int | None:
+        return traits.byte_bound(self.type)
+
+
+@dataclass(eq=False)
+class BlockPlan:
+    """What was decided for one block."""
+
+    block: Block
+    owned: dict[Var, Slot]
+    kinds: dict[Var, Kind] = field(default_factory=dict)
+    reads: dict[Var, Reads] = field(default_factory=dict)
+    last: dict[Var, int] = field(default_factory=dict)
+    slots: dict[Var, Slot] = field(default_factory=dict)
+    in_place: set[int] = field(default_factory=set)  # of nodes, by number
+    taken: dict[tuple[int, int], Var] = field(default_factory=dict)  # (node, operand) given away -> version
+    inner: dict[tuple[int, str], BlockPlan] = field(default_factory=dict)
+    positions: list[tuple[int, int]] = field(default_factory=list)
+    start: int = 0
+    end: int = 0
+
+    def alias(self, operand: Operand) -> Var | None:
+        """The version whose elements a value has, all of them and as they are; if there is one."""
+        if isinstance(operand, Const):
+            return None
+        if self.kinds[operand] in (Kind.MADE, Kind.GIVEN):
+            return operand
+        if self.kinds[operand] is Kind.VIEW:
+            reads = self.reads[operand]
+            if len(reads) == 1:
+                ((version, path),) = reads.items()
+                if path == WHOLE and version.type.shape == operand.type.shape:
+                    return version
+        return None
+
+
+def plan_program(block: Block, native: Callable[[Node], bool]) -> tuple[BlockPlan, list[Slot]]:
+    """The plan of a program and all its slots. `native(node)` tells whether an elementwise op has native code."""
+    plan = _plan_block(block, {}, native)
+    counter = itertools.count()
+    _number(plan, counter)
+    slots: dict[int, Slot] = {}
+    _lifetimes(plan, slots)
+    claimed: set[int] = set()
+    for k, result in enumerate(plan.block.results):
+        version = plan.alias(result)
+        if version is None or plan.kinds[version] is not Kind.MADE or not result.type.is_static:
+            continue
+        slot = plan.slots[version]
+        if slot.output is None and id(slot) not in claimed:
+            slot.output = k
+            claimed.add(id(slot))
+    return plan, list(slots.values())
+
+
+# ------------------------------------------------------------------------------------------------- one block
+
+
+def _plan_block(block: Block, owned: dict[Var, Slot], native: Callable[[Node], bool]) -> BlockPlan:
+    block = inline_calls(block)
+    forced: set[Var] = set()
+    while True:
+        plan = BlockPlan(block, owned)
+        _classify(plan, forced, native)
+        _last_reads(plan)
+        more = _place_writers(plan)
+        if not more:
+            break
+        forced |= more
+    _give_away(plan)
+    _assign_slots(plan, native)
+    return plan
+
+
+def _operands(node: Node) -> tuple[Operand, ...]:
+    return node.args + node.sizes
+
+
+def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool]) -> None:
+    block, kinds, reads = plan.block, plan.kinds, plan.reads
+    uses = Counter(a for node in block.nodes for a in _operands(node) if isinstance(a, Var))
+    uses.update(r for r in block.results if isinstance(r, Var))
+    sole_reader: dict[Var, tuple[Node, int] | None] = {}
+    for node in block.nodes:
+        for k, a in enumerate(_operands(node)):
+            if isinstance(a, Var):
+                sole_reader[a] = (node, k) if uses[a] == 1 else None
+    for p in block.params:
+        kinds[p] = Kind.SCALAR if p.type.ndim == 0 else Kind.MADE if p in plan.owned else Kind.GIVEN
+        reads[p] = {p: WHOLE} if p.type.ndim else {}
+    for node in block.nodes:
+        passed_on = _merged_reads(plan, node)
+        for v in node.outs:
+            if v.type.ndim == 0:
+                kinds[v], reads[v] = Kind.SCALAR, {}
+                continue
+            kind = _kind(plan, node, native)
+            if kind is Kind.LAZY and not _is_free(plan, node):
+                reader = sole_reader.get(v)
+                if uses[v] > 1 or (reader is not None and not _may_compute(reader, native)):
+                    kind = Kind.MADE
+            if v in forced:
+                kind = Kind.MADE
+            kinds[v] = kind
+            reads[v] = {v: WHOLE} if kind is Kind.MADE else passed_on
+
+
+def _may_compute(reader: tuple[Node, int], native: Callable[[Node], bool]) -> bool:
+    node, k = reader
+    if traits.is_elementwise(node) and not native(node):
+        return False
+    return traits.reads_each_once(node, k)
+
+
+def _kind(plan: BlockPlan, node: Node, native: Callable[[Node], bool]) -> Kind:
+    """What the result of a node can be at best."""
+    name = node.op.name
+    if name == "iota":
+        return Kind.LAZY
+    if traits.is_view(node):
+        x = node.args[0]
+        if isinstance(x, Const):
+            return Kind.VIEW if x.type.ndim and name != "reshape" else Kind.LAZY if name != "reshape" else Kind.MADE
+        of = plan.kinds[x]
+        if name == "reshape" and not _reshape_is_free(plan, node):
+            return Kind.MADE
+        return Kind.LAZY if of in (Kind.LAZY, Kind.SCALAR) else Kind.VIEW
+    if traits.is_elementwise(node) and native(node):
+        return Kind.LAZY
+    if name == "index" and native(node):
+        return Kind.LAZY
+    return Kind.MADE
+
+
+def _reshape_is_free(plan: BlockPlan, node: Node) -> bool:
+    x, out = node.args[0], node.outs[0]
+    if x.type.ndim == 0 or not (x.type.is_static and out.type.is_static):
+        return False
+    if traits.without_ones(x.type.shape) == traits.without_ones(out.type.shape):
+        return True
+    return plan.alias(x) is not None and plan.kinds[plan.alias(x)] is Kind.MADE  # type: ignore[index]
+
+
+def _is_free(plan: BlockPlan, node: Node) -> bool:
+    """Whether computing an element of a LAZY result costs nothing, so that it may be done again and again."""
+    if node.op.name == "iota":
+        return True
+    if not traits.is_view(node):
+        return False
+    x = node.args[0]
+    return isinstance(x, Const) or plan.kinds[x] is Kind.SCALAR
+
+
+def place_key(node: Node, pattern: tuple, arrays: tuple[Operand, ...]) -> tuple:
+    """The same for two places only if they are the same."""
+    names = tuple([("const", a.value) if isinstance(a, Const) else ("var", id(a)) for a in (*arrays, *node.sizes)])
+    return ("place", repr(pattern), repr(names))
+
+
+def _merged_reads(plan: BlockPlan, node: Node) -> Reads:
+    """What is read when the result of a node is computed while it is read."""
+    merged: Reads = {}
+    out = node.outs[0].type if node.outs else None
+    pointwise = traits.is_elementwise(node) or traits.is_identity(node)
+    for a in _operands(node):
+        if isinstance(a, Const):
+            continue
+        for version, path in plan.reads[a].items():
+            if pointwise:
+                path = path if out is not None and a.type.shape == out.shape and out.is_static else None
+            elif path == WHOLE and node.op.name == "index" and a is node.args[0] and traits.is_basic_index(node):
+                path = place_key(node, node.params["pattern"], node.args[1:])
+            else:
+                path = None
+            merged[version] = path if merged.get(version, path) == path else None
+    return merged
+
+
+def _last_reads(plan: BlockPlan) -> None:
+    """The last node that reads each version; the number of nodes stands for the results."""
+    last = plan.last
+    for i, node in enumerate(plan.block.nodes):
+        if node.outs and all(plan.kinds[v] in (Kind.LAZY, Kind.VIEW) for v in node.outs):
+            continue
+        for a in _operands(node):
+            for version in plan.reads[a] if isinstance(a, Var) else ():
+                last[version] = i
+    for r in plan.block.results:
+        for version in plan.reads[r] if isinstance(r, Var) else ():
+            last[version] = len(plan.block.nodes)
+
+
+def _place_writers(plan: BlockPlan) -> set[Var]:
+    """Decide which stores write in place. Returns values that should be made, so that more of them can."""
+    forced: set[Var] = set()
+    defined_at = {v: i for i, node in enumerate(plan.block.nodes) for v in node.outs}
+    readers: dict[Var, list[int]] = {}
+    for i, node in enumerate(plan.block.nodes):
+        for a in _operands(node):
+            if isinstance(a, Var):
+                readers.setdefault(a, []).append(i)
+    for r in plan.block.results:
+        if isinstance(r, Var):
+            readers.setdefault(r, []).append(len(plan.block.nodes))
+    by_version: dict[Var, list[Var]] = {}
+    for v, read in plan.reads.items():
+        if plan.kinds[v] in (Kind.LAZY, Kind.VIEW):
+            for version in read:
+                by_version.setdefault(version, []).append(v)
+    for i, node in enumerate(plan.block.nodes):
+        if node.op.name not in traits.WRITERS:
+            continue
+        x, v, *arrays = node.args
+        version = plan.alias(x)
+        if version is None or not _is_owned(plan, version) or version.type != node.outs[0].type:
+            continue
+        if any(isinstance(a, Var) and version in plan.reads[a] for a in (*arrays, *node.sizes)):
+            continue
+        if isinstance(v, Var) and version in plan.reads[v]:
+            key = place_key(node, node.params["pattern"], tuple(arrays))
+            exact = plan.reads[v][version] == key and traits.is_basic(node.params["pattern"], tuple(arrays))
+            if not exact or node.op.name == "add_at":
+                if plan.kinds[v] in (Kind.LAZY, Kind.VIEW) and plan.alias(v) is None:
+                    forced.add(v)
+                continue
+        if plan.last.get(version, -1) <= i:
+            plan.in_place.add(i)
+            continue
+        late = [
+            w for w in by_version.get(version, ())
+            if defined_at[w] < i and plan.alias(w) is None and any(r > i for r in readers.get(w, ()))
+        ]  # fmt: skip
+        whole = [version, *[w for w in by_version.get(version, ()) if plan.alias(w) is version]]
+        if any(r > i for w in whole for r in readers.get(w, ())) or _cost(late) > (_bound(version) or 0):
+            continue  # a copy it is
+        forced.update(late)
+    return forced
+
+
+def _bound(v: Var) -> int | None:
+    return traits.byte_bound(v.type)
+
+
+def _cost(values: Iterable[Var]) -> float:
+    return sum(float("inf") if _bound(v) is None else _bound(v) for v in values)  # type: ignore[misc]
+
+
+def _is_owned(plan: BlockPlan, version: Var) -> bool:
+    return plan.kinds[version] is Kind.MADE
+
+
+def _give_away(plan: BlockPlan) -> None:
+    """Which operands of nodes with blocks are theirs to overwrite."""
+    for i, node in enumerate(plan.block.nodes):
+        if node.op.name not in traits.CONTROL:
+            continue
+        candidates = range(len(node.args))
+        if node.op.name == "loop":
+            candidates = range(1, 1 + node.params["carried"])
+        elif node.op.name == "while":
+            candidates = range(node.params["carried"])
+        read_by = Counter(v for a in node.args if isinstance(a, Var) for v in plan.reads[a])
+        for k in candidates:
+            version = plan.alias(node.args[k]) if node.args[k].type.ndim else None
+            if version is None or not _is_owned(plan, version):
+                continue
+            if plan.last.get(version, -1) <= i and read_by[version] == 1 and version.type.is_static:
+                plan.taken[i, k] = version
+
+
+# ------------------------------------------------------------------------------------------------- slots
+
+
+def _assign_slots(plan: BlockPlan, native: Callable[[Node], bool]) -> None:
+    slots = plan.slots
+    slots.update(plan.owned)
+    dying = _Dying(plan)
+    for i, node in enumerate(plan.block.nodes):
+        if node.op.name in traits.CONTROL:
+            _plan_inner(plan, i, node, native)
+            continue
+        for v in node.outs:
+            if plan.kinds[v] is not Kind.MADE:
+                continue
+            if i in plan.in_place:
+                slots[v] = slots[plan.alias(node.args[0])]  # type: ignore[index]
+                dying.succeed(plan.alias(node.args[0]))
+            else:
+                donor = dying.donor(i, node, v, native)
+                slots[v] = slots[donor] if donor is not None else Slot(v.type)
+
+
+class _Dying:
+    """Elementwise results that are made may take the slot of an operand that is read for the last time."""
+
+    def __init__(self, plan: BlockPlan):
+        self.plan = plan
+        self.gone: set[Var] = set()  # versions that have a successor in their slot
+
+    def succeed(self, version: Var | None) -> None:
+        if version is not None:
+            self.gone.add(version)
+
+    def donor(self, i: int, node: Node, v: Var, native: Callable[[Node], bool]) -> Var | None:
+        plan = self.plan
+        if not (traits.is_elementwise(node) and native(node)) or not v.type.is_static:
+            return None
+        for version, path in _merged_reads(plan, node).items():
+            if (
+                path == WHOLE
+                and _is_owned(plan, version)
+                and plan.last[version] <= i
+                and version not in self.gone
+                and version.type.shape == v.type.shape
+                and version.type.dtype == v.type.dtype
+            ):
+                self.gone.add(version)
+                return version
+        return None
+
+
+def _plan_inner(plan: BlockPlan, i: int, node: Node, native: Callable[[Node], bool]) -> None:
+    name, slots = node.op.name, plan.slots
+    if name == "cond":
+        owned_slots = {k: slots[version] for (n, k), version in plan.taken.items() if n == i}
+        for which in ("then", "orelse"):
+            block = node.params[which]
+            owned = {p: owned_slots[k] for k, p in enumerate(block.params, 1) if k in owned_slots}
+            plan.inner[i, which] = _plan_block(block, owned, native)
+        claimed: set[int] = set()
+        for k, v in enumerate(node.outs):
+            if plan.kinds[v] is Kind.SCALAR:
+                continue
+            slot = None
+            for which in ("then", "orelse"):
+                child = plan.inner[i, which]
+                version = child.alias(child.block.results[k])
+                found = child.slots.get(version) if version is not None else None
+                if slot is None and found in owned_slots.values() and id(found) not in claimed and v.type.is_static:
+                    slot = found
+            slots[v] = slot or Slot(v.type)
+            claimed.add(id(slots[v]))
+        return
+    first = 1 if name == "loop" else 0
+    carried = node.params["carried"]
+    body: Block = node.params["body"]
+    owned = {}
+    for j in range(carried):
+        v = node.outs[j]
+        if plan.kinds[v] is Kind.SCALAR:
+            continue
+        version = plan.taken.get((i, first + j))
+        slots[v] = slots[version] if version is not None else Slot(v.type)
+        owned[body.params[first + j]] = slots[v]
+    plan.inner[i, "body"] = _plan_block(body, owned, native)
+    if name == "while":
+        plan.inner[i, "test"] = _plan_block(node.params["test"], {}, native)
+    for v in node.outs[carried:]:
+        if plan.kinds[v] is not Kind.SCALAR:
+            slots[v] = Slot(v.type)
+
+
+# ------------------------------------------------------------------------------------------------- lifetimes
+
+
+def _number(plan: BlockPlan, counter: Iterable[int]) -> None:
+    """Positions: a node with blocks spans all of theirs."""
+    draw = iter(counter)
+    plan.start = next(draw)
+    for i, _ in enumerate(plan.block.nodes):
+        start = next(draw)
+        for (n, _), child in plan.inner.items():
+            if n == i:
+                _number(child, draw)
+        plan.positions.append((start, next(draw)))
+    plan.end = next(draw)
+
+
+def _lifetimes(plan: BlockPlan, slots: dict[int, Slot]) -> None:
+    for i, node in enumerate(plan.block.nodes):
+        start, end = plan.positions[i]
+        for v in node.outs:
+            slot = plan.slots.get(v)
+            if slot is None:
+                continue
+            if id(slot) not in slots:
+                slots[id(slot)] = slot
+                slot.first = start
+            read = plan.last.get(v, i)
+            until = plan.end if read >= len(plan.block.nodes) else plan.positions[max(read, i)][1]
+            slot.last = max(slot.last, end, until)
+        for (n, _), child in plan.inner.items():
+            if n == i:
+                _lifetimes(child, slots)
+
+
+def lay_out(slots: list[Slot], alignment: int = 64) -> int:
+    """Offsets in one arena for slots of bounded size; those that live at different times share memory.
+
+    Returns the size of the arena. Slots that have an output, or no bound, get no offset.
+    """
+    total = 0
+    placed: list[Slot] = []
+    wanted = [s for s in slots if s.output is None and s.nbytes is not None and not s.on_stack]
+    for slot in sorted(wanted, key=lambda s: -(s.nbytes or 0)):
+        size = -(-max(slot.nbytes or 0, 1) // alignment) * alignment
+        at = 0
+        for other in sorted((p for p in placed if p.first <= slot.last and slot.first <= p.last), key=_offset):
+            if at + size <= _offset(other):
+                break
+            at = max(at, _offset(other) + -(-max(other.nbytes or 0, 1) // alignment) * alignment)
+        slot.offset = at
+        placed.append(slot)
+        total = max(total, at + size)
+    return total
+
+
+def _offset(slot: Slot) -> int:
+    assert slot.offset is not None
+    return slot.offset
+
+
+def is_dynamic(type: Type) -> bool:
+    return any(isinstance(n, Dyn) for n in type.shape)

@@ -1,0 +1,294 @@
+"""Reductions and scans.
+
+Loops run in the order of memory. Reduced axes at the end are added up in a register; if there are others in front of
+them, partial results are combined in the memory of the result. So all loops go through memory in steps of one element
+where they can. Only the sums that reductions make may be reordered (`reassoc`): each of several partial sums is then a
+lane of a vector.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from wengert.backend.llvm import scalars
+from wengert.backend.llvm.array import Array, in_memory
+from wengert.backend.llvm.buffer import (
+    I64,
+    Buffer,
+    Complex,
+    Scalar,
+    contiguous_strides,
+    known,
+    load_element,
+    plus,
+    product,
+    register_type,
+    store_element,
+    times,
+)
+from wengert.backend.llvm.composed import joint_lengths, pointwise
+from wengert.backend.llvm.context import Context
+from wengert.backend.llvm.emitter import Emitter, Frame, constant
+from wengert.ir.node import Node, Type
+
+Combine = Callable[[Scalar, Scalar], Scalar]
+FAST_SUM = ("reassoc", "contract", "nsz")
+
+_UFUNC = {"max": "maximum", "min": "minimum", "nanmax": "fmax", "nanmin": "fmin", "any": "logical_or",
+          "all": "logical_and"}  # fmt: skip
+_IDENTITY = {"sum": 0, "prod": 1, "any": 0, "all": 1, "count_nonzero": 0, "weighted_sum": 0}
+
+
+def is_reduced_natively(node: Node) -> bool:
+    dtypes = [a.type.dtype for a in (*node.args, *node.outs)]
+    if node.op.name in ("max", "min", "nanmax", "nanmin"):
+        return all(d.kind in "biuf" for d in dtypes)
+    return True
+
+
+def reduce(em: Emitter, frame: Frame, node: Node) -> Any:
+    """The value of a node that is a reduction; what is not a scalar is made in the slot of the result."""
+    cx, name, out = em.cx, node.op.name, node.outs[0]
+    x = _operand(em, frame, node)
+    axis = node.params.get("axis")
+    axes = tuple(range(x.ndim)) if axis is None else tuple(axis)
+    combine = _combiner(cx, name, out.type.dtype)
+    start = constant(_IDENTITY[name], out.type.dtype) if name in _IDENTITY else None
+    if start is None:
+        empty = cx.builder.icmp_signed("==", product(cx.builder, [x.lengths[k] for k in axes]), I64(0))
+        cx.fail_if(
+            _folded(empty, [x.lengths[k] for k in axes]), "ValueError",
+            f"zero-size array to reduction operation {_UFUNC[name]} which has no identity",
+        )  # fmt: skip
+    keepdims = node.params.get("keepdims", False)
+    kept = [k for k in range(x.ndim) if k not in axes]
+    if not kept and out.type.ndim == 0:
+        return _folded_loops(em, x, list(range(x.ndim)), [], combine, start)
+    lengths = [I64(1) if k in axes else n for k, n in enumerate(x.lengths) if keepdims or k in kept]
+    slot = frame.plan.slots[out]
+    target = em.allocate(slot, lengths)
+    _into(em, x, axes, target, [k for k in range(x.ndim) if keepdims or k in kept], combine, start)
+    slot.epoch += 1
+    return in_memory(cx, target, slot)
+
+
+def _folded(empty: ir.Value, lengths: Sequence[ir.Value]) -> ir.Value:
+    numbers = [known(n) for n in lengths]
+    return ir.IntType(1)(int(0 in numbers)) if None not in numbers else empty
+
+
+def _operand(em: Emitter, frame: Frame, node: Node) -> Array:
+    """What is reduced, in the dtype of the result."""
+    cx, out = em.cx, node.outs[0].type.dtype
+    arrays = [em.array(frame, a) for a in node.args]
+    dtypes = [a.type.dtype for a in node.args]
+    name = node.op.name
+    if name == "weighted_sum":
+        ndim = max(a.ndim for a in arrays)
+        shape = np.broadcast_shapes(*[a.type.shape for a in node.args]) if all(
+            a.type.is_static for a in node.args) else max((a.type.shape for a in node.args), key=len)  # fmt: skip
+        lengths = joint_lengths(cx, [a.type for a in node.args], arrays, Type(shape, out))
+        assert len(lengths) == ndim
+        weak = [a.type.weak for a in node.args]
+        return pointwise(cx, lengths, out, arrays, lambda v: scalars.emit(cx, "multiply", {}, out, v, dtypes, weak))
+    (x,), (dtype,) = arrays, dtypes
+    if name == "count_nonzero":
+        bool_ = np.dtype(bool)
+        to_bool = functools.partial(_converted, cx, dtype, bool_)
+        return pointwise(cx, x.lengths, out, [x], lambda v: scalars.convert(cx, to_bool(v[0]), bool_, out))
+    if dtype == out:
+        return x
+    return pointwise(cx, x.lengths, out, [x], lambda v: _converted(cx, dtype, out, v[0]))
+
+
+def _converted(cx: Context, old: np.dtype, new: np.dtype, value: Scalar) -> Scalar:
+    return scalars.convert(cx, value, old, new)
+
+
+def _combiner(cx: Context, name: str, dtype: np.dtype) -> Combine:
+    if name in ("sum", "count_nonzero", "weighted_sum"):
+        return functools.partial(added, cx, dtype)
+    op = _UFUNC.get(name, "multiply")
+    return lambda a, b: scalars.emit(cx, op, {}, dtype, [a, b], [dtype, dtype], [False, False])
+
+
+def added(cx: Context, dtype: np.dtype, a: Scalar, b: Scalar) -> Scalar:
+    """A sum whose terms may be reordered."""
+    if dtype.kind == "c":
+        return Complex(*[cx.builder.fadd(p, q, flags=FAST_SUM) for p, q in zip(a, b, strict=True)])
+    if dtype.kind == "f":
+        return cx.builder.fadd(a, b, flags=FAST_SUM)
+    return cx.builder.or_(a, b) if dtype.kind == "b" else cx.builder.add(a, b)
+
+
+class Accumulator:
+    """A scalar that changes: variables on the stack, which LLVM turns into registers."""
+
+    def __init__(self, cx: Context, dtype: np.dtype):
+        self.cx, self.dtype = cx, dtype
+        self.places = [cx.on_stack(register_type(dtype)) for _ in range(2 if dtype.kind == "c" else 1)]
+
+    def get(self) -> Scalar:
+        values = [self.cx.builder.load(p, typ=register_type(self.dtype)) for p in self.places]
+        return Complex(*values) if self.dtype.kind == "c" else values[0]
+
+    def set(self, value: Scalar) -> None:
+        for part, place in zip(value if self.dtype.kind == "c" else [value], self.places, strict=True):
+            self.cx.builder.store(part, place)
+
+
+def _folded_loops(
+    em: Emitter, x: Array, axes: Sequence[int], outer: Sequence[ir.Value], combine: Combine, start: Scalar | None
+) -> Scalar:
+    """All elements along the last axes, combined; `outer` are the indices along the others."""
+    cx = em.cx
+    total = Accumulator(cx, x.dtype)
+    lengths = [x.lengths[k] for k in axes]
+    zeros: list[ir.Value] = [I64(0)] * len(axes)
+    total.set(x.load([*outer, *zeros]) if start is None else start)
+    if x.flat is not None and not outer:
+        with cx.loop(product(cx.builder, lengths)) as i:
+            total.set(combine(total.get(), x.flat(i)))
+    else:
+        with cx.loops(lengths) as inner:
+            total.set(combine(total.get(), x.load([*outer, *inner])))
+    em.work(product(cx.builder, lengths))
+    return total.get()
+
+
+def _into(
+    em: Emitter,
+    x: Array,
+    axes: Sequence[int],
+    target: Buffer,
+    shown: Sequence[int],
+    combine: Combine,
+    start: Scalar | None,
+) -> None:
+    """Reduce into memory. `shown` are the axes of x that the result has (of length one where they are reduced)."""
+    cx = em.cx
+    tail = x.ndim
+    while tail > 0 and tail - 1 in axes:
+        tail -= 1
+    front = list(range(tail))
+    strides = contiguous_strides(cx.builder, target.lengths)
+    in_memory_too = any(k in axes for k in front)
+
+    def offset(indices: Sequence[ir.Value]) -> ir.Value:
+        total: ir.Value = I64(0)
+        for k, stride in zip(shown, strides, strict=True):
+            if k not in axes:
+                total = plus(cx.builder, total, times(cx.builder, indices[k], stride))
+        return total
+
+    if in_memory_too:
+        # What is there first: the identity, or the first of the elements that are combined.
+        kept = [k for k in front if k not in axes]
+        with cx.loops([x.lengths[k] for k in kept]) as found:
+            indices: list[ir.Value] = [I64(0)] * x.ndim
+            for k, i in zip(kept, found, strict=True):
+                indices[k] = i
+            first = x.load(indices) if start is None else start
+            store_element(cx.builder, first, target.pointer, offset(indices), target.dtype)
+    with cx.loops([x.lengths[k] for k in front]) as outer:
+        if tail < x.ndim:
+            part = _folded_loops(em, x, list(range(tail, x.ndim)), outer, combine, start)
+        else:
+            part = x.load(outer)
+        at = offset(outer)
+        if in_memory_too:
+            part = combine(load_element(cx.builder, target.pointer, at, target.dtype), part)
+        store_element(cx.builder, part, target.pointer, at, target.dtype)
+    em.work(product(cx.builder, x.lengths))
+
+
+# ------------------------------------------------------------------------------------------------ scans and searches
+
+
+def scan(em: Emitter, frame: Frame, node: Node) -> Array:
+    """`cumsum` along an axis, `cumprod` along the first."""
+    cx, out = em.cx, node.outs[0]
+    x = em.array(frame, node.args[0])
+    axis = node.params.get("axis", 0)
+    old, new = node.args[0].type.dtype, out.type.dtype
+    op = "add" if node.op.name == "cumsum" else "multiply"
+    slot = frame.plan.slots[out]
+    target = em.allocate(slot, x.lengths)
+    strides = contiguous_strides(cx.builder, target.lengths)
+    stride = strides[axis]
+    with cx.loops(x.lengths[:axis]) as before, cx.loop(x.lengths[axis]) as k, cx.loops(x.lengths[axis + 1 :]) as after:
+        indices = [*before, k, *after]
+        at: ir.Value = I64(0)
+        for i, s in zip(indices, strides, strict=True):
+            at = plus(cx.builder, at, times(cx.builder, i, s))
+        value = scalars.convert(cx, x.load(indices), old, new)
+        accumulated = Accumulator(cx, new)
+        accumulated.set(value)
+        with cx.when(cx.builder.icmp_signed(">", k, I64(0))):
+            earlier = load_element(cx.builder, target.pointer, cx.builder.sub(at, stride), new)
+            accumulated.set(scalars.emit(cx, op, {}, new, [earlier, value], [new, new], [False, False]))
+        store_element(cx.builder, accumulated.get(), target.pointer, at, new)
+    em.work(product(cx.builder, x.lengths))
+    slot.epoch += 1
+    return in_memory(cx, target, slot)
+
+
+def arg_extreme(em: Emitter, frame: Frame, node: Node) -> Any:
+    """`argmax` and `argmin` along one axis, or of all elements: the first, NaN before any number."""
+    cx, out = em.cx, node.outs[0]
+    x, dtype = em.array(frame, node.args[0]), node.args[0].type.dtype
+    axis = node.params["axis"]
+    if axis is not None and axis < 0:
+        axis += x.ndim
+    searched = list(range(x.ndim)) if axis is None else [axis]
+    count = product(cx.builder, [x.lengths[k] for k in searched])
+    empty = _folded(cx.builder.icmp_signed("==", count, I64(0)), [x.lengths[k] for k in searched])
+    cx.fail_if(empty, "ValueError", f"attempt to get {node.op.name} of an empty sequence")
+    rest = [k for k in range(x.ndim) if k not in searched]
+
+    def search(outer: Sequence[ir.Value]) -> ir.Value:
+        best, place = Accumulator(cx, dtype), Accumulator(cx, np.dtype(np.int64))
+        at = dict(zip(rest, outer, strict=True))
+        best.set(x.load([at.get(k, I64(0)) for k in range(x.ndim)]))
+        place.set(I64(0))
+        with cx.loops([x.lengths[k] for k in searched]) as inner:
+            indices = [at[k] if k in at else inner[searched.index(k)] for k in range(x.ndim)]
+            position: ir.Value = I64(0)
+            for i, k in zip(inner, searched, strict=True):
+                position = plus(cx.builder, times(cx.builder, position, x.lengths[k]), i)
+            value = x.load(indices)
+            better = _better(cx, node.op.name, dtype, value, best.get())
+            with cx.when(better):
+                best.set(value)
+                place.set(position)
+        em.work(count)
+        return place.get()
+
+    if out.type.ndim == 0:
+        return search([])
+    slot = frame.plan.slots[out]
+    target = em.allocate(slot, [x.lengths[k] for k in rest])
+    strides = contiguous_strides(cx.builder, target.lengths)
+    with cx.loops(target.lengths) as outer:
+        found = search(outer)
+        to: ir.Value = I64(0)
+        for i, s in zip(outer, strides, strict=True):
+            to = plus(cx.builder, to, times(cx.builder, i, s))
+        store_element(cx.builder, found, target.pointer, to, target.dtype)
+    slot.epoch += 1
+    return in_memory(cx, target, slot)
+
+
+def _better(cx: Context, name: str, dtype: np.dtype, value: Scalar, best: Scalar) -> ir.Value:
+    b, sign = cx.builder, ">" if name == "argmax" else "<"
+    if dtype.kind == "f":
+        # NaN wins over a number, and the first NaN over later ones.
+        better = b.fcmp_ordered(sign, value, best)
+        fresh_nan = b.and_(b.fcmp_unordered("uno", value, value), b.fcmp_ordered("ord", best, best))
+        return b.or_(better, fresh_nan)
+    return b.icmp_signed(sign, value, best) if dtype.kind == "i" else b.icmp_unsigned(sign, value, best)

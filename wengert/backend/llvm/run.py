@@ -1,0 +1,144 @@
+"""Which file writes the code of which node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from wengert.backend.llvm import callback, control, library, traits
+from wengert.backend.llvm.array import Array, in_memory
+from wengert.backend.llvm.buffer import I64, Buffer, is_native, known
+from wengert.backend.llvm.composed import compose, natively, reshape_made
+from wengert.backend.llvm.emitter import Emitter, Frame
+from wengert.backend.llvm.plan import Kind
+from wengert.backend.llvm.reduction import arg_extreme, is_reduced_natively, reduce, scan
+from wengert.backend.llvm.writing import concatenate, is_written_natively, scatter, write
+from wengert.ir.node import Node, Var
+
+
+def run_block(em: Emitter, frame: Frame) -> None:
+    """Write the code of all nodes of a block."""
+    for i, node in enumerate(frame.plan.block.nodes):
+        before, em.cx.source = em.cx.source, node.source or em.cx.source
+        how = _run(em, frame, node, i)
+        em.report.append((node.op.name, how))
+        em.cx.source = before
+
+
+def _run(em: Emitter, frame: Frame, node: Node, i: int) -> str:
+    name = node.op.name
+    if name == "loop":
+        control.loop(em, frame, node, i, run_block)
+    elif name == "while":
+        control.while_(em, frame, node, i, run_block)
+    elif name == "cond":
+        control.cond(em, frame, node, i, run_block)
+    elif name == "require":
+        control.require(em, frame, node)
+    elif name in ("iota", "size") or traits.is_view(node) or _composes(node):
+        _compose(em, frame, node)
+    elif not all(is_native(v.type.dtype) for v in (*node.args, *node.outs)):
+        return _foreign(em, frame, node)
+    elif name in traits.WRITERS and is_written_natively(node):
+        frame.values[node.outs[0]] = _scalar_or(write(em, frame, node, i), node.outs[0])
+    elif name == "scatter" and is_written_natively(node) and node.outs[0].type.ndim:
+        frame.values[node.outs[0]] = scatter(em, frame, node)
+    elif name == "concatenate":
+        frame.values[node.outs[0]] = concatenate(em, frame, node)
+    elif name in traits.REDUCTIONS and is_reduced_natively(node):
+        frame.values[node.outs[0]] = reduce(em, frame, node)
+    elif name in ("cumsum", "cumprod") and node.outs[0].type.ndim:
+        frame.values[node.outs[0]] = scan(em, frame, node)
+    elif name in ("argmax", "argmin") and node.args[0].type.dtype.kind != "c":
+        frame.values[node.outs[0]] = arg_extreme(em, frame, node)
+    else:
+        return _foreign(em, frame, node)
+    return "native"
+
+
+def _composes(node: Node) -> bool:
+    return (traits.is_elementwise(node) or node.op.name == "index") and natively(node)
+
+
+def _scalar_or(value: Array, out: Var) -> Any:
+    return value if out.type.ndim else value.load([])
+
+
+def _compose(em: Emitter, frame: Frame, node: Node) -> None:
+    out = node.outs[0]
+    kind = frame.plan.kinds[out]
+    if kind is Kind.MADE and node.op.name == "reshape":
+        frame.values[out] = reshape_made(em, frame, node)
+        return
+    value = compose(em, frame, node)
+    if kind is Kind.SCALAR:
+        frame.values[out] = value.load([]) if isinstance(value, Array) else value
+    elif kind is Kind.MADE:
+        frame.values[out] = em.make(value, frame.plan.slots[out])
+    else:
+        frame.values[out] = value
+
+
+def _foreign(em: Emitter, frame: Frame, node: Node) -> str:
+    """A library's routine, or Python."""
+    cx = em.cx
+    inputs = [_operand_buffer(em, frame, a) for a in node.args]
+    how: Any = NotImplemented
+    if all(is_native(v.type.dtype) for v in (*node.args, *node.outs)):
+        how = _by_library(em, frame, node, inputs)
+    if how is not NotImplemented:
+        return how
+    sizes = [em.integer(frame, s) for s in node.sizes]
+    found = callback.emit(cx, node, inputs, sizes)
+    for v, buffer in zip(node.outs, found, strict=True):
+        array = in_memory(cx, buffer)
+        frame.values[v] = array.load([]) if not v.type.ndim else em.make(array, frame.plan.slots[v])
+    return "callback"
+
+
+def _operand_buffer(em: Emitter, frame: Frame, operand: Any) -> Buffer:
+    return em.in_buffer(em.array(frame, operand))
+
+
+def _by_library(em: Emitter, frame: Frame, node: Node, inputs: list[Buffer]) -> Any:
+    lengths = _result_lengths(em, node, inputs)
+    if lengths is None:
+        return NotImplemented
+    outs = []
+    for v, own in zip(node.outs, lengths, strict=True):
+        if v.type.ndim:
+            outs.append(em.allocate(frame.plan.slots[v], own))
+        else:
+            outs.append(Buffer(em.cx.scratch(v.type.dtype.itemsize), [], None, v.type.dtype, writable=True))
+    how = library.emit(em.cx, node, inputs, outs)
+    if how is NotImplemented:
+        return how
+    for v, out in zip(node.outs, outs, strict=True):
+        if v.type.ndim:
+            slot = frame.plan.slots[v]
+            slot.epoch += 1
+            frame.values[v] = in_memory(em.cx, out, slot)
+        else:
+            frame.values[v] = in_memory(em.cx, out).load([])
+    em.work(I64(1024))
+    return how
+
+
+def _result_lengths(em: Emitter, node: Node, inputs: list[Buffer]) -> list[list[ir.Value]] | None:
+    """The lengths of the results of a library's routine; `None` where they are known only afterwards."""
+    if all(v.type.is_static for v in node.outs):
+        return [[I64(n) for n in v.type.shape] for v in node.outs]  # type: ignore[misc]
+    if node.op.name == "matmul" and len(inputs) == 2 and all(1 <= x.ndim <= 2 for x in inputs):
+        x, y = inputs
+        inner, other = x.lengths[-1], y.lengths[0]
+        if inner is not other and (known(inner) is None or known(inner) != known(other)):
+            em.cx.fail_if(
+                em.cx.builder.icmp_signed("!=", inner, other), "ValueError",
+                "matmul: the inner lengths {0} and {1} differ", inner, other,
+            )  # fmt: skip
+        return [[*x.lengths[:-1], *y.lengths[1:]]]
+    return None
+
+
+__all__ = ["run_block"]

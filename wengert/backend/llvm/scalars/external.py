@@ -1,0 +1,178 @@
+"""Calls of functions outside the kernel, for one number at a time: libm, cython_special, inner loops of ufuncs.
+
+What is called is marked as having no effects besides its result, so LLVM may hoist, merge and drop calls. A function of
+libm that has vector variants is declared with them: the loop vectoriser then calls those. It needs the variants'
+declarations to stay in the module although nothing calls them yet; that is what `llvm.compiler.used` is for.
+
+The scalar functions have names of their own (`wg_sin`), which LLVM does not know: under their usual names it would
+replace calls by others or by intrinsics, whose vector forms it has to take apart again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from wengert.backend.llvm import natives
+from wengert.backend.llvm.buffer import F32, F64, I32, I64, POINTER, VOID, Complex, Scalar, load_element, store_element
+from wengert.backend.llvm.scalars.values import real_dtype
+
+_PURE = ("nounwind", "willreturn", "memory(none)")
+_USED = "llvm.compiler.used"
+
+
+def attribute(function: ir.Function, *names: str) -> None:
+    """Attributes of a function, also those that llvmlite does not know."""
+    for name in names:
+        set.add(function.attributes, name)
+
+
+# -------------------------------------------------------------------------------------------------------------- libm
+
+
+class _Used(ir.GlobalVariable):
+    """The list of what stays in the module, written out when the module is."""
+
+    def __init__(self, module: ir.Module):
+        super().__init__(module, ir.ArrayType(POINTER, 0), _USED)
+        self.members: list[ir.Function] = []
+
+    def descr(self, buf: list[str]) -> None:
+        pointers = ", ".join(f"ptr {f.get_reference()}" for f in self.members)
+        buf.append(f'appending global [{len(self.members)} x ptr] [{pointers}], section "llvm.metadata"\n')
+
+
+def math_call(cx: Any, name: str, *values: ir.Value) -> ir.Value | None:
+    """A function of libm of real arguments, `None` if there is none; `name` as in C, ending in f for float."""
+    address = natives.math_function(name)
+    if address is None:
+        return None
+    symbol, type = f"wg_{name}", values[0].type
+    fresh = symbol not in cx.module.globals
+    function = cx.declare(symbol, type, [type] * len(values), address)
+    variants = natives.vector_variants(name, len(values)) if name in VECTORISED else ()
+    if fresh:
+        attribute(function, *_PURE)
+        if variants:
+            _declare_variants(cx, function, variants, type, len(values))
+    if variants:
+        # Half as wide is the default on processors where 512 bits used to lower the clock.
+        attribute(cx.builder.function, '"prefer-vector-width"="512"')
+    return cx.builder.call(function, list(values))
+
+
+VECTORISED = frozenset(
+    "sin cos tan exp exp2 expm1 log log2 log10 log1p sinh cosh tanh asin acos atan asinh acosh atanh cbrt erf "
+    "pow atan2 hypot "
+    "sinf cosf expf exp2f expm1f log2f log10f log1pf sinhf coshf tanhf acosf atanf asinhf atanhf powf hypotf".split()
+)
+"""Functions whose variants in libmvec are good to 4 units in the last place, in single precision to 2.7."""
+
+
+def _declare_variants(cx: Any, function: ir.Function, variants: Sequence[Any], type: ir.Type, count: int) -> None:
+    used = cx.module.globals.get(_USED)
+    if used is None:
+        used = _Used(cx.module)
+    for variant in variants:
+        vector = ir.VectorType(type, variant.lanes)
+        used.members.append(cx.declare(variant.symbol, vector, [vector] * count, natives.address(variant.symbol)))
+    names = [f"_ZGV_LLVM_N{v.lanes}{'v' * count}_{function.name}({v.symbol})" for v in variants]
+    attribute(function, f'"vector-function-abi-variant"="{",".join(names)}"')
+
+
+# ---------------------------------------------------------------------------------------------------- cython_special
+
+
+def special_call(cx: Any, name: str, types: str, values: Sequence[ir.Value]) -> ir.Value | None:
+    """A function of `cython_special` for these type characters, inputs and result, or `None`. Real numbers only."""
+    if set(types) - set("dl"):
+        return None
+    for integer in "pl":  # Py_ssize_t, long
+        codes = (types[-1] + types[:-1]).replace("l", integer)
+        symbol = f"wg_special_{name}_{codes}"
+        address = natives.special_functions().get(symbol)
+        if address is not None:
+            arguments = [F64 if code == "d" else I64 for code in codes[1:]]
+            function = cx.declare(symbol, F64, [*arguments, I32], address)
+            attribute(function, *_PURE)
+            return cx.builder.call(function, [*values, I32(0)])
+    return None
+
+
+# ------------------------------------------------------------------------------------------- inner loops of ufuncs
+
+
+def loop_call(cx: Any, ufunc: np.ufunc, dtypes: Sequence[np.dtype], values: Sequence[Scalar]) -> tuple | None:
+    """All results of a ufunc by its inner loop for these dtypes, inputs and outputs, or `None`.
+
+    The loop is called from a function of its own, which has the memory for one element of each: seen from outside it
+    has no effects.
+    """
+    loop = natives.inner_loop(ufunc, "".join(d.char for d in dtypes))
+    if loop is None:
+        return None
+    name = loop.symbol.replace("wg_loop_", "wg_one_", 1)
+    function = cx.module.globals.get(name)
+    if function is None:
+        function = _write_one(cx, name, loop, ufunc.nin, dtypes)
+    flat = [part for v in values for part in (v if isinstance(v, Complex) else (v,))]
+    result = cx.builder.call(function, flat)
+    places = iter(range(len(function.ftype.return_type.elements)))
+
+    def taken(dtype: np.dtype) -> Scalar:
+        parts = [cx.builder.extract_value(result, next(places)) for _ in range(1 + (dtype.kind == "c"))]
+        return Complex(*parts) if dtype.kind == "c" else parts[0]
+
+    return tuple(taken(d) for d in dtypes[ufunc.nin :])
+
+
+def _registers(dtypes: Sequence[np.dtype]) -> list[ir.Type]:
+    """The types in registers, complex numbers as two."""
+    found: list[ir.Type] = []
+    for d in dtypes:
+        part = real_dtype(d)
+        type = {"b": ir.IntType(1), "f": F32 if part.itemsize == 4 else F64}.get(part.kind)
+        found += [type or ir.IntType(8 * part.itemsize)] * (2 if d.kind == "c" else 1)
+    return found
+
+
+def _write_one(cx: Any, name: str, loop: natives.Loop, inputs: int, dtypes: Sequence[np.dtype]) -> ir.Function:
+    result = ir.LiteralStructType(_registers(dtypes[inputs:]))
+    function = ir.Function(cx.module, ir.FunctionType(result, _registers(dtypes[:inputs])), name)
+    function.linkage = "private"
+    attribute(function, *_PURE, "noinline")
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    inner = cx.declare(loop.symbol, VOID, [POINTER] * 4, natives.address(loop.symbol))
+    data: ir.Value = POINTER(None)
+    if loop.data is not None:
+        cx.addresses[loop.data] = natives.address(loop.data)
+        data = cx.module.globals.get(loop.data) or ir.GlobalVariable(cx.module, ir.IntType(8), loop.data)
+
+    def memory(words: int) -> ir.Value:
+        place = b.alloca(I64, size=I32(words))
+        place.align, place.type = 16, POINTER
+        return place
+
+    slots = [memory(2) for _ in dtypes]
+    pointers, counts = memory(len(dtypes)), memory(1 + len(dtypes))
+    arguments = iter(function.args)
+    for k, (slot, d) in enumerate(zip(slots, dtypes, strict=True)):
+        b.store(slot, b.gep(pointers, [I64(k)], source_etype=POINTER))
+        b.store(I64(d.itemsize), b.gep(counts, [I64(1 + k)], source_etype=I64))
+        if k < inputs:
+            first = next(arguments)
+            store_element(b, Complex(first, next(arguments)) if d.kind == "c" else first, slot, I64(0), d)
+    b.store(I64(1), counts)
+    b.call(inner, [pointers, counts, b.gep(counts, [I64(1)], source_etype=I64), data])
+    found: list[ir.Value] = []
+    for slot, d in zip(slots[inputs:], dtypes[inputs:], strict=True):
+        y = load_element(b, slot, I64(0), d)
+        found += y if isinstance(y, Complex) else [y]
+    whole: ir.Value = ir.Constant(result, ir.Undefined)
+    for k, part in enumerate(found):
+        whole = b.insert_value(whole, part, k)
+    b.ret(whole)
+    return function

@@ -1,0 +1,110 @@
+"""The lowering of expressions (see `lower.py` for what becomes of them)."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from typing import Any
+
+from wengert.capture.lowered import AND, ATTR, CHAIN, DEFINED, IFEXP, ITERATE, LOAD, NOT, OR, TEST
+from wengert.capture.names import Scope, binds_in_place, bound
+from wengert.capture.syntax import OURS, at, hook, load, strings, thunk
+
+_COMPARISONS = {
+    ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "is_",
+    ast.IsNot: "is_not", ast.In: "contains", ast.NotIn: "not_contains",
+}  # fmt: skip
+
+
+class Expressions(ast.NodeTransformer):
+    """Lowers the expressions of one function, except the functions among them.
+
+    `around` are the names of the functions around it in the same source, `free` the free variables of the outermost.
+    """
+
+    def __init__(self, scope: Scope, around: frozenset[str], free: frozenset[str], in_class: bool, numbers: Iterator):
+        self.scope, self.around, self.free, self.in_class, self.numbers = scope, around, free, in_class, numbers
+        self.hidden: list[str] = []  # the variables of the comprehensions around the current node
+        self.tentative: frozenset[str] = frozenset()  # the local variables that may hold UNDEFINED
+        self.assigned = set(scope.parameters)  # those that have been given a value, certainly, at the current node
+        self.deleted: set[str] = set()  # those that may have lost it again
+        self.after_suite: set[str] = set()  # `assigned` at the end of the suite that was lowered last
+
+    def _is_own(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id in self.scope.local and node.id not in self.hidden
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        name = node.id
+        if not isinstance(node.ctx, ast.Load) or name.startswith(OURS) or name in self.hidden:
+            return node
+        if name in self.scope.local:
+            if name in self.tentative and (name not in self.assigned or name in self.deleted):
+                return at(hook(DEFINED, ast.Constant(name), node), node)
+            return node
+        if name not in self.scope.as_global:
+            if name in self.around or (hasattr(builtins, name) and name not in self.free):
+                return node
+        return at(hook(LOAD, ast.Constant(name), node), node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        node.value = self.visit(node.value)
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        return at(hook(ATTR, node.value, ast.Constant(node.attr)), node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Attribute):
+            node.value.value = self.visit(node.value.value)  # `rewrite.py` stores into attributes by their names
+        elif not (isinstance(node.ctx, ast.Store) and self._is_own(node.value)):  # these it binds again
+            node.value = self.visit(node.value)
+        node.slice = self.visit(node.slice)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        is_super = isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords
+        if is_super and self.in_class and self.scope.first and "super" not in self.around | self.scope.local:
+            node.args = [load("__class__"), load(self.scope.first)]  # suites do not have these at hand
+            return node
+        return self.generic_visit(node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        self.generic_visit(node)
+        if binds_in_place(node):
+            return node
+        return at(hook(AND if isinstance(node.op, ast.And) else OR, *[thunk(v) for v in node.values]), node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        return at(hook(NOT, node.operand), node) if isinstance(node.op, ast.Not) else node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        self.generic_visit(node)
+        if binds_in_place(node.body) or binds_in_place(node.orelse):
+            return node
+        return at(hook(IFEXP, node.test, thunk(node.body), thunk(node.orelse)), node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        if len(node.ops) == 1 or any(binds_in_place(operand) for operand in node.comparators):
+            return node
+        operators = strings([_COMPARISONS[type(operator)] for operator in node.ops])
+        return at(hook(CHAIN, node.left, operators, *[thunk(operand) for operand in node.comparators]), node)
+
+    def _comprehension(self, node: Any) -> ast.AST:
+        if any(generator.is_async for generator in node.generators):
+            return node
+        hidden = self.hidden
+        for k, generator in enumerate(node.generators):
+            generator.iter = at(hook(ITERATE, self.visit(generator.iter)), generator.iter)
+            if k == 0:  # the first is evaluated outside
+                self.hidden = [*hidden, *[name for g in node.generators for name in bound([g.target])]]
+            generator.target = self.visit(generator.target)
+            generator.ifs = [at(hook(TEST, self.visit(test)), test) for test in generator.ifs]
+        for field in ("elt", "key", "value"):
+            if hasattr(node, field):
+                setattr(node, field, self.visit(getattr(node, field)))
+        self.hidden = hidden
+        return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension

@@ -1,0 +1,231 @@
+"""Functions without jumps: `break`, `continue` and early `return` become assignments to flags.
+
+What follows a statement that may jump is put where it is reached only if the statement did not: into the other branch
+of an `if`, where structure suffices, otherwise into an `if` that tests the flags. So
+
+    for x in xs:                         for x in xs:   # as long as `not broke`
+        if x > 3:                            if x > 3:
+            break                   ->           broke = True
+        s += x                               else:
+                                                 s += x
+
+The result is ordinary syntax, with one exception: a `for` has an attribute `go_on`, an expression that says after each
+iteration whether there is to be another, or `None`. A flag that nothing tests is not there. A `return` that no `if` or
+loop holds stays; if there is another, the value returned goes through a variable.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from wengert.capture.names import own_nodes
+from wengert.capture.syntax import OURS, at
+
+RETURNED, VALUE = "_wengert_returned", "_wengert_value"
+_BRANCHING = (ast.If, ast.For, ast.While)
+_TRY: Any = (ast.Try, ast.TryStar)
+
+
+def without_jumps(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The body of a function, without jumps. The statements given may be changed."""
+    early = any(
+        isinstance(inner, ast.Return)
+        for statement in own_nodes(body)
+        if isinstance(statement, _BRANCHING)
+        for inner in own_nodes([statement])
+    )
+    if early and _completes(body):
+        body = [*body, ast.copy_location(ast.Return(ast.Constant(None)), body[-1])]
+    structured = _Structured(early)
+    last = body[-1]
+    body = structured.suite(body, None)
+    if early:
+        body = [_flag(RETURNED, False, body[0]), *body, at(ast.Return(ast.Name(VALUE, ast.Load())), last)]
+    return _without_idle_flags(body, structured.tested)
+
+
+def jumps_out_of_finally(nodes: Iterable[ast.AST]) -> bool:
+    """Whether a `finally` is left by a jump, which would discard an exception: flags cannot say that."""
+    return any(isinstance(node, _TRY) and _jumps(node.finalbody, True) for node in own_nodes(nodes))
+
+
+class _Loop:
+    """The flags of a loop."""
+
+    def __init__(self, number: int):
+        self.broke, self.continued = f"_wengert_broke_{number}", f"_wengert_continued_{number}"
+
+    def flag(self, jump: str) -> str:
+        return {"break": self.broke, "continue": self.continued, "return": RETURNED}[jump]
+
+
+class _Structured:
+    """Removes the jumps of one function. `early` says whether its `return`s are jumps."""
+
+    def __init__(self, early: bool):
+        self.early = early
+        self.tested: set[str] = set()
+        self.numbers = itertools.count(1)
+
+    def suite(self, statements: list[Any], loop: _Loop | None) -> list[ast.stmt]:
+        """A suite without jumps; `loop` is the loop that it is in."""
+        out: list[ast.stmt] = []
+        for k, node in enumerate(statements):
+            rest = statements[k + 1 :]
+            if isinstance(node, (ast.Break, ast.Continue)):
+                assert loop is not None
+                return [*out, _flag(loop.broke if isinstance(node, ast.Break) else loop.continued, True, node)]
+            if isinstance(node, ast.Return) and self.early:
+                value = at(ast.Assign([ast.Name(VALUE, ast.Store())], node.value or ast.Constant(None)), node)
+                return [*out, value, _flag(RETURNED, True, node)]
+            if isinstance(node, (ast.For, ast.While)):
+                returns = "return" in self._jumps(node.body)
+                looped, after = self._loop(node)
+                out += looped
+                if after is None:
+                    return out
+                if returns and (after or rest):
+                    return [*out, self._unless([RETURNED], self.suite(after + rest, loop), (after + rest)[0])]
+                if after:
+                    return out + self.suite(after + rest, loop)
+                continue
+            jumps, completes = self._jumps([node]), _completes([node])
+            out.append(node)
+            if isinstance(node, ast.If) and jumps and rest:
+                if not _completes(node.body):
+                    node.orelse, rest = node.orelse + rest, []
+                elif node.orelse and not _completes(node.orelse):
+                    node.body, rest = node.body + rest, []
+            self._inside(node, loop)
+            if not completes or not rest:
+                return out
+            if jumps:
+                return [*out, self._unless(self._flags(jumps, loop), self.suite(rest, loop), rest[0])]
+        return out
+
+    def _inside(self, node: Any, loop: _Loop | None) -> None:
+        """Remove the jumps from the suites of a statement that is not a loop."""
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            return
+        if isinstance(node, _TRY):
+            flags = self._flags(self._jumps(node.body), loop)
+            if flags and node.orelse:
+                node.orelse = [self._unless(flags, self.suite(node.orelse, loop), node.orelse[0])]
+            else:
+                node.orelse = self.suite(node.orelse, loop)
+            # A `with` or `finally` that is passed on the way out may raise yet: then there was no jump.
+            late = any(isinstance(inner, (ast.With, *_TRY)) and self._jumps([inner]) for inner in own_nodes(node.body))
+            node.body = self.suite(node.body, loop)
+            for handler in node.handlers:
+                resets = [_flag(flag, False, handler) for flag in sorted(flags)] if late else []
+                handler.body = [*resets, *self.suite(handler.body, loop)]
+            node.finalbody = self.suite(node.finalbody, loop)
+            return
+        for owner in (node, *getattr(node, "cases", ())):
+            for field in ("body", "orelse"):
+                if getattr(owner, field, None):
+                    setattr(owner, field, self.suite(getattr(owner, field), loop))
+
+    def _loop(self, node: Any) -> tuple[list[ast.stmt], list[ast.stmt] | None]:
+        """A loop without jumps and `else`; and what is to run when it is over, `None` if that will never be."""
+        loop = _Loop(next(self.numbers))
+        jumps, endless, after = self._jumps(node.body), _is_endless(node), node.orelse
+        if endless:
+            after = [] if "break" in jumps else None
+        elif after and "break" in jumps:
+            after = [self._unless([loop.broke], after, after[0])]
+        node.body, node.orelse = self.suite(node.body, loop), []
+        if loop.continued in self.tested:
+            node.body.insert(0, _flag(loop.continued, False, node.body[0]))
+        go_on = self._none_of(self._flags(jumps - {"continue"}, loop))
+        if isinstance(node, ast.For):
+            node.go_on = go_on  # type: ignore[attr-defined]
+        elif go_on is not None:
+            node.test = go_on if endless else at(ast.BoolOp(ast.And(), [go_on, node.test]), node.test)
+        return [*([_flag(loop.broke, False, node)] if "break" in jumps else []), node], after
+
+    def _flags(self, jumps: set[str], loop: _Loop | None) -> list[str]:
+        return sorted(loop.flag(jump) if loop else RETURNED for jump in jumps)
+
+    def _unless(self, flags: list[str], suite: list[ast.stmt], where: ast.AST) -> ast.stmt:
+        test = self._none_of(flags)
+        assert test is not None
+        return at(ast.If(test, suite, []), where)
+
+    def _none_of(self, flags: list[str]) -> ast.expr | None:
+        self.tested.update(flags)
+        tests: list[ast.expr] = [ast.UnaryOp(ast.Not(), ast.Name(flag, ast.Load())) for flag in flags]
+        return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else tests[0] if tests else None
+
+    def _jumps(self, statements: list[Any]) -> set[str]:
+        return _jumps(statements, self.early)
+
+
+def _suites(node: Any) -> Iterator[list[Any]]:
+    """The suites of a statement that belong to the same function."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return
+    for owner in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        for field in ("body", "orelse", "finalbody"):
+            if suite := getattr(owner, field, None):
+                yield suite
+
+
+def _jumps(statements: list[Any], early: bool) -> set[str]:
+    """How statements may be left before their end: by "break", "continue", or (if that is `early`) "return"."""
+    jumps: set[str] = set()
+    for node in statements:
+        if isinstance(node, ast.Return) and early:
+            jumps.add("return")
+        elif isinstance(node, ast.Break):
+            jumps.add("break")
+        elif isinstance(node, ast.Continue):
+            jumps.add("continue")
+        elif isinstance(node, (ast.For, ast.While)):
+            jumps |= _jumps(node.body, early) & {"return"} | _jumps(node.orelse, early)
+        else:
+            jumps = jumps.union(*[_jumps(suite, early) for suite in _suites(node)])
+    return jumps
+
+
+def _completes(statements: list[Any]) -> bool:
+    """Whether the end of a suite may be reached; when in doubt, it may."""
+    return all(_may_complete(node) for node in statements)
+
+
+def _may_complete(node: Any) -> bool:
+    if isinstance(node, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
+        return False
+    if isinstance(node, ast.If):
+        return not node.orelse or _completes(node.body) or _completes(node.orelse)
+    if isinstance(node, ast.While):
+        return not _is_endless(node) or "break" in _jumps(node.body, True)
+    if isinstance(node, _TRY):
+        regularly = _completes(node.body) and _completes(node.orelse)
+        return _completes(node.finalbody) and (regularly or any(_completes(h.body) for h in node.handlers))
+    return True  # a `with` may swallow an exception
+
+
+def _is_endless(node: Any) -> bool:
+    return isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
+
+
+def _flag(name: str, value: bool, where: ast.AST) -> ast.stmt:
+    return at(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value)), where)
+
+
+def _without_idle_flags(suite: list[Any], tested: set[str]) -> list[ast.stmt]:
+    def is_idle(node: Any) -> bool:
+        if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):
+            return False
+        name = node.targets[0].id
+        return name.startswith(OURS) and name != VALUE and name not in tested
+
+    kept = [node for node in suite if not is_idle(node)]
+    for node in kept:
+        for inner in _suites(node):
+            inner[:] = _without_idle_flags(inner, tested)
+    return kept or [at(ast.Pass(), suite[0])]

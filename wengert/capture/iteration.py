@@ -1,0 +1,94 @@
+"""What a staged `for` can run over: things that have a length and give their k-th item for a k that is a symbol.
+
+`range`, arrays, and `enumerate`, `zip` and `reversed` of such. Anything else is iterated over by Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.box.writing import settled
+from wengert.ops import elementwise as e
+from wengert.ops.op import Traced
+from wengert.types import shape_of
+
+
+class Items(NamedTuple):
+    """`count` items, a number or a symbol; `item(k)` is the k-th, k from zero."""
+
+    count: Any
+    item: Callable[[Any], Any]
+
+    def __iter__(self) -> Any:  # as Python iterates over it, where that is possible
+        return (self.item(k) for k in range(self.count))
+
+    def __len__(self) -> int:
+        return self.count.__index__()
+
+
+class Range(Items):
+    """`range` with a bound that is a symbol."""
+
+    __slots__ = ()
+
+
+def _known(n: Any) -> Any:
+    return getattr(n, "sym", n)
+
+
+def items_of(iterable: Any) -> Items | None:
+    """An iterable as counted items, if it can be."""
+    if isinstance(iterable, Items):
+        return iterable
+    if iterable.__class__ is range:
+        return Items(len(iterable), lambda k: iterable.start + iterable.step * k)
+    value = settled(iterable)
+    if isinstance(value, (Traced, np.ndarray)) and shape_of(value):
+        return Items(_known(shape_of(value)[0]), lambda k: iterable[k])
+    return None
+
+
+def staged_range(*args: Any) -> Any:
+    """`range`."""
+    args = tuple([settled(a) for a in args])
+    if not any(isinstance(a, Traced) for a in args):
+        return range(*[int(a) if isinstance(a, np.ndarray) else a for a in args])
+    start, stop = (0, args[0]) if len(args) == 1 else args[:2]
+    step = args[2] if len(args) > 2 else 1
+    if isinstance(step, Traced):
+        count = e.where(e.greater(step, 0), (stop - start + step - 1) // step, (start - stop - step - 1) // -step)
+    elif step == 0:
+        raise ValueError("range() arg 3 must not be zero")
+    else:
+        count = stop - start if step == 1 else (stop - start + step - (1 if step > 0 else -1)) // step
+    low = getattr(count, "tangent", None)
+    count = count if low and low[0] is not None and low[0] >= 0 else e.maximum(count, 0)
+    return Range(count, lambda k: start + step * k if not (step.__class__ is int and step == 1) else start + k)
+
+
+def staged_enumerate(iterable: Any, start: int = 0) -> Any:
+    """`enumerate`."""
+    items = items_of(iterable)
+    if items is None:
+        return enumerate(iterable, start)
+    return Items(items.count, lambda k: (k + start, items.item(k)))
+
+
+def staged_zip(*iterables: Any, strict: bool = False) -> Any:
+    """`zip`."""
+    parts = [items_of(i) for i in iterables]
+    if not parts or any(p is None for p in parts):
+        return zip(*iterables, strict=strict)
+    count = parts[0].count  # type: ignore[union-attr]
+    for p in parts[1:]:
+        count = e.minimum(count, p.count) if isinstance(count, Traced) or isinstance(p.count, Traced) else min(count, p.count)  # type: ignore[union-attr]
+    return Items(count, lambda k: tuple([p.item(k) for p in parts]))  # type: ignore[union-attr]
+
+
+def staged_reversed(sequence: Any) -> Any:
+    """`reversed`."""
+    items = items_of(sequence)
+    return reversed(sequence) if items is None else Items(items.count, lambda k: items.item(items.count - 1 - k))

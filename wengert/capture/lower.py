@@ -1,0 +1,363 @@
+"""The lowering of control flow: what a function decides, and what it reads from outside, goes through hooks.
+
+It is applied to the syntax tree of a function before `rewrite.py`, for the kind of twin that is staged. Jumps have
+become flags (`flags.py`); then suites become functions, which share the variables of the function they stand in:
+
+    if c: y = 1             def then(): nonlocal y; y = 1
+                            if_(c, then, None, get, set, names, temporaries)     get() -> (y,), set((v,)) binds them
+    for x in xs: s += x     for_(xs, body, go_on, get, set, names, stores, temporaries)     body(item), go_on() or None
+    while c: s += 1         while_(test, body, get, set, names, stores, temporaries)
+    a and b, a or b         and_(lambda: a, lambda: b), or_(…)
+    not a                   not_(a)
+    a if c else b           ifexp(c, lambda: a, lambda: b)
+    a < b <= c              chain(a, ("lt", "le"), lambda: b, lambda: c)
+    [x for x in xs if c]    [x for x in iterate(xs) if test(c)]          also the guard of a `case`
+    assert c, m             assert_(c, lambda: m)
+    raise e from c          raise_(lambda: e, lambda: c)
+    g, a.b                  load("g", g), attr(a, "b")
+
+What `load` loads is neither local, nor of a function around it in the same source, nor a builtin. `names` are the
+variables that the suites may bind; `stores` those of them that are written into; `temporaries` those whose value nobody
+needs when the `if` is over, or the iteration, be it the last or not (`liveness.py`). A variable that may have no value
+holds UNDEFINED, and `defined("y", y)` stands where such a variable is read. With hooks that do what Python does, the
+lowered function does what the original did.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dataclasses
+import itertools
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from wengert.capture.expressions import Expressions
+from wengert.capture.flags import jumps_out_of_finally, without_jumps
+from wengert.capture.liveness import mark_live
+from wengert.capture.lowered import ASSERT, FOR, IF, LOWERED_HOOKS, RAISE, TEST, UNDEFINED_NAME, WHILE
+from wengert.capture.names import binds_in_place, body_of, bound, evaluated_here, own_nodes, scope_of, stored
+from wengert.capture.syntax import OURS, assign, at, function, hook, load, statement, strings, thunk
+from wengert.capture.undefined import UNDEFINED, Undefined, defined
+
+__all__ = ["LOWERED_HOOKS", "UNDEFINED", "Undefined", "defined", "lower"]
+
+_VALUES, _NEXT, _CAUGHT = "_wengert_values", "_wengert_next", "_wengert_caught"
+
+Function = TypeVar("Function", ast.FunctionDef, ast.Lambda)
+
+
+def lower(node: Function, free: tuple[str, ...]) -> Function | None:
+    """A function with its control flow lowered (in place), or `None` if that of this function must stay as it is.
+
+    `free` are the free variables of the function.
+    """
+    if not _can_be_lowered(node):
+        return None
+    _Lowering(scope_of(node), frozenset(), frozenset(free), "__class__" in free, itertools.count(1)).function(node)
+    return ast.fix_missing_locations(node)
+
+
+def _can_be_lowered(node: Any) -> bool:
+    """Not generators and coroutines, and nothing that looks at its own frame."""
+    if isinstance(node, ast.AsyncFunctionDef):
+        return False
+    body = body_of(node)
+    for inner in own_nodes(body):
+        if isinstance(inner, (ast.Yield, ast.YieldFrom, ast.Await)):
+            return False
+        if isinstance(inner, ast.Name) and inner.id in ("locals", "eval", "exec"):
+            return False
+        if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in ("vars", "dir"):
+            if not inner.args:
+                return False
+    return not jumps_out_of_finally(body)
+
+
+class _Lowering(Expressions):
+    """Lowers one function, and those inside it by others of its kind."""
+
+    # ----------------------------------------------------------------------------------------------- functions
+
+    def function(self, node: Any) -> None:
+        """Lower the function itself."""
+        if isinstance(node, ast.Lambda):
+            node.body = self.visit(node.body)
+            return
+        docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
+        body = without_jumps(node.body[len(docstring) :] or [at(ast.Pass(), node.body[0])])
+        mark_live(body)
+        own = self.scope.local.union(name for name in bound(body) if name.startswith(OURS))
+        self.scope = dataclasses.replace(self.scope, local=own)
+        self.deleted = _deleted(body)
+        gone = own.difference(bound(body), self.scope.parameters)  # only bound where nothing ever runs
+        self.tentative = own & (gone | _in_suites_and_thunks(body))
+        start: list[ast.stmt] = self._declarations(self.scope.as_global | self.scope.as_nonlocal)
+        empty = [ast.Name(name, ast.Store()) for name in sorted(self.tentative.difference(self.scope.parameters))]
+        if empty:
+            start.append(ast.Assign(list(empty), load(UNDEFINED_NAME)))
+        node.body = [*docstring, *[at(new, body[0]) for new in start], *self._suite(body)]
+
+    def _nested(self, node: Any, in_class: bool) -> None:
+        """Lower a function inside this one."""
+        if _can_be_lowered(node):
+            around = (self.around - self.scope.as_global) | self.scope.local | set(self.hidden)
+            _Lowering(scope_of(node), around, self.free, in_class, self.numbers).function(node)
+
+    def _defaults(self, args: ast.arguments) -> None:
+        """What is evaluated where the function is defined."""
+        args.defaults = [self.visit(default) for default in args.defaults]
+        args.kw_defaults = [default and self.visit(default) for default in args.kw_defaults]
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        self._defaults(node.args)
+        self._nested(node, self.in_class)
+        return node
+
+    def visit_FunctionDef(self, node: Any) -> ast.AST:
+        node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+        self._defaults(node.args)
+        self._nested(node, self.in_class)
+        self.assigned.add(node.name)
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        for field in ("decorator_list", "bases", "keywords"):
+            setattr(node, field, [self.visit(part) for part in getattr(node, field)])
+        for method in node.body:  # the rest of a class is a scope of its own kind
+            if isinstance(method, ast.FunctionDef):
+                self._nested(method, True)
+        self.assigned.add(node.name)
+        return node
+
+    # ---------------------------------------------------------------------------------------------- statements
+
+    def _suite(self, statements: list[Any]) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for node in statements:
+            new = self.visit(node)
+            out += new if isinstance(new, list) else [new]
+        return out
+
+    def _as_function(self, role: str, suite: list[Any], where: ast.AST, *parameters: str) -> ast.FunctionDef:
+        """A suite as a function of the given parameters, which shares the variables of this one."""
+        declarations = self._declarations(self._names(suite))
+        before, self.assigned = self.assigned, set(self.assigned)
+        body = [*[at(new, suite[0]) for new in declarations], *self._suite(suite)]
+        self.after_suite, self.assigned = self.assigned, before
+        return function(f"{OURS}{role}_{next(self.numbers)}", parameters, body, where)
+
+    def _declarations(self, names: Iterable[str]) -> list[ast.stmt]:
+        names = sorted(names)
+        as_global = [name for name in names if name in self.scope.as_global]
+        others = [name for name in names if name not in self.scope.as_global]
+        declarations: list[ast.stmt] = [ast.Global(as_global)] if as_global else []
+        return [*declarations, ast.Nonlocal(others)] if others else declarations
+
+    def _names(self, nodes: Iterable[ast.AST]) -> list[str]:
+        """The variables that are bound, by the function as written or by the rewriting of what is written into."""
+        nodes = list(nodes)
+        return list(dict.fromkeys([*bound(nodes), *self._stores(nodes)]))
+
+    def _stores(self, nodes: Iterable[ast.AST]) -> list[str]:
+        return [name for name in stored(nodes) if name in self.scope.local]
+
+    def _access(self, names: list[str], where: ast.AST) -> tuple[list[ast.stmt], list[ast.expr]]:
+        """Functions that get and set variables: their definitions, and the arguments that a hook is given."""
+        elsewhere = [name for name in names if name not in self.scope.local]  # these may have no value, nor get one
+        peeked = [f"{OURS}peeked_{k}" for k in range(len(elsewhere))]
+        read = [load(peeked[elsewhere.index(name)] if name in elsewhere else name) for name in names]
+        getter: list[ast.stmt] = []
+        for name, peek in zip(elsewhere, peeked, strict=True):
+            nothing = ast.ExceptHandler(load("NameError"), None, [assign(peek, load(UNDEFINED_NAME))])
+            getter.append(ast.Try([assign(peek, load(name))], [nothing], [], []))
+        getter.append(ast.Return(ast.Tuple(list(read), ast.Load())))
+        setter: list[ast.stmt] = self._declarations(names)
+        for k, name in enumerate(names):
+            value = ast.Subscript(load(_VALUES), ast.Constant(k), ast.Load())
+            new: ast.stmt = assign(name, value)
+            if name in elsewhere:
+                test = ast.Compare(copy.copy(value), [ast.IsNot()], [load(UNDEFINED_NAME)])
+                new = ast.If(test, [new], [])
+            setter.append(new)
+        number = next(self.numbers)
+        get = function(f"{OURS}get_{number}", (), getter, where)
+        set_ = function(f"{OURS}set_{number}", (_VALUES,), setter or [ast.Pass()], where)
+        return [get, set_], [load(get.name), load(set_.name), strings(names)]
+
+    def visit_If(self, node: ast.If) -> list[ast.stmt]:
+        test = self.visit(node.test)
+        names = self._names([*node.body, *node.orelse])
+        temporaries = self._temporaries(names, node)
+        then = self._as_function("then", node.body, node)
+        assigned = self.after_suite
+        branches, orelse = [then], ast.Constant(None)
+        if node.orelse:
+            branches.append(self._as_function("orelse", node.orelse, node))
+            orelse = load(branches[1].name)  # type: ignore[assignment]
+            self.assigned |= assigned & self.after_suite
+        access, arguments = self._access(names, node)
+        return [
+            *branches,
+            *access,
+            statement(hook(IF, test, load(then.name), orelse, *arguments, temporaries), node.test),
+        ]
+
+    def visit_For(self, node: Any) -> list[ast.stmt]:
+        iterable = self.visit(node.iter)
+        first = at(ast.Assign([node.target], load(_NEXT)), node.target)
+        names = self._names([first, *node.body])
+        hints = [strings(self._stores([first, *node.body])), self._temporaries(names, node)]
+        body = self._as_function("body", [first, *node.body], node, _NEXT)
+        go_on = ast.Constant(None) if node.go_on is None else thunk(self.visit(node.go_on))
+        access, arguments = self._access(names, node)
+        call = hook(FOR, iterable, load(body.name), go_on, *arguments, *hints)
+        return [body, *access, statement(call, node.iter)]
+
+    def visit_While(self, node: ast.While) -> list[ast.stmt]:
+        names = self._names([node.test, *node.body])
+        hints = [strings(self._stores([node.test, *node.body])), self._temporaries(names, node)]
+        test = self._as_function("test", [at(ast.Return(node.test), node.test)], node)
+        body = self._as_function("body", node.body, node)
+        access, arguments = self._access(names, node)
+        call = hook(WHILE, load(test.name), load(body.name), *arguments, *hints)
+        return [test, body, *access, statement(call, node.test)]
+
+    def _temporaries(self, names: list[str], node: Any) -> ast.expr:
+        return strings(name for name in names if name in self.scope.local and name not in node.live)
+
+    def visit_Try(self, node: Any) -> ast.AST:
+        before = set(self.assigned)
+        node.body = self._suite(node.body)
+        node.orelse = self._suite(node.orelse)
+        for handler in node.handlers:
+            self.assigned = set(before)
+            handler.type = handler.type and self.visit(handler.type)
+            if handler.name in self.tentative:
+                handler.name, handler.body = self._caught(handler)
+            else:
+                handler.body = self._suite(handler.body)
+        self.assigned = before
+        node.finalbody = self._suite(node.finalbody)
+        return node
+
+    visit_TryStar = visit_Try
+
+    def _caught(self, handler: Any) -> tuple[str, list[ast.stmt]]:
+        """A handler whose variable has no value afterwards, without deleting it."""
+        name = f"{_CAUGHT}_{next(self.numbers)}"
+        bind = at(assign(handler.name, load(name)), handler)
+        forget = at(assign(handler.name, load(UNDEFINED_NAME)), handler)
+        return name, [bind, at(ast.Try(self._suite(handler.body), [], [], [forget]), handler)]
+
+    def visit_With(self, node: ast.With) -> ast.AST:
+        before = set(self.assigned)
+        for item in node.items:
+            item.context_expr = self.visit(item.context_expr)
+            if item.optional_vars is not None:
+                item.optional_vars = self.visit(item.optional_vars)
+                self.assigned.update(bound([item.optional_vars]))
+        node.body = self._suite(node.body)
+        self.assigned = before
+        return node
+
+    def visit_Match(self, node: ast.Match) -> ast.AST:
+        node.subject = self.visit(node.subject)
+        before = set(self.assigned)
+        for case in node.cases:
+            self.assigned = before.union(bound([case.pattern]))
+            if case.guard is not None:
+                case.guard = at(hook(TEST, self.visit(case.guard)), case.guard)
+            case.body = self._suite(case.body)
+        self.assigned = before
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        node.value = self.visit(node.value)
+        node.targets = [self.visit(target) for target in node.targets]
+        self.assigned.update(bound(node.targets))
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is None:
+            return at(ast.Pass(), node)
+        return self.visit(at(ast.Assign([node.target], node.value), node))
+
+    def visit_AugAssign(self, node: Any) -> ast.AST | list[ast.stmt]:
+        target = node.target
+        if isinstance(target, ast.Subscript):
+            if not self._is_own(target.value):
+                target.value = self.visit(target.value)
+            target.slice = self.visit(target.slice)
+        else:
+            node.target = self.visit(target)
+        node.value = self.visit(node.value)
+        if isinstance(target, ast.Name):
+            loaded = self.visit(at(load(target.id), target))
+            if isinstance(loaded, ast.Call):  # the variable is of a module, or may have no value
+                return [at(assign(target.id, loaded), node), node]
+        return node
+
+    def visit_Delete(self, node: ast.Delete) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for target in [part for parts in node.targets for part in _parts(parts)]:
+            if isinstance(target, ast.Name) and target.id in self.tentative:
+                out.append(statement(self.visit(at(load(target.id), target)), target))
+                out.append(at(assign(target.id, load(UNDEFINED_NAME)), node))
+            else:
+                out.append(at(ast.Delete([self.visit(target)]), node))
+        return out
+
+    def _import(self, node: Any) -> ast.AST:
+        self.assigned.update(bound([node]))
+        return node
+
+    visit_Import = visit_ImportFrom = _import
+
+    def _declaration(self, node: Any) -> ast.AST:
+        return at(ast.Pass(), node)  # they stand at the beginning of the function
+
+    visit_Global = visit_Nonlocal = _declaration
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        if not __debug__ or (node.msg is not None and binds_in_place(node.msg)):
+            return self.generic_visit(node)
+        test = self.visit(node.test)
+        message = ast.Constant(None) if node.msg is None else thunk(self.visit(node.msg))
+        return statement(hook(ASSERT, test, message), node)
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        if node.exc is None or binds_in_place(node):
+            return self.generic_visit(node)
+        cause = ast.Constant(None) if node.cause is None else thunk(self.visit(node.cause))
+        return statement(hook(RAISE, thunk(self.visit(node.exc)), cause), node)
+
+
+def _in_suites_and_thunks(body: list[ast.stmt]) -> set[str]:
+    """The names in what becomes functions, where Python takes a variable without a value for another error."""
+    names: set[str] = set()
+    pending: list[Any] = list(body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.If, ast.For, ast.While)):
+            names.update(bound([node]))
+        if isinstance(node, (ast.If, ast.For, ast.While, ast.IfExp, ast.BoolOp, ast.Compare)):
+            names.update(inner.id for inner in own_nodes([node]) if isinstance(inner, ast.Name))
+        else:
+            pending += evaluated_here(node)
+    return names
+
+
+def _deleted(body: list[ast.stmt]) -> set[str]:
+    """The names that are deleted somewhere, as are the variables of exception handlers."""
+    nodes = list(own_nodes(body))
+    names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del)}
+    return names | {node.name for node in nodes if isinstance(node, ast.ExceptHandler) and node.name}
+
+
+def _parts(target: ast.expr) -> list[ast.expr]:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return [part for item in target.elts for part in _parts(item)]
+    return [target]

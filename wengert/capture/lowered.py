@@ -1,0 +1,24 @@
+"""The names of the hooks that lowered functions call; `lower.py` says what they are called with."""
+
+from __future__ import annotations
+
+(
+    IF, FOR, WHILE, AND, OR, NOT, IFEXP, CHAIN, LOAD, ATTR, ASSERT, RAISE, ITERATE, TEST, UNDEFINED_NAME, DEFINED,
+) = LOWERED_HOOKS = (
+    "_wengert_if",
+    "_wengert_for",
+    "_wengert_while",
+    "_wengert_and",
+    "_wengert_or",
+    "_wengert_not",
+    "_wengert_ifexp",
+    "_wengert_chain",
+    "_wengert_load",
+    "_wengert_attr",
+    "_wengert_assert",
+    "_wengert_raise",
+    "_wengert_iterate",
+    "_wengert_test",
+    "_wengert_undefined",
+    "_wengert_defined",
+)  # fmt: skip

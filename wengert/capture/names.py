@@ -1,0 +1,157 @@
+"""Which names a piece of syntax binds, writes into and reads, by Python's rules of scope.
+
+Pure questions about syntax trees: nothing is changed here, and nothing is known of hooks.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_CONSUMERS = {"sum", "any", "all", "min", "max", "list", "tuple", "set", "frozenset", "dict", "sorted"}
+"""Builtins that have used up a generator when they return."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The names of one function: its parameters, what is local to it, and what it declares otherwise.
+
+    `first` is the first positional parameter, which is what `super()` takes for the instance.
+    """
+
+    first: str | None
+    parameters: tuple[str, ...]
+    local: frozenset[str]
+    as_global: frozenset[str]
+    as_nonlocal: frozenset[str]
+
+
+def scope_of(function: Any) -> Scope:
+    """The scope of a function or lambda."""
+    args = function.args
+    every = (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
+    parameters = tuple([a.arg for a in every if a is not None])
+    body = body_of(function)
+    declarations = [node for node in own_nodes(body) if isinstance(node, (ast.Global, ast.Nonlocal))]
+    as_global = frozenset(name for node in declarations if isinstance(node, ast.Global) for name in node.names)
+    as_nonlocal = frozenset(name for node in declarations if isinstance(node, ast.Nonlocal) for name in node.names)
+    local = frozenset((*parameters, *bound(body))) - as_global - as_nonlocal
+    first = parameters[0] if args.posonlyargs or args.args else None
+    return Scope(first, parameters, local, as_global, as_nonlocal)
+
+
+def body_of(function: Any) -> list[Any]:
+    """What a function or lambda executes."""
+    return [function.body] if isinstance(function, ast.Lambda) else list(function.body)
+
+
+def own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """All nodes that belong to the same function: nested functions and classes are given, but not what they hold."""
+    pending = list(nodes)[::-1]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending += list(evaluated_here(node))[::-1]
+
+
+def evaluated_here(node: Any) -> Iterable[ast.AST]:
+    """The children of a node that are evaluated in the scope in which the node stands."""
+    if isinstance(node, FUNCTIONS):
+        args = node.args
+        defaults = (*args.defaults, *[default for default in args.kw_defaults if default is not None])
+        return (*getattr(node, "decorator_list", ()), *defaults)
+    if isinstance(node, ast.ClassDef):
+        return (*node.decorator_list, *node.bases, *[keyword.value for keyword in node.keywords])
+    return ast.iter_child_nodes(node)
+
+
+def bound(nodes: Iterable[ast.AST]) -> list[str]:
+    """The names that are bound, or deleted, in order of appearance."""
+    names: dict[str, None] = {}
+    in_comprehensions: set[ast.AST] = set()
+    for node in own_nodes(nodes):
+        if isinstance(node, COMPREHENSIONS) or node in in_comprehensions:
+            in_comprehensions.update(evaluated_here(node))
+        names.update(dict.fromkeys(_bound(node, node in in_comprehensions)))
+    return list(names)
+
+
+def _bound(node: Any, in_comprehension: bool) -> Iterator[str]:
+    """The names that a node binds, without what it holds."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield node.name
+    elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and not in_comprehension:
+        yield node.id
+    elif isinstance(node, ast.NamedExpr):  # binds in the function, also from inside a comprehension
+        yield node.target.id
+    elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+        yield node.name
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        yield node.rest
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from [(alias.asname or alias.name).split(".")[0] for alias in node.names]
+
+
+def stored(nodes: Iterable[ast.AST]) -> list[str]:
+    """The names of containers that are written into: `a[i] = …`, `a[i][j] += …`, `a += …`, `f(…, out=a)`."""
+    names: dict[str, None] = {}
+    for node in own_nodes(nodes):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            container: ast.expr | None = node
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            container = node.target
+        elif isinstance(node, ast.keyword) and node.arg == "out":
+            container = node.value
+        else:
+            continue
+        for item in container.elts if isinstance(container, ast.Tuple) else [container]:
+            while isinstance(item, ast.Subscript):
+                item = item.value
+            if isinstance(item, ast.Name):
+                names[item.id] = None
+    return list(names)
+
+
+def read(node: Any) -> set[str]:
+    """The names that are read when an expression or simple statement is executed."""
+    if isinstance(node, ast.Name):
+        return {node.id} if not isinstance(node.ctx, ast.Store) else set()
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        return {node.target.id} | read(node.value)
+    if isinstance(node, COMPREHENSIONS):
+        own = {name for generator in node.generators for name in bound([generator.target])}
+        inside = set().union(*[read(child) for child in ast.iter_child_nodes(node)])
+        return read(node.generators[0].iter) | (inside - own)
+    return set().union(*[read(child) for child in evaluated_here(node)])
+
+
+def captured(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that functions, classes and generators inside the given nodes take from around them."""
+    names: set[str] = set()
+    used_up: set[ast.AST] = set()
+    for node in own_nodes(nodes):
+        if isinstance(node, FUNCTIONS):
+            names |= _mentioned(body_of(node)) - scope_of(node).local
+        elif isinstance(node, ast.ClassDef):
+            names |= _mentioned(node.body)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _CONSUMERS:
+            used_up.update(node.args)
+        elif isinstance(node, ast.GeneratorExp) and node not in used_up:
+            names |= read(node)
+    return names
+
+
+def _mentioned(nodes: Iterable[ast.AST]) -> set[str]:
+    inside = [inner for node in nodes for inner in ast.walk(node)]
+    names = {node.id for node in inside if isinstance(node, ast.Name)}
+    return names.union(*[node.names for node in inside if isinstance(node, (ast.Global, ast.Nonlocal))])
+
+
+def binds_in_place(node: ast.AST) -> bool:
+    """Whether an expression must be evaluated in the function itself: it binds a name there, or suspends it."""
+    kinds = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+    return any(isinstance(inner, kinds) for inner in own_nodes([node]))

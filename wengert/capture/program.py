@@ -1,0 +1,110 @@
+"""From a user's function and the types of its arguments to a program: what `jit` compiles.
+
+`captured` runs the function once, on symbols. The result knows which block that gave, what else it takes from outside
+(`session.py`), how its results are put together, and which arrays it writes to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert import tree
+from wengert.box.box import Box
+from wengert.box.writing import clone, settled
+from wengert.capture import staged_hooks
+from wengert.capture.instrument import staged
+from wengert.capture.session import Guard, Path, Session, current
+from wengert.errors import StagingError
+from wengert.ir.build import Capture, capturing
+from wengert.ir.node import Block, Type, Var
+from wengert.ops.op import Traced
+from wengert.types import SCALARS
+
+_needs_hooks = staged_hooks
+
+
+class Captured:
+    """A captured function.
+
+    The parameters of `block` are the leaves of the arguments, then the values that `inputs` fetch. Its results are the
+    leaves of the function's result (`places` says which result, or which constant, stands for each), then the new
+    values of the arguments and inputs that are written to (`writes`: their numbers among the parameters).
+    """
+
+    def __init__(self, block: Block, name: str, inputs: list[Path], guards: list[Guard], structure: Any,
+                 places: list[tuple[str, Any]], writes: list[int]):  # fmt: skip
+        self.block = block
+        self.name = name
+        self.inputs = inputs
+        self.guards = guards
+        self.structure = structure
+        self.places = places
+        self.writes = writes
+
+    def holds(self) -> bool:
+        """Whether what the function found outside is still the same."""
+        return all(guard.holds() for guard in self.guards)
+
+    def output(self, leaves: Sequence[Any], results: Sequence[Any]) -> Any:
+        """The function's result, from the arguments' leaves and the results of the block."""
+        found = []
+        for kind, place in self.places:
+            found.append(leaves[place] if kind == "argument" else results[place] if kind == "result" else place)
+        return tree.unflatten(self.structure, found)
+
+
+def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any]], tuple[tuple, dict]],
+             names: Sequence[str | None] = ()) -> Captured:  # fmt: skip
+    """Capture `f(*args, **kwargs)`, where `rebuild(leaves)` gives args and kwargs."""
+    top = Capture()
+    session = Session(top)
+    outer, current.session = current.session, session
+    try:
+        with capturing(top):
+            leaves: list[Any] = [top.formal(t, hint=n) for t, n in zip(types, names or [None] * len(types), strict=True)]
+            formals = [x.node for x in leaves]
+            args, kwargs = rebuild(leaves)
+            out = staged(f)(*args, **kwargs)
+            out_leaves, structure = tree.flatten(out)
+            places: list[tuple[str, Any]] = []
+            outputs: list[Any] = []
+            for y in out_leaves:
+                y = settled(y)
+                same = next((k for k, x in enumerate(leaves) if y is x and x.shape), None)
+                if same is not None:
+                    places.append(("argument", same))  # the function returns an argument: the caller's own array
+                elif isinstance(y, Traced):
+                    places.append(("result", len(outputs)))
+                    outputs.append(clone(y))
+                elif isinstance(y, np.ndarray) and y.dtype.kind in "biufc":
+                    places.append(("result", len(outputs)))
+                    outputs.append(y)
+                elif _mentions_symbols(y):
+                    raise StagingError(f"a compiled function returned a {type(y).__name__}, which holds values that are "
+                                       "known only when it runs", remedy="return arrays, numbers and containers of "
+                                       "them")  # fmt: skip
+                else:
+                    places.append(("constant", y))
+            writes = [k for k, (x, var) in enumerate(zip(leaves, formals, strict=True)) if settled(x).node is not var]
+            outputs += [settled(leaves[k]) for k in writes]
+            for k in session.written():
+                writes.append(len(formals) + k)
+                outputs.append(session.box_of(session.inputs[k][0]))
+            results = [top.operand(y) for y in outputs]
+    finally:
+        current.session = outer
+    params: list[Var] = [*formals, *[var for _, _, var in session.inputs]]
+    inputs: list[Path] = [path for _, path, _ in session.inputs]
+    for p, x in zip(top.params, top.captured, strict=True):
+        if x is not None:
+            params.append(p)
+            inputs.append(lambda x=x: x)
+    name = getattr(f, "__name__", type(f).__name__)
+    return Captured(Block(params, top.nodes, results), name, inputs, session.guards, structure, places, writes)
+
+
+def _mentions_symbols(y: Any) -> bool:
+    return isinstance(y, Box) or (callable(y) and y.__class__ not in SCALARS)

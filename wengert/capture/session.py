@@ -1,0 +1,151 @@
+"""One capture of a whole function: what it takes from outside besides its arguments.
+
+Arrays that the function finds in globals, closures, attributes and containers are inputs of the program: they are
+fetched again at each call, and written back if the program writes to them. Numbers and strings that it finds there are
+part of the program; `Guard`s compare them at each call, so that nothing is ever stale.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.box.box import Box
+from wengert.capture.instrument import is_user_code
+from wengert.ir.build import Capture, type_of_value
+from wengert.ir.symbol import Sym
+
+Path = Callable[[], Any]
+"""Fetches something again."""
+
+_NUMBERS = (int, float, complex, bool, str, bytes, type(None), np.generic)
+_MOST = 1000
+"""Containers with more items than this are looked at item by item when the items are read."""
+
+
+class Guard(NamedTuple):
+    """What was found at a path; it must be found there again."""
+
+    path: Path
+    value: Any
+
+    def holds(self) -> bool:
+        try:
+            now = self.path()
+        except Exception:
+            return False
+        return now is self.value or (now.__class__ is self.value.__class__ and _same(now, self.value))
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a == b or (a != a and b != b)
+
+
+class Session:
+    """See the module's text."""
+
+    def __init__(self, top: Capture):
+        self.top = top
+        self.guards: list[Guard] = []
+        self.paths: dict[int, tuple[Any, Path]] = {}
+        """Arrays that come from outside, and containers and objects in which there may be some: how to fetch them."""
+        self.inputs: list[tuple[Any, Path, Sym]] = []
+        """Arrays that are inputs besides the arguments, with the box that stands for each."""
+        self._boxes: dict[int, Any] = {}
+        self._entered: set[int] = set()
+
+    def enter(self, f: Any) -> None:
+        """A user's function is called: look at what it refers to."""
+        while f.__class__ is MethodType:
+            f = f.__func__
+        if f.__class__ is not FunctionType or id(f) in self._entered or not is_user_code(f.__code__):
+            return
+        self._entered.add(id(f))
+        self.paths[id(f)] = (f, lambda: f)  # keeps it alive
+        for name in _names(f.__code__):
+            if name in f.__globals__:
+                self.found(f.__globals__[name], _global(f.__globals__, name))
+        for cell in f.__closure__ or ():
+            try:
+                self.found(cell.cell_contents, _content(cell))
+            except ValueError:
+                pass  # empty yet
+        for k, default in enumerate(f.__defaults__ or ()):
+            self.found(default, lambda f=f, k=k: f.__defaults__[k])
+        for name, default in (f.__kwdefaults__ or {}).items():
+            self.found(default, lambda f=f, name=name: f.__kwdefaults__[name])
+
+    def found(self, value: Any, path: Path) -> None:
+        """Something was found outside."""
+        if isinstance(value, _NUMBERS):
+            self.guards.append(Guard(path, value))
+        elif isinstance(value, (np.ndarray, Box)):
+            self.paths.setdefault(id(value), (value, path))
+        elif value.__class__ in (list, tuple, dict) and id(value) not in self.paths:
+            self.paths[id(value)] = (value, path)
+            if len(value) <= _MOST:
+                self.guards.append(Guard(lambda: len(path()), len(value)))
+                for key, item in value.items() if value.__class__ is dict else enumerate(value):
+                    self.found(item, lambda key=key: path()[key])
+        elif value.__class__ is FunctionType and is_user_code(value.__code__):
+            self.guards.append(Guard(lambda: path().__code__, value.__code__))
+
+    def attribute(self, owner: Any, name: str, value: Any) -> Any:
+        """`owner.name` was read."""
+        if isinstance(owner, (ModuleType, np.ndarray, Box, type)) or callable(value):
+            if not isinstance(owner, ModuleType) or not isinstance(value, np.ndarray):
+                return value
+        if isinstance(value, (*_NUMBERS, np.ndarray, list, tuple, dict)) and id(value) not in self._boxes:
+            self.found(value, lambda: getattr(owner, name))
+        return self.external(value)
+
+    def item(self, container: Any, key: Any, value: Any) -> Any:
+        """`container[key]` was read from a container, or `name` from outside."""
+        return self.external(value)
+
+    def external(self, value: Any) -> Any:
+        """What stands for a value from outside in the program: for an array an input, else the value itself."""
+        if value.__class__ is not np.ndarray:
+            return value
+        known = self.paths.get(id(value))
+        if known is None or known[0] is not value or value.dtype.kind not in "biufc":
+            return value
+        box = self._boxes.get(id(value))
+        if box is None:
+            box = self._boxes[id(value)] = self.top.formal(type_of_value(value))
+            self.inputs.append((value, known[1], box.node))
+        return box
+
+    def written(self) -> list[int]:
+        """Which of the inputs were written to."""
+        return [k for k, (value, _, var) in enumerate(self.inputs) if self._boxes[id(value)].node is not var]
+
+    def box_of(self, value: Any) -> Any:
+        return self._boxes[id(value)]
+
+
+def _names(code: CodeType) -> set[str]:
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _names(constant)
+    return names
+
+
+def _global(namespace: dict, name: str) -> Path:
+    return lambda: namespace[name]
+
+
+def _content(cell: CellType) -> Path:
+    return lambda: cell.cell_contents
+
+
+class _Current(threading.local):
+    session: Session | None = None
+
+
+current = _Current()

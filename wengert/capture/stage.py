@@ -1,0 +1,669 @@
+"""Control flow of users' functions, staged: what `lower.py` makes of `if`, `for`, `while`, `and`, `or` and their like.
+
+On ordinary Python values each of these does what Python does. On values of the program that is being captured the
+suites become blocks: they are run once, in a capture, and a `cond`, `loop` or `while` is recorded.
+
+A loop carries the variables that its suite binds and the arrays that it writes to. Which these are, and their types,
+is found by running the suite again until nothing new turns up: a number may turn out to become a float, an array that
+was only read may be written to further down. A suite that cannot be staged (it indexes a Python list, or changes
+one) is unrolled if the number of iterations is known and not large.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert import tree
+from wengert.box.box import Box
+from wengert.box.functions.operands import cast
+from wengert.box.writing import become, clone, make_views_stale, running, settled
+from wengert.capture.iteration import Items, items_of
+from wengert.capture.undefined import UNDEFINED
+from wengert.control.cond import cond
+from wengert.control.loop import loop
+from wengert.control.while_ import while_
+from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
+from wengert.ir.build import Capture, capturing, content, type_of_value
+from wengert.ir.node import Block, Dyn, Type, Var
+from wengert.ir.symbol import Sym
+from wengert.ops import elementwise as e
+from wengert.ops import shape as s
+from wengert.ops.op import Traced, call
+from wengert.ops.sizes import require
+from wengert.types import SCALARS, dtype_of, shape_of
+
+UNROLLED = 4
+"""Loops of at most so many iterations are unrolled."""
+_UNROLLED_IF_NEED_BE = 512
+_PYTHON_ROUNDS = 8
+"""A `while` whose test is known runs in Python for so many rounds; then staging it is tried."""
+_INT = Type((), np.dtype(np.int64), True)
+
+Thunk = Callable[[], Any]
+
+
+def is_symbolic(x: Any) -> bool:
+    """Whether a value is known only when the program runs."""
+    return isinstance(x, Traced) and isinstance(settled(x), Traced)
+
+
+def truth(x: Any) -> Any:
+    """The truth value of a symbol, as a symbol."""
+    x = settled(x)
+    if shape_of(x):
+        if any(n != 1 for n in shape_of(x)):
+            raise ValueError("The truth value of an array with more than one element is ambiguous. "
+                             "Use a.any() or a.all()")  # fmt: skip
+        x = s.reshape(x, shape=())
+    return x if dtype_of(x).kind == "b" else e.not_equal(x, 0)
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (np.ndarray, np.generic, Box)) or x.__class__ in SCALARS
+
+
+def _widened(a: Type, b: Type, name: str) -> Type:
+    """The type that has room for values of both."""
+    if a == b:
+        return a
+    if len(a.shape) != len(b.shape):
+        raise StagingError(
+            f"{name} has {len(a.shape)} axes before and {len(b.shape)} axes after an iteration, or in the other branch",
+            remedy="give it one shape, for instance by making it an array of its final shape before",
+        )
+    lengths = []
+    for m, n in zip(a.shape, b.shape, strict=True):
+        bounds = [k if k.__class__ is int else k.bound for k in (m, n)]  # type: ignore[union-attr]
+        lengths.append(m if m == n else Dyn(None if None in bounds else max(bounds)))  # type: ignore[type-var]
+    weak = a.weak and b.weak
+    samples = [_SAMPLE[t.dtype.kind] if t.weak else t.dtype for t in (a, b)]
+    return Type(tuple(lengths), np.result_type(*samples), weak)
+
+
+_SAMPLE = {"b": True, "i": 1, "u": 1, "f": 1.0, "c": 1j}
+
+
+def _converted(x: Any, type: Type) -> Any:
+    """A value in a dtype."""
+    x = settled(x)
+    if x is UNDEFINED:
+        return np.zeros(tuple([n if n.__class__ is int else 0 for n in type.shape]), type.dtype)  # type: ignore[misc]
+    if x.__class__ in SCALARS and type.weak:
+        return {"b": bool, "i": int, "f": float, "c": complex}[type.dtype.kind](x)
+    return cast(x if isinstance(x, Traced) else np.asarray(x), type.dtype) if dtype_of(x) != type.dtype else x
+
+
+def _assign(root: Any, new: Any) -> None:
+    """Let an array have the value that it has after a block that writes to it."""
+    outer = running.state.capture
+    if outer is not None:
+        outer.about_to_write(root)
+    new = settled(new)
+    become(root, clone(new) if isinstance(new, Traced) else new)
+    make_views_stale(root)
+
+
+def _arguments(captures: Sequence[Capture]) -> tuple[list[Any], list[list[Var]]]:
+    """What several blocks take from outside: the values, and for each block its parameters for all of them."""
+    values: dict[tuple, Any] = {}
+    own: list[dict[tuple, Var]] = []
+    for capture in captures:
+        own.append({})
+        for p, x in zip(capture.params, capture.captured, strict=True):
+            if x is not None:
+                values.setdefault(content(x), x)
+                own[-1][content(x)] = p
+    return list(values.values()), [[mine.get(key) or _copy(_var(own, key)) for key in values] for mine in own]
+
+
+def _copy(var: Var) -> Var:
+    return Var(var.type, var.hint, var.span)
+
+
+def _var(own: Sequence[dict[tuple, Var]], key: tuple) -> Var:
+    return next(mine[key] for mine in own if key in mine)
+
+
+def _formals(capture: Capture) -> list[Var]:
+    return [p for p, x in zip(capture.params, capture.captured, strict=True) if x is None]
+
+
+# ---------------------------------------------------------------------------------------------------------- branches
+
+
+class _Branch:
+    """One branch of an `if` that has been run."""
+
+    def __init__(self, function: Callable | None, state: tuple, get: Callable, set: Callable):
+        self.capture = Capture()
+        try:
+            with capturing(self.capture):
+                set(state)
+                self.value = None if function is None else function()
+                self.state = get()
+        finally:
+            self.changed = self.capture.restore()
+            set(state)
+
+    def reopened(self, values: Sequence[Any], types: Sequence[Type]) -> list[Any]:
+        """These values, in these types, as operands of the block."""
+        self.capture.alive = True
+        with capturing(self.capture):
+            return [self.capture.operand(_converted(v, t)) for v, t in zip(values, types, strict=True)]
+
+
+def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, set: Callable, names: Sequence[str],
+           temporaries: Sequence[str] = ()) -> Any:  # fmt: skip
+    """Stage a branch; bind what it binds; return what it returns."""
+    state = get()
+    pred = truth(pred)
+    branches = [_Branch(f, state, get, set) for f in (then, orelse)]
+    roots: dict[int, Any] = {}
+    for b in branches:
+        roots.update({id(root): root for root, _ in b.changed})
+    outputs: list[tuple[Any, Any, str]] = []
+    merged: list[Any] = []
+    for k, name in enumerate(names):
+        if name in temporaries:
+            merged.append(UNDEFINED)
+            continue
+        merged.append(_merge(branches[0].state[k], branches[1].state[k], name, outputs))
+    result = _merge(branches[0].value, branches[1].value, "the value", outputs)
+    contents = [{id(root): new for root, new in b.changed} for b in branches]
+    for key, root in roots.items():
+        outputs.append((contents[0].get(key, root), contents[1].get(key, root), "an array"))
+    types = []
+    for a, b, name in outputs:
+        known = [type_of_value(v) for v in (a, b) if v is not UNDEFINED]
+        types.append(known[0] if len(known) == 1 else _widened(*known, name))
+    results = [b.reopened([o[k] for o in outputs], types) for k, b in enumerate(branches)]
+    values, params = _arguments([b.capture for b in branches])
+    blocks = [
+        Block(params[k], b.capture.nodes, results[k]) for k, b in enumerate(branches)
+    ]
+    found = list(call(cond, pred, *values, then=blocks[0], orelse=blocks[1]))
+    set(tuple([m(found) if m.__class__ is _Merged else m for m in merged]))
+    for root, new in zip(roots.values(), found[len(found) - len(roots) :], strict=True):
+        _assign(root, new)
+    return result(found) if result.__class__ is _Merged else result
+
+
+class _Merged:
+    """A value that is put together from results of a `cond`."""
+
+    def __init__(self, build: Callable[[list[Any]], Any]):
+        self._build = build
+
+    def __call__(self, results: list[Any]) -> Any:
+        return self._build(results)
+
+
+def _merge(a: Any, b: Any, name: str, outputs: list) -> Any:
+    """What a variable is after a branch: what it is in both, or results of the `cond`, which are added to `outputs`."""
+    if a is b:
+        return a
+    for x, y in ((a, b), (b, a)):
+        if x is UNDEFINED and not _is_number(y):
+            leaves, structure = tree.flatten(y)
+            if not all(_is_number(leaf) for leaf in leaves):
+                return y  # what it is in the other branch nobody may ask
+            a, b = (tree.unflatten(structure, [UNDEFINED] * len(leaves)) if v is UNDEFINED else v for v in (a, b))
+    a_leaves, a_structure = tree.flatten(a)
+    b_leaves, b_structure = tree.flatten(b)
+    if a_structure != b_structure:
+        raise StagingError(
+            f"{name} is {_described(a)} in one branch and {_described(b)} in the other of an if that depends on a "
+            "value known only when the compiled program runs",
+            remedy="let it be of one kind in both branches",
+        )
+    places: list[Any] = []
+    for x, y in zip(a_leaves, b_leaves, strict=True):
+        if x is y:
+            places.append((None, x))
+        elif (_is_number(x) or x is UNDEFINED) and (_is_number(y) or y is UNDEFINED):
+            outputs.append((x, y, name))
+            places.append((len(outputs) - 1, None))
+        elif not _is_number(x) and not _is_number(y) and _equal(x, y):
+            places.append((None, x))
+        else:
+            raise StagingError(
+                f"{name} is {_described(x)} in one branch and {_described(y)} in the other of an if that depends on a "
+                "value known only when the compiled program runs",
+                remedy="let it be a number or an array in both branches",
+            )
+    if not any(k is not None for k, _ in places):
+        return a
+    return _Merged(lambda results: tree.unflatten(a_structure, [v if k is None else results[k] for k, v in places]))
+
+
+def _described(x: Any) -> str:
+    return "not defined" if x is UNDEFINED else "None" if x is None else f"a {type(x).__name__}"
+
+
+def _equal(x: Any, y: Any) -> bool:
+    try:
+        return bool(x == y)
+    except Exception:
+        return False
+
+
+def if_(test: Any, then: Callable, orelse: Callable | None, get: Callable, set: Callable, names: tuple,
+        temporaries: tuple = ()) -> None:  # fmt: skip
+    """`if test: … else: …`."""
+    if not is_symbolic(test):
+        if settled(test):
+            then()
+        elif orelse is not None:
+            orelse()
+        return
+    branch(test, then, orelse, get, set, names, temporaries)
+
+
+def ifexp(test: Any, then: Thunk, orelse: Thunk) -> Any:
+    """`a if test else b`."""
+    if not is_symbolic(test):
+        return then() if settled(test) else orelse()
+    return branch(test, then, orelse, lambda: (), lambda values: None, ())
+
+
+def and_(first: Thunk, *rest: Thunk) -> Any:
+    """`a and b`."""
+    value = first()
+    if not rest:
+        return value
+    if not is_symbolic(value):
+        return and_(*rest) if settled(value) else value
+    return ifexp(value, lambda: _comparable(and_(*rest)), lambda: _comparable(value))
+
+
+def or_(first: Thunk, *rest: Thunk) -> Any:
+    """`a or b`."""
+    value = first()
+    if not rest:
+        return value
+    if not is_symbolic(value):
+        return value if settled(value) else or_(*rest)
+    return ifexp(value, lambda: _comparable(value), lambda: _comparable(or_(*rest)))
+
+
+def _comparable(x: Any) -> Any:
+    return truth(x) if is_symbolic(x) and not shape_of(x) and dtype_of(x).kind == "b" else x
+
+
+def not_(x: Any) -> Any:
+    """`not x`."""
+    return e.logical_not(truth(x)) if is_symbolic(x) else not settled(x)
+
+
+_COMPARE: dict[str, Callable] = {
+    **{name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne", "is_", "is_not")},
+    "contains": lambda a, b: a in b,
+    "not_contains": lambda a, b: a not in b,
+}
+
+
+def chain(first: Any, ops: tuple[str, ...], *rest: Thunk) -> Any:
+    """`a < b <= c`."""
+    second = rest[0]()
+    result = _COMPARE[ops[0]](first, second)
+    if len(ops) == 1:
+        return result
+    return and_(lambda: result, lambda: chain(second, ops[1:], *rest[1:]))
+
+
+def test(x: Any) -> Any:
+    """The condition of a comprehension, which Python decides."""
+    return x
+
+
+def assert_(condition: Any, message: Thunk | None) -> None:
+    """`assert condition, message`."""
+    if is_symbolic(condition):
+        text = "" if message is None else str(message())
+        running.state.capture.process(require, (truth(condition),), {"error": "AssertionError", "message": text})
+    elif not settled(condition):
+        raise AssertionError(*([] if message is None else [message()]))
+
+
+def raise_(exception: Thunk, cause: Thunk | None) -> None:
+    """`raise exception from cause`."""
+    error = exception()
+    if stages():  # it depends on the program whether this is reached
+        kind = error if isinstance(error, type) else type(error)
+        text = "" if isinstance(error, type) else str(error)
+        if kind.__name__ not in _EXCEPTIONS:
+            text = f"{kind.__name__}: {text}"
+        name = kind.__name__ if kind.__name__ in _EXCEPTIONS else "RuntimeError"
+        running.state.capture.process(require, (False,), {"error": name, "message": text})
+        return
+    if cause is None:
+        raise error
+    raise error from cause()
+
+
+_EXCEPTIONS = frozenset(
+    (
+        "ValueError", "TypeError", "RuntimeError", "ArithmeticError", "ZeroDivisionError", "OverflowError",
+        "FloatingPointError", "IndexError", "KeyError", "AssertionError", "NotImplementedError", "LinAlgError",
+        "StopIteration", "Exception",
+    )
+)  # fmt: skip
+
+
+def stages() -> bool:
+    """Whether a suite is being staged: it may or may not run."""
+    capture = running.state.capture
+    return capture is not None and len([t for t in running.state.traces if t.__class__ is Capture]) > 1
+
+
+# ------------------------------------------------------------------------------------------------------------- loops
+
+
+class _Again(Exception):
+    """A loop carries more than was known, or values of other types."""
+
+
+class Carried:
+    """What a loop carries from one iteration to the next: variables that are bound, and arrays that are written to."""
+
+    def __init__(self, get: Callable, set: Callable, names: tuple, stores: tuple, temporaries: tuple):
+        self.get, self.set, self.names = get, set, names
+        self.state = get()
+        self.bound: list[int] = []
+        self.roots: dict[int, Any] = {}
+        self.types: dict[Any, Type] = {}
+        self.structures: dict[int, Any] = {}
+        self.local = [k for k, name in enumerate(names) if name in temporaries]
+        for k, (name, value) in enumerate(zip(names, self.state, strict=True)):
+            if k in self.local:
+                continue
+            if name in stores:
+                if value.__class__ in (list, dict):
+                    raise StagingError(f"the loop writes to the {type(value).__name__} {name}",
+                                       remedy="use an array instead")  # fmt: skip
+                if isinstance(value, Box) and (value.shape or value.view_of is not None):
+                    self.add_root(value)
+                    continue
+            if value is not UNDEFINED and self._numeric(value):
+                self.bound.append(k)
+
+    def _numeric(self, value: Any) -> bool:
+        leaves = tree.leaves(value)
+        return bool(leaves) and any(_is_number(leaf) for leaf in leaves)
+
+    def add_root(self, box: Any) -> None:
+        """Carry an array that is written to."""
+        root = box if box.view_of is None else box.view_of.root
+        if not root.is_cell or root.value.ndim:
+            self.roots[id(root)] = root
+
+    def open(self, capture: Capture) -> list[Sym]:
+        """Put parameters of a block in place of what is carried."""
+        values = list(self.state)
+        formals: list[Sym] = []
+        for k in self.bound:
+            leaves, structure = self._leaves(k)
+            new = []
+            for j, leaf in enumerate(leaves):
+                if leaf is not UNDEFINED and not _is_number(leaf):
+                    new.append(leaf)
+                    continue
+                type = self.types.get((k, j)) or type_of_value(leaf)
+                symbol = capture.formal(type, hint=self.names[k] if not self.names[k].startswith("_wengert") else None)
+                formals.append(symbol)
+                new.append(clone(symbol))
+            values[k] = tree.unflatten(structure, new)
+        for k in self.local:
+            values[k] = UNDEFINED
+        for root in self.roots.values():
+            formals.append(clone(capture.adopt(root)))
+        self.set(tuple(values))
+        return formals
+
+    def _leaves(self, k: int) -> tuple[list[Any], Any]:
+        if self.state[k] is UNDEFINED:
+            structure = self.structures[k]
+            return [UNDEFINED] * structure.num_leaves, structure
+        return tree.flatten(self.state[k])
+
+    def close(self, capture: Capture) -> list[Any]:
+        """What is carried after an iteration; raise `_Again` if more has to be carried than was known."""
+        after = self.get()
+        again = capture.restart
+        outputs: list[Any] = []
+        for k, (before, now) in enumerate(zip(self.state, after, strict=True)):
+            if k in self.local or k in self.bound or now is before:
+                continue
+            if now is UNDEFINED or (not self._numeric(now) and not self._numeric(before) and _equal(before, now)):
+                continue
+            if before is UNDEFINED:
+                leaves, structure = tree.flatten(now)
+                if not leaves or not all(_is_number(leaf) for leaf in leaves):
+                    self.local.append(k)  # cannot be used after the loop
+                    continue
+                self.structures[k] = structure
+                self.types.update({(k, j): type_of_value(leaf) for j, leaf in enumerate(leaves)})
+            elif not self._numeric(now):
+                raise StagingError(f"{self.names[k]} becomes {_described(now)} in a loop",
+                                   remedy="use numbers and arrays")  # fmt: skip
+            self.bound.append(k)
+            again = True
+        for root, _ in capture.written.values():
+            if id(root) not in self.roots:
+                self.roots[id(root)] = root
+                again = True
+        if again:
+            raise _Again
+        for k in self.bound:
+            leaves, structure = self._leaves(k)
+            new, new_structure = tree.flatten(after[k])
+            if new_structure != structure:
+                raise StagingError(
+                    f"{self.names[k]} is {_described(self.state[k])} before a loop and {_described(after[k])} after an "
+                    "iteration", remedy="let it be of one kind, with the same number of items",
+                )  # fmt: skip
+            for j, (old, value) in enumerate(zip(leaves, new, strict=True)):
+                if old is not UNDEFINED and not _is_number(old):
+                    if not _equal(old, value):
+                        raise StagingError(f"{self.names[k]} changes in a loop, and holds {_described(old)}",
+                                           remedy="use numbers and arrays")  # fmt: skip
+                    continue
+                known = self.types.get((k, j)) or type_of_value(old)
+                if value is UNDEFINED:
+                    value = np.zeros(known.shape, known.dtype)  # type: ignore[arg-type]
+                wide = _widened(known, type_of_value(value), self.names[k])
+                if wide != known:
+                    self.types[(k, j)] = wide
+                    again = True
+                outputs.append((value, wide))
+        if again:
+            raise _Again
+        for root in self.roots.values():
+            outputs.append((settled(root) if not isinstance(settled(root), Traced) else clone(settled(root)), None))
+        return outputs
+
+    def starts(self) -> list[Any]:
+        """What is carried before the first iteration."""
+        values: list[Any] = []
+        for k in self.bound:
+            for j, leaf in enumerate(self._leaves(k)[0]):
+                if leaf is UNDEFINED or _is_number(leaf):
+                    values.append(_converted(leaf, self.types.get((k, j)) or type_of_value(leaf)))
+        return values + [settled(root) for root in self.roots.values()]
+
+    def finish(self, results: Sequence[Any]) -> None:
+        """Bind what is carried after the last iteration."""
+        remaining = iter(results)
+        values = list(self.state)
+        for k in self.bound:
+            leaves, structure = self._leaves(k)
+            new = [next(remaining) if leaf is UNDEFINED or _is_number(leaf) else leaf for leaf in leaves]
+            values[k] = tree.unflatten(structure, new)
+        for k in self.local:
+            values[k] = UNDEFINED
+        for root in self.roots.values():
+            _assign(root, next(remaining))
+        self.set(tuple(values))
+
+    def run(self, function: Callable[[Capture], Any]) -> tuple[Capture, list[Any], Any]:
+        """Capture a suite, as often as needed: the block, what is carried after it, and what the function returns."""
+        for _ in range(12):
+            capture = Capture()
+            try:
+                with capturing(capture):
+                    result = function(capture)
+                    try:
+                        outputs = self.close(capture)
+                        converted = [v if t is None else _converted(v, t) for v, t in outputs]
+                        return capture, [capture.operand(v) for v in converted], result
+                    except _Again:
+                        continue
+            finally:
+                capture.restore()
+                self.set(self.state)
+        raise StagingError("what a loop carries changes its shape from iteration to iteration",
+                           remedy="make arrays of their final shape before the loop")  # fmt: skip
+
+
+def _staged_for(items: Items, body: Callable, carried: Carried) -> None:
+    count = items.count
+    high = None if isinstance(count, Traced) else count - 1
+    if isinstance(count, Sym) and count.tangent and count.tangent[1] is not None:
+        high = count.tangent[1] - 1
+
+    def iteration(capture: Capture) -> None:
+        k = capture.formal(_INT, (), (0, high))
+        carried.open(capture)
+        body(items.item(k))
+
+    capture, outputs, _ = carried.run(iteration)
+    formals = _formals(capture)
+    values, [params] = _arguments([capture])
+    block = Block([*formals, *params], capture.nodes, outputs)
+    n = len(formals) - 1
+    carried.finish(call(loop, count, *carried.starts(), *values, body=block, carried=n))
+
+
+def _staged_while(go_on: Thunk, body: Callable[[Any], Any], carried: Carried, count: Any = None) -> None:
+    """A `while`; with `count`, a `for` that may end early: `body(k)` is then given the number of the iteration."""
+    counts = count is not None
+
+    def iteration(capture: Capture) -> None:
+        k = capture.formal(_INT, (), (0, None)) if counts else None
+        carried.open(capture)
+        body(k)
+
+    capture, outputs, _ = carried.run(iteration)
+    if counts:
+        capture.alive = True
+        with capturing(capture):
+            k = Sym(capture, _formals(capture)[0], (), (0, None))
+            outputs = [capture.operand(k + 1), *outputs]
+    tested = Capture()
+    try:
+        with capturing(tested):
+            k = tested.formal(_INT, (), (0, None)) if counts else None
+            carried.open(tested)
+            answer: Any = go_on()
+            if counts:
+                answer = and_(lambda: k < count, lambda: answer)
+            decision = tested.operand(truth(answer) if is_symbolic(answer) else bool(settled(answer)))
+    finally:
+        tested.restore()
+        carried.set(carried.state)
+    values, params = _arguments([capture, tested])
+    body_block = Block([*_formals(capture), *params[0]], capture.nodes, outputs)
+    test_block = Block([*_formals(tested), *params[1]], tested.nodes, [decision])
+    starts = [*([0] if counts else []), *carried.starts()]
+    results = call(while_, *starts, *values, test=test_block, body=body_block, carried=len(starts))
+    carried.finish(results[1 if counts else 0 : len(starts)])
+
+
+_CANNOT_BE_STAGED = (StagingError, ConcretizationError, EscapedValueError, UnsupportedFunctionError)
+
+
+def for_(iterable: Any, body: Callable, go_on: Thunk | None, get: Callable, set: Callable, names: tuple,
+         stores: tuple = (), temporaries: tuple = ()) -> None:  # fmt: skip
+    """`for item in iterable: …`; `go_on()` says whether a `break` or `return` has not come up."""
+    items = items_of(iterable)
+    if items is None:
+        _python_for(iter(iterable), body, go_on, get, set, names, temporaries)
+        return
+    known = not isinstance(items.count, Traced)
+    if known and items.count <= UNROLLED:
+        _python_for(iter(items), body, go_on, get, set, names, temporaries)
+        return
+    state = get()
+    try:
+        carried = Carried(get, set, names, stores, temporaries)
+        if go_on is None:
+            _staged_for(items, body, carried)
+        else:
+            _staged_while(go_on, lambda k: body(items.item(k)), carried, items.count)
+    except _CANNOT_BE_STAGED:
+        if not known or items.count > _UNROLLED_IF_NEED_BE:
+            raise
+        set(state)
+        _python_for(iter(items), body, go_on, get, set, names, temporaries)
+
+
+def _python_for(iterator: Any, body: Callable, go_on: Thunk | None, get: Callable, set: Callable, names: tuple,
+                temporaries: tuple) -> None:  # fmt: skip
+    """Iterations one by one; once it depends on a symbol whether to go on, each is a branch."""
+    for item in iterator:
+        body(item)
+        if go_on is None:
+            continue
+        answer = go_on()
+        if is_symbolic(answer):
+            rest = list(iterator)
+            if rest:
+                go = functools.partial(_the_rest, rest, body, go_on, get, set, names, temporaries)
+                if_(answer, go, None, get, set, names)
+            return
+        if not settled(answer):
+            return
+
+
+def _the_rest(items: list, *others: Any) -> None:
+    _python_for(iter(items), *others)
+
+
+def while_statement(test: Thunk, body: Thunk, get: Callable, set: Callable, names: tuple, stores: tuple = (),
+                    temporaries: tuple = ()) -> None:  # fmt: skip
+    """`while test(): …`."""
+    rounds = 0
+    limit = _PYTHON_ROUNDS
+    while True:
+        answer = test()
+        if is_symbolic(answer):
+            _staged_while(test, lambda k: body(), Carried(get, set, names, stores, temporaries))
+            return
+        if not settled(answer):
+            return
+        if rounds == limit:
+            state = get()
+            try:
+                _staged_while(test, lambda k: body(), Carried(get, set, names, stores, temporaries))
+                return
+            except _CANNOT_BE_STAGED:
+                if rounds > _UNROLLED_IF_NEED_BE:
+                    raise
+                set(state)
+                limit = 4 * limit
+        body()
+        rounds += 1
+
+
+def iterate(iterable: Any) -> Any:
+    """What a comprehension iterates over, which Python does."""
+    items = items_of(iterable)
+    if isinstance(items, Items) and isinstance(items.count, Traced):
+        raise StagingError("a comprehension over a number of items that is known only when the compiled program runs",
+                           remedy="fill an array in a for loop instead")  # fmt: skip
+    return iterable

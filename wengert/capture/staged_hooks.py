@@ -1,0 +1,439 @@
+"""What staged code calls: the hooks of `rewrite.py` and of `lower.py`, while a program is captured.
+
+Calls, reads and stores do what the eager hooks do (`hooks.py`), and besides: builtins work on integers that are
+symbols, arrays from outside become inputs of the program (`session.py`), and what would be different at every call, such
+as NumPy's global random numbers, is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from types import BuiltinFunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from wengert.box.box import Box
+from wengert.box.cells import Cell
+from wengert.box.dispatch import FUNCTIONS
+from wengert.box.writing import running, settled
+from wengert.capture import hooks, rewrite, stage
+from wengert.capture import lowered as lowering
+from wengert.capture.instrument import STAGED, set_staged_hooks
+from wengert.capture.iteration import Items, staged_enumerate, staged_range, staged_reversed, staged_zip
+from wengert.capture.session import current
+from wengert.capture.stage import StagingError, is_symbolic, stages, truth
+from wengert.ir.infer import Found
+from wengert.ir.symbol import known
+from wengert.ops import elementwise as e
+from wengert.ops import shape as s
+from wengert.ops.index import index, split_index
+from wengert.ops.op import Traced
+from wengert.ops.sizes import iota
+from wengert.types import dtype_of, shape_of
+
+# ---------------------------------------------------------------------------------------------------------- builtins
+
+BUILTINS: dict[Any, Callable] = {
+    range: staged_range,
+    enumerate: staged_enumerate,
+    zip: staged_zip,
+    reversed: staged_reversed,
+}
+"""What is called in place of builtins, and of constructors with lengths that may be symbols."""
+
+
+def _replaces(*originals: Any) -> Callable[[Callable], Callable]:
+    def register(replacement: Callable) -> Callable:
+        for original in originals:
+            BUILTINS[original] = replacement
+        return replacement
+
+    return register
+
+
+def number(x: Any, dtype: Any) -> Any:
+    """A symbol as a Python number: weak, of this type."""
+    x = settled(x)
+    if shape_of(x):
+        x = s.reshape(x, shape=())
+    op = s.astype if np.dtype(dtype).kind in "fc" else s.as_integer
+    (y,) = running.state.capture.emit(op, (x,), {"dtype": np.dtype(dtype)}, [Found((), np.dtype(dtype), True)])
+    if np.dtype(dtype).kind == "i" and x.__class__ is y.__class__:
+        y.tangent = x.tangent if dtype_of(x).kind in "iu" else None
+    return y
+
+
+def _is_plain_symbol(x: Any) -> bool:
+    """Whether a symbol stands for a number that is differentiated by nobody inside the program."""
+    return is_symbolic(x) and settled(x).__class__.__name__ == "Sym"
+
+
+@_replaces(len)
+def _len(x: Any) -> Any:
+    if isinstance(x, Items):
+        return x.count
+    if isinstance(x, Box):
+        if not x.shape:
+            raise TypeError("len() of unsized object")
+        return known(x.shape[0])
+    return len(x)
+
+
+def _conversion(original: Callable, dtype: Any, default: Any) -> Callable:
+    eager = hooks.REPLACEMENTS.get(original, original)
+
+    def converted(x: Any = default, *rest: Any) -> Any:
+        if _is_plain_symbol(x):
+            return number(x, dtype)
+        if is_symbolic(x) and dtype is np.int64:
+            return number(e.stop_gradient(x), dtype)
+        return eager(x, *rest)
+
+    return converted
+
+
+BUILTINS[int] = _conversion(int, np.int64, 0)
+BUILTINS[float] = _conversion(float, np.float64, 0.0)
+
+
+@_replaces(bool)
+def _bool(x: Any = False) -> Any:
+    return truth(x) if is_symbolic(x) else bool(settled(x))
+
+
+def _rounding(op: Any, original: Callable) -> Callable:
+    eager = hooks.REPLACEMENTS.get(original, original)
+    return lambda x: number(op(e.stop_gradient(x)), np.int64) if is_symbolic(x) else eager(x)
+
+
+BUILTINS[math.floor] = _rounding(e.floor, math.floor)
+BUILTINS[math.ceil] = _rounding(e.ceil, math.ceil)
+BUILTINS[math.trunc] = _rounding(e.trunc, math.trunc)
+
+
+@_replaces(round)
+def _round(x: Any, ndigits: Any = None) -> Any:
+    if not is_symbolic(x):
+        return round(x) if ndigits is None else round(x, ndigits)
+    if ndigits is None and not shape_of(x):
+        return number(e.rint(e.stop_gradient(x)), np.int64)
+    return e.round(x, decimals=ndigits or 0)
+
+
+def _extreme(original: Callable, better: Callable) -> Callable:
+    eager = hooks.REPLACEMENTS.get(original, original)
+
+    def chosen(*args: Any, key: Any = None, **options: Any) -> Any:
+        values = list(args) if len(args) > 1 else args[0]
+        if isinstance(values, Box) and is_symbolic(values) and not options and key is None:
+            return FUNCTIONS[np.max if original is max else np.min](values)
+        if isinstance(values, Items):
+            values = list(values)
+        if key is not None or options or not isinstance(values, (list, tuple)) or not any(map(is_symbolic, values)):
+            return eager(*args, **({} if key is None else {"key": key}), **options)
+        best = values[0]
+        for v in values[1:]:
+            best = e.where(better(v, best), v, best) if is_symbolic(better(v, best)) else v if better(v, best) else best
+        return best
+
+    return chosen
+
+
+BUILTINS[max] = _extreme(max, lambda a, b: a > b)
+BUILTINS[min] = _extreme(min, lambda a, b: a < b)
+
+
+@_replaces(sum)
+def _sum(iterable: Any, /, start: Any = 0) -> Any:
+    if isinstance(iterable, Box) and is_symbolic(iterable):
+        total = FUNCTIONS[np.sum](iterable, axis=0)
+        return total if start.__class__ is int and start == 0 else start + total
+    return sum(iterable, start)
+
+
+
+
+def _all_of(original: Callable, numpy_function: Callable) -> Callable:
+    def answer(iterable: Any, /) -> Any:
+        if isinstance(iterable, Box) and is_symbolic(iterable):
+            return FUNCTIONS[numpy_function](iterable)
+        values = list(iterable)
+        if not any(map(is_symbolic, values)):
+            return original(values)
+        combine = stage.and_ if original is all else stage.or_
+        return truth(combine(*[lambda v=v: v for v in values]))
+
+    return answer
+
+
+BUILTINS[any], BUILTINS[all] = _all_of(any, np.any), _all_of(all, np.all)
+
+# ------------------------------------------------------------------------------------------- constructors of arrays
+
+
+def _lengths(shape: Any) -> tuple:
+    shape = settled(shape)
+    if isinstance(shape, (tuple, list)):
+        return tuple([settled(n) for n in shape])
+    return (shape,)
+
+
+def _filling(original: Callable, value: Any) -> Callable:
+    eager = hooks.REPLACEMENTS[original]
+
+    def constructed(shape: Any = (), dtype: Any = float, *rest: Any, **options: Any) -> Any:
+        lengths = _lengths(shape)
+        if not any(map(is_symbolic, lengths)):
+            return eager(shape, dtype, *rest, **options)
+        dtype = np.dtype(float if dtype is None else dtype)
+        return s.copy(running.state.capture.process(s.broadcast_to, (dtype.type(value),), {"shape": lengths}))
+
+    return constructed
+
+
+for _function, _value in ((np.zeros, 0), (np.ones, 1), (np.empty, 0)):
+    BUILTINS[_function] = _filling(_function, _value)
+
+
+@_replaces(np.full)
+def _full(shape: Any, fill_value: Any, dtype: Any = None, *rest: Any, **options: Any) -> Any:
+    lengths = _lengths(shape)
+    if not any(map(is_symbolic, lengths)):
+        return hooks.REPLACEMENTS[np.full](shape, fill_value, dtype, *rest, **options)
+    value = settled(fill_value)
+    if dtype is not None and not isinstance(value, Traced):
+        value = np.dtype(dtype).type(value)
+    return s.copy(running.state.capture.process(s.broadcast_to, (value,), {"shape": lengths}))
+
+
+@_replaces(np.arange)
+def _arange(*args: Any, **options: Any) -> Any:
+    bounds = [settled(a) for a in args]
+    if not any(map(is_symbolic, bounds)):
+        return hooks.REPLACEMENTS[np.arange](*args, **options)
+    items = staged_range(*bounds)
+    if any(dtype_of(b).kind not in "iu" for b in bounds):
+        raise StagingError("np.arange with bounds that are no integers and known only when the compiled program runs",
+                           remedy="use a + step * np.arange(n)")  # fmt: skip
+    counted = running.state.capture.process(iota, (), {"n": items.count})
+    return items.item(counted)
+
+
+# ------------------------------------------------------------------------------------------------------------- calls
+
+_CHANGING = frozenset(
+    "append extend insert pop remove clear add discard update setdefault popitem popleft appendleft sort reverse".split()
+)
+_CONTAINERS = (list, dict, set)
+
+
+def staged_call(f: Any, operands: int = 1) -> Any:
+    """What to call for `f`."""
+    try:
+        found = BUILTINS.get(f)
+    except TypeError:  # not hashable
+        found = None
+    if found is not None:
+        return found
+    kind = f.__class__
+    if kind is BuiltinFunctionType:
+        owner = f.__self__
+        if isinstance(owner, _CONTAINERS) and f.__name__ in _CHANGING and stages():
+            raise StagingError(
+                f"{f.__name__} of a {type(owner).__name__} in a loop or branch that is staged",
+                remedy="fill an array that was made before instead",
+            )
+        _refuse_randomness(f, owner)
+    elif kind is MethodType:
+        _refuse_randomness(f, f.__self__)
+    if f is np.random.default_rng or f is np.random.RandomState:
+        return functools.partial(_seeded, f)
+    return hooks.call(f, operands)
+
+
+def _seeded(make: Callable, seed: Any = None) -> Any:
+    if seed is None:
+        raise StagingError("a random generator without a seed would be different at every call",
+                           remedy="give it a seed, or pass random numbers as arguments")  # fmt: skip
+    generator = make(seed)
+    session = current.session
+    if session is not None:
+        session.paths[id(generator)] = (generator, lambda: generator)
+    return generator
+
+
+_GENERATORS = (np.random.Generator, np.random.RandomState)
+
+
+def _refuse_randomness(f: Any, owner: Any) -> None:
+    if not isinstance(owner, _GENERATORS):
+        return
+    session = current.session
+    if session is None or session.paths.get(id(owner), (None,))[0] is not owner:
+        raise StagingError(
+            f"{f.__name__} of a random generator from outside would be different at every call, and the compiled "
+            "program is not",
+            remedy="pass the random numbers as arguments, or make a generator with a seed inside the function",
+        )
+
+
+# ----------------------------------------------------------------------------------------------------- reads, stores
+
+
+def _holds_symbols(key: Any) -> bool:
+    if key.__class__ is tuple:
+        return any(_holds_symbols(item) for item in key)
+    if key.__class__ is slice:
+        return any(isinstance(end, Traced) for end in (key.start, key.stop, key.step))
+    return isinstance(key, Traced)
+
+
+def read(container: Any, key: Any) -> Any:
+    """`container[key]`."""
+    if container.__class__ is np.ndarray:
+        if _holds_symbols(key):
+            pattern, arrays = split_index(_settled(key))
+            return running.state.capture.process(index, (container, *arrays), {"pattern": pattern})
+        return container[key]
+    if isinstance(container, Box):
+        return container[_settled(key)]
+    if container.__class__ is Items or isinstance(container, Items):
+        return container.item(key)
+    value = container[key]
+    session = current.session
+    return value if session is None else session.item(container, key, value)
+
+
+def _settled(key: Any) -> Any:
+    if key.__class__ is tuple:
+        return tuple([_settled(item) for item in key])
+    if key.__class__ is slice:
+        return slice(*[settled(end) for end in (key.start, key.stop, key.step)])
+    return settled(key)
+
+
+def _writable(container: Any, v: Any, key: Any) -> Any:
+    """What is written to: a plain array that is about to hold symbols becomes a cell."""
+    if container.__class__ is np.ndarray:
+        if stages() or holds_symbols_inside(v) or _holds_symbols(key):
+            if container.base is not None:
+                raise StagingError("a value that is known only when the compiled program runs is written into a view of "
+                                   "a plain array", remedy="write into the array itself")  # fmt: skip
+            return Cell(container)
+    elif isinstance(container, _CONTAINERS) and stages():
+        raise StagingError(f"a {type(container).__name__} is written to in a loop or branch that is staged",
+                           remedy="use an array instead")  # fmt: skip
+    return container
+
+
+def holds_symbols_inside(v: Any) -> bool:
+    """Whether a value, or a list or tuple of values, is symbolic."""
+    if v.__class__ in (list, tuple):
+        return any(holds_symbols_inside(item) for item in v)
+    return is_symbolic(v)
+
+
+def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
+    """`container[key] = v`; returns the container, or the cell that takes its place if the caller rebinds its name."""
+    new = _writable(container, v, key)
+    if new is not container and not rebinds:
+        raise StagingError("a value that is known only when the compiled program runs is written into a plain array",
+                           remedy="create the array in the function with np.zeros, np.empty or np.copy")  # fmt: skip
+    new[_settled(key) if isinstance(new, Box) else key] = v
+    return new
+
+
+def store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> None:
+    """`outer[outer_key][key] = v`."""
+    container = read(outer, outer_key)
+    new = _writable(container, v, key)
+    if new is not container:
+        outer[outer_key] = new
+    new[_settled(key) if isinstance(new, Box) else key] = v
+
+
+def store_in_attribute(v: Any, owner: Any, attribute: str, key: Any) -> None:
+    """`owner.attribute[key] = v`."""
+    container = attr(owner, attribute)
+    new = _writable(container, v, key)
+    if new is not container:
+        setattr(owner, attribute, new)
+    new[_settled(key) if isinstance(new, Box) else key] = v
+
+
+def augment(name: str, a: Any, v: Any) -> Any:
+    """`a += v` and its like; returns what `a` is bound to then."""
+    if a.__class__ is np.ndarray and (stages() or holds_symbols_inside(v)):
+        a = Cell(a)
+    return getattr(hooks.operator, name)(a, v)
+
+
+def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds: bool) -> Any:
+    """`container[key] += v`, where `old` is what was there; returns the container, or the cell in its place."""
+    new = _writable(container, v, key)
+    if new is not container:
+        old = new[key]
+    new[_settled(key) if isinstance(new, Box) else key] = getattr(hooks.operator, name)(old, v)
+    return new
+
+
+def augment_attribute(name: str, owner: Any, attribute: str, v: Any) -> None:
+    """`owner.attribute += v`."""
+    setattr(owner, attribute, augment(name, attr(owner, attribute), v))
+
+
+def load(name: str, value: Any) -> Any:
+    """A global or free variable."""
+    session = current.session
+    return value if session is None else session.external(value)
+
+
+def attr(owner: Any, name: str) -> Any:
+    """`owner.name`."""
+    if isinstance(owner, Box):
+        if name == "shape":
+            return tuple([known(n) for n in owner.shape])
+        if name == "size":
+            return known(owner.size)
+        return getattr(owner, name)
+    value = getattr(owner, name)
+    session = current.session
+    return value if session is None or owner.__class__ is ModuleType else session.attribute(owner, name, value)
+
+
+def entered(f: Any) -> None:
+    if current.session is not None:
+        current.session.enter(f)
+
+
+STAGED.entered = entered
+set_staged_hooks(
+    {
+        rewrite.CALL: staged_call,
+        rewrite.READ: read,
+        rewrite.STORE: store,
+        rewrite.STORE_IN_ITEM: store_in_item,
+        rewrite.STORE_IN_ATTRIBUTE: store_in_attribute,
+        rewrite.AUGMENT: augment,
+        rewrite.AUGMENT_ITEM: augment_item,
+        rewrite.AUGMENT_ATTRIBUTE: augment_attribute,
+        rewrite.SLICE: slice,
+        lowering.IF: stage.if_,
+        lowering.FOR: stage.for_,
+        lowering.WHILE: stage.while_statement,
+        lowering.AND: stage.and_,
+        lowering.OR: stage.or_,
+        lowering.NOT: stage.not_,
+        lowering.IFEXP: stage.ifexp,
+        lowering.CHAIN: stage.chain,
+        lowering.LOAD: load,
+        lowering.ATTR: attr,
+        lowering.ASSERT: stage.assert_,
+        lowering.RAISE: stage.raise_,
+        lowering.ITERATE: stage.iterate,
+        lowering.TEST: stage.test,
+    }
+)

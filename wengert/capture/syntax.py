@@ -1,0 +1,58 @@
+"""Pieces of syntax: the nodes that lowered functions are built of.
+
+`at` gives a node the place of another, so that tracebacks point at the user's lines; children without a place get that
+of their parents in the end.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+OURS = "_wengert_"
+"""How names begin that are not the user's: of hooks, flags, and what suites become."""
+
+
+def at(new: Any, where: ast.AST) -> Any:
+    return ast.copy_location(new, where)
+
+
+def load(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def assign(name: str, value: ast.expr) -> ast.Assign:
+    return ast.Assign([ast.Name(name, ast.Store())], value)
+
+
+def strings(names: Iterable[str]) -> ast.expr:
+    return ast.Tuple([ast.Constant(name) for name in names], ast.Load())
+
+
+def hook(name: str, *args: ast.expr) -> ast.Call:
+    return ast.Call(load(name), list(args), [])
+
+
+def statement(value: ast.expr, where: ast.AST) -> ast.stmt:
+    return at(ast.Expr(at(value, where)), where)
+
+
+def arguments(*names: str) -> ast.arguments:
+    parameters = [ast.arg(name) for name in names]
+    return ast.arguments(posonlyargs=[], args=parameters, kwonlyargs=[], kw_defaults=[], defaults=[])
+
+
+def thunk(value: ast.expr) -> ast.Lambda:
+    return at(ast.Lambda(arguments(), value), value)
+
+
+_EMPTY_FUNCTION = ast.parse("def f(): pass").body[0]
+"""Has all fields that this version of Python wants."""
+
+
+def function(name: str, parameters: Iterable[str], body: list[ast.stmt], where: ast.AST) -> ast.FunctionDef:
+    function: Any = at(copy.copy(_EMPTY_FUNCTION), where)
+    function.name, function.args, function.body = name, arguments(*parameters), body
+    return function

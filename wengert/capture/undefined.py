@@ -1,0 +1,67 @@
+"""The value of a variable that has none yet.
+
+A variable that is assigned in a suite that was lowered to a function lives in a closure cell, and hooks read and write
+all of a suite's variables at once, so there must be something to read. This module holds that something, and nothing
+else: whatever is done to it raises the error that Python raises for a variable without a value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_MESSAGE = "cannot access local variable {}where it is not associated with a value"
+
+
+class Undefined:
+    """The class of `UNDEFINED`.
+
+    >>> UNDEFINED + 1
+    Traceback (most recent call last):
+    UnboundLocalError: cannot access local variable where it is not associated with a value
+    """
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return "UNDEFINED"
+
+    def __reduce__(self) -> str:  # so copies are the one object too
+        return "UNDEFINED"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):  # protocols ask for these of any object
+            raise AttributeError(name)
+        raise UnboundLocalError(_MESSAGE.format(""))
+
+
+def _refuse(*args: Any, **kwargs: Any) -> Any:
+    raise UnboundLocalError(_MESSAGE.format(""))
+
+
+_BINARY = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and", "or", "xor",
+)  # fmt: skip
+_OTHERS = (
+    "abs", "array", "bool", "call", "ceil", "complex", "contains", "delattr", "delitem", "divmod", "enter", "eq",
+    "exit", "float", "floor", "format", "ge", "getitem", "gt", "index", "int", "invert", "iter", "le", "len", "lt",
+    "ne", "neg", "next", "pos", "rdivmod", "round", "setattr", "setitem", "str", "trunc",
+)  # fmt: skip
+for _name in (*_BINARY, *["r" + name for name in _BINARY], *["i" + name for name in _BINARY], *_OTHERS):
+    setattr(Undefined, f"__{_name}__", _refuse)
+
+UNDEFINED = Undefined()
+
+
+def defined(name: str, value: Any) -> Any:
+    """The value of a variable, if it has one.
+
+    >>> defined("x", 3)
+    3
+    >>> defined("x", UNDEFINED)
+    Traceback (most recent call last):
+    UnboundLocalError: cannot access local variable 'x' where it is not associated with a value
+    """
+    if value is UNDEFINED:
+        raise UnboundLocalError(_MESSAGE.format(f"{name!r} "))
+    return value

@@ -1,0 +1,194 @@
+"""What the rules of ops that hold code have in common: the modes run over a block, which gives new blocks.
+
+`tangents`, `Linearised` and `batched` run a block on dual numbers, on a tape and on batches, in a capture; what the
+modes do to the symbols is the new block. Reverse mode gives two: the block itself with residuals as further results,
+and the transposed linear map, which takes cotangents and residuals. Residuals are those values of the first block that
+the second one uses: they are found by capturing the second and looking what it takes from outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.box.writing import zeros
+from wengert.errors import UnsupportedFunctionError
+from wengert.ir.build import Capture, capturing, type_of_value
+from wengert.ir.interpret import run
+from wengert.ir.node import Block, Type, Var
+from wengert.ir.symbol import Dim, Sym
+from wengert.modes import dual
+from wengert.modes.batch import Batch, BatchTrace
+from wengert.modes.tape import record
+from wengert.ops.index import index
+from wengert.ops.store import store
+from wengert.types import dtype_of, shape_of
+
+
+def block_of(function: Callable[..., Sequence[Any]], params: Sequence[Var]) -> Block:
+    """The block of a function of values like these variables, which uses nothing else."""
+    capture = Capture()
+    with capturing(capture):
+        outputs = function(*[capture.formal_like(p) for p in params])
+        block = capture.block(outputs)
+    assert len(block.params) == len(params), "a block uses a value from outside"
+    return block
+
+
+def strong(type: Type) -> Type:
+    """The type of a tangent or cotangent of a value of this type."""
+    return Type(type.shape, type.dtype)
+
+
+def dot_of(var: Var) -> Var:
+    """A variable for tangents of a variable."""
+    return Var(strong(var.type), var.hint and f"{var.hint}_dot")
+
+
+# ------------------------------------------------------------------------------------------------------ forward mode
+
+
+def tangents(block: Block, active: Sequence[bool]) -> tuple[Block, list[bool]]:
+    """A block from values, and tangents of the active parameters, to values, and tangents of the active results."""
+    key = ("tangents", tuple(active))
+    if key not in block.derived:
+        capture = Capture()
+        with capturing(capture):
+            primals = [capture.formal_like(p) for p in block.params]
+            dots = [
+                capture.formal_like(dot_of(p), x.shape) if a else None
+                for p, x, a in zip(block.params, primals, active, strict=True)
+            ]
+            values, y_dots = dual.push(lambda *xs: run(block, xs), primals, dots)
+            new = capture.block([*values, *[d for d in y_dots if d is not None]])
+        block.derived[key] = (new, [d is not None for d in y_dots])
+    return block.derived[key]
+
+
+# ------------------------------------------------------------------------------------------------------ reverse mode
+
+
+class Linearised:
+    """A block run on a tape: its values and its linear part, whose coefficients are symbols of `capture`."""
+
+    def __init__(self, block: Block, active: Sequence[bool]):
+        self.block = block
+        self.capture = Capture()
+        self.places = [k for k, a in enumerate(active) if a]
+        with capturing(self.capture):
+            self.params = [self.capture.formal_like(p) for p in block.params]
+
+            def function(*chosen: Any) -> list[Any]:
+                xs: list[Any] = list(self.params)
+                for k, x in zip(self.places, chosen, strict=True):
+                    xs[k] = x
+                return run(block, xs)
+
+            self.values, self.linear = record(function, [self.params[k] for k in self.places])
+        self.active_outputs = [place is not None for place in self.linear.outputs]
+
+    def primal(self, residuals: Sequence[Sym], kept: Callable[[Any], Any] | None = None) -> Block:
+        """The block with residuals as further results; `kept` says in which form (`padded`)."""
+        capture = self.capture
+        capture.alive = True
+        with capturing(capture):
+            outputs = [*self.values, *[r if kept is None else kept(r) for r in residuals]]
+            return Block(capture.params, capture.nodes, [capture.operand(y) for y in outputs])
+
+
+class Transposed:
+    """The transposed linear part of a block.
+
+    The parameters of `block` are the cotangents of the active results, what has arrived so far at those active
+    parameters for which `running` says that something may have, and the residuals. Its results are what has arrived at
+    the active parameters then.
+    """
+
+    def __init__(self, source: Linearised, running: Sequence[bool]):
+        capture = Capture(also=(source.capture,))
+        with capturing(capture):
+            cts = [
+                capture.formal(strong(type_of_value(y)), shape_of(y)) if active else None
+                for y, active in zip(source.values, source.active_outputs, strict=True)
+            ]
+            params = [source.params[place] for place in source.places]
+            so_far = [
+                capture.formal(strong(x.node.type), x.shape) if r else None
+                for x, r in zip(params, running, strict=True)
+            ]
+            totals = source.linear.pull(cts, so_far=so_far)
+            outputs = [zeros(x.shape, x.dtype) if ct is None else ct for x, ct in zip(params, totals, strict=True)]
+            self.block = capture.block(outputs)
+        self.residuals: list[Any] = [x for x in capture.captured if x is not None]
+
+
+# ---------------------------------------------------------------------------------------- residuals of varying length
+
+
+def padded(x: Any) -> Any:
+    """A residual as it is kept: with its largest length along axes whose length is known only at run time."""
+    shape = shape_of(x)
+    if all(n.__class__ is int for n in shape):
+        return x
+    if any(n.__class__ is Dim and n.bound is None for n in shape):
+        raise UnsupportedFunctionError(
+            "reverse mode through a loop or branch in which an array has a length without a known bound",
+            remedy="make the array of a fixed size outside of the loop, and use slices of it",
+        )
+    bounds = tuple([n if n.__class__ is int else n.bound for n in shape])
+    pattern = tuple([slice(None) if n.__class__ is int else slice(0, n.sym) for n in shape])
+    return store(np.zeros(bounds, dtype_of(x)), x, pattern=pattern)
+
+
+def padded_zeros(x: Sym) -> Any:
+    """Zeros in place of a residual."""
+    shape = tuple([n if n.__class__ is int else n.bound for n in shape_of(x)])
+    return np.zeros(shape, x.dtype)
+
+
+def with_lengths(residuals: Sequence[Any]) -> list[Any]:
+    """Residuals, and those of their lengths that are known only at run time."""
+    found: dict[int, Any] = {id(r.node): r for r in residuals}
+    for r in residuals:
+        for n in shape_of(r):
+            if n.__class__ is Dim:
+                found.setdefault(id(n.sym.node), n.sym)
+    return list(found.values())
+
+
+def unpadded(r: Any, kept: dict[int, Any]) -> Any:
+    """A residual, from what was kept of all of them by variable."""
+    x = kept[id(r.node)]
+    if all(n.__class__ is int for n in shape_of(r)):
+        return x
+    pattern = tuple([slice(None) if n.__class__ is int else slice(0, kept[id(n.sym.node)]) for n in shape_of(r)])
+    return index(x, pattern=pattern)
+
+
+# ----------------------------------------------------------------------------------------------------------- batches
+
+
+def batched(block: Block, mapped: Sequence[bool], n: int, want: Sequence[bool] | None = None) -> tuple[Block, list[bool]]:
+    """A block on examples stacked along a first axis of length n, and which of its results are stacked.
+
+    Results that `want` names are stacked in any case.
+    """
+    capture = Capture()
+    with capturing(capture):
+        trace = BatchTrace(n)
+        xs: list[Any] = []
+        for p, m in zip(block.params, mapped, strict=True):
+            x = capture.formal_like(Var(Type((n, *p.type.shape), p.type.dtype), p.hint) if m else p)
+            xs.append(Batch(trace, x) if m else x)
+        ys = run(block, xs)
+        stacked = [trace.owns(y) for y in ys]
+        if want is not None:
+            stacked = [s or w for s, w in zip(stacked, want, strict=True)]
+        return capture.block([trace.unwrap(y) if s else y for y, s in zip(ys, stacked, strict=True)]), stacked
+
+
+def batch_size(args: Sequence[Any], mapped: Sequence[bool]) -> int:
+    """How many examples there are."""
+    return next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)

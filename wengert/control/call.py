@@ -1,0 +1,97 @@
+"""The call of a block: `call(*args; body, name)`. It is what a compiled function is to everything outside.
+
+On plain values it is executed by `execute`, which the native backend provides; without one it is interpreted. Its
+derivatives are calls again, of blocks that are made once: `grad(jit(f))` runs compiled code in both sweeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wengert.box.writing import zeros
+from wengert.control.blocks import Linearised, Transposed, batch_size, batched, tangents
+from wengert.control.loop import unwrapped
+from wengert.ir.infer import Found, found
+from wengert.ir.interpret import run
+from wengert.ir.node import Block
+from wengert.modes.dual import Dual, DualTrace, push
+from wengert.modes.tape import Tape, TapeTrace
+from wengert.ops import op as door
+from wengert.ops.derive import Control
+from wengert.types import aval_of
+
+execute: list[Callable] = [lambda body, name, args: run(body, args)]
+"""How a block is run on plain values: `execute[0](body, name, args)`."""
+
+
+def _impl(*args: Any, body: Block, name: str) -> tuple:
+    return tuple(execute[0](body, name, args))
+
+
+def _push(trace: DualTrace, args: tuple, params: dict) -> Any:
+    mine, values = unwrapped(trace, Dual, args)
+    dots = [a.tangent for a, m in zip(args, mine, strict=True) if m]
+    block, outs = tangents(params["body"], mine)
+    results = door.call(call, *values, *dots, body=block, name=f"{params['name']}_tangent")
+    ys, y_dots = results[: len(outs)], iter(results[len(outs) :])
+    return tuple([Dual(trace, y, next(y_dots)) if o else y for y, o in zip(ys, outs, strict=True)])
+
+
+class _Reverse:
+    """The two blocks of reverse mode."""
+
+    def __init__(self, body: Block, mine: Sequence[bool]):
+        source = Linearised(body, mine)
+        self.outputs = source.active_outputs
+        self.transposed = Transposed(source, [False] * len(source.places))
+        own = {id(p.node): k for k, p in enumerate(source.params)}
+        residuals = self.transposed.residuals
+        self.saved = [r for r in residuals if id(r.node) not in own]
+        self.given = {id(r.node): own[id(r.node)] for r in residuals if id(r.node) in own}
+        self.primal = source.primal(self.saved)
+
+
+def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
+    body, name = params["body"], params["name"]
+    mine, values = unwrapped(trace, Tape, args)
+    key = ("reverse", tuple(mine))
+    if key not in body.derived:
+        body.derived[key] = _Reverse(body, mine)
+    reverse: _Reverse = body.derived[key]
+    results = door.call(call, *values, body=reverse.primal, name=f"{name}_forward")
+    n = len(reverse.outputs)
+    kept = dict(zip([id(r.node) for r in reverse.saved], results[n:], strict=True))
+    kept.update({key: values[place] for key, place in reverse.given.items()})
+    inputs = [a.node for a, m in zip(args, mine, strict=True) if m]
+
+    def pull(cts: Sequence[Any]) -> Sequence[Any]:
+        residuals = [kept[id(r.node)] for r in reverse.transposed.residuals]
+        return door.call(call, *cts, *residuals, body=reverse.transposed.block, name=f"{name}_reverse")
+
+    def tangent(dots: Sequence[Any]) -> list[Any]:
+        given = iter(dots)
+        all_dots = [next(given) if m else None for m in mine]
+        ys, y_dots = push(lambda *xs: list(door.call(call, *xs, **params)), values, all_dots)
+        return [zeros(*aval_of(y)) if d is None else d for y, d, o in zip(ys, y_dots, reverse.outputs, strict=True) if o]
+
+    active = [y for y, o in zip(results, reverse.outputs, strict=False) if o]
+    boxes = iter(trace.custom(inputs, active, pull, push=tangent))
+    return tuple([next(boxes) if o else y for y, o in zip(results[:n], reverse.outputs, strict=True)])
+
+
+def _batch(args: Any, mapped: Any, params: dict) -> Any:
+    n = batch_size(args, mapped)
+    body = params["body"]
+    key = ("batch", tuple(mapped), n)
+    if key not in body.derived:
+        body.derived[key] = batched(body, mapped, n, [True] * len(body.results))[0]
+    return door.call(call, *args, body=body.derived[key], name=f"{params['name']}_batch")
+
+
+def _types(args: Sequence[Any], params: dict) -> list[Found]:
+    return [found(r.type) for r in params["body"].results]
+
+
+call = Control("call", _impl, push=_push, record=_record, batch=_batch, types=_types)
+

@@ -1,0 +1,311 @@
+"""The counted loop: `loop(count, *carried, *consts; body, carried)`.
+
+The body has the parameters (k, *carried, *consts) and the results (*carried, *ys); k counts from zero. The results of
+the op are the carried values after the last round and, for each of the ys, an array of all its values.
+
+Forward mode carries tangents beside values. Reverse mode runs the loop with the residuals among its ys, and then a
+second loop backwards: it carries the cotangents of the carried values, and adds up those of the constants, in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.box.writing import zeros
+from wengert.control.blocks import (
+    Linearised,
+    Transposed,
+    batch_size,
+    batched,
+    block_of,
+    dot_of,
+    padded,
+    tangents,
+    unpadded,
+    with_lengths,
+)
+from wengert.errors import ConcretizationError
+from wengert.ir.build import var_like
+from wengert.ir.infer import Found, found
+from wengert.ir.interpret import run
+from wengert.ir.node import Block, Type, Var
+from wengert.modes.dual import Dual, DualTrace, push
+from wengert.modes.tape import Tape, TapeTrace
+from wengert.ops.derive import Control, Unmapped
+from wengert.ops.index import ARRAY, index
+from wengert.ops.op import Op, Traced, call
+from wengert.ops.shape import broadcast_to
+from wengert.types import aval_of, shape_of
+
+
+def _impl(count: Any, *args: Any, body: Block, carried: int) -> tuple:
+    state, consts = list(args[:carried]), args[carried:]
+    stacks: list[list[Any]] = [[] for _ in body.results[carried:]]
+    for k in range(int(count)):
+        results = run(body, [k, *state, *consts])
+        state = results[:carried]
+        for stack, y in zip(stacks, results[carried:], strict=True):
+            stack.append(y)
+    return (*state, *[_stacked(s, r.type) for s, r in zip(stacks, body.results[carried:], strict=True)])
+
+
+def _stacked(values: list[Any], type: Any) -> Any:
+    return np.stack(values) if values else np.zeros((0, *type.shape), type.dtype)
+
+
+def unwrapped(trace: Any, kind: type, args: Sequence[Any]) -> tuple[list[bool], list[Any]]:
+    """Which operands belong to a trace, and what is inside them."""
+    mine = [a.__class__ is kind and a.owner is trace for a in args]
+    return mine, [a.value if m else a for a, m in zip(args, mine, strict=True)]
+
+
+# ------------------------------------------------------------------------------------------------------ forward mode
+
+
+def forward_body(body: Block, before: int, carried: int, mine: Sequence[bool]) -> tuple[Block, list[bool], list[bool]]:
+    """The body with tangents, as a body: carried values, their tangents, ys, tangents of ys.
+
+    `before` parameters stand in front of the carried ones. A carried value has a tangent if it starts with one, or if
+    the body gives it one. Also returned: which carried values have a tangent, and which results of the body.
+    """
+    active, const_active = list(mine[:carried]), list(mine[carried:])
+    while True:
+        block, outs = tangents(body, [False] * before + active + const_active)
+        more = [a or o for a, o in zip(active, outs[:carried], strict=True)]
+        if more == active:
+            break
+        active = more
+    n, m = sum(active), len(const_active)
+
+    def function(*params: Any) -> list[Any]:
+        front, rest = params[: before + carried], params[before + carried :]
+        dots, consts, const_dots = rest[:n], rest[n : n + m], rest[n + m :]
+        results = run(block, [*front, *consts, *dots, *const_dots])
+        values, found = results[: len(outs)], iter(results[len(outs) :])
+        y_dots = [next(found) if o else None for o in outs]
+        new = [
+            zeros(shape_of(x), x.dtype) if d is None else d
+            for x, d, a in zip(values[:carried], y_dots[:carried], active, strict=True)
+            if a
+        ]
+        return [*values[:carried], *new, *values[carried:], *[d for d in y_dots[carried:] if d is not None]]
+
+    state, consts = body.params[before : before + carried], body.params[before + carried :]
+    params = [
+        *body.params[: before + carried],
+        *[dot_of(p) for p, a in zip(state, active, strict=True) if a],
+        *consts,
+        *[dot_of(p) for p, a in zip(consts, const_active, strict=True) if a],
+    ]
+    return block_of(function, params), active, outs
+
+
+def zero_tangents(xs: Sequence[Any], dots: Sequence[Any]) -> list[Any]:
+    """Tangents, with zeros where there are none."""
+    return [zeros(*aval_of(x)) if d is None else d for x, d in zip(xs, dots, strict=True)]
+
+
+def _push(trace: DualTrace, args: tuple, params: dict) -> Any:
+    body, carried = params["body"], params["carried"]
+    mine, values = unwrapped(trace, Dual, args)
+    dots = [a.tangent if m else None for a, m in zip(args, mine, strict=True)]
+    block, active, outs = forward_body(body, 1, carried, mine[1:])
+    starts = zero_tangents(values[1 : 1 + carried], dots[1 : 1 + carried])
+    results = call(
+        loop,
+        *values[: 1 + carried],
+        *[d for d, a in zip(starts, active, strict=True) if a],
+        *values[1 + carried :],
+        *[d for d in dots[1 + carried :] if d is not None],
+        body=block,
+        carried=carried + sum(active),
+    )
+    return paired(trace, results, carried, active, outs[carried:])
+
+
+def paired(trace: DualTrace, results: Sequence[Any], carried: int, active: Sequence[bool], ys: Sequence[bool]) -> tuple:
+    """Values and tangents together."""
+    n, m = carried + sum(active), len(ys)
+    values = [*results[:carried], *results[n : n + m]]
+    dots = iter([*results[carried:n], *results[n + m :]])
+    return tuple([Dual(trace, v, next(dots)) if a else v for v, a in zip(values, [*active, *ys], strict=True)])
+
+
+# ------------------------------------------------------------------------------------------------------ reverse mode
+
+
+class Reverse:
+    """How a loop is run for reverse mode: the body that saves residuals, and what the backward loop needs of them.
+
+    For `loop`, whose body has k as first parameter, and for `while`, whose body has none (`before` is 1 or 0).
+    """
+
+    def __init__(self, body: Block, before: int, carried: int, mine: Sequence[bool]):
+        self.before, self.carried = before, carried
+        active = list(mine[:carried])
+        while True:
+            source = Linearised(body, [False] * before + active + list(mine[carried:]))
+            more = [a or o for a, o in zip(active, source.active_outputs[:carried], strict=True)]
+            if more == active:
+                break
+            active = more
+        self.active = active
+        self.const_active = list(mine[carried:])
+        self.outputs = source.active_outputs
+        self.transposed = Transposed(source, [False] * sum(active) + [True] * sum(self.const_active))
+        own = {id(p.node): k for k, p in enumerate(source.params)}
+        self.invariant: dict[int, int] = {}  # residuals that are constants of the loop: which
+        self.saved: list[Any] = []
+        self.counters: set[int] = set()
+        for r in with_lengths(self.transposed.residuals):
+            k = own.get(id(r.node))
+            if k is not None and k < before:
+                self.counters.add(id(r.node))
+            elif k is not None and k >= before + carried:
+                self.invariant[id(r.node)] = k - before - carried
+            else:
+                self.saved.append(r)
+        self.body = source.primal(self.saved, padded)
+
+    def backward(self, count: Any, cts: Sequence[Any], totals: Sequence[Any], y_cts: Sequence[Any], stacks: Sequence[Any],
+                 consts: Sequence[Any]) -> Any:  # fmt: skip
+        """Run the backward loop; return the cotangents of the active carried values and the totals of the constants.
+
+        `cts` are the cotangents of the active carried values at the end, `y_cts` those of the active ys, as arrays.
+        """
+        n, m, stacked = len(cts), len(totals), len(y_cts)
+        of_outputs = [o for o, a in zip(self.outputs[: self.carried], self.active, strict=True) if a]
+
+        def function(k: Any, *params: Any) -> list[Any]:
+            rest = list(params)
+            ct, rest = rest[:n], rest[n:]
+            total, rest = rest[:m], rest[m:]
+            number, rest = rest[0], rest[1:]
+            y_ct, rest = rest[:stacked], rest[stacked:]
+            stack, given = rest[: len(stacks)], rest[len(stacks) :]
+            i = number - 1 - k
+            i.tangent = (0, None if not number.tangent or number.tangent[1] is None else number.tangent[1] - 1)
+            kept = {id(r.node): index(s, i, pattern=(ARRAY,)) for r, s in zip(self.saved, stack, strict=True)}
+            kept.update({key: given[place] for key, place in self.invariant.items()})
+            kept.update(dict.fromkeys(self.counters, i))
+            residuals = [unpadded(r, kept) for r in self.transposed.residuals]
+            arrived = [c for c, o in zip(ct, of_outputs, strict=True) if o]
+            return run(self.transposed.block, [*arrived, *[index(y, i, pattern=(ARRAY,)) for y in y_ct], *total, *residuals])
+
+        operands = [*cts, *totals, count, *y_cts, *stacks, *consts]
+        counter = var_like(count)
+        high = None if counter.span is None or counter.span[1] is None else counter.span[1] - 1
+        if not isinstance(count, Traced):
+            high = int(count) - 1
+        block = block_of(function, [Var(Type((), np.dtype(np.int64), True), None, (0, high)), *map(var_like, operands)])
+        return call(loop, count, *operands, body=block, carried=n + m)
+
+
+def record_loop(trace: TapeTrace, op: Op, reverse: Reverse, run_primal: Callable, args: tuple, params: dict) -> tuple:
+    """Reverse mode of `loop` and `while`: `run_primal(values)` gives count, carried values, ys and stacks."""
+    carried = params["carried"]
+    first = len(args) - len(reverse.active) - len(reverse.const_active)
+    mine, values = unwrapped(trace, Tape, args)
+    count, finals, extra, ys, stacks = run_primal(values)
+    consts = values[first + carried :]
+    starts = mine[first : first + carried]
+    inputs = [a.node for a, m in zip(args, mine, strict=True) if m]
+    finals_active = [v for v, a in zip(finals, reverse.active, strict=True) if a]
+    ys_active = [y for y, o in zip(ys, reverse.outputs[carried:], strict=True) if o]
+
+    def pull(cts: Sequence[Any], so_far: Sequence[Any]) -> list[Any]:
+        here = [x for x, m in zip(values[first : first + carried], starts, strict=True) if m]
+        totals = [
+            zeros(*aval_of(x)) if t is None else t
+            for x, t in zip(
+                [x for x, m in zip(consts, reverse.const_active, strict=True) if m], so_far[len(here) :], strict=True
+            )
+        ]
+        n = len(finals_active)
+        results = reverse.backward(count, cts[:n], totals, cts[n:], stacks, consts)
+        arrived = [c for c, m in zip(results[:n], [m for m, a in zip(starts, reverse.active, strict=True) if a], strict=True) if m]
+        return [
+            *[c if t is None else t + c for c, t in zip(arrived, so_far[: len(here)], strict=True)],
+            *results[n:],
+        ]
+
+    def tangent(dots: Sequence[Any]) -> list[Any]:
+        given = iter(dots)
+        all_dots = [next(given) if m else None for m in mine]
+        ys_, y_dots = push(lambda *xs: list(call(op, *xs, **params)), values, all_dots)
+        chosen = [*[a for a in reverse.active], *[False] * len(extra), *reverse.outputs[carried:]]
+        return [zeros(*aval_of(y)) if d is None else d for y, d, c in zip(ys_, y_dots, chosen, strict=True) if c]
+
+    boxes = iter(trace.custom(inputs, [*finals_active, *ys_active], pull, push=tangent, accumulates=True))
+    return (
+        *[next(boxes) if a else v for v, a in zip(finals, reverse.active, strict=True)],
+        *extra,
+        *[next(boxes) if o else y for y, o in zip(ys, reverse.outputs[carried:], strict=True)],
+    )
+
+
+def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
+    body, carried = params["body"], params["carried"]
+    mine = [a.__class__ is Tape and a.owner is trace for a in args]
+    reverse = Reverse(body, 1, carried, mine[1:])
+    if not any(reverse.active) and not any(reverse.outputs):
+        return call(loop, *unwrapped(trace, Tape, args)[1], **params)
+
+    def run_primal(values: list[Any]) -> tuple:
+        results = call(loop, *values, body=reverse.body, carried=carried)
+        m = len(body.results)
+        return values[0], results[:carried], (), results[carried:m], results[m:]
+
+    return record_loop(trace, loop, reverse, run_primal, args, params)
+
+
+# ----------------------------------------------------------------------------------------------------------- batches
+
+
+def batched_body(body: Block, before: int, carried: int, mapped: Sequence[bool], n: int) -> tuple[Block, list[bool], list[bool]]:
+    """The body on stacked examples, which carried values are stacked, and which results."""
+    stacked = list(mapped[:carried])
+    while True:
+        want = [*stacked, *[False] * (len(body.results) - carried)]
+        block, outs = batched(body, [False] * before + stacked + list(mapped[carried:]), n, want)
+        if outs[:carried] == stacked:
+            return block, stacked, outs
+        stacked = outs[:carried]
+
+
+def expanded(x: Any, n: int) -> Any:
+    """The same value for each of n examples."""
+    return call(broadcast_to, x, shape=(n, *shape_of(x)))
+
+
+def _batch(args: Any, mapped: Any, params: dict) -> Any:
+    body, carried = params["body"], params["carried"]
+    if mapped[0]:
+        raise ConcretizationError(
+            "the number of iterations differs between the examples of a batch",
+            remedy="loop to the largest number, and use np.where for examples that have ended",
+        )
+    n = batch_size(args, mapped)
+    block, stacked, outs = batched_body(body, 1, carried, mapped[1:], n)
+    starts = [
+        a if m or not s else expanded(a, n)
+        for a, m, s in zip(args[1 : 1 + carried], mapped[1 : 1 + carried], stacked, strict=True)
+    ]
+    results = call(loop, args[0], *starts, *args[1 + carried :], body=block, carried=carried)
+    final = [r if s else Unmapped(r) for r, s in zip(results[:carried], stacked, strict=True)]
+    ys = [np.moveaxis(r, 1, 0) if s else Unmapped(r) for r, s in zip(results[carried:], outs[carried:], strict=True)]
+    return (*final, *ys)
+
+
+def _types(args: Sequence[Any], params: dict) -> list[Found]:
+    body, carried = params["body"], params["carried"]
+    return [
+        *[found(p.type) for p in body.params[1 : 1 + carried]],
+        *[Found((args[0], *r.type.shape), r.type.dtype) for r in body.results[carried:]],
+    ]
+
+
+loop = Control("loop", _impl, push=_push, record=_record, batch=_batch, types=_types)

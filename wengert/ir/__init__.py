@@ -1,0 +1,1 @@
+"""The program as data: typed SSA with regions."""

@@ -1,0 +1,317 @@
+"""Capture: a block of IR is what is done while a `Capture` runs.
+
+A capture is the trace of symbols (`symbol.py`): every op that meets one of its symbols becomes a node. Blocks are
+closed, so a value that comes from outside (of an outer block, of an outer differentiation) becomes a parameter when it
+is first used; `captured` says which value that is. While a block is captured, all transformations outside wait
+(`alive` is None): what is done to their values belongs to the block too, so that a branch that is not taken has
+computed nothing.
+
+Arrays that exist outside and are written to inside are noted in `written`, with what they were: whoever captures a
+loop or a branch (`capture/stage.py`) makes them results of the block. Afterwards `restore` gives them back their
+values, and makes views stale that were fetched inside.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.box.box import Box, escaped
+from wengert.box.writing import SETTLING, become, clone, make_views_stale, running, settled
+from wengert.errors import UnsupportedFunctionError, user_frame
+from wengert.ir.infer import Found, results
+from wengert.ir.lengths import as_length, interval, placed
+from wengert.ir.node import Block, Const, Node, Operand, Ref, Source, Type, Var
+from wengert.ir.symbol import Dim, Sym, type_of
+from wengert.ops.index import index
+from wengert.ops.op import Op, Trace, Traced, fresh_tag
+from wengert.ops.shape import flip
+from wengert.ops.sizes import size
+from wengert.types import SCALARS, dtype_of, shape_of
+
+
+def type_of_value(x: Any) -> Type:
+    """The type of any value."""
+    x = settled(x)
+    if x.__class__ is Sym:
+        return x.node.type
+    return type_of(shape_of(x), dtype_of(x), x.__class__ in SCALARS)
+
+
+def var_like(x: Any) -> Var:
+    """A variable for values of the kind of this one."""
+    x = settled(x)
+    return Var(type_of_value(x), x.node.hint, x.tangent) if x.__class__ is Sym else Var(type_of_value(x))
+
+
+class Capture(Trace):
+    """One block while it is captured."""
+
+    __slots__ = ("_consts", "_lifted", "_same", "_settled", "alive", "also", "captured", "created", "nodes", "params",
+                 "restart", "tag", "written")  # fmt: skip
+
+    def __init__(self, also: Sequence[Capture] = ()):
+        self.tag = fresh_tag()
+        self.alive: bool | None = True
+        self.params: list[Var] = []
+        self.nodes: list[Node] = []
+        self.captured: list[Any] = []
+        """Values from outside, each the argument for one parameter of the block; `None` for formal parameters."""
+        self.written: dict[int, tuple[Any, Any]] = {}
+        """Boxes from outside that are written to inside, with what they were before."""
+        self.created: dict[int, Any] = {}
+        self.restart = False
+        self.also = tuple(also)
+        """Captures that have ended and whose symbols are taken from outside all the same: they are residuals."""
+        self._lifted: dict[Any, Sym] = {}
+        self._consts: set[int] = set()
+        self._same: dict[Any, Sym] = {}
+        self._settled: list[Any] = []
+
+    # ------------------------------------------------------------------------------------------- parameters, results
+
+    def formal(self, type: Type, shape: tuple | None = None, span: tuple | None = None, hint: str | None = None) -> Sym:
+        """A new parameter that is not taken from outside."""
+        var = Var(type, hint, span)
+        self.params.append(var)
+        self.captured.append(None)
+        return Sym(self, var, self._shape(var, type.shape) if shape is None else shape, span)
+
+    def formal_like(self, var: Var, shape: tuple | None = None) -> Sym:
+        """A new parameter like that of another block."""
+        return self.formal(var.type, shape, var.span, var.hint)
+
+    def like(self, x: Any, hint: str | None = None) -> Sym:
+        """A formal parameter of the type of a value. Lengths that are known only at run time are its own."""
+        var = var_like(x)
+        return self.formal(var.type, None, var.span, hint or var.hint)
+
+    def block(self, outputs: Sequence[Any]) -> Block:
+        """What was captured, with these results."""
+        return Block(self.params, self.nodes, [self.operand(y) for y in outputs])
+
+    # ------------------------------------------------------------------------------------------------------ operands
+
+    def operand(self, x: Any) -> Operand:
+        """A value as an operand of a node of this block."""
+        x = settled(x)
+        if x.__class__ is Dim:
+            x = x.sym
+        if x.__class__ is Sym and x.owner is self:
+            return x.node
+        if isinstance(x, Traced):
+            return self.lift(x).node
+        if x.__class__ is np.ndarray:
+            self._consts.add(id(x))
+        elif not isinstance(x, np.generic) and x.__class__ not in SCALARS:
+            if not hasattr(x, "__array__"):
+                raise UnsupportedFunctionError(
+                    f"a {type(x).__name__} in a compiled computation", remedy="use NumPy arrays and numbers"
+                )
+            x = np.asarray(x)
+        if dtype_of(x).kind not in "biufc":
+            raise UnsupportedFunctionError(
+                f"values of type {dtype_of(x)} in a compiled computation", remedy="use numbers and arrays of numbers"
+            )
+        return Const(x, Type(shape_of(x), dtype_of(x), x.__class__ in SCALARS))
+
+    def lift(self, x: Box) -> Sym:
+        """A traced value from outside as a parameter of this block."""
+        if not x.owner.alive and x.owner.alive is not None and x.owner not in self.also:
+            raise escaped()
+        if x.owner.tag > self.tag and x.owner not in self.also:
+            raise escaped()
+        key = content(x)
+        found = self._lifted.get(key)
+        if found is None:
+            var = var_like(x)
+            self.params.append(var)
+            self.captured.append(clone(x))
+            found = self._lifted[key] = Sym(self, var, shape_of(x), var.span)
+        return found
+
+    # --------------------------------------------------------------------------------------------------------- nodes
+
+    def process(self, op: Op, args: tuple, params: dict) -> Any:
+        if not self.alive:
+            capture = running.state.capture
+            if capture is not None and capture is not self and (self.alive is None or self in capture.also):
+                return capture.process(op, args, params)
+            raise escaped()
+        if op.name == "index":
+            return self._index(args, params["pattern"])
+        if op.name in ("store", "add_at"):
+            params = {"pattern": placed(shape_of(args[0]), args[2:], params["pattern"])[0]}
+        args = tuple([settled(a) if isinstance(a, Traced) else a for a in args])
+        several, found = results(op, args, params)
+        ys = self.emit(op, args, params, found)
+        return ys if several else ys[0]
+
+    def _index(self, args: tuple, pattern: tuple) -> Any:
+        x, *arrays = args
+        reversing = [
+            k for k, item in enumerate(pattern) if item.__class__ is slice and item.step == -1 and not _is_static(item)
+        ]
+        if reversing:  # x[i::-1] is a part of x, reversed
+            if arrays or any(item is None or item is Ellipsis or item.__class__ is int for item in pattern):
+                raise UnsupportedFunctionError("a reversed slice with computed bounds beside other indices",
+                                               remedy="slice forwards and reverse the result: x[a:b][::-1]")  # fmt: skip
+            forwards = tuple([_forwards(item) if k in reversing else item for k, item in enumerate(pattern)])
+            return flip(index(x, pattern=forwards), axis=tuple(reversing))
+        pattern, shape = placed(shape_of(x), arrays, pattern)
+        (y,) = self.emit(index, args, {"pattern": pattern}, [Found(shape, dtype_of(x))])
+        return y
+
+    def emit(self, op: Op, args: Sequence[Any], params: dict, found: Sequence[Found]) -> tuple[Sym, ...]:
+        """Record a node whose results are of these types."""
+        operands = tuple([self.operand(a) for a in args])
+        sizes: list[Operand] = []
+        params = self._with_refs(params, sizes)
+        key = None
+        if len(found) == 1 and not found[0].shape and all(not o.type.shape for o in operands):
+            key = (op, tuple([_identity(o) for o in operands]), repr(params), tuple([_identity(s) for s in sizes]))
+            if key in self._same:
+                return (self._same[key],)
+        outs = tuple([Var(type_of(tuple([as_length(n) if n is not None else Dim(None, None) for n in f.shape]),  # type: ignore[arg-type]
+                                  f.dtype, f.weak)) for f in found])  # fmt: skip
+        self.nodes.append(Node(op, operands, params, outs, tuple(sizes), source()))
+        symbols = []
+        for f, var in zip(found, outs, strict=True):
+            var.span = interval(op.name, args) if not f.shape and f.dtype.kind in "iu" else None
+            symbols.append(Sym(self, var, self._shape(var, f.shape), var.span))
+        if key is not None:
+            self._same[key] = symbols[0]
+        return tuple(symbols)
+
+    def _shape(self, array: Var, shape: tuple) -> tuple:
+        """A shape in which lengths that are open are asked of the array itself."""
+        lengths = []
+        for axis, n in enumerate(shape):
+            if n is None or (n.__class__ is not int and n.__class__ is not Dim and n.__class__ is not Sym):
+                bound = getattr(n, "bound", None)
+                var = Var(Type((), np.dtype(np.int64), True), None, (0, bound))
+                self.nodes.append(Node(size, (array,), {"axis": axis}, (var,)))
+                n = Dim(Sym(self, var, (), var.span), bound)
+            lengths.append(as_length(n))
+        return tuple(lengths)
+
+    def _with_refs(self, params: Any, sizes: list[Operand]) -> Any:
+        kind = params.__class__
+        if kind is Dim or kind is Sym or (isinstance(params, Traced)):
+            operand = self.operand(params)
+            if operand.__class__ is Const:
+                return int(operand.value)  # type: ignore[union-attr]
+            for k, known in enumerate(sizes):
+                if known is operand:
+                    return Ref(k)
+            sizes.append(operand)
+            return Ref(len(sizes) - 1)
+        if kind is tuple or kind is list:
+            return tuple([self._with_refs(p, sizes) for p in params])
+        if kind is slice:
+            return slice(*[self._with_refs(p, sizes) for p in (params.start, params.stop, params.step)])
+        if kind is dict:
+            return {k: self._with_refs(p, sizes) for k, p in params.items()}
+        return params
+
+    # -------------------------------------------------------------------------------------------------------- writes
+
+    def note_created(self, box: Any) -> None:
+        """An array was created inside: writing to it concerns nobody outside."""
+        self.created[id(box)] = box
+
+    def note_settled(self, view: Any) -> None:
+        """A view was fetched inside: what it holds must not be seen outside."""
+        self._settled.append(view)
+
+    def about_to_write(self, root: Any) -> None:
+        """Note that an array is written to."""
+        if id(root) in self.written or id(root) in self.created or (root.__class__ is Sym and root.owner is self):
+            return
+        if root.owner.tag > self.tag and root.owner is not SETTLING:
+            return  # of a differentiation inside
+        self.written[id(root)] = (root, clone(root))
+        held = settled(root)
+        if isinstance(held, Traced):
+            self.restart = self.restart or content(held) in self._lifted
+        else:
+            self.restart = self.restart or id(held) in self._consts
+
+    def adopt(self, root: Any) -> Sym:
+        """Let an array from outside stand for a formal parameter, because it is written to inside."""
+        self.written[id(root)] = (root, clone(root))
+        symbol = self.like(root)
+        become(root, symbol)
+        make_views_stale(root)
+        return symbol
+
+    def restore(self) -> list[tuple[Any, Any]]:
+        """Give arrays from outside back what they were; return those that were written to with what they became."""
+        changed = []
+        for root, before in self.written.values():
+            after = settled(root)
+            changed.append((root, clone(after) if isinstance(after, Traced) else after))
+            become(root, settled(before) if before.is_cell else before)
+            make_views_stale(root)
+        for view in self._settled:
+            if view.view_of is not None:
+                view.view_of.fresh = False
+                view.owner = SETTLING
+        return changed
+
+
+def content(x: Any) -> tuple:
+    """What tells whether two boxes hold the same."""
+    if x.__class__ is Sym:
+        return (Sym, id(x.node))
+    slots = [getattr(x, slot) for slot in x.state]
+    return (x.__class__, *[v if v.__class__ is int else id(v) for v in slots])
+
+
+def _identity(operand: Operand) -> Any:
+    if operand.__class__ is Const:
+        value = operand.value  # type: ignore[union-attr]
+        return (value.__class__, str(operand.type), np.asarray(value).tobytes())
+    return id(operand)
+
+
+def _is_static(item: slice) -> bool:
+    return all(v is None or v.__class__ is int for v in (item.start, item.stop))
+
+
+def _forwards(item: slice) -> slice:
+    """The slice that has the elements of x[start:stop:-1] in rising order."""
+    low = 0 if item.stop is None else item.stop + 1
+    high = None if item.start is None else item.start + 1
+    return slice(low, high)
+
+
+def source() -> Source | None:
+    """The line of the user's source that is running, or that the node comes from that is being differentiated."""
+    if running.state.source is not None:
+        return running.state.source
+    frame = user_frame()
+    return None if frame is None else Source(frame.f_code.co_filename, frame.f_lineno)
+
+
+@contextlib.contextmanager
+def capturing(capture: Capture) -> Iterator[Capture]:
+    """Let everything that is done belong to a capture, while the transformations outside wait."""
+    state = running.state
+    outer, traces, tapes = state.capture, state.traces, state.tapes
+    waiting = [t for t in traces if t.alive]
+    for t in waiting:
+        t.alive = None
+    state.capture, state.traces, state.tapes = capture, (*traces, capture), ()
+    state.depth += 1
+    try:
+        yield capture
+    finally:
+        state.depth -= 1
+        state.capture, state.traces, state.tapes = outer, traces, tapes
+        capture.alive = False
+        for t in waiting:
+            t.alive = True

@@ -1,0 +1,210 @@
+"""The types of an op's results, without computing them.
+
+Elementwise ops broadcast; their dtype is what NumPy makes of one element of each operand. Ops that state `shape=` are
+asked. All others are tried out on arrays of ones, with numbers in place of the lengths that are not known yet: the same
+numbers in the result's shape stand for the same lengths. (Two trials, with different numbers, tell lengths that depend
+on them in another way; they are left open.) What is found is kept: programs repeat themselves.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.errors import UnsupportedFunctionError
+from wengert.ir.node import Type
+from wengert.ir.symbol import Dim, Sym
+from wengert.ops.derive import Control, Elementwise, Linear, Zero
+from wengert.ops.op import Op
+from wengert.types import SCALARS, Aval, broadcast_shapes, dtype_of, is_inexact, shape_of
+
+
+class Found(NamedTuple):
+    """What is known of a result. A length `None` is known only when the program runs."""
+
+    shape: tuple
+    dtype: np.dtype
+    weak: bool = False
+
+
+def found(type: Type) -> Found:
+    """A type, as what is known of a result."""
+    return Found(type.shape, type.dtype, type.weak)
+
+
+_kept: dict[Any, Any] = {}
+_SAMPLES = {np.dtype(bool): True, np.dtype(np.int64): 1, np.dtype(float): 1.0, np.dtype(complex): 1.0 + 0j}
+_PRIMES = (61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109, 113)
+
+
+def is_elementwise(op: Op) -> bool:
+    """Whether an op acts on each element and broadcasts."""
+    return isinstance(op, Elementwise) or (isinstance(op, Zero) and op.elementwise)
+
+
+def results(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found]]:
+    """Whether an op gives a tuple, and what is known of its results. Operands are symbols and plain values."""
+    if isinstance(op, Control):
+        return True, op.types(args, params)
+    if is_elementwise(op):
+        dtype, weak = _elementwise_dtype(op, args, params)
+        return False, [Found(broadcast_shapes([shape_of(a) for a in args]), dtype, weak)]
+    if op.name in ("store", "add_at"):
+        return False, [Found(shape_of(args[0]), dtype_of(args[0]))]
+    if op.name in ("reshape", "broadcast_to"):
+        return False, [Found(tuple(params["shape"]), dtype_of(args[0]))]
+    if op.name == "size":
+        return False, [Found((), np.dtype(np.int64), True)]
+    if op.name == "iota":
+        return False, [Found((params["n"],), np.dtype(np.int64))]
+    if op.name == "require":
+        return True, []
+    if op.shape is not None and all(is_inexact(dtype_of(a)) for a in _data(op, args)):
+        shape = op.shape(*[Aval((), dtype_of(a)) if a.__class__ in SCALARS else a for a in args], **params)
+        return False, [Found(tuple(shape), np.result_type(*[_promoting(a) for a in _data(op, args)]))]
+    return _tried(op, args, params)
+
+
+def _data(op: Op, args: Sequence[Any]) -> list[Any]:
+    return [a for a in args if is_inexact(dtype_of(a))] if isinstance(op, Linear) else list(args)
+
+
+def is_weak(x: Any) -> bool:
+    """Whether NumPy promotes a value weakly."""
+    return x.__class__ in SCALARS or (x.__class__ is Sym and x.node.type.weak)
+
+
+def _promoting(x: Any) -> Any:
+    """What stands for an operand when dtypes are promoted."""
+    return _SAMPLES[dtype_of(x)] if is_weak(x) else dtype_of(x)
+
+
+def _key(value: Any) -> Any:
+    """Something that can be a key, and tells parameters apart."""
+    if value.__class__ in (tuple, list):
+        return tuple([_key(v) for v in value])
+    if value.__class__ is dict:
+        return tuple([(k, _key(v)) for k, v in sorted(value.items())])
+    if value.__class__ is slice:
+        return ("slice", _key(value.start), _key(value.stop), _key(value.step))
+    if value is None or value.__class__ in (int, str, bool, float) or isinstance(value, np.dtype):
+        return (value.__class__, value)
+    return id(value)
+
+
+def _elementwise_dtype(op: Op, args: Sequence[Any], params: dict) -> tuple[np.dtype, bool]:
+    kinds = [(dtype_of(a), is_weak(a), a if a.__class__ in SCALARS else None) for a in args]
+    key = (op.name, tuple([(d, w, v.__class__, v) for d, w, v in kinds]), _key(params))
+    found = _kept.get(key)
+    if found is None:
+        sample = [v if v is not None else _SAMPLES[d] if w else np.ones(1, d) for d, w, v in kinds]
+        y = _quietly(op, sample, params)
+        found = _kept[key] = (dtype_of(y), y.__class__ in SCALARS)
+    return found
+
+
+def _quietly(op: Op, args: Sequence[Any], params: dict) -> Any:
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return op.impl(*args, **params)
+
+
+def _tried(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found]]:
+    if op.name == "observe":
+        raise UnsupportedFunctionError(
+            "a question about values that are known only when the compiled program runs",
+            remedy="compute it outside of the compiled function, or use jit(f, fallback=True)",
+        )
+    dims: dict[Any, Dim] = {}
+    static: set[int] = set()
+    for n in (n for a in args for n in shape_of(a)):
+        if n.__class__ is Dim:
+            dims[n] = n
+        else:
+            static.add(n)
+    _dims_among(params, dims)
+    key = None
+    if not dims:
+        types = [(shape_of(a), dtype_of(a), is_weak(a)) if not _is_structure(a) else id(a) for a in args]
+        key = (op.name, tuple(types), _key(params))
+        if key in _kept and not any(_is_structure(a) for a in args):
+            return _kept[key]
+    trials = []
+    for start in (0, 6) if dims else (0,):
+        free = [p for p in _PRIMES[start:] if p not in static]
+        numbers = dict(zip(dims, free, strict=False))
+        y = _quietly(op, [_dummy(a, numbers) for a in args], _with_numbers(params, numbers))
+        trials.append((y, {n: dims[d] for d, n in numbers.items()}))
+    y, back = trials[0]
+    several = y.__class__ is tuple
+    parts = list(y) if several else [y]
+    others = trials[-1][0]
+    other_parts = list(others) if several else [others]
+    found = [
+        Found(
+            tuple(
+                [
+                    back[n] if n in back else n if n == m else None
+                    for n, m in zip(shape_of(part), shape_of(other), strict=True)
+                ]
+            ),
+            dtype_of(part),
+            part.__class__ in SCALARS,
+        )  # fmt: skip
+        for part, other in zip(parts, other_parts, strict=True)
+    ]
+    if key is not None:
+        _kept[key] = (several, found)
+    return several, found
+
+
+def _is_structure(a: Any) -> bool:
+    """Whether the result's shape may depend on the value of an operand: on integers that are known."""
+    return isinstance(a, np.ndarray) and a.dtype.kind in "iub" and a.ndim > 0
+
+
+def _dims_among(value: Any, dims: dict) -> None:
+    if value.__class__ is Dim:
+        dims[value] = value
+    elif value.__class__ is Sym:
+        dims[value.node] = value  # type: ignore[assignment]
+    elif value.__class__ in (tuple, list):
+        for v in value:
+            _dims_among(v, dims)
+    elif value.__class__ is dict:
+        for v in value.values():
+            _dims_among(v, dims)
+    elif value.__class__ is slice:
+        _dims_among((value.start, value.stop, value.step), dims)
+
+
+def _with_numbers(value: Any, numbers: dict) -> Any:
+    if value.__class__ is Dim:
+        return numbers[value]
+    if value.__class__ is Sym:
+        return numbers[value.node]
+    if value.__class__ is tuple:
+        return tuple([_with_numbers(v, numbers) for v in value])
+    if value.__class__ is dict:
+        return {k: _with_numbers(v, numbers) for k, v in value.items()}
+    if value.__class__ is slice:
+        return slice(*[_with_numbers(v, numbers) for v in (value.start, value.stop, value.step)])
+    return value
+
+
+def _dummy(a: Any, numbers: dict) -> Any:
+    """An array of ones, and the identity where a matrix is square, so that systems can be solved."""
+    if a.__class__ in SCALARS or (not isinstance(a, Sym) and dtype_of(a).kind in "iub"):
+        return a
+    dtype = dtype_of(a)
+    if is_weak(a):
+        return _SAMPLES[dtype]
+    shape = tuple([numbers[n] if n.__class__ is Dim else n for n in shape_of(a)])
+    if dtype.kind in "iu":
+        return np.zeros(shape, dtype)
+    if len(shape) >= 2 and shape[-1] == shape[-2] and is_inexact(dtype):
+        return np.broadcast_to(np.diag(np.arange(1.0, shape[-1] + 1)).astype(dtype), shape)
+    return np.broadcast_to(np.ones((), dtype), shape)

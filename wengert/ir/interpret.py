@@ -1,0 +1,48 @@
+"""Running a program, node by node: the reference for every backend.
+
+Each node goes through the one door, `call`, so a program also runs on traced values: that is how derivatives of ops
+that hold code are taken (`control/`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from wengert.box.writing import running
+from wengert.ir.node import Block, Const, map_refs
+from wengert.ops.op import Op, call
+
+
+def run(block: Block, args: Sequence[Any]) -> list[Any]:
+    """The results of a block for these arguments."""
+    values: dict[Any, Any] = dict(zip(block.params, args, strict=True))
+
+    def value(operand: Any) -> Any:
+        return operand.value if operand.__class__ is Const else values[operand]
+
+    state = running.state
+    outer = state.source
+    try:
+        for node in block.nodes:
+            params = node.params
+            if node.sizes:
+                sizes = [value(s) for s in node.sizes]
+                params = map_refs(params, lambda ref: sizes[ref.k])  # noqa: B023
+            state.source = node.source
+            args = [value(a) for a in node.args]
+            y = call(node.op, *args, **params) if args else _without_operands(node.op, params)
+            if len(node.outs) == 1 and y.__class__ is not tuple:
+                values[node.outs[0]] = y
+            else:
+                values.update(zip(node.outs, y, strict=True))
+    finally:
+        state.source = outer
+    return [value(r) for r in block.results]
+
+
+def _without_operands(op: Op, params: dict) -> Any:
+    """An op whose operands are all in its parameters, where the door does not look for traced values."""
+    if running.state.capture is not None:
+        return running.state.capture.process(op, (), params)
+    return op.impl(**params)

@@ -1,0 +1,189 @@
+"""Integers of a program: what is known of their range, and the bounds and lengths of slices.
+
+`interval` finds the smallest and largest value an integer can have from those of its operands. It is what makes
+`A[i, :i]`, with i from a loop over the rows, an array of exactly i elements, with a bound for its length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from wengert.errors import UnsupportedFunctionError
+from wengert.ir.symbol import Dim, Sym
+from wengert.ops import elementwise as e
+from wengert.ops.index import arrays_come_first, explicit
+from wengert.types import broadcast_shapes, shape_of
+
+Interval = tuple[int | None, int | None]
+UNKNOWN: Interval = (None, None)
+
+
+def interval_of(x: Any) -> Interval:
+    """The smallest and the largest value of an integer; `None` where there is none, or it is unknown."""
+    if x.__class__ is Dim:
+        low, high = interval_of(x.sym)
+        high = x.bound if high is None else high if x.bound is None else min(high, x.bound)
+        return (max(low or 0, 0), high)
+    if x.__class__ is Sym:
+        return x.tangent or UNKNOWN
+    try:
+        return (int(x), int(x))
+    except (TypeError, ValueError):
+        return UNKNOWN
+
+
+def _sum(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a + b
+
+
+def _negative(r: Interval) -> Interval:
+    return (None if r[1] is None else -r[1], None if r[0] is None else -r[0])
+
+
+def interval(name: str, args: Sequence[Any]) -> Interval | None:
+    """The interval of an op's result, for ops on integers."""
+    ranges = [interval_of(a) for a in args]
+    if name == "add":
+        return (_sum(ranges[0][0], ranges[1][0]), _sum(ranges[0][1], ranges[1][1]))
+    if name == "subtract":
+        minus = _negative(ranges[1])
+        return (_sum(ranges[0][0], minus[0]), _sum(ranges[0][1], minus[1]))
+    if name == "negative":
+        return _negative(ranges[0])
+    if name == "multiply":
+        if any(end is None for r in ranges for end in r):
+            low = 0 if all(r[0] is not None and r[0] >= 0 for r in ranges) else None
+            return (low, None)
+        products = [a * b for a in ranges[0] for b in ranges[1]]  # type: ignore[operator]
+        return (min(products), max(products))
+    if name == "floor_divide" and ranges[1][0] == ranges[1][1] and (ranges[1][0] or 0) > 0:
+        d: int = ranges[1][0]  # type: ignore[assignment]
+        return tuple([None if end is None else end // d for end in ranges[0]])  # type: ignore[return-value]
+    if name == "remainder" and ranges[1][1] is not None and (ranges[1][0] or 0) > 0:
+        return (0, ranges[1][1] - 1)
+    if name == "minimum":
+        highs = [r[1] for r in ranges if r[1] is not None]
+        low = None if any(r[0] is None for r in ranges) else min(r[0] for r in ranges)  # type: ignore[type-var]
+        return (low, min(highs) if highs else None)
+    if name == "maximum":
+        lows = [r[0] for r in ranges if r[0] is not None]
+        high = None if any(r[1] is None for r in ranges) else max(r[1] for r in ranges)  # type: ignore[type-var]
+        return (max(lows) if lows else None, high)
+    return None
+
+
+def _at_least(x: Any, bound: int) -> bool:
+    low = interval_of(x)[0]
+    return low is not None and low >= bound
+
+
+def _at_most(x: Any, n: Any) -> bool:
+    """Whether an integer is certainly not larger than another."""
+    if _same(x, n):
+        return True
+    high, low = interval_of(x)[1], interval_of(n)[0]
+    return high is not None and low is not None and high <= low
+
+
+def _same(a: Any, b: Any) -> bool:
+    a, b = (v.sym if v.__class__ is Dim else v for v in (a, b))
+    return a.node is b.node if a.__class__ is b.__class__ is Sym else a.__class__ is b.__class__ is int and a == b
+
+
+def _value(n: Any) -> Any:
+    return n.sym if n.__class__ is Dim else n
+
+
+def _clipped(bound: Any, n: Any) -> Any:
+    """A bound of a slice as NumPy understands it: counted from the end if negative, and not outside."""
+    bound, n = _value(bound), _value(n)
+    if bound.__class__ is int and n.__class__ is int:
+        return min(max(bound + n if bound < 0 else bound, 0), n)
+    if not _at_least(bound, 0):
+        high = interval_of(bound)[1]
+        if high is not None and high < 0:
+            bound = n + bound
+        else:
+            bound = e.where(e.less(bound, 0), bound + n, bound)
+        bound = e.maximum(bound, 0)
+    return bound if _at_most(bound, n) else e.minimum(bound, n)
+
+
+def sliced(item: slice, n: Any) -> tuple[slice, Any]:
+    """A slice with bounds that need no more interpretation, and its length, of an axis of length n."""
+    step = 1 if item.step is None else item.step
+    if all(v is None or v.__class__ is int for v in (item.start, item.stop)) and n.__class__ is int:
+        return item, len(range(*slice(item.start, item.stop, step).indices(n)))
+    if item.start is None and item.stop is None and step == 1:
+        return slice(None), n
+    if step.__class__ is not int or step <= 0:
+        raise UnsupportedFunctionError(
+            "a slice with a negative or computed step and bounds that are known only when the compiled program runs",
+            remedy="slice forwards and reverse the result: x[a:b][::-1]",
+        )
+    start = 0 if item.start is None else _clipped(item.start, n)
+    stop = _value(n) if item.stop is None else _clipped(item.stop, n)
+    if start.__class__ is int and start == 0:
+        span = stop
+    else:
+        span = stop - start
+        if _same(stop, start):
+            span = 0
+        elif not _at_least(span, 0):
+            span = e.maximum(span, 0)
+            stop = start + span
+    count = span if step == 1 else -(-span // step)
+    return slice(start, stop, None if step == 1 else step), count
+
+
+def as_length(n: Any, bound: int | None = None) -> Any:
+    """An integer as a length of a shape."""
+    if n.__class__ is not Sym:
+        return n
+    high = n.tangent[1] if n.tangent else None
+    known = [b for b in (high, bound) if b is not None]
+    return Dim(n, max(min(known), 0) if known else None)
+
+
+def placed(shape: tuple, arrays: Sequence[Any], pattern: tuple) -> tuple[tuple, tuple]:
+    """A pattern with the bounds of its slices worked out, and the shape of what it reads from an array of this shape."""
+    pattern = explicit(pattern, len(shape))
+    new: list[Any] = []
+    lengths: list[Any] = []
+    axis = 0
+    at: int | None = None
+    waiting = iter(arrays)
+    own: list[Any] = []
+    for item in pattern:
+        if item is None:
+            new.append(item)
+            lengths.append(1)
+        elif item.__class__ is slice:
+            n = shape[axis]
+            item, count = sliced(item, n)
+            new.append(item)
+            lengths.append(n if item == slice(None) else as_length(count, n if n.__class__ is int else n.bound))
+            axis += 1
+        elif item.__class__ is int:
+            n = shape[axis]
+            if n.__class__ is int and not -n <= item < n:
+                raise IndexError(f"index {item} is out of bounds for axis {axis} with size {n}")
+            if n.__class__ is not int and item < 0:
+                item = item + _value(n)
+            new.append(item)
+            at = len(lengths) if at is None else at
+            axis += 1
+        else:
+            a = next(waiting)
+            own.append(a)
+            new.append(item)
+            at = len(lengths) if at is None else at
+            if not (hasattr(a, "dtype") and a.dtype == bool):
+                axis += 1
+    lengths.extend(shape[axis:])
+    if own:
+        front = broadcast_shapes([shape_of(a) for a in own])
+        where = 0 if arrays_come_first(pattern) else at or 0
+        lengths[where:where] = front
+    return tuple(new), tuple(lengths)

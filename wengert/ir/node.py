@@ -1,0 +1,199 @@
+"""The program as data: what the IR is made of.
+
+A `Program` is a `Block` with a name. A block has parameters, nodes and results; it is closed: everything it uses is a
+parameter, a result of an earlier node of its own, or a constant. A node applies one op of the table to operands and
+has one `Var` per result. Ops that hold code (loop, while, cond, call; see `control/`) have blocks among their
+parameters; they are nodes like all others.
+
+    %3: f64[10] = multiply(%1, 2.0)                                  # file.py:12
+
+Values are functional: no node changes an operand. `store` and `add_at` give new arrays; the backend writes in place
+where nobody needs the old one any more.
+
+**Types.** A `Type` is a shape, a dtype, and whether the value is weak, as Python's own numbers are when NumPy promotes
+them. An axis whose length is known only at run time is a `Dyn`, with the largest length it can have, if that is known.
+Array values carry their lengths with them; `size(x, axis=k)` reads one.
+
+**Parameters of ops** may depend on values of the program: a slice bound, a length in `shape=`. There, in the node's
+`params`, stands a `Ref(k)` (in place of an int, at any depth of tuples and slices), which means: the integer value of
+`node.sizes[k]`.
+
+This file holds the data only. `build.py` makes programs, `show.py` prints them, `parse.py` reads them back, `check.py`
+says whether they are well formed, `interpret.py` runs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.ops.op import Op
+
+
+class Dyn(NamedTuple):
+    """The length of an axis that is known only at run time; `bound` is the largest it can be, `None` if unknown."""
+
+    bound: int | None = None
+
+
+class Ref(NamedTuple):
+    """In the parameters of a node: the value of `node.sizes[k]`."""
+
+    k: int
+
+
+class Type(NamedTuple):
+    """The type of a value.
+
+    >>> Type((3, Dyn(5)), np.dtype(float))
+    f64[3, ?<=5]
+    """
+
+    shape: tuple[int | Dyn, ...]
+    dtype: np.dtype
+    weak: bool = False
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def is_static(self) -> bool:
+        return all(n.__class__ is int for n in self.shape)
+
+    def __repr__(self) -> str:
+        lengths = [str(n) if n.__class__ is int else f"?<={n.bound}" if n.bound is not None else "?"  # type: ignore[union-attr]
+                   for n in self.shape]  # fmt: skip
+        name = f"{self.dtype.kind}{8 * self.dtype.itemsize}" if self.dtype.kind != "b" else "bool"
+        return name + ("~" if self.weak else "") + (f"[{', '.join(lengths)}]" if lengths else "")
+
+
+class Var:
+    """A value of the program: a parameter of a block or a result of a node. It is what it is by identity.
+
+    `hint` is the name the user gave it, if any: for people who read the program, of no meaning otherwise. `span` is the
+    smallest and the largest value that an integer can have, as far as known.
+    """
+
+    __slots__ = ("hint", "span", "type")
+
+    def __init__(self, type: Type, hint: str | None = None, span: tuple[int | None, int | None] | None = None):
+        self.type = type
+        self.hint = hint
+        self.span = span
+
+    def __repr__(self) -> str:
+        return f"%{self.hint or hex(id(self))[-5:]}: {self.type}"
+
+
+class Const:
+    """A constant operand: a Python number (weak), a NumPy scalar, or an array, which must not be written to."""
+
+    __slots__ = ("type", "value")
+
+    def __init__(self, value: Any, type: Type):
+        self.value = value
+        self.type = type
+
+    def __repr__(self) -> str:
+        return f"{self.value!r}" if not self.type.shape else f"<{self.type}>"
+
+
+Operand = Var | Const
+
+
+class Source(NamedTuple):
+    """A place in the user's source."""
+
+    file: str
+    line: int
+
+
+class Node:
+    """One operation."""
+
+    __slots__ = ("args", "op", "outs", "params", "sizes", "source")
+
+    def __init__(
+        self,
+        op: Op,
+        args: tuple[Operand, ...],
+        params: dict[str, Any],
+        outs: tuple[Var, ...],
+        sizes: tuple[Operand, ...] = (),
+        source: Source | None = None,
+    ):
+        self.op = op
+        self.args = args
+        self.params = params
+        self.outs = outs
+        self.sizes = sizes
+        self.source = source
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks among the parameters, in the order of the parameters' names."""
+        return tuple([p for _, p in sorted(self.params.items()) if p.__class__ is Block])
+
+    def __repr__(self) -> str:
+        return f"{', '.join(map(repr, self.outs))} = {self.op.name}({', '.join(map(repr, self.args))})"
+
+
+class Block:
+    """Parameters, nodes in order, results. See the module's text."""
+
+    __slots__ = ("__weakref__", "derived", "nodes", "params", "results")
+
+    def __init__(self, params: list[Var], nodes: list[Node], results: list[Operand]):
+        self.params = params
+        self.nodes = nodes
+        self.results = results
+        self.derived: dict[Any, Any] = {}
+        """What others have made of this block (its derivatives, native code): they need not be made twice."""
+
+
+class Program:
+    """A block with a name: what `jit` compiles."""
+
+    __slots__ = ("block", "name")
+
+    def __init__(self, name: str, block: Block):
+        self.name = name
+        self.block = block
+
+
+EFFECTS: set[str] = {"require"}
+"""Names of ops that do more than compute their results (`require` may raise): they stay, used or not."""
+
+
+def map_refs(params: Any, function: Callable[[Ref], Any]) -> Any:
+    """Parameters with every `Ref` in them, at any depth, replaced.
+
+    >>> map_refs({"pattern": (slice(None, Ref(0)), 1)}, lambda ref: 7)
+    {'pattern': (slice(None, 7, None), 1)}
+    """
+    kind = params.__class__
+    if kind is Ref:
+        return function(params)
+    if kind is tuple:
+        return tuple([map_refs(p, function) for p in params])
+    if kind is slice:
+        return slice(*[map_refs(p, function) for p in (params.start, params.stop, params.step)])
+    if kind is dict:
+        return {k: map_refs(p, function) for k, p in params.items()}
+    return params
+
+
+def all_nodes(block: Block) -> Iterator[Node]:
+    """The nodes of a block and of the blocks inside it, outer ones first."""
+    stack = [iter(block.nodes)]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+            continue
+        yield node
+        for inner in node.blocks:
+            stack.append(iter(inner.nodes))

@@ -1,0 +1,158 @@
+"""Symbols: values of a program that is being captured.
+
+A `Sym` is a box like those of the other modes, so NumPy's functions, operators, writes and views work on it; its trace
+is a `Capture` (`build.py`), which records a node for every op. It has a type and no value.
+
+A `Dim` is the length of an axis that is known only when the program runs, as it stands in a shape. Inside this package
+shapes are compared and put together, so `==` between lengths says whether they are known to be equal; arithmetic with a
+length gives a symbol, as for any integer of the program. A length that is known only at run time is never taken for
+one: where NumPy would broadcast it the program raises.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.box.box import Box
+from wengert.errors import ConcretizationError
+from wengert.ir.node import Dyn, Type, Var
+from wengert.types import Aval
+
+_REMEDY = (
+    "under jit, if, while, for, and, or and indexing work on such values in your own functions; in code that is not "
+    "staged (a library's, a generator's) use np.where, or pass the value as a static argument (static_argnums), "
+    "or use jit(f, fallback=True)"
+)
+
+
+class Sym(Box):
+    """A value of the program that is being captured. `node` is its variable, `aval` its shape and dtype, `tangent` the
+    smallest and largest value an integer can have, if known."""
+
+    __slots__ = ()
+    state = ("owner", "aval", "node", "tangent")
+
+    def __init__(self, trace: Any, var: Var, shape: tuple, interval: tuple | None = None):
+        self.owner = trace
+        self.node = var
+        self.aval = Aval(shape, var.type.dtype)
+        self.tangent = interval
+
+    @property
+    def shape(self) -> tuple:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.aval.dtype
+
+    def _unknown(self, what: str) -> ConcretizationError:
+        return ConcretizationError(f"{what} depends on a value that is known only when the compiled program runs",
+                                   remedy=_REMEDY)  # fmt: skip
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "value":
+            raise self._unknown("what is done here")
+        return super().__getattr__(name)
+
+    def __bool__(self) -> bool:
+        raise self._unknown("a decision")
+
+    def __int__(self) -> int:
+        raise self._unknown("int(x)")
+
+    def __float__(self) -> float:
+        raise self._unknown("float(x)")
+
+    def __complex__(self) -> complex:
+        raise self._unknown("complex(x)")
+
+    def __index__(self) -> int:
+        raise self._unknown("an index, a size or a number of repetitions")
+
+    def __contains__(self, item: Any) -> bool:
+        raise self._unknown("a decision")
+
+    def __iter__(self) -> Any:
+        if self.shape and self.shape[0].__class__ is not int:
+            raise self._unknown("the number of iterations")
+        return super().__iter__()
+
+    def __repr__(self) -> str:
+        return f"<symbol {self.node.type}>"
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+
+class Dim:
+    """A length that is known only when the program runs. See the module's text."""
+
+    __slots__ = ("bound", "sym")
+
+    def __init__(self, sym: Sym, bound: int | None):
+        self.sym = sym
+        self.bound = bound
+
+    def __eq__(self, other: object) -> bool:
+        return other.__class__ is Dim and other.sym.node is self.sym.node  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self.sym.node)
+
+    def __index__(self) -> int:
+        return self.sym.__index__()
+
+    def __repr__(self) -> str:
+        return "?" if self.bound is None else f"?<={self.bound}"
+
+
+def _forward(name: str) -> Any:
+    def method(self: Dim, *others: Any) -> Any:
+        return getattr(self.sym, name)(*[o.sym if o.__class__ is Dim else o for o in others])
+
+    return method
+
+
+for _name in [
+    "add",
+    "radd",
+    "sub",
+    "rsub",
+    "mul",
+    "rmul",
+    "floordiv",
+    "rfloordiv",
+    "mod",
+    "rmod",
+    "truediv",
+    "rtruediv",
+    "pow",
+    "rpow",
+    "neg",
+    "abs",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+]:
+    setattr(Dim, f"__{_name}__", _forward(f"__{_name}__"))
+
+
+def length(dim: Any) -> int | Dyn:
+    """A length of a shape as it stands in a type."""
+    return Dyn(dim.bound) if dim.__class__ is Dim else dim
+
+
+def type_of(shape: tuple, dtype: np.dtype, weak: bool = False) -> Type:
+    """The type of values with this shape, in which lengths may be `Dim`s."""
+    return Type(tuple([length(n) for n in shape]), dtype, weak)
+
+
+def known(n: Any) -> Any:
+    """A length as users work with it: a number or a symbol."""
+    return n.sym if n.__class__ is Dim else n

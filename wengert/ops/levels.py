@@ -1,0 +1,57 @@
+"""How a value is being differentiated: which transformations it is inside of, and along which directions.
+
+Hardly any rule needs to know. Where eigenvalues coincide, though, their vectors are not determined by the matrix alone:
+a perturbation determines them, so the directions in which a matrix is differentiated are asked for (see Note [Repeated
+eigenvalues] in `spectra.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from wengert.ops.elementwise import stop_gradient
+from wengert.ops.op import Traced
+
+
+class Levels(NamedTuple):
+    """The differentiations that a value takes part in."""
+
+    directions: tuple[Any, ...]
+    """One tangent for each forward differentiation, the innermost first; they are constants, or batches of them."""
+    others: int
+    """How many differentiations there are besides, in reverse mode or symbolic."""
+
+    def __bool__(self) -> bool:
+        return bool(self.directions) or self.others > 0
+
+
+def levels(x: Any) -> Levels:
+    """By looking through all layers of a traced value; a batch is no differentiation."""
+    directions: list[Any] = []
+    others = 0
+    wrappers: list[Any] = []  # hidden axes that have been looked through: tangents found inside have them, too
+    while isinstance(x, Traced):
+        state = getattr(x, "state", ())
+        if x.owner.batches:
+            wrappers.append(x.owner)
+        elif "tangent" in state and "value" in state:
+            direction = stop_gradient(x.tangent)  # type: ignore[attr-defined]
+            for trace in reversed(wrappers):
+                direction = trace.wrap(direction)
+            directions.append(direction)
+        else:
+            others += 1
+        if "value" not in state:
+            break
+        x = x.value  # type: ignore[attr-defined]
+    return Levels(tuple(directions), others)
+
+
+def is_symbol(x: Any) -> bool:
+    """Whether a tangent is unknown: a rule is being run to be transposed."""
+    while isinstance(x, Traced):
+        state = getattr(x, "state", ())
+        if "value" not in state:
+            return True
+        x = x.value  # type: ignore[attr-defined]
+    return False

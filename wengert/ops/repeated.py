@@ -1,0 +1,285 @@
+"""Rows that keep watch where eigenvalues, or singular values, coincide.
+
+Note [Repeated eigenvalues]
+
+Let V be a basis of the eigenspace of an eigenvalue w that is repeated k times. V is determined up to a rotation, and
+a perturbation e of the matrix acts on the eigenspace as the k × k matrix h = Vᴴ e V. Everything that is a smooth
+function of the matrix has a derivative there, of the form tr(g h) with a k × k matrix g: for tr(c v f(w) vᴴ) it is
+g = f'(w) Vᴴ c V. But v and w, and their cotangents, know only the diagonal of g: that is what the w in the space have
+for cotangents. So:
+
+Forwards, the direction e is known. The basis V is chosen such that h is diagonal; its diagonal is the tangent of the
+eigenvalues, and vectors need not rotate among each other. That is right for every smooth function of the matrix.
+
+Backwards, e is not known. V is a basis in general position (that which diagonalises some fixed matrix), in which a
+matrix g has a constant diagonal only if it is a multiple of the identity. So if the cotangents of the eigenvalues in a
+space agree, all of g is known (traces, sums over eigenvalues, projections onto whole eigenspaces are of this kind). If
+they do not agree (matrix functions put together from v and w), what is missing is nowhere to be had, and it is an error.
+If the cotangent of V sees rotations, the function depends on the choice of V, and it is an error, too.
+
+Second derivatives need the rotation at first order, which depends on more than h. They are refused, except for
+eigenvalues alone, forwards on whatever: there V, chosen for the outer direction, enters but once.
+
+Values count as equal if they cannot be told apart in the precision of the matrix.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from wengert.errors import RepeatedValuesError
+from wengert.ops.derive import general, linear, zero
+from wengert.ops.elementwise import stop_gradient, where
+from wengert.ops.levels import Levels, is_symbol, levels
+from wengert.ops.matrices import batch_of_one
+from wengert.ops.op import call
+from wengert.ops.shape import broadcast_to
+from wengert.types import dtype_of, shape_of
+
+REMEDIES = {
+    "eigen": "for functions of eigenvalues use eigvalsh; for a matrix function scipy.linalg.funm(a, f), or expm, logm, "
+    "sqrtm, in place of v @ diag(f(w)) @ v.T",
+    "singular": "for functions of singular values use svdvals or norms, for polar factors scipy.linalg.polar, for "
+    "others scipy.linalg.funm of a.T @ a",
+    "null": "use what does not depend on the basis, such as the projection n @ n.T",
+}
+_NAMES = {"eigen": "repeated eigenvalues", "singular": "repeated or vanishing singular values", "null": "null spaces"}
+
+
+def refusal(problem: str, kind: str) -> RepeatedValuesError:
+    """The error for what cannot be had where values coincide."""
+    return RepeatedValuesError(f"{_NAMES[kind]}: {problem}", remedy=REMEDIES[kind])
+
+
+# ------------------------------------------------------------------------------------------------- which are equal
+
+
+def _tolerance(w: Any, size: int) -> Any:
+    return np.max(np.abs(w), axis=-1, keepdims=True, initial=0) * (8 * size * float(np.finfo(dtype_of(w)).eps))
+
+
+def same_group(w: Any, size: int) -> Any:
+    """Which values, in order, cannot be told apart from which: chains of neighbours, each equal to itself."""
+    steps = np.abs(np.diff(w, axis=-1)) > _tolerance(w, size)
+    first = np.zeros((*shape_of(w)[:-1], min(1, shape_of(w)[-1])), int)
+    label = np.concatenate([first, np.cumsum(steps, axis=-1)], axis=-1)
+    return np.equal(label[..., None, :], label[..., :, None])
+
+
+def is_null(s: Any, size: int) -> Any:
+    """Which singular values cannot be told from zero."""
+    return s <= _tolerance(s, size)
+
+
+groups = zero("groups", lambda w, size: same_group(w, size), batch=batch_of_one(lambda: groups))
+"""The pairs of values that are equal; `size` is that of the matrix."""
+
+null = zero("null", lambda s, size: is_null(s, size), batch=batch_of_one(lambda: null))
+"""The singular values that are zero."""
+
+
+def _special(w: Any, size: int, zeros: bool) -> Any:
+    count = int(np.any(np.sum(same_group(w, size), axis=-1) > 1) or (zeros and np.any(is_null(w, size))))
+    return np.zeros((*shape_of(w)[:-1], count), bool)
+
+
+special = zero("special", _special, batch=batch_of_one(lambda: special))
+"""As many columns as there are reasons for care: none if all values are different (and, with `zeros`, not zero)."""
+
+_FEW_DIGITS = 1e-8
+
+
+def _gaps_are_safe(w: Any, size: int, kind: str) -> Any:
+    """Warn of values so close that differences of vectors lose more than half the digits."""
+    gaps = np.abs(np.diff(w, axis=-1))
+    eps = float(np.finfo(dtype_of(w)).eps)
+    close = np.any((gaps * max(_FEW_DIGITS, eps) < _tolerance(w, size) / 8) & (gaps > _tolerance(w, size)))
+    if eps < _FEW_DIGITS and close:
+        warnings.warn(
+            f"{kind} values that are close: derivatives through their vectors lose as "
+            f"many digits as the values have in common; {REMEDIES[kind]}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return np.zeros(shape_of(w)[:-1])
+
+
+gaps_are_safe = zero("gaps_are_safe", _gaps_are_safe, batch=batch_of_one(lambda: gaps_are_safe))
+
+
+# ------------------------------------------------------------------------------------------ which basis to choose
+
+
+def tilt_of(a: Any, along: Any = None) -> Any:
+    """The matrix that is to be diagonal in eigenspaces: the direction of differentiation, or one in general position.
+
+    Of several directions a combination: it diagonalises all if that is possible. If the matrix is not differentiated
+    any more, it is the tangent `along` which the vectors are going to be used with, if that is known.
+    """
+    found = levels(a).directions
+    if not found and along is not None and not is_symbol(along):
+        found = (stop_gradient(along),)
+    total: Any = None
+    for k, direction in enumerate(found):
+        part = direction * 2 ** (-k / 7)
+        total = part if total is None else total + part
+    if total is not None:
+        return total
+    rng = np.random.default_rng(20080229)
+    rows, columns = shape_of(a)[-2:]
+    generic = rng.normal(size=(rows, columns))
+    if dtype_of(a).kind == "c":
+        generic = generic + 1j * rng.normal(size=(rows, columns))
+    return np.broadcast_to(generic.astype(dtype_of(a)), shape_of(a))
+
+
+_FIRST_ORDER = "second derivatives through their vectors cannot be had from the vectors"
+_FORWARDS = (
+    "of functions of them, second derivatives are taken forwards on reverse (wg.hessian, wg.hvp) only, and higher ones "
+    "not at all"
+)
+
+
+def first_order_only(v: Any, kind: str) -> Any:
+    """Vectors that must not be differentiated further."""
+    return steady(v, problem=_FIRST_ORDER, kind=kind) if levels(v) else v
+
+
+def forward_only(v: Any, outer: Levels, kind: str) -> Any:
+    """Vectors that stand in derivatives of values alone: along one known direction they may be differentiated."""
+    return steady(v, problem=_FORWARDS, kind=kind) if outer.others or len(outer.directions) > 1 else v
+
+
+def _gone(x: Any, problem: str, kind: str) -> Any:
+    if problem:
+        raise refusal(problem, kind)
+    return x
+
+
+gone = linear(
+    "gone",
+    _gone,
+    lambda ct, x, problem, kind: _gone(ct, problem, kind),
+    batch=lambda args, mapped, params: call(gone, *args, **params),
+    shape=lambda x, problem, kind: x.shape,
+)
+"""A tangent that is not known: an error as soon as anyone wants it, or has a cotangent for it; itself if no problem."""
+
+steady = general(
+    "steady",
+    lambda v, problem, kind: v,
+    (lambda v_dot, y, v, problem, kind: gone(v_dot, problem=problem, kind=kind),),
+    batch=lambda args, mapped, params: call(steady, *args, **params),
+    shape=lambda v, problem, kind: v.shape,
+)
+"""A value whose derivative is not known."""
+
+
+# ------------------------------------------------------------------------------------------------------ the watch
+
+_NOT_LEVEL = (
+    "the function's derivative in their vectors is not determined by the vectors and values, from which it was computed "
+    "in reverse mode"
+)
+_ROTATES = "the function depends on which of many possible vectors are chosen, so it has no derivative"
+_NOT_ALIGNED = "along this direction the vectors rotate in a way that is not linear in it"
+
+
+def _precision(x: Any) -> float:
+    return float(np.finfo(dtype_of(x)).eps) ** (2 / 3)
+
+
+def _check_level(ct: Any, together: Any, kind: str) -> Any:
+    differ = np.abs(ct[..., None, :] - ct[..., :, None])
+    top = np.max(np.abs(ct), axis=-1, keepdims=True, initial=0)[..., None]
+    if np.any((differ > top * _precision(ct)) & together):
+        raise refusal(_NOT_LEVEL, kind)
+    return np.zeros(())
+
+
+def _check_absent(ct: Any, nothing: Any) -> Any:
+    size = np.abs(ct)
+    if np.any((size > np.max(size, axis=-1, keepdims=True, initial=0) * _precision(ct)) & nothing):
+        raise refusal(_NOT_LEVEL, "singular")
+    return np.zeros(())
+
+
+def _check_still(ct: Any, mask: Any, kind: str, skew: bool) -> Any:
+    seen = np.abs(ct - np.conj(np.swapaxes(ct, -1, -2)) if skew else ct)
+    if np.any((seen > np.max(np.abs(ct), axis=(-2, -1), keepdims=True, initial=0) * _precision(ct)) & mask):
+        raise refusal(_ROTATES, kind)
+    return np.zeros(())
+
+
+def _batch_check(getter: Any) -> Any:
+    """The examples have a common answer, which is nothing: that there was no error."""
+
+    def rule(args: Any, mapped: Any, params: dict) -> Any:
+        call(getter(), *args, **params)
+        size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
+        return np.zeros(size)
+
+    return rule
+
+
+check_level = zero("check_level", _check_level, batch=_batch_check(lambda: check_level))
+check_absent = zero("check_absent", _check_absent, batch=_batch_check(lambda: check_absent))
+check_still = zero("check_still", _check_still, batch=_batch_check(lambda: check_still))
+
+
+def _batch_of_watch(getter: Any) -> Any:
+    def rule(args: Any, mapped: Any, params: dict) -> Any:
+        x, mask = args
+        if not mapped[0]:
+            x = broadcast_to(x, shape=(shape_of(mask)[0], *shape_of(x)))
+        return call(getter(), x, mask, **params)
+
+    return rule
+
+
+def _after(check: Any, ct: Any) -> Any:
+    """A cotangent that has been looked at."""
+    del check
+    return ct
+
+
+level = linear(
+    "level",
+    lambda d, together, kind: d,
+    lambda ct, d, together, kind: _after(check_level(ct, together, kind=kind), ct),
+    batch=_batch_of_watch(lambda: level),
+    shape=lambda d, together, kind: d.shape,
+)
+"""Tangents of values, as they are; cotangents must agree where values are repeated."""
+
+absent = linear(
+    "absent",
+    lambda d, nothing: d,
+    lambda ct, d, nothing: _after(check_absent(ct, nothing), ct),
+    batch=_batch_of_watch(lambda: absent),
+    shape=lambda d, nothing: d.shape,
+)
+"""Tangents of singular values, as they are; cotangents must be zero where the values are."""
+
+
+def _still(x: Any, mask: Any, kind: str, skew: bool) -> Any:
+    size = np.abs(x)
+    if np.any((size > np.max(size, axis=(-2, -1), keepdims=True, initial=0) * _precision(x)) & mask):
+        raise refusal(_NOT_ALIGNED, kind)
+    return np.zeros(shape_of(x), dtype_of(x))
+
+
+still = linear(
+    "still",
+    _still,
+    lambda ct, x, mask, kind, skew: _after(
+        check_still(ct, mask, kind=kind, skew=skew), where(np.zeros(x.shape, bool), ct, 0)
+    ),
+    batch=_batch_of_watch(lambda: still),
+    shape=lambda x, mask, **params: x.shape,
+)
+"""Zero, for the rotation (if `skew`) that a perturbation x would cause: where the mask holds x must be zero, and a
+cotangent must not see rotations."""

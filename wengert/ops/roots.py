@@ -1,0 +1,51 @@
+"""The row for the roots of a polynomial: p(z) = 0, so z_dot = −p_dot(z) / p'(z), as long as roots are simple.
+
+That is better than derivatives of eigenvalues of a companion matrix, whose eigenvectors are badly conditioned, and it
+costs no decomposition.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.errors import RepeatedValuesError
+from wengert.ops.derive import general, zero
+from wengert.ops.elementwise import power
+from wengert.ops.index import index
+from wengert.ops.matrices import column
+from wengert.ops.products import matmul
+from wengert.types import dtype_of, shape_of
+
+
+def _roots_are_simple(z: Any, p: Any) -> Any:
+    """A root is known to eps Σ |pₖ zᵏ| / |p'|; p' vanishes |p'| / |p''| away. If that is no farther, it is multiple."""
+    first = np.polyder(p)
+    error = float(np.finfo(dtype_of(p)).eps) * np.polyval(np.abs(p), np.abs(z))
+    slope = np.abs(np.polyval(first, z))
+    bend = np.abs(np.polyval(np.polyder(first), z))
+    if np.any((slope == 0) | (error * bend > 1e-3 * slope**2)):
+        raise RepeatedValuesError(
+            "derivatives of roots that coincide are infinite",
+            remedy="use functions of the coefficients instead of such roots, or roots of a polynomial without them",
+        )
+    return np.zeros(())
+
+
+roots_are_simple = zero("roots_are_simple", _roots_are_simple)
+
+
+def _powers(z: Any, n: int) -> Any:
+    return power(column(z), np.arange(n - 1, -1, -1).astype(dtype_of(z)))
+
+
+def _roots_rule(p_dot: Any, z: Any, p: Any) -> Any:
+    roots_are_simple(z, p)
+    n = shape_of(p)[0]
+    slopes = index(p, pattern=(slice(0, n - 1),)) * np.arange(n - 1, 0, -1).astype(dtype_of(p))
+    return -matmul(_powers(z, n), p_dot) / matmul(_powers(z, n - 1), slopes)
+
+
+roots = general("roots", lambda p: np.roots(p), (_roots_rule,))
+"""Of a polynomial whose coefficients, highest power first, start with one that is not zero."""

@@ -1,0 +1,37 @@
+"""Rows for lengths that are known only when a program runs, and for conditions it must meet then.
+
+Eager programs know the shapes of their arrays; these ops appear where a program is captured (`ir/`).
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from wengert.ops.derive import zero
+from wengert.types import shape_of
+
+size = zero(
+    "size", lambda x, axis: shape_of(x)[axis], batch=lambda args, mapped, params: size(args[0], axis=params["axis"] + 1)
+)
+"""The length of an axis."""
+
+iota = zero("iota", lambda n: np.arange(n))
+"""0, 1, …, n − 1. It has no operands."""
+
+
+def error_class(name: str) -> type[Exception]:
+    """The exception class that a `require` names."""
+    return np.linalg.LinAlgError if name == "LinAlgError" else getattr(builtins, name)
+
+
+def _require(ok: Any, error: str, message: str) -> tuple:
+    if not np.all(ok):
+        raise error_class(error)(message)
+    return ()
+
+
+require = zero("require", _require, batch=lambda args, mapped, params: require(*args, **params))
+"""Nothing, or an exception: a condition that can be tested only when the program runs. It has no results."""

@@ -1,0 +1,72 @@
+"""The row for a basis of a null space, which is not determined by the matrix.
+
+Of a n = 0 it follows that a_dot n + a n_dot = 0. The part of n_dot in the row space is −a⁺ a_dot n; the rest turns n
+within the null space, and is nobody's business: a function of n that is a function of the matrix does not see it. In
+reverse mode that is checked; forwards, the basis is continued without turning.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.ops.derive import general, multilinear, unfit, zero
+from wengert.ops.linalg import pinv
+from wengert.ops.matrices import batch_of_stacks, swapped
+from wengert.ops.products import matmul
+from wengert.ops.repeated import refusal
+from wengert.types import dtype_of, shape_of
+
+
+def _null_basis(a: Any, like: Any, rcond: float) -> Any:
+    """The basis closest to one that is given: the polar factor of its projection onto the null space."""
+    vh = np.linalg.svd(a)[2]
+    k = shape_of(like)[-1]
+    space = np.conj(np.swapaxes(vh[..., shape_of(vh)[-1] - k :, :], -1, -2))
+    u, _, turn = np.linalg.svd(np.conj(np.swapaxes(space, -1, -2)) @ like)
+    return space @ (u @ turn)
+
+
+def _check_turn(ct: Any, v: Any) -> Any:
+    seen = np.swapaxes(v, -1, -2) @ ct
+    seen = np.abs(seen - np.conj(np.swapaxes(seen, -1, -2)))
+    precision = float(np.finfo(dtype_of(ct)).eps) ** (2 / 3)
+    if np.any(seen > precision * np.max(np.abs(ct), axis=(-2, -1), keepdims=True, initial=0)):
+        raise refusal("the function depends on which of many possible bases is chosen, so it has no derivative", "null")
+    return np.zeros(shape_of(seen)[:-2])
+
+
+check_turn = zero("check_turn", _check_turn, batch=batch_of_stacks(lambda: check_turn))
+
+
+def _turn_transpose(ct: Any, v: Any, z: Any) -> Any:
+    check_turn(ct, v)
+    return unfit(matmul(swapped(v), ct) * 0, z.shape, z.dtype)
+
+
+turn = multilinear(
+    "turn",
+    lambda v, z: v @ z,
+    (lambda ct, v, z: unfit(matmul(ct, swapped(z)), v.shape, v.dtype), _turn_transpose),
+    batch=batch_of_stacks(lambda: turn),
+    shape=lambda v, z: (*np.broadcast_shapes(v.shape[:-2], z.shape[:-2]), v.shape[-2], z.shape[-1]),
+)
+"""v z with a z that is zero, standing for what turns v within its space; a cotangent must not see that."""
+
+
+def _null_basis_rule(a_dot: Any, y: Any, a: Any, like: Any, rcond: float) -> Any:
+    k = shape_of(y)[-1]
+    changed = matmul(a_dot, y)
+    nothing = matmul(np.zeros((k, shape_of(a)[-2]), dtype_of(y)), changed)
+    return turn(y, nothing) - matmul(pinv(a, rcond=rcond, hermitian=False), changed)
+
+
+null_basis = general(
+    "null_basis",
+    _null_basis,
+    (_null_basis_rule, None),
+    batch=batch_of_stacks(lambda: null_basis),
+    shape=lambda a, like, rcond: (*np.broadcast_shapes(a.shape[:-2], like.shape[:-2]), *like.shape[-2:]),
+)
+"""An orthonormal basis of the null space, the one closest to one that is given; the rank does not change."""

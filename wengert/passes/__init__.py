@@ -1,0 +1,1 @@
+"""Programs made smaller and quicker: each pass maps valid programs to valid ones with the same results."""

@@ -1,0 +1,272 @@
+"""Identities of arithmetic and logic that hold bit by bit.
+
+Floating-point numbers obey few: x·1, x/1, x − 0.0 and x + (−0.0) are x, but x + 0.0 is not (−0.0 + 0.0 is 0.0), 0·x is
+not 0 (x may be infinite), and of complex numbers not even x·1 is x (its parts are multiplied by 0 and added). Integers
+obey all, also when they overflow. The result must have the type of what stands for it; so NumPy's promotion is kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.ir.node import Const, Node, Operand, Type
+from wengert.ops.op import TABLE
+from wengert.passes.keys import operand_key
+from wengert.passes.rewrite import const
+from wengert.passes.scope import Rewritten, Scope, changed, zeros
+
+_INTEGERS = "iu"
+_REALS = "biuf"
+
+
+def _is(value: Any, number: Any) -> bool:
+    return value is not None and bool(value == number)
+
+
+def _is_plus_zero(value: Any) -> bool:
+    return _is(value, 0) and not _signs(value)[0] and not _signs(value)[1]
+
+
+def _is_minus_zero(value: Any, kind: str) -> bool:
+    if not _is(value, 0):
+        return False
+    real, imag = _signs(value)
+    return real and (kind != "c" or (imag and isinstance(value, (complex, np.complexfloating))))
+
+
+def _signs(value: Any) -> tuple[bool, bool]:
+    return math.copysign(1, value.real) < 0, math.copysign(1, value.imag) < 0
+
+
+def _same(x: Operand, y: Operand) -> bool:
+    return x is y or operand_key(x) == operand_key(y)
+
+
+def _with_constant(node: Node, scope: Scope, swaps: bool) -> list[tuple[Operand, Any]]:
+    """Operand and number, for each way to see a node as an op with a number."""
+    x, y = node.args
+    found = [(x, scope.uniform(y))]
+    if swaps:
+        found.append((y, scope.uniform(x)))
+    # An array of one number has a shape, which counts: the result must have the type of the other operand.
+    return [(a, number) for a, number in found if number is not None]
+
+
+def _add(node: Node, scope: Scope) -> Rewritten:
+    (out,) = node.outs
+    kind = out.type.dtype.kind
+    for x, number in _with_constant(node, scope, swaps=True):
+        if x.type == out.type and (_is(number, 0) if kind in "biu" else _is_minus_zero(number, kind)):
+            return (x,)
+    for x, y in (node.args, node.args[::-1]):
+        maker = scope.maker(y, "negative")
+        if maker is not None and y.type.dtype.kind in "ifc":
+            return changed(node, "subtract", (x, maker.args[0]))
+    return _shifted(node, scope)
+
+
+def _subtract(node: Node, scope: Scope) -> Rewritten:
+    (out,) = node.outs
+    x, y = node.args
+    kind = out.type.dtype.kind
+    number = scope.uniform(y)
+    if x.type == out.type and (_is(number, 0) if kind in "biu" else _is_plus_zero(number)):
+        return (x,)
+    if kind in _INTEGERS and _same(x, y) and out.type.is_static:
+        return zeros(node)
+    maker = scope.maker(y, "negative")
+    if maker is not None and y.type.dtype.kind in "ifc":
+        return changed(node, "add", (x, maker.args[0]))
+    maker = scope.maker(x, "add")
+    if maker is not None and _is_python_int(out.type):  # (i + n) − i
+        for a, b in (maker.args, maker.args[::-1]):
+            if a is y and b.type == out.type:
+                return (b,)
+    return _shifted(node, scope)
+
+
+def _is_python_int(type: Type) -> bool:
+    return type.weak and type.dtype.kind == "i"
+
+
+def _shifted(node: Node, scope: Scope) -> Rewritten:
+    """(i + a) + b is i + (a + b), for Python's integers."""
+    if not _is_python_int(node.outs[0].type):
+        return None
+    here = _shift(node)
+    if here is None or (maker := scope.maker(here[0], "add", "subtract")) is None:
+        return None
+    inner = _shift(maker)
+    if inner is None or not _is_python_int(inner[0].type) or not _is_python_int(here[0].type):
+        return None
+    total = here[1] + inner[1]
+    return changed(node, "add", (inner[0], const(total))) if abs(total) < 2**62 else None
+
+
+def _shift(node: Node) -> tuple[Operand, int] | None:
+    """What a node adds to what, if it adds a Python int."""
+    x, y = node.args
+    if isinstance(y, Const) and y.value.__class__ is int:
+        return x, y.value if node.op.name == "add" else -y.value
+    if isinstance(x, Const) and x.value.__class__ is int and node.op.name == "add":
+        return y, x.value
+    return None
+
+
+def _multiply(node: Node, scope: Scope) -> Rewritten:
+    (out,) = node.outs
+    kind = out.type.dtype.kind
+    for x, number in _with_constant(node, scope, swaps=True):
+        if x.type == out.type and kind in _REALS and _is(number, 1):
+            return (x,)
+        if x.type == out.type and kind in "if" and _is(number, -1):
+            return Node(TABLE["negative"], (x,), {}, node.outs, (), node.source)
+        if kind in "biu" and _is(number, 0) and out.type.is_static:
+            return zeros(node)
+        if _is_python_int(out.type) and number.__class__ is int and (maker := scope.maker(x, "multiply")) is not None:
+            for i, a in (maker.args, maker.args[::-1]):
+                if isinstance(a, Const) and a.value.__class__ is int and _is_python_int(i.type):
+                    if abs(a.value * number) < 2**62:
+                        return changed(node, args=(i, const(a.value * number)))
+    return None
+
+
+def _divide(node: Node, scope: Scope) -> Rewritten:
+    (out,) = node.outs
+    x, y = node.args
+    return (x,) if x.type == out.type and out.type.dtype.kind == "f" and _is(scope.uniform(y), 1) else None
+
+
+def _floor_divide(node: Node, scope: Scope) -> Rewritten:
+    (out,) = node.outs
+    x, y = node.args
+    return (x,) if x.type == out.type and out.type.dtype.kind in _INTEGERS and _is(scope.uniform(y), 1) else None
+
+
+def _power(node: Node, scope: Scope) -> Rewritten:
+    (out,) = node.outs
+    x, y = node.args
+    if x.type != out.type or out.type.dtype.kind not in "iuf":
+        return None
+    number = scope.uniform(y)
+    if _is(number, 1):
+        return (x,)
+    if _is(number, 2) and x.type.shape:  # of one number, C's pow does not always round x² correctly
+        return Node(TABLE["square"], (x,), {}, node.outs, (), node.source)
+    return None
+
+
+def _involution(node: Node, scope: Scope) -> Rewritten:
+    """Twice is not at all."""
+    maker = scope.maker(node.args[0], node.op.name)
+    return _as_it_is(maker.args[0], node) if maker is not None and maker.params == node.params else None
+
+
+def _as_it_is(x: Operand, node: Node) -> Rewritten:
+    return (x,) if x.type == node.outs[0].type else None
+
+
+def _real_as_it_is(node: Node, scope: Scope) -> Rewritten:
+    """What does nothing to real numbers."""
+    return _as_it_is(node.args[0], node) if node.args[0].type.dtype.kind in _REALS else None
+
+
+def _absolute(node: Node, scope: Scope) -> Rewritten:
+    x = node.args[0]
+    if (maker := scope.maker(x, "absolute")) is not None and x.type == node.outs[0].type:
+        return (x,)
+    maker = scope.maker(x, "negative")
+    return changed(node, args=maker.args) if maker is not None and maker.args[0].type.dtype.kind in "if" else None
+
+
+def _idempotent(node: Node, scope: Scope) -> Rewritten:
+    """x and x is x."""
+    x, y = node.args
+    return _as_it_is(x, node) if _same(x, y) else None
+
+
+def _logical(neutral: bool) -> Callable[[Node, Scope], Rewritten]:
+    """`and` with True is the other; with False it is False. `or` the other way round."""
+
+    def rule(node: Node, scope: Scope) -> Rewritten:
+        (out,) = node.outs
+        for x, number in _with_constant(node, scope, swaps=True):
+            if x.type.dtype.kind != "b":
+                continue
+            if bool(number) is neutral:
+                if x.type == out.type:
+                    return (x,)
+            elif not out.type.shape and not out.type.weak:
+                return (const(np.bool_(not neutral)),)
+        return _idempotent(node, scope) if node.args[0].type.dtype.kind == "b" else None
+
+    return rule
+
+
+def _where(node: Node, scope: Scope) -> Rewritten:
+    (out,) = node.outs
+    mask, x, y = node.args
+    if _same(x, y) and x.type == out.type:
+        return (x,)
+    if (chooses := scope.uniform(mask)) is not None:
+        chosen = x if chooses else y
+        if chosen.type == out.type:
+            return (chosen,)
+        if chosen.type.dtype == out.type.dtype and out.type.is_static and out.type.shape:
+            return Node(TABLE["broadcast_to"], (chosen,), {"shape": out.type.shape}, node.outs, (), node.source)
+    maker = scope.maker(mask, "logical_not")
+    return changed(node, args=(maker.args[0], y, x)) if maker is not None else None
+
+
+def _compare(answer: bool) -> Callable[[Node, Scope], Rewritten]:
+    """An integer compared with itself."""
+
+    def rule(node: Node, scope: Scope) -> Rewritten:
+        (out,) = node.outs
+        x, y = node.args
+        if x is y and x.type.dtype.kind in "biu" and not out.type.shape and not out.type.weak:
+            return (const(np.bool_(answer)),)
+        return None
+
+    return rule
+
+
+RULES: dict[str, Callable[[Node, Scope], Rewritten]] = {
+    "add": _add,
+    "subtract": _subtract,
+    "multiply": _multiply,
+    "divide": _divide,
+    "floor_divide": _floor_divide,
+    "power": _power,
+    "negative": _involution,
+    "logical_not": lambda node, scope: (
+        _involution(node, scope)
+        if (maker := scope.maker(node.args[0], "logical_not")) and maker.args[0].type.dtype.kind == "b"
+        else None
+    ),
+    "invert": _involution,
+    "conjugate": lambda node, scope: _involution(node, scope) or _real_as_it_is(node, scope),
+    "real": _real_as_it_is,
+    "positive": lambda node, scope: _as_it_is(node.args[0], node),
+    "absolute": _absolute,
+    "maximum": _idempotent,
+    "minimum": _idempotent,
+    "fmax": _idempotent,
+    "fmin": _idempotent,
+    "bitwise_and": _idempotent,
+    "bitwise_or": _idempotent,
+    "logical_and": _logical(True),
+    "logical_or": _logical(False),
+    "where": _where,
+    "equal": _compare(True),
+    "less_equal": _compare(True),
+    "greater_equal": _compare(True),
+    "not_equal": _compare(False),
+    "less": _compare(False),
+    "greater": _compare(False),
+}
+"""By op, the rule that may concern it."""

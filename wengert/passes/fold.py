@@ -1,0 +1,48 @@
+"""Constant folding: what depends on nothing but constants is computed now, if it is small.
+
+Not if it warns or raises: then it must do so when the program runs. Not if the program would print larger than it is:
+`broadcast_to` and `iota` make arrays out of nothing, which backends need not even store.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+
+from wengert.ir.node import EFFECTS, Const, Node, Type
+from wengert.passes.rewrite import const
+from wengert.passes.scope import Rewritten, Scope
+
+_SMALL = 64
+_NEVER = {"broadcast_to", "iota", "observe", "shares", "stop_gradient"}
+"""`observe` asks a function that may do anything; `shares` depends on a choice at run time (`wg.subgradient`);
+`stop_gradient` says something about derivatives that a constant does not."""
+
+
+def fold(node: Node, scope: Scope) -> Rewritten:
+    """The results of a node whose operands are constants."""
+    if not node.args or node.sizes or not all(isinstance(a, Const) for a in node.args):
+        return None
+    if node.op.name in EFFECTS or node.op.name in _NEVER or node.blocks or not node.outs:
+        return None
+    if not all(_is_small(out.type) for out in node.outs):
+        return None
+    try:
+        with warnings.catch_warnings(), np.errstate(all="raise"):
+            warnings.simplefilter("error")
+            found = node.op.impl(*[a.value for a in node.args], **node.params)  # type: ignore[union-attr]
+    except Exception:
+        return None
+    values = found if len(node.outs) != 1 or found.__class__ is tuple else (found,)
+    constants = tuple([const(np.asarray(v) if isinstance(v, np.ndarray) else v) for v in values])
+    fits = all(
+        c.type == out.type and (c.value.__class__ is not int or -(2**63) <= c.value < 2**63)
+        for c, out in zip(constants, node.outs, strict=True)
+    )
+    return constants if fits else None
+
+
+def _is_small(type: Type) -> bool:
+    return type.is_static and math.prod(type.shape) <= _SMALL  # type: ignore[operator]

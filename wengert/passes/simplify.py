@@ -1,0 +1,35 @@
+"""Simplification: what is known is computed now, and identities are applied.
+
+This file only goes through the nodes, those of inner blocks first. What it applies are rules for one node at a time:
+`fold.py` (constants), `algebra.py` (arithmetic), `structure.py` (shapes and indices), `regions.py` (ops that hold
+code). A new identity goes into one of these, by the name of the op whose node it replaces.
+"""
+
+from __future__ import annotations
+
+from wengert.ir.node import Block, Node
+from wengert.passes import algebra, regions, structure
+from wengert.passes.fold import fold
+from wengert.passes.rewrite import rebuilt, with_blocks
+from wengert.passes.scope import rewritten
+
+_ALWAYS = (structure.constant_sizes, fold)
+_RULES = {
+    name: (*_ALWAYS, rule)
+    for rules in (algebra.RULES, structure.RULES, regions.RULES)
+    for name, rule in rules.items()
+}  # fmt: skip
+
+
+def simplify(block: Block) -> Block:
+    """A block in which identities have been applied."""
+    scope, results = rewritten(block, _rules_for, _inside_first)
+    return rebuilt(block, block.params, scope.nodes, results)
+
+
+def _rules_for(node: Node) -> tuple:
+    return _RULES.get(node.op.name, _ALWAYS)
+
+
+def _inside_first(node: Node) -> Node:
+    return with_blocks(node, simplify)

@@ -1,0 +1,244 @@
+"""Identities of ops that move elements: shapes, casts, indices, lengths.
+
+Reading an element just written gives what was written. That is said only where the place surely exists, or where the
+write stays in the program anyway, because others use its result: an index out of range must raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.ir.infer import is_elementwise
+from wengert.ir.node import Const, Dyn, Node, Operand, Ref, Type, map_refs
+from wengert.ops.index import ARRAY, explicit
+from wengert.ops.op import TABLE
+from wengert.passes.keys import data_key, operand_key
+from wengert.passes.rewrite import const
+from wengert.passes.scope import Rewritten, Scope, changed
+
+_FAR = 64
+"""How many writes to look back."""
+
+_KEEP_SHAPE = {"astype", "as_integer", "copy", "conjugate", "real", "imag", "flip", "store", "add_at", "stop_gradient"}
+
+
+def constant_sizes(node: Node, scope: Scope) -> Rewritten:
+    """A size that is a constant stands in the parameters themselves; sizes that are not used go."""
+    if not node.sizes:
+        return None
+    kept: list[Operand] = []
+
+    def renumber(ref: Ref) -> Any:
+        size = node.sizes[ref.k]
+        if isinstance(size, Const):
+            return int(size.value)
+        if size not in kept:
+            kept.append(size)
+        return Ref(kept.index(size))
+
+    params = map_refs(node.params, renumber)
+    if len(kept) == len(node.sizes):
+        return None
+    return Node(node.op, node.args, params, node.outs, tuple(kept), node.source)
+
+
+def _unchanged(node: Node, scope: Scope) -> Rewritten:
+    """What gives its operand back."""
+    return (node.args[0],) if node.args[0].type == node.outs[0].type else None
+
+
+def _astype(node: Node, scope: Scope) -> Rewritten:
+    (x,), (out,) = node.args, node.outs
+    if x.type == out.type:
+        return (x,)
+    maker = scope.maker(x, "astype", "as_integer")
+    if maker is not None and maker.args[0].type == out.type and _keeps_all(out.type.dtype, x.type.dtype):
+        return maker.args
+    return None
+
+
+def _keeps_all(narrow: np.dtype, wide: np.dtype) -> bool:
+    """Whether a cast to the wide dtype and back changes nothing."""
+    exact = not (narrow.kind in "iu" and wide.kind in "fc" and narrow.itemsize >= 8)  # NumPy calls that safe
+    return exact and np.can_cast(narrow, wide, "safe")
+
+
+def _lengths(node: Node, scope: Scope) -> list[Any]:
+    return [scope.length(node, n) for n in node.params["shape"]]
+
+
+def _reshape(node: Node, scope: Scope) -> Rewritten:
+    (x,), (out,) = node.args, node.outs
+    if x.type == out.type and scope.has_lengths(x, _lengths(node, scope)):
+        return (x,)
+    maker = scope.maker(x, node.op.name)  # of reshapes, as of broadcasts, the last decides
+    return changed(node, args=maker.args) if maker is not None else None
+
+
+def _transpose(node: Node, scope: Scope) -> Rewritten:
+    (x,), (out,), axes = node.args, node.outs, node.params["axes"]
+    if axes is None:
+        return None
+    if tuple(axes) == tuple(range(len(axes))) and x.type == out.type:
+        return (x,)
+    maker = scope.maker(x, "transpose")
+    if maker is None or maker.params["axes"] is None:
+        return None
+    inner = maker.params["axes"]
+    return changed(node, args=maker.args, params={"axes": tuple([inner[a] for a in axes])})
+
+
+def _flip(node: Node, scope: Scope) -> Rewritten:
+    maker = scope.maker(node.args[0], "flip")
+    return maker.args if maker is not None and maker.params == node.params else None
+
+
+def _sum(node: Node, scope: Scope) -> Rewritten:
+    """Over no axes; not of floating-point numbers, of which NumPy adds 0.0 to each."""
+    (x,), (out,) = node.args, node.outs
+    return (x,) if node.params.get("axis") == () and x.type == out.type and x.type.dtype.kind in "iu" else None
+
+
+# ------------------------------------------------------------------------------------------------------------ indices
+
+
+def _is_whole(item: Any, n: int | Dyn) -> bool:
+    if item is Ellipsis:
+        return True
+    if item.__class__ is not slice or item.step not in (None, 1):
+        return False
+    whole = item.stop is None or (isinstance(n, int) and isinstance(item.stop, int) and item.stop >= n)
+    return item.start in (None, 0) and whole
+
+
+def is_certain(node: Node) -> bool:
+    """Whether the place that a node reads or writes surely exists: no arrays, and ints in range."""
+    shape = node.args[0].type.shape
+    pattern = [item for item in explicit(node.params["pattern"], len(shape)) if item is not None]
+    return len(pattern) <= len(shape) and all(
+        item.__class__ is slice or (item.__class__ is int and isinstance(n, int) and -n <= item < n)
+        for item, n in zip(pattern, shape, strict=False)
+    )
+
+
+def _place(node: Node, arrays: tuple[Operand, ...]) -> Any:
+    """What two nodes that read or write at the same place have in common."""
+    sizes = tuple([operand_key(s) for s in node.sizes])
+    return data_key(node.params["pattern"]), tuple([operand_key(a) for a in arrays]), sizes
+
+
+def _are_apart(node: Node, other: Node) -> bool:
+    """Whether two certain places have no element in common."""
+    shape = node.args[0].type.shape
+    patterns = [explicit(each.params["pattern"], len(shape)) for each in (node, other)]
+    return not any(None in p for p in patterns) and any(
+        a.__class__ is int and b.__class__ is int and a % n != b % n for a, b, n in zip(*patterns, shape, strict=False)
+    )
+
+
+def _index(node: Node, scope: Scope) -> Rewritten:
+    x, *arrays = node.args
+    (out,), pattern = node.outs, node.params["pattern"]
+    if x.type == out.type and not arrays and len(pattern) <= len(x.type.shape) + (Ellipsis in pattern):
+        shape = x.type.shape
+        if Ellipsis in pattern:
+            if all(item is Ellipsis or item == slice(None) for item in pattern):
+                return (x,)
+        elif all(_is_whole(item, n) for item, n in zip(pattern, shape, strict=False)):
+            return (x,)
+    certain = is_certain(node)
+    if certain and (maker := scope.maker(x, "broadcast_to")) is not None and not maker.args[0].type.shape:
+        return _spread(maker.args[0], node)
+    if not (certain or all(item is ARRAY or item.__class__ in (int, slice) for item in pattern)):
+        return None
+    return _written(node, tuple(arrays), certain, scope)
+
+
+def _spread(x: Operand, node: Node) -> Rewritten:
+    """One number in the shape of the result."""
+    type = node.outs[0].type
+    if type.shape:
+        params = {"shape": type.shape}
+        return changed(node, "broadcast_to", (x,), params) if type.is_static and not node.sizes else None
+    return (x,) if x.type == type else None
+
+
+def _written(node: Node, arrays: tuple[Operand, ...], certain: bool, scope: Scope) -> Rewritten:
+    """What was written where an index reads, or the array as it was before writes elsewhere."""
+    (out,) = node.outs
+    x = node.args[0]
+    for _ in range(_FAR):
+        maker = scope.maker(x, "store")
+        if maker is None:
+            break
+        base, v, *places = maker.args
+        if _place(maker, tuple(places)) == _place(node, arrays):
+            # Of arrays with several elements two may be the same place, of which the last write counts.
+            if all(not a.type.shape for a in places) and (certain or scope.uses[x] > 1):
+                if v.type == out.type:
+                    return (v,)
+                if v.type == Type(out.type.shape, out.type.dtype, True):
+                    return Node(TABLE["astype"], (v,), {"dtype": out.type.dtype}, node.outs, (), node.source)
+            break
+        if not (certain and is_certain(maker) and _are_apart(node, maker)):
+            break
+        x = base
+    return None if x is node.args[0] else changed(node, args=(x, *arrays))
+
+
+# ------------------------------------------------------------------------------------------------------------ lengths
+
+
+def _size(node: Node, scope: Scope) -> Rewritten:
+    """The length of an axis: a number, or the length of what the array was made of."""
+    (x,), axis = node.args, node.params["axis"]
+    n = x.type.shape[axis]
+    if n.__class__ is int:
+        return (const(n),)
+    maker = scope.maker(x)
+    if maker is None:
+        return None
+    name = maker.op.name
+    if name in ("reshape", "broadcast_to"):
+        return _known(scope.length(maker, maker.params["shape"][axis]), node)
+    if name == "iota":
+        length = scope.length(maker, maker.params["n"])
+        if length.__class__ is not int and scope.maker(length, "size") is not None:  # so it is not negative
+            return _known(length, node)
+        return None
+    if name == "while" and axis == 0 and maker.outs.index(x) > maker.params["carried"]:
+        return (maker.outs[maker.params["carried"]],)
+    if name == "transpose" and maker.params["axes"] is not None:
+        return changed(node, args=maker.args, params={"axis": maker.params["axes"][axis]})
+    if name in _KEEP_SHAPE:
+        return changed(node, args=maker.args[:1])
+    if is_elementwise(maker.op):
+        for a in maker.args:
+            own = axis - (x.type.ndim - a.type.ndim)
+            if own >= 0 and a.type.shape[own].__class__ is not int:
+                return changed(node, args=(a,), params={"axis": own})
+    return None
+
+
+def _known(length: Any, node: Node) -> Rewritten:
+    if length.__class__ is int:
+        return (const(length),) if length >= 0 else None
+    return (length,) if length.type == node.outs[0].type else None
+
+
+RULES: dict[str, Callable[[Node, Scope], Rewritten]] = {
+    "copy": _unchanged,
+    "astype": _astype,
+    "as_integer": _astype,
+    "reshape": _reshape,
+    "broadcast_to": _reshape,
+    "transpose": _transpose,
+    "flip": _flip,
+    "sum": _sum,
+    "index": _index,
+    "size": _size,
+}
+"""By op, the rule that may concern it."""
