@@ -155,7 +155,9 @@ def test_what_does_not_fit_is_refused():
 def test_what_callers_functions_get_they_may_keep():
     kept = []
     x = np.arange(3.0)
-    node = Node(Plain(lambda a, function: function(a)), (var(x),), {"function": lambda a: (kept.append(a), a)[1]}, (var(x),))
+    node = Node(
+        Plain(lambda a, function: function(a)), (var(x),), {"function": lambda a: (kept.append(a), a)[1]}, (var(x),)
+    )
     run(node, [x])
     x[:] = 9
     np.testing.assert_array_equal(kept[0], [0, 1, 2])

@@ -136,7 +136,9 @@ def test_nothing_to_multiply():
 )
 @pytest.mark.parametrize("n", [3, 24])
 def test_einsum(subscripts, n):
-    operands = [random(*[n + (c in "jb") for c in x], seed=k) for k, x in enumerate(subscripts.split("->")[0].split(","))]
+    operands = [
+        random(*[n + (c in "jb") for c in x], seed=k) for k, x in enumerate(subscripts.split("->")[0].split(","))
+    ]
     if n > 3 and subscripts in ("ijk,ijl->kl", "ij,jk,kl->il", "bij,bj->bi"):
         return  # too much for plain loops
     check("einsum", *operands, subscripts=subscripts)
@@ -183,8 +185,9 @@ def test_one_matrix(n, lead, dtype):
         check("slogdet", x, tolerance=1e-11)
         check("qr", x)
         check("lu", x)
-        check("svd", x, tolerance=1e-11)
         check("svdvals", x, tolerance=1e-11)
+        if dtype in "dD":
+            check("svd", x, tolerance=1e-11)
     check("cholesky", s)
     check("cholesky", np.conj(np.swapaxes(s, -1, -2)))
     for lower in (True, False):
@@ -197,7 +200,8 @@ def test_one_matrix(n, lead, dtype):
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5), (2, 4, 3), (2, 3, 4)])
 def test_oblong(shape, dtype):
     a = random(*shape, dtype=dtype)
-    check("svd", a, tolerance=1e-11)
+    if dtype in "dD":
+        check("svd", a, tolerance=1e-11)
     check("svdvals", a, tolerance=1e-11)
     check("lu", a)
     if shape[-2] >= shape[-1]:

@@ -208,3 +208,44 @@ def test_where_and_comparison():
     x, y = b.params
     m = b.op("less", x, y)
     b.check(m, b.op("where", m, x, 0.0), b.op("logical_not", m), b.op("maximum", x, y))
+
+
+@pytest.mark.parametrize("axis", [(0,), (1,), (0, 1)])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_exponential_reductions(axis, dtype):
+    x = values(4, 5, dtype=dtype) * 100
+    infinite = x.copy()
+    infinite[1], infinite[2, 2], infinite[3, 3] = -np.inf, np.inf, np.nan
+    b = Builder(x)
+    t = b.op("transpose", b.params[0], axes=(1, 0))
+    native = b.check(*[b.op(name, z, axis=axis) for name in ("logsumexp", "softmax") for z in (b.params[0], t)])
+    assert {how for _, how in native.report} == {"native"}
+    b.check(
+        *[b.op(name, z, axis=axis) for name in ("logsumexp", "softmax") for z in (b.params[0], t)], inputs=[infinite]
+    )
+
+
+def test_linear_recurrence():
+    for dtype in ("f8", "c16", "i8"):
+        b = Builder(values(6, 3, dtype=dtype), values(6, 3, dtype=dtype))
+        b.check(b.op("linear_recurrence", *b.params))
+    b = Builder(values(6), values(6))
+    b.check(b.op("linear_recurrence", *b.params))
+
+
+def test_long_chains():
+    b = Builder(values(5))
+    (x,) = b.params
+    y = x
+    for _ in range(300):
+        y = b.op("multiply", b.op("add", y, 0.5), 0.75)
+    b.check(y)
+
+
+def test_long_chain_of_scalars():
+    b = Builder(0.5)
+    (x,) = b.params
+    y = x
+    for _ in range(300):
+        y = b.op("multiply", b.op("add", y, 0.5), 0.75)
+    b.check(y)

@@ -97,7 +97,26 @@ def test_every_elementwise_row_is_covered():
 # ------------------------------------------------------------------------------------------------- awkward numbers
 
 FLOATS = np.array(
-    [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, -7.25, 1e-5, -1e-5, 5e-324, -5e-324, 1e-310, 2.2e-308, 1e-160]
+    [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        -0.5,
+        1.5,
+        2.5,
+        -2.5,
+        3.0,
+        -7.25,
+        1e-5,
+        -1e-5,
+        5e-324,
+        -5e-324,
+        1e-310,
+        2.2e-308,
+        1e-160,
+    ]
     + [1e10, -1e10, 1e22, 1e155, -1e155, 1.7e308, -1.7e308, 709.0, 711.0, -746.0, -745.0, 20.0, -36.0, 0.1, 7.0]
     + [np.inf, -np.inf, np.nan, np.pi, np.pi / 2, 1 + 1e-15, 1 - 1e-15, 0.999, 4503599627370497.5, 2.0**52 + 0.0]
 )
@@ -156,7 +175,12 @@ def test_division_with_rest_is_exact(name):
         check(name, [np.r_[x, np.rint(x)].astype(t), np.r_[y, np.rint(y) / 4].astype(t)], {}, 0)
     if name != "fmod":
         for t in (np.int8, np.uint8, np.int32, np.uint64):
-            check(name, [np.r_[x, x, x].astype(np.int64).astype(t), np.r_[y, y / 9, 0 * y].astype(np.int64).astype(t)], {}, 0)
+            check(
+                name,
+                [np.r_[x, x, x].astype(np.int64).astype(t), np.r_[y, y / 9, 0 * y].astype(np.int64).astype(t)],
+                {},
+                0,
+            )
 
 
 @pytest.mark.parametrize("decimals", [0, 1, 3, -1])

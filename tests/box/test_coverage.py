@@ -53,7 +53,7 @@ def test_reasons_are_words():
 
 
 def test_an_unsupported_function_gives_its_reason():
-    with pytest.raises(UnsupportedFunctionError, match="np.roots"):
-        wg.jvp(np.roots, (np.ones(3),), (np.ones(3),))
-    with pytest.raises(UnsupportedFunctionError, match=r"np.linalg.*matrix_rank"):
-        wg.jvp(np.linalg.matrix_rank, (np.eye(3),), (np.eye(3),))
+    with pytest.raises(UnsupportedFunctionError, match="np.packbits"):
+        wg.jvp(np.packbits, (np.ones(3),), (np.ones(3),))
+    with pytest.raises(UnsupportedFunctionError, match=r"np\..*intersect1d"):
+        wg.jvp(lambda x: np.intersect1d(x, x), (np.ones(3),), (np.ones(3),))

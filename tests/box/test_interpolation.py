@@ -27,6 +27,27 @@ def agrees(f, *args, rtol=1e-6, second=False, value=1e-9):
         check(twin, *args, rtol=rtol, second=second, single=False)
 
 
+def follows(f, *args, rtol=1e-5, value=1e-5):
+    """The same for what SciPy computes less accurately: its own values, and differences of ours, are the reference."""
+    twin = instrument(f)
+    vs = tuple(RNG.normal(size=np.shape(a)) for a in args)
+    y, dot = wg.jvp(twin, args, vs)
+    expected = f(*args)
+    scale = np.max(np.abs(expected))
+    np.testing.assert_allclose(y, expected, rtol=value, atol=value * scale)
+    h = 2e-5
+    sides = [
+        wg.jvp(twin, tuple(a + k * h * v for a, v in zip(args, vs, strict=True)), vs)[0] for k in (-2, -1, 1, 2)
+    ]
+    differences = (8 * (sides[2] - sides[1]) - (sides[3] - sides[0])) / (12 * h)
+    np.testing.assert_allclose(dot, differences, rtol=rtol, atol=rtol * max(scale, np.max(np.abs(dot))))
+    r = RNG.normal(size=np.shape(y))
+    bars = wg.vjp(twin, *args)[1](r)
+    bars = bars if isinstance(bars, tuple) else (bars,)
+    forward, backward = np.sum(r * dot), sum(np.sum(b * v) for b, v in zip(bars, vs, strict=True))
+    np.testing.assert_allclose(forward, backward, rtol=1e-8)
+
+
 CONDITIONS = ["not-a-knot", "natural", "clamped", ((1, 0.3), (2, -0.4)), ("not-a-knot", (1, 0.5))]
 
 
@@ -92,6 +113,31 @@ def test_interpolating_bsplines(k):
 @pytest.mark.parametrize("bc", ["natural", "clamped", ([(1, 0.2)], [(2, 0.3)])], ids=str)
 def test_bsplines_with_conditions(bc):
     agrees(lambda y, t: si.make_interp_spline(X, y, k=3, bc_type=bc)(t), Y, T)
+    agrees(lambda x, t: si.make_interp_spline(x, Y, k=3, bc_type=bc)(t), X, INSIDE, rtol=1e-5)
+
+
+def test_bsplines_of_every_degree_with_conditions():
+    quintic = ([(1, 0.2), (2, -0.1)], [(3, 0.3), (1, 0.5)])
+    agrees(lambda y, t: si.make_interp_spline(X, y, k=5, bc_type=quintic)(t), Y, T)
+    agrees(lambda y, t: si.make_interp_spline(X, y, k=2, bc_type=([(1, 0.2)], None))(t), Y, T)
+    agrees(lambda a, b, t: si.make_interp_spline(X, Y, bc_type=([(1, a)], [(2, b)]))(t), np.array(0.2), np.array(-1.0), T)
+    agrees(lambda a: si.make_interp_spline(X, YY, bc_type=([(1, a)], [(2, a)]))(T), np.array([0.2, 0.6]))
+    agrees(lambda y: si.make_interp_spline(X, y, k=0)(INSIDE), Y)
+    closed = np.append(Y[:-1], Y[0])
+    for k in (1, 2, 3, 5):
+        if k > 1:
+            agrees(
+                lambda z, t: si.make_interp_spline(X, np.concatenate([z, z[:1]]), k=k, bc_type="periodic")(t),  # noqa: B023
+                closed[:-1],
+                T,
+            )
+
+
+def test_splrep():
+    for k in (1, 2, 3, 4, 5):
+        agrees(lambda x, y, t: si.splev(t, si.splrep(x, y, k=k)), X, Y, INSIDE, rtol=1e-5)  # noqa: B023
+    with pytest.raises(UnsupportedFunctionError, match="make_interp_spline"):
+        wg.grad(lambda y: np.sum(si.splev(T, si.splrep(X, y, s=0.5))))(Y)
 
 
 def test_bsplines():
@@ -146,10 +192,135 @@ def test_grid_details():
     descending = si.RegularGridInterpolator((G[::-1], H), V)
     agrees(lambda p: descending(p), POINTS)
     agrees(lambda v, p: si.interpn((G, H), v, p), V, POINTS)
-    with pytest.raises(UnsupportedFunctionError, match="cubic"):
-        wg.grad(lambda v: np.sum(si.RegularGridInterpolator((G, H), v, method="cubic")(POINTS)))(V)
+    with pytest.raises(UnsupportedFunctionError, match="splinef2d"):
+        wg.grad(lambda v: np.sum(si.interpn((G, H), v, POINTS, method="splinef2d")))(V)
     with pytest.raises(ValueError, match="out of bounds"):
         wg.grad(lambda p: np.sum(descending(p)))(POINTS + 5)
+
+
+FINE, ALSO = np.array([0.0, 0.5, 1.1, 1.4, 2.0, 2.2, 2.5]), np.array([0, 0.3, 0.4, 1.0, 1.5, 1.7, 2.0])
+LARGE = RNG.normal(size=(7, 7))
+
+
+@pytest.mark.parametrize("method", ["slinear", "cubic", "quintic", "pchip", "cubic_legacy"])
+def test_splines_on_grids(method):
+    """SciPy finds the coefficients by iteration, to a tolerance: values agree to that."""
+    made, value = {"method": method}, 1e-9 if method in ("pchip", "cubic_legacy") else 1e-3
+    follows(lambda v, p: si.RegularGridInterpolator((FINE, ALSO), v, **made)(p), LARGE, POINTS, value=value)
+    follows(lambda v: si.interpn((FINE, ALSO), v, POINTS, **made), LARGE, value=value)
+    plain = si.RegularGridInterpolator((FINE, ALSO), LARGE, **made)
+    follows(lambda p: plain(p), POINTS.reshape(2, 3, 2), value=value)
+    several = RNG.normal(size=(7, 7, 2))
+    follows(lambda v: si.RegularGridInterpolator((FINE, ALSO), v, **made)(POINTS), several, value=value)
+    follows(lambda x: si.RegularGridInterpolator((x, ALSO), LARGE, **made)(POINTS), FINE, value=value)
+    cube = RNG.normal(size=(7, 7, 7))
+    points = np.column_stack([POINTS, POINTS[:, 0] / 2])
+    follows(lambda v, p: si.RegularGridInterpolator((FINE, ALSO, FINE), v, **made)(p), cube, points, value=value)
+
+
+def test_splines_on_grids_are_products():
+    """Through values f(x)·g(y) goes the product of the splines through f and g."""
+    f, g = RNG.normal(size=7), RNG.normal(size=7)
+    got = wg.jvp(
+        lambda f: si.RegularGridInterpolator((FINE, ALSO), np.outer(f, g), method="cubic")(POINTS), (f,), (f,)
+    )
+    expected = si.make_interp_spline(FINE, f)(POINTS[:, 0]) * si.make_interp_spline(ALSO, g)(POINTS[:, 1])
+    for y in got:
+        np.testing.assert_allclose(y, expected, rtol=1e-11)
+
+
+def test_derivatives_on_grids():
+    plain = si.RegularGridInterpolator((FINE, ALSO), LARGE, method="cubic")
+    gradient = wg.grad(lambda p: np.sum(plain(p)))(POINTS)
+    np.testing.assert_allclose(gradient[:, 0], plain(POINTS, nu=(1, 0)), rtol=1e-4, atol=1e-4)
+    again = wg.jvp(lambda p: plain(p, nu=(0, 1)), (POINTS,), (np.zeros_like(POINTS),))[0]
+    np.testing.assert_allclose(again, gradient[:, 1], rtol=1e-10)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_bivariate_splines(k):
+    made = {"kx": k, "ky": max(k - 1, 1)}
+    x, y = POINTS[:, 0].copy(), POINTS[:, 1].copy()
+    agrees(lambda z, a, b: si.RectBivariateSpline(FINE, ALSO, z, **made).ev(a, b), LARGE, x, y, rtol=1e-5)
+    agrees(lambda z, a, b: si.RectBivariateSpline(FINE, ALSO, z, **made)(a, b), LARGE, np.sort(x), np.sort(y))
+    spline = si.RectBivariateSpline(FINE, ALSO, LARGE, **made)
+    agrees(lambda a, b: spline(a, b, grid=False) + spline.ev(a, b, dx=min(k - 1, 1)), x, y, rtol=1e-5)
+    far = np.array([-1.0, 0.3, 9.0])
+    agrees(lambda z: si.RectBivariateSpline(FINE, ALSO, z, **made).ev(far, far), LARGE)
+
+
+# ------------------------------------------------------------------------------------------- polynomials through data
+
+
+@pytest.mark.parametrize("cls", [si.BarycentricInterpolator, si.KroghInterpolator])
+def test_polynomials_through_data(cls):
+    agrees(lambda x, y, t: cls(x, y)(t), X, Y, T, second=True, rtol=1e-5)
+    agrees(lambda y, t: cls(X, y)(t), YY, X)  # at the nodes
+    agrees(lambda y, t: cls(X, y, axis=1)(t), Y3, INSIDE)
+    plain, several = cls(X, Y), cls(X, YY)
+    agrees(lambda t: plain(t), T)
+    agrees(lambda t: several(t), INSIDE)
+    np.testing.assert_allclose(wg.vmap(wg.grad(lambda t: plain(t)))(T), plain.derivative(T), rtol=1e-9)
+    agrees(lambda y, t: cls(X, y).derivative(t) + cls(X, y).derivatives(t)[2], Y, T)
+    with pytest.raises(UnsupportedFunctionError, match="repeated"):
+        wg.grad(lambda y: si.KroghInterpolator(np.array([0.0, 0.0, 1.0]), y)(0.3))(Y[:3])
+
+
+def test_interpolating_functions():
+    agrees(lambda x, y, t: si.barycentric_interpolate(x, y, t), X, Y, T)
+    agrees(lambda y, t: si.krogh_interpolate(X, y, t, der=1), Y, T)
+    agrees(lambda y, t: si.pchip_interpolate(X, y, t, der=1), Y, INSIDE)
+
+
+def test_many_nodes():
+    """At Chebyshev points the polynomial reproduces a smooth function, and its derivatives too."""
+    nodes = np.cos(np.pi * np.arange(41) / 40)
+    got = wg.vmap(wg.grad(lambda t: si.BarycentricInterpolator(nodes, np.exp(nodes))(t)))(T / 5)
+    np.testing.assert_allclose(got, np.exp(T / 5), rtol=1e-10)
+
+
+# ------------------------------------------------------------------------------------------------------ scattered data
+
+PLACES, HEIGHTS = RNG.uniform(0, 2, size=(12, 2)), RNG.normal(size=12)
+KERNELS = ["linear", "thin_plate_spline", "cubic", "quintic", "multiquadric", "inverse_multiquadric",
+           "inverse_quadratic", "gaussian"]  # fmt: skip
+WITHIN = RNG.uniform(0.6, 1.3, size=(5, 2))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_radial_basis_functions(kernel):
+    made = {"kernel": kernel, "epsilon": 1.3}
+    follows(lambda y, d, x: si.RBFInterpolator(y, d, **made)(x), PLACES, HEIGHTS, WITHIN, value=1e-8)
+    plain = si.RBFInterpolator(PLACES, np.stack([HEIGHTS, HEIGHTS**2], 1), smoothing=0.1, **made)
+    follows(lambda x: plain(x), WITHIN, value=1e-8)
+    follows(lambda d: si.RBFInterpolator(PLACES, d, degree=2, **made)(WITHIN), HEIGHTS, value=1e-8)
+
+
+def test_settings_of_radial_basis_functions():
+    def f(smoothing, d):
+        return si.RBFInterpolator(PLACES, d, smoothing=smoothing)(WITHIN)
+
+    agrees(f, np.full(12, 0.2), HEIGHTS, second=True)
+    width = wg.grad(lambda w: np.sum(si.RBFInterpolator(PLACES, HEIGHTS, epsilon=w, kernel="gaussian")(WITHIN)))(2.0)
+    plain = [np.sum(si.RBFInterpolator(PLACES, HEIGHTS, epsilon=2 + h, kernel="gaussian")(WITHIN)) for h in (1e-5, -1e-5)]
+    np.testing.assert_allclose(width, (plain[0] - plain[1]) / 2e-5, rtol=1e-4)
+    with pytest.raises(UnsupportedFunctionError, match="neighbors"):
+        wg.grad(lambda d: np.sum(si.RBFInterpolator(PLACES, d, neighbors=5)(WITHIN)))(HEIGHTS)
+
+
+def test_linear_interpolation_on_triangles():
+    agrees(lambda p, v, x: si.LinearNDInterpolator(p, v)(x), PLACES, HEIGHTS, WITHIN, second=True)
+    agrees(lambda v, x: si.griddata(PLACES, v, x), np.stack([HEIGHTS, HEIGHTS**2], 1), WITHIN)
+    agrees(lambda v: si.griddata(PLACES, v, (WITHIN[:, 0], WITHIN[:, 1]), rescale=True), HEIGHTS)
+    agrees(lambda v: si.griddata(PLACES, v, WITHIN, method="nearest"), HEIGHTS)
+    agrees(lambda v: si.griddata(PLACES, v, WITHIN + 5), HEIGHTS)  # NaN outside
+    agrees(lambda v: si.griddata(PLACES, v, WITHIN + 5, fill_value=0.5), HEIGHTS)
+    agrees(lambda y, t: si.griddata(X, y, t, method="cubic"), Y, INSIDE)
+    plain = si.LinearNDInterpolator(PLACES, HEIGHTS)
+    agrees(lambda x: plain(x), WITHIN)
+    agrees(lambda x, y: plain(x, y), WITHIN[:, 0].copy(), WITHIN[:, 1].copy())
+    with pytest.raises(UnsupportedFunctionError, match="linear"):
+        wg.grad(lambda v: np.sum(si.griddata(PLACES, v, WITHIN, method="cubic")))(HEIGHTS)
 
 
 def test_batches():

@@ -34,7 +34,7 @@ def with_eigenvalues(*values):
     return (x + x.T) / 2
 
 
-# ------------------------------------------------------------------------------------------------ trigonometric functions
+# --------------------------------------------------------------------------------------------- trigonometric functions
 
 
 @pytest.mark.parametrize("name", ["cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm"])
@@ -81,7 +81,7 @@ def test_sign():
           reference=lambda args, dots: np.zeros((3, 3)))  # fmt: skip
 
 
-# ----------------------------------------------------------------------------------------------------------- any function
+# --------------------------------------------------------------------------------------------------------- any function
 
 
 @pytest.mark.parametrize("g", [np.exp, np.sin, lambda w: w**3 - 2 * w, lambda w: 1 / (5 + w), lambda w: 0 * w + 2],
@@ -98,11 +98,10 @@ def test_functions_of_repeated_eigenvalues(x):
     """Against the exponential, which needs no eigenvectors: in every mode, to second order."""
     check(lambda x: S.funm(x, np.exp), x, rtol=1e-6)
     e, weights = (symmetric(a(*x.shape)) for _ in range(2))
-    ours = wg.hvp(lambda x: np.sum(weights * scipy.linalg.funm(x, np.exp)))(x, e)
-    theirs = wg.hvp(lambda x: np.sum(weights * scipy.linalg.expm(x)))(x, e)
-    np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-11)
-    np.testing.assert_allclose(wg.hessian(lambda x: np.sum(weights * scipy.linalg.funm(x, np.exp)))(x),
-                               wg.hessian(lambda x: np.sum(weights * scipy.linalg.expm(x)))(x), rtol=1e-10, atol=1e-11)  # fmt: skip
+    ours = lambda x: np.sum(weights * scipy.linalg.funm(x, np.exp))
+    theirs = lambda x: np.sum(weights * scipy.linalg.expm(x))
+    np.testing.assert_allclose(wg.hvp(ours)(x, e), wg.hvp(theirs)(x, e), rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(wg.hessian(ours)(x), wg.hessian(theirs)(x), rtol=1e-10, atol=1e-11)
 
 
 @pytest.mark.parametrize("values", [(1.0, 1.0, 2.0), (1.0, 1.0 + 1e-7, 1.0 + 1e-4), (0.5, 0.5, 0.5)], ids=str)
@@ -131,9 +130,9 @@ def test_complex_results_and_operands():
     x = np.array([[-1.0, 0.3], [0.3, 2.0]])
     check(lambda x: (np.real(S.funm(x, np.sqrt)), np.imag(S.funm(x, np.sqrt))), x, single=False)
     z, v = (a(3, 3) + 1j * a(3, 3) for _ in range(2))
-    for z in (z, z + z.conj().T, np.eye(3) + 0j):
-        dot = wg.jvp(lambda z: scipy.linalg.funm(z, np.exp), (z,), (v,))[1]
-        np.testing.assert_allclose(dot, scipy.linalg.expm_frechet(z, v)[1], rtol=1e-9, atol=1e-9)
+    for x in (z, z + z.conj().T, np.eye(3) + 0j):
+        dot = wg.jvp(lambda z: scipy.linalg.funm(z, np.exp), (x,), (v,))[1]
+        np.testing.assert_allclose(dot, scipy.linalg.expm_frechet(x, v)[1], rtol=1e-9, atol=1e-9)
 
 
 def test_many_matrices_at_once():

@@ -90,6 +90,37 @@ def test_double_integrals():
            second=False)  # fmt: skip
 
 
+def test_triple_integrals():
+    agrees(
+        lambda p, b: si.tplquad(
+            lambda z, y, x: np.exp(-p * z) * y + x, 0, b, 0, lambda x: x * p, lambda x, y: x, lambda x, y: x + y
+        )[0],
+        0.7,
+        1.1,
+        second=False,
+    )
+
+
+def test_integrals_in_several_variables():
+    agrees(lambda p, b: si.nquad(lambda x, y, p: np.exp(-p * x * y), [lambda y, p: (0, y * p), (0.1, b)], (p,))[0], 0.7, 1.1)
+    agrees(lambda p: si.nquad(lambda x, y: np.sin(p * x) * y, [(0, 1), (0, p)], opts=[{"epsabs": 1e-10}, {}])[0], 0.7)
+    agrees(lambda a: si.nquad(lambda x: x * a, [(0, a)])[0], 1.3)  # a³/2
+
+
+def test_vector_valued_integrals():
+    agrees(lambda p, b: si.quad_vec(lambda t: np.exp(-p * t) * np.array([1.0, t]), 0, b)[0], [0.7, 0.3], 2.0)
+    agrees(lambda p: si.quad_vec(lambda t, p: np.outer(p, np.sin(t * p)), 0, 1, args=(p,))[0], [0.7, 0.3], second=False)
+    agrees(lambda p: si.quad_vec(lambda t: np.exp(-p * t), 0, np.inf, epsrel=1e-10)[0], 1.7)  # 1/p
+    got = wg.jacobian(lambda p: si.quad_vec(lambda t: np.exp(-p * t), 0, np.inf)[0])(np.array([1.7, 2.0]))
+    np.testing.assert_allclose(got, -np.diag([1 / 1.7**2, 1 / 4]), rtol=1e-7, atol=1e-12)
+
+
+def test_romberg():
+    y = RNG.normal(size=(3, 9))
+    agrees(lambda y, h: si.romb(y, h), y, 0.3)
+    agrees(lambda y: si.romb(y, axis=0), y.T)
+
+
 def test_fixed_order():
     agrees(lambda p, a, b: si.fixed_quad(lambda t: np.exp(-p * t), a, b, n=6)[0], 1.3, 0.1, 2.0)
 

@@ -1,4 +1,4 @@
-"""np.roots, and np.poly of matrices: polynomials and their roots."""
+"""np.roots, np.poly of matrices and np.polydiv: polynomials, their roots and quotients."""
 
 from __future__ import annotations
 
@@ -74,3 +74,14 @@ def test_characteristic_polynomials(x):
 def test_characteristic_polynomial_of_a_large_matrix():
     x = np.diag(np.linspace(1, 2, 14))
     np.testing.assert_allclose(wg.grad(lambda x: np.real(np.poly(x)[1]))(x), -np.eye(14), atol=1e-12)
+
+
+@pytest.mark.parametrize(("m", "n"), [(5, 3), (3, 3), (4, 1), (2, 4)])
+def test_quotients(m, n):
+    u, v = RNG.normal(size=m), RNG.normal(size=n) + np.eye(1, n)[0]
+    if n > 1:
+        check(np.polydiv, u, v)
+    else:
+        check(lambda u, v: np.polydiv(u, v)[0], u, v)
+    back = lambda u, v: np.polyadd(np.polymul(*[v, np.polydiv(u, v)[0]]), np.polydiv(u, v)[1])
+    check(back, u, v, reference=lambda args, dots: np.concatenate([np.zeros(max(n - m, 0)), dots[0]]))

@@ -108,16 +108,36 @@ SYSTEMS = {
     "circulant": (S.solve_circulant, a(4) + [5, 0, 0, 0], a(4)),
     "circulant with matrix": (S.solve_circulant, a(4) + [5, 0, 0, 0], a(4, 2)),
     "singular circulant": (lambda b: S.solve_circulant(np.ones(4), b, singular="lstsq"), a(4)),
-    "continuous riccati": (lambda x, b, q, r: S.solve_continuous_are(x, b, gram(q), gram(r)), a(3, 3), a(3, 2), a(3, 3),
-                           a(2, 2)),
+    "continuous riccati": (
+        lambda x, b, q, r: S.solve_continuous_are(x, b, gram(q), gram(r)),
+        a(3, 3),
+        a(3, 2),
+        a(3, 3),
+        a(2, 2),
+    ),
     "continuous riccati, cross term": (
         lambda x, b, q, r, s: S.solve_continuous_are(x, b, gram(q) + 5 * np.eye(3), gram(r), s=s / 5),
-        a(3, 3), a(3, 2), a(3, 3), a(2, 2), a(3, 2)),
-    "discrete riccati": (lambda x, b, q, r: S.solve_discrete_are(x, b, gram(q), gram(r)), a(3, 3), a(3, 2), a(3, 3),
-                         a(2, 2)),
+        a(3, 3),
+        a(3, 2),
+        a(3, 3),
+        a(2, 2),
+        a(3, 2),
+    ),
+    "discrete riccati": (
+        lambda x, b, q, r: S.solve_discrete_are(x, b, gram(q), gram(r)),
+        a(3, 3),
+        a(3, 2),
+        a(3, 3),
+        a(2, 2),
+    ),
     "discrete riccati, cross term": (
         lambda x, b, q, r, s: S.solve_discrete_are(x, b, gram(q) + 5 * np.eye(3), gram(r), s=s / 5),
-        a(3, 3), a(3, 2), a(3, 3), a(2, 2), a(3, 2)),
+        a(3, 3),
+        a(3, 2),
+        a(3, 3),
+        a(2, 2),
+        a(3, 2),
+    ),
     "bilinear": (lambda x, q: S.solve_discrete_lyapunov(x, q, method="bilinear"), a(3, 3) / 3, a(3, 3)),
 }
 FACTORISATIONS = {
@@ -177,13 +197,18 @@ SPECTRA = {
     "chosen eigenvalues": (lambda x: S.eigvalsh(symmetric(x), subset_by_index=(1, 2)), a(4, 4)),
     "products": (lambda x, y: S.eigvalsh(symmetric(x), gram(y), type=2), a(3, 3), a(3, 3)),
     "other products": (lambda x, y: S.eigvalsh(symmetric(x), gram(y), type=3), a(3, 3), a(3, 3)),
-    "eigenvalues in an interval": (lambda x: S.eigvalsh(symmetric(x) / 9 + DIAGONAL, subset_by_value=(1.5, 3.5)),
-                                   a(4, 4)),
+    "eigenvalues in an interval": (
+        lambda x: S.eigvalsh(symmetric(x) / 9 + DIAGONAL, subset_by_value=(1.5, 3.5)),
+        a(4, 4),
+    ),
     "tridiagonal eigenvalues": (S.eigvalsh_tridiagonal, a(5), a(4)),
     "some of them": (lambda d, e: S.eigvalsh_tridiagonal(d, e, "i", (1, 2)), a(5), a(4)),
     "tridiagonal eigenvectors": (S.eigh_tridiagonal, np.arange(5.0) + a(5) / 9, a(4)),
-    "some of those": (lambda d, e: S.eigh_tridiagonal(d, e, select="i", select_range=(0, 2)),
-                      np.arange(5.0) + a(5) / 9, a(4) / 3),
+    "some of those": (
+        lambda d, e: S.eigh_tridiagonal(d, e, select="i", select_range=(0, 2)),
+        np.arange(5.0) + a(5) / 9,
+        a(4) / 3,
+    ),
     "eigenvalues of a band": (lambda x: S.eigvals_banded(x), a(3, 5)),
     "vectors of a band": (lambda x: S.eig_banded(x, lower=True), a(2, 5) + [[0, 1, 2, 3, 4], [0] * 5]),
     "norm": (lambda x: S.norm(x, 2), a(3, 3)),
@@ -210,8 +235,10 @@ PATTERNS = {
     "fiedler": (S.fiedler, a(4)),
     **{f"fiedler_companion {n}": (S.fiedler_companion, a(n)) for n in (2, 3, 4, 5, 6, 7)},
     "leslie": (S.leslie, a(4), a(3)),
-    **{f"convolution_matrix {mode}": (lambda x, mode=mode: S.convolution_matrix(x, 4, mode), a(3))
-       for mode in ("full", "same", "valid")},
+    **{
+        f"convolution_matrix {mode}": (lambda x, mode=mode: S.convolution_matrix(x, 4, mode), a(3))
+        for mode in ("full", "same", "valid")
+    },
     "diagsvd": (lambda s: S.diagsvd(s, 3, 2), a(2)),
     "khatri_rao": (S.khatri_rao, a(2, 3), a(4, 3)),
     "matmul_toeplitz": (lambda c, r, x: S.matmul_toeplitz((c, r), x), a(3), a(4), a(4, 2)),

@@ -342,3 +342,22 @@ def test_complex_singular_values():
     np.testing.assert_allclose(wg.jvp(reassembled, (0 * x,), (e,))[1], e, atol=1e-13)
     gradient = wg.grad(lambda x: np.sum(np.linalg.svd(x)[1] ** 2))(x)
     np.testing.assert_allclose(gradient, 2 * x.conj(), atol=1e-13)
+
+
+# ------------------------------------------------------------------------------------------------- compiled programs
+
+
+def test_compiled_programs_keep_watch():
+    """The watch is no dead code: its results are used."""
+    weights = a(3, 3)
+    wrong = lambda x: np.sum(weights * by_vectors(np.exp)(x))
+    for compiled in (wg.jit(wg.grad(wrong)), wg.grad(wg.jit(wrong))):
+        with pytest.raises(RepeatedValuesError):
+            compiled(np.eye(3))
+        x = symmetric(1.0, 2.0, 4.0)
+        np.testing.assert_allclose(compiled(x), wg.grad(wrong)(x), rtol=1e-10, atol=1e-11)
+    right = wg.jit(wg.grad(lambda x: np.trace(by_vectors(np.exp)(x))))
+    np.testing.assert_allclose(right(np.eye(3)), np.e * np.eye(3), atol=1e-12)
+    total = lambda x: np.sum(np.linalg.eigh(x)[0] ** 3)
+    x = symmetric(1.0, 2.0, 4.0)
+    np.testing.assert_allclose(wg.jit(wg.hessian(total))(x), wg.hessian(total)(x), rtol=1e-10, atol=1e-10)

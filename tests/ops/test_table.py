@@ -395,20 +395,26 @@ EXAMPLES: dict[str, list[Call]] = {
     "null": [call(P, size=3), call(np.array([1.0, 0.0]), size=3)],
     "special": [call(P, size=3, zeros=True), call(np.array([1.0, 0.0]), size=3, zeros=True)],
     "gaps_are_safe": [call(P, size=3, kind="eigen")],
-    "check_distinct": [call(P), call(M)],
-    "check_level": [call(np.array([0.5, 0.5, 1.0]), np.eye(3, dtype=bool)[[0, 0, 2]] | np.eye(3, dtype=bool), kind="eigen")],
-    "check_absent": [call(np.array([1.0, 0.0, 2.0]), ~MASK)],
-    "check_still": [call(G + G.T, np.ones((3, 3), bool), kind="eigen", skew=True)],
+    "itself": [call(P), call(M)],
+    "unclear": [call(P, size=3, zeros=True), call(M, size=3, zeros=False)],
+    "reflecting": [call(G)],
+    "level_back": [call(P, np.eye(3, dtype=bool), kind="eigen")],
+    "absent_back": [call(P, np.zeros(3, bool))],
+    "still_back": [call(G, np.zeros((3, 3), bool), kind="eigen", skew=True)],
     "level": [call(P, np.eye(3, dtype=bool), kind="eigen")],
     "absent": [call(P, np.zeros(3, bool))],
     "still": [call(G, np.zeros((3, 3), bool), kind="eigen", skew=True)],
-    "gone": [call(G, problem="", kind="eigen")],
-    "steady": [call(G, problem="", kind="eigen")],
-    "check_turn": [call(N, N)],
+    "gone": [call(G, np.zeros(1, bool), problem="", kind="eigen")],
+    "steady": [call(G, np.zeros(1, bool), problem="", kind="eigen")],
+    "turn_back": [call(np.ones((3, 2)), np.ones((3, 2)))],
     "turn": [call(N, np.zeros((2, 2)), after=lambda y: 0 * y)],
     "null_basis": [
-        call(M, np.array([[-0.12], [2.4], [1.47]]) / np.sqrt(0.12**2 + 2.4**2 + 1.47**2), rcond=1e-9,
-             after=lambda n: n * n[..., :1, :])
+        call(
+            M,
+            np.array([[-0.12], [2.4], [1.47]]) / np.sqrt(0.12**2 + 2.4**2 + 1.47**2),
+            rcond=1e-9,
+            after=lambda n: n * n[..., :1, :],
+        )
     ],
     # functions of matrices
     "sylvester": [call(G, G[:2, :2], N), call(np.stack([G, G.T]), G[:2, :2], N)],
@@ -435,7 +441,7 @@ EXAMPLES: dict[str, list[Call]] = {
     },
     # polynomials
     "roots": [call(np.array([1.0, -6.0, 10.5, -5.0])), call(np.array([2.0, 1.0, 3.0]), after=to_real)],
-    "roots_are_simple": [call(V, P)],
+    "are_simple": [call(V, P)],
 }
 
 WITHOUT_BATCH_RULE = {
@@ -444,13 +450,14 @@ WITHOUT_BATCH_RULE = {
     "integral": "SciPy's adaptive quadrature finds its points for one example",
     "observe": "asks a function of the caller's, of which nothing is known",
     "roots": "NumPy finds the roots of one polynomial at a time",
-    "roots_are_simple": "NumPy evaluates one polynomial at a time",
+    "are_simple": "NumPy evaluates one polynomial at a time",
 }
 """Ops that are applied example by example, and why."""
 
 WITHOUT_PARTIAL = {
     ("eigh_repeated", 1): "it only chooses among vectors that are equally good",
     ("svd_repeated", 1): "it only chooses among vectors that are equally good",
+    ("steady", 1): "a mask has no derivative",
     ("null_basis", 1): "it only chooses among bases that are equally good",
     ("where", 0): "a mask has no derivative",
     ("ldexp", 1): "an exponent is an integer",

@@ -254,6 +254,15 @@ def test_results_that_no_branch_changes():
     assert lines(text, "%t, %y")[0] == "%y: f64 = cond %b {"
 
 
+def test_a_branch_knows_what_the_condition_was():
+    text = """%y: f64 = cond %b {
+        given %b, %s
+        then { %a: f64 = where(%b, %s, f64(1.0)) return %a }
+        else { %d: bool = logical_not(%b) %a: f64 = where(%d, %s, f64(2.0)) return %a }
+    }"""
+    assert lines(text, "%y", times=3) == ["return %s"]
+
+
 LOOP = """%t: f64, %l: f64[{n}] = loop %k < {n} {{
         carry %c0: f64 = %s
         given %x

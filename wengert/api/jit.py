@@ -239,7 +239,8 @@ def _names_of(f: Callable, arguments: tuple[tuple, dict], places: Sequence[int])
     """Names for the leaves that are data, from the names of the parameters."""
     args, kwargs = arguments
     try:
-        parameters = [p.name for p in inspect.signature(f).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        signature = inspect.signature(f).parameters.values()
+        parameters = [p.name for p in signature if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     except (TypeError, ValueError):
         parameters = []
     names: list[str] = []
@@ -288,8 +289,8 @@ def jit(
     those of NumPy up to rounding. It composes with every operator: `jit(grad(f))`, `grad(jit(f))`.
 
     `static_argnums` and `static_argnames` name arguments that are part of the program: it is compiled anew for each of
-    their values. What is not a number or an array is static in any case. With `fallback=True`, a function that cannot be
-    compiled runs as ordinary Python, and a warning says so once.
+    their values. What is not a number or an array is static in any case. With `fallback=True`, a function that cannot
+    be compiled runs as ordinary Python, and a warning says so once.
     """
     if f is None:
         return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames, fallback=fallback)
@@ -302,5 +303,3 @@ def jit(
 
 def _made(f: Callable, numbers: Sequence[int], names: Sequence[str], fallback: bool) -> Jitted:
     return Jitted(f, numbers, names, fallback)
-
-

@@ -31,6 +31,7 @@ import numpy as np
 from wengert.box.functions.operands import array
 from wengert.box.patterns import compose
 from wengert.errors import InPlaceError
+from wengert.ops.elementwise import where
 from wengert.ops.index import ARRAY, fill_pattern, index, split_index
 from wengert.ops.op import Op, Trace, Traced, call
 from wengert.ops.shape import astype, broadcast_to, filled, reshape
@@ -265,6 +266,12 @@ def set_item(box: Any, idx: Any, v: Any) -> None:
     _about_to_become(root)
     if view is None:
         check_masks(box.shape, idx)
+        if isinstance(idx, Traced) and dtype_of(idx).kind == "b" and shape_of(idx) == box.shape and not shape_of(v):
+            if running.state.capture is not None:  # x[mask] = 0
+                old = settled(box)
+                new = call(where, idx, v, clone(old) if isinstance(old, Traced) else old)
+                replace(box, new if dtype_of(new) == box.dtype else call(astype, new, dtype=box.dtype))
+                return
         pattern, arrays = split_index(idx)
         write(box, v, pattern, arrays)
         return

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -35,6 +36,12 @@ class Range(Items):
     __slots__ = ()
 
 
+def _affine(start: Any, step: Any, k: Any) -> Any:
+    """start + step · k, without operations that do nothing."""
+    moved = k if step.__class__ is int and step == 1 else step * k
+    return moved if start.__class__ is int and start == 0 else start + moved
+
+
 def _known(n: Any) -> Any:
     return getattr(n, "sym", n)
 
@@ -44,7 +51,7 @@ def items_of(iterable: Any) -> Items | None:
     if isinstance(iterable, Items):
         return iterable
     if iterable.__class__ is range:
-        return Items(len(iterable), lambda k: iterable.start + iterable.step * k)
+        return Items(len(iterable), lambda k: _affine(iterable.start, iterable.step, k))
     value = settled(iterable)
     if isinstance(value, (Traced, np.ndarray)) and shape_of(value):
         return Items(_known(shape_of(value)[0]), lambda k: iterable[k])
@@ -66,7 +73,7 @@ def staged_range(*args: Any) -> Any:
         count = stop - start if step == 1 else (stop - start + step - (1 if step > 0 else -1)) // step
     low = getattr(count, "tangent", None)
     count = count if low and low[0] is not None and low[0] >= 0 else e.maximum(count, 0)
-    return Range(count, lambda k: start + step * k if not (step.__class__ is int and step == 1) else start + k)
+    return Range(count, lambda k: _affine(start, step, k))
 
 
 def staged_enumerate(iterable: Any, start: int = 0) -> Any:
@@ -82,9 +89,10 @@ def staged_zip(*iterables: Any, strict: bool = False) -> Any:
     parts = [items_of(i) for i in iterables]
     if not parts or any(p is None for p in parts):
         return zip(*iterables, strict=strict)
-    count = parts[0].count  # type: ignore[union-attr]
-    for p in parts[1:]:
-        count = e.minimum(count, p.count) if isinstance(count, Traced) or isinstance(p.count, Traced) else min(count, p.count)  # type: ignore[union-attr]
+    counts = [p.count for p in parts]  # type: ignore[union-attr]
+    traced = [c for c in counts if isinstance(c, Traced)]
+    known = [c for c in counts if not isinstance(c, Traced)]
+    count = functools.reduce(e.minimum, [*traced, min(known)] if known else traced) if traced else min(known)
     return Items(count, lambda k: tuple([p.item(k) for p in parts]))  # type: ignore[union-attr]
 
 

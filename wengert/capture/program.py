@@ -64,7 +64,8 @@ def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any
     outer, current.session = current.session, session
     try:
         with capturing(top):
-            leaves: list[Any] = [top.formal(t, hint=n) for t, n in zip(types, names or [None] * len(types), strict=True)]
+            hints = names or [None] * len(types)
+            leaves: list[Any] = [top.formal(t, hint=n) for t, n in zip(types, hints, strict=True)]
             formals = [x.node for x in leaves]
             args, kwargs = rebuild(leaves)
             out = staged(f)(*args, **kwargs)

@@ -183,9 +183,7 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
         types.append(known[0] if len(known) == 1 else _widened(*known, name))
     results = [b.reopened([o[k] for o in outputs], types) for k, b in enumerate(branches)]
     values, params = _arguments([b.capture for b in branches])
-    blocks = [
-        Block(params[k], b.capture.nodes, results[k]) for k, b in enumerate(branches)
-    ]
+    blocks = [Block(params[k], b.capture.nodes, results[k]) for k, b in enumerate(branches)]
     found = list(call(cond, pred, *values, then=blocks[0], orelse=blocks[1]))
     set(tuple([m(found) if m.__class__ is _Merged else m for m in merged]))
     for root, new in zip(roots.values(), found[len(found) - len(roots) :], strict=True):

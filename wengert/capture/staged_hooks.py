@@ -1,8 +1,8 @@
 """What staged code calls: the hooks of `rewrite.py` and of `lower.py`, while a program is captured.
 
 Calls, reads and stores do what the eager hooks do (`hooks.py`), and besides: builtins work on integers that are
-symbols, arrays from outside become inputs of the program (`session.py`), and what would be different at every call, such
-as NumPy's global random numbers, is refused.
+symbols, arrays from outside become inputs of the program (`session.py`), and what would be different at every call,
+such as NumPy's global random numbers, is refused.
 """
 
 from __future__ import annotations
@@ -154,8 +154,6 @@ def _sum(iterable: Any, /, start: Any = 0) -> Any:
     return sum(iterable, start)
 
 
-
-
 def _all_of(original: Callable, numpy_function: Callable) -> Callable:
     def answer(iterable: Any, /) -> Any:
         if isinstance(iterable, Box) and is_symbolic(iterable):
@@ -225,8 +223,11 @@ def _arange(*args: Any, **options: Any) -> Any:
 # ------------------------------------------------------------------------------------------------------------- calls
 
 _CHANGING = frozenset(
-    "append extend insert pop remove clear add discard update setdefault popitem popleft appendleft sort reverse".split()
-)
+    (
+        "append", "extend", "insert", "pop", "remove", "clear", "add", "discard", "update", "setdefault", "popitem",
+        "popleft", "appendleft", "sort", "reverse",
+    )
+)  # fmt: skip
 _CONTAINERS = (list, dict, set)
 
 

@@ -170,7 +170,9 @@ def unpadded(r: Any, kept: dict[int, Any]) -> Any:
 # ----------------------------------------------------------------------------------------------------------- batches
 
 
-def batched(block: Block, mapped: Sequence[bool], n: int, want: Sequence[bool] | None = None) -> tuple[Block, list[bool]]:
+def batched(
+    block: Block, mapped: Sequence[bool], n: int, want: Sequence[bool] | None = None
+) -> tuple[Block, list[bool]]:
     """A block on examples stacked along a first axis of length n, and which of its results are stacked.
 
     Results that `want` names are stacked in any case.

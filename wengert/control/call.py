@@ -73,7 +73,8 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
         given = iter(dots)
         all_dots = [next(given) if m else None for m in mine]
         ys, y_dots = push(lambda *xs: list(door.call(call, *xs, **params)), values, all_dots)
-        return [zeros(*aval_of(y)) if d is None else d for y, d, o in zip(ys, y_dots, reverse.outputs, strict=True) if o]
+        chosen = [(y, d) for y, d, o in zip(ys, y_dots, reverse.outputs, strict=True) if o]
+        return [zeros(*aval_of(y)) if d is None else d for y, d in chosen]
 
     active = [y for y, o in zip(results, reverse.outputs, strict=False) if o]
     boxes = iter(trace.custom(inputs, active, pull, push=tangent))
@@ -94,4 +95,3 @@ def _types(args: Sequence[Any], params: dict) -> list[Found]:
 
 
 call = Control("call", _impl, push=_push, record=_record, batch=_batch, types=_types)
-

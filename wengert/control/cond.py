@@ -148,7 +148,8 @@ def _backward(branch: _Branch, which: int, outs: Sequence[bool], counts: tuple, 
         found.update({key: arguments[place] for key, place in branch.invariant.items()})
         wanted = [own for own, o in zip(branch.outputs, outs, strict=True) if o]
         arrived = [ct for ct, own in zip(cts, wanted, strict=True) if own]
-        return run(branch.transposed.block, [*arrived, *totals, *[unpadded(r, found) for r in branch.transposed.residuals]])
+        residuals = [unpadded(r, found) for r in branch.transposed.residuals]
+        return run(branch.transposed.block, [*arrived, *totals, *residuals])
 
     return block_of(function, params)
 

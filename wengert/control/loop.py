@@ -27,6 +27,7 @@ from wengert.control.blocks import (
     unpadded,
     with_lengths,
 )
+from wengert.control.remat import recomputed
 from wengert.errors import ConcretizationError
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found, found
@@ -156,18 +157,15 @@ class Reverse:
         self.const_active = list(mine[carried:])
         self.outputs = source.active_outputs
         self.transposed = Transposed(source, [False] * sum(active) + [True] * sum(self.const_active))
-        own = {id(p.node): k for k, p in enumerate(source.params)}
-        self.invariant: dict[int, int] = {}  # residuals that are constants of the loop: which
-        self.saved: list[Any] = []
-        self.counters: set[int] = set()
-        for r in with_lengths(self.transposed.residuals):
-            k = own.get(id(r.node))
-            if k is not None and k < before:
-                self.counters.add(id(r.node))
-            elif k is not None and k >= before + carried:
-                self.invariant[id(r.node)] = k - before - carried
-            else:
-                self.saved.append(r)
+        constants = [p.node for p in source.params[before + carried :]]
+        counters = [p.node for p in source.params[:before]]
+        found = with_lengths(self.transposed.residuals)
+        self.again, again = recomputed([r.node for r in found], source.capture.nodes, [*counters, *constants])
+        self.recomputed = [id(var) for var in again]
+        self.counters = {id(var) for var in counters}
+        self.invariant = {id(var): k for k, var in enumerate(constants)}  # residuals that are constants of the loop
+        known = {*self.recomputed, *self.counters, *self.invariant}
+        self.saved = [r for r in found if id(r.node) not in known]
         self.body = source.primal(self.saved, padded)
 
     def backward(self, count: Any, cts: Sequence[Any], totals: Sequence[Any], y_cts: Sequence[Any], stacks: Sequence[Any],
@@ -191,9 +189,12 @@ class Reverse:
             kept = {id(r.node): index(s, i, pattern=(ARRAY,)) for r, s in zip(self.saved, stack, strict=True)}
             kept.update({key: given[place] for key, place in self.invariant.items()})
             kept.update(dict.fromkeys(self.counters, i))
+            again = run(self.again, [*[i] * len(self.counters), *given])
+            kept.update(zip(self.recomputed, again, strict=True))
             residuals = [unpadded(r, kept) for r in self.transposed.residuals]
             arrived = [c for c, o in zip(ct, of_outputs, strict=True) if o]
-            return run(self.transposed.block, [*arrived, *[index(y, i, pattern=(ARRAY,)) for y in y_ct], *total, *residuals])
+            arrived += [index(y, i, pattern=(ARRAY,)) for y in y_ct]
+            return run(self.transposed.block, [*arrived, *total, *residuals])
 
         operands = [*cts, *totals, count, *y_cts, *stacks, *consts]
         counter = var_like(count)
@@ -226,7 +227,8 @@ def record_loop(trace: TapeTrace, op: Op, reverse: Reverse, run_primal: Callable
         ]
         n = len(finals_active)
         results = reverse.backward(count, cts[:n], totals, cts[n:], stacks, consts)
-        arrived = [c for c, m in zip(results[:n], [m for m, a in zip(starts, reverse.active, strict=True) if a], strict=True) if m]
+        started = [m for m, a in zip(starts, reverse.active, strict=True) if a]
+        arrived = [c for c, m in zip(results[:n], started, strict=True) if m]
         return [
             *[c if t is None else t + c for c, t in zip(arrived, so_far[: len(here)], strict=True)],
             *results[n:],
@@ -236,7 +238,7 @@ def record_loop(trace: TapeTrace, op: Op, reverse: Reverse, run_primal: Callable
         given = iter(dots)
         all_dots = [next(given) if m else None for m in mine]
         ys_, y_dots = push(lambda *xs: list(call(op, *xs, **params)), values, all_dots)
-        chosen = [*[a for a in reverse.active], *[False] * len(extra), *reverse.outputs[carried:]]
+        chosen = [*reverse.active, *[False] * len(extra), *reverse.outputs[carried:]]
         return [zeros(*aval_of(y)) if d is None else d for y, d, c in zip(ys_, y_dots, chosen, strict=True) if c]
 
     boxes = iter(trace.custom(inputs, [*finals_active, *ys_active], pull, push=tangent, accumulates=True))
@@ -265,7 +267,9 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
 # ----------------------------------------------------------------------------------------------------------- batches
 
 
-def batched_body(body: Block, before: int, carried: int, mapped: Sequence[bool], n: int) -> tuple[Block, list[bool], list[bool]]:
+def batched_body(
+    body: Block, before: int, carried: int, mapped: Sequence[bool], n: int
+) -> tuple[Block, list[bool], list[bool]]:
     """The body on stacked examples, which carried values are stacked, and which results."""
     stacked = list(mapped[:carried])
     while True:

@@ -15,7 +15,16 @@ from typing import Any
 import numpy as np
 
 from wengert.control.blocks import batch_size, batched, block_of
-from wengert.control.loop import Reverse, batched_body, expanded, forward_body, paired, record_loop, unwrapped, zero_tangents
+from wengert.control.loop import (
+    Reverse,
+    batched_body,
+    expanded,
+    forward_body,
+    paired,
+    record_loop,
+    unwrapped,
+    zero_tangents,
+)
 from wengert.errors import UnsupportedFunctionError
 from wengert.ir.infer import Found, found
 from wengert.ir.interpret import run

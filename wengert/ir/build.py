@@ -28,7 +28,7 @@ from wengert.ir.node import Block, Const, Node, Operand, Ref, Source, Type, Var
 from wengert.ir.symbol import Dim, Sym, type_of
 from wengert.ops.index import index
 from wengert.ops.op import Op, Trace, Traced, fresh_tag
-from wengert.ops.shape import flip
+from wengert.ops.shape import broadcast_to, flip
 from wengert.ops.sizes import size
 from wengert.types import SCALARS, dtype_of, shape_of
 
@@ -45,6 +45,10 @@ def var_like(x: Any) -> Var:
     """A variable for values of the kind of this one."""
     x = settled(x)
     return Var(type_of_value(x), x.node.hint, x.tangent) if x.__class__ is Sym else Var(type_of_value(x))
+
+
+_LARGE = 16
+"""Constant arrays with more elements than this are not kept as such if all elements are equal."""
 
 
 class Capture(Trace):
@@ -106,6 +110,8 @@ class Capture(Trace):
             return self.lift(x).node
         if x.__class__ is np.ndarray:
             self._consts.add(id(x))
+            if x.size > _LARGE and x.dtype.kind in "biufc" and self.alive and np.all(x == x.flat[0]):
+                return self.process(broadcast_to, (x.flat[0],), {"shape": x.shape}).node  # np.zeros(n)
         elif not isinstance(x, np.generic) and x.__class__ not in SCALARS:
             if not hasattr(x, "__array__"):
                 raise UnsupportedFunctionError(
@@ -158,7 +164,7 @@ class Capture(Trace):
         if reversing:  # x[i::-1] is a part of x, reversed
             if arrays or any(item is None or item is Ellipsis or item.__class__ is int for item in pattern):
                 raise UnsupportedFunctionError("a reversed slice with computed bounds beside other indices",
-                                               remedy="slice forwards and reverse the result: x[a:b][::-1]")  # fmt: skip
+                                               remedy="slice forwards and reverse the result")  # fmt: skip
             forwards = tuple([_forwards(item) if k in reversing else item for k, item in enumerate(pattern)])
             return flip(index(x, pattern=forwards), axis=tuple(reversing))
         pattern, shape = placed(shape_of(x), arrays, pattern)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.errors import UnsupportedFunctionError
-from wengert.ir.node import Type
+from wengert.ir.node import Dyn, Type
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops.derive import Control, Elementwise, Linear, Zero
 from wengert.ops.op import Op
@@ -62,9 +62,14 @@ def results(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found
         return False, [Found((params["n"],), np.dtype(np.int64))]
     if op.name == "require":
         return True, []
-    if op.shape is not None and all(is_inexact(dtype_of(a)) for a in _data(op, args)):
+    if op.name == "true_positions":
+        lengths = shape_of(args[0])
+        bound = int(np.prod(lengths)) if all(n.__class__ is int for n in lengths) else None
+        return False, [Found((Dyn(bound),), np.dtype(np.int64))]
+    data = _data(op, args)
+    if op.shape is not None and not isinstance(op, Zero) and data and all(is_inexact(dtype_of(a)) for a in data):
         shape = op.shape(*[Aval((), dtype_of(a)) if a.__class__ in SCALARS else a for a in args], **params)
-        return False, [Found(tuple(shape), np.result_type(*[_promoting(a) for a in _data(op, args)]))]
+        return False, [Found(tuple(shape), np.result_type(*[_promoting(a) for a in data]))]
     return _tried(op, args, params)
 
 
@@ -113,11 +118,6 @@ def _quietly(op: Op, args: Sequence[Any], params: dict) -> Any:
 
 
 def _tried(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found]]:
-    if op.name == "observe":
-        raise UnsupportedFunctionError(
-            "a question about values that are known only when the compiled program runs",
-            remedy="compute it outside of the compiled function, or use jit(f, fallback=True)",
-        )
     dims: dict[Any, Dim] = {}
     static: set[int] = set()
     for n in (n for a in args for n in shape_of(a)):
@@ -127,38 +127,56 @@ def _tried(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found]
             static.add(n)
     _dims_among(params, dims)
     key = None
-    if not dims:
-        types = [(shape_of(a), dtype_of(a), is_weak(a)) if not _is_structure(a) else id(a) for a in args]
-        key = (op.name, tuple(types), _key(params))
-        if key in _kept and not any(_is_structure(a) for a in args):
-            return _kept[key]
-    trials = []
-    for start in (0, 6) if dims else (0,):
-        free = [p for p in _PRIMES[start:] if p not in static]
+    if not dims and op.name != "observe" and not any(_is_structure(a) for a in args):
+        key = (op.name, tuple([(shape_of(a), dtype_of(a), is_weak(a)) for a in args]), _key(params))
+        if key in _kept:
+            return _kept[key][0]
+    wanted = len(_KINDS) if op.name == "observe" else 2  # what users ask may depend on the values in any way
+    trials: list[tuple[Any, dict[int, Any]]] = []
+    failure: Exception | None = None
+    for k, dummy in enumerate(_KINDS):
+        free = [p for p in _PRIMES[6 * (k % 2) :] if p not in static]
         numbers = dict(zip(dims, free, strict=False))
-        y = _quietly(op, [_dummy(a, numbers) for a in args], _with_numbers(params, numbers))
+        try:
+            y = _quietly(op, [_dummy(a, numbers, dummy) for a in args], _with_numbers(params, numbers))
+        except Exception as error:
+            failure = error
+            continue
         trials.append((y, {n: dims[d] for d, n in numbers.items()}))
-    y, back = trials[0]
-    several = y.__class__ is tuple
-    parts = list(y) if several else [y]
-    others = trials[-1][0]
-    other_parts = list(others) if several else [others]
-    found = [
-        Found(
-            tuple(
-                [
-                    back[n] if n in back else n if n == m else None
-                    for n, m in zip(shape_of(part), shape_of(other), strict=True)
-                ]
-            ),
-            dtype_of(part),
-            part.__class__ in SCALARS,
-        )  # fmt: skip
-        for part, other in zip(parts, other_parts, strict=True)
-    ]
+        if len(trials) == wanted:
+            break
+    if not trials:
+        raise failure or AssertionError
+    several = trials[0][0].__class__ is tuple
+    found = [_agreed([(y[k] if several else y, back) for y, back in trials])
+             for k in range(len(trials[0][0]) if several else 1)]  # fmt: skip
+    if isinstance(op, Zero) and op.shape is not None and not several:  # it knows better, or that it cannot be known
+        found = [found[0]._replace(shape=tuple(op.shape(*args, **params)))]
     if key is not None:
-        _kept[key] = (several, found)
+        _kept[key] = ((several, found), params)  # keys may be identities of what is in params
     return several, found
+
+
+def _agreed(trials: list[tuple[Any, dict[int, Any]]]) -> Found:
+    """What all trials say of a result."""
+    first, back = trials[0]
+    if dtype_of(first).kind not in "biufc" or len({len(shape_of(y)) for y, _ in trials}) > 1:
+        raise UnsupportedFunctionError(
+            "a question about values that are known only when the compiled program runs",
+            remedy="compute it outside of the compiled function, or use jit(f, fallback=True)",
+        )
+    shape = list(shape_of(first))
+    for axis, n in enumerate(shape):
+        lengths = [_length(n, shape_of(y)[axis], back, other) for y, other in trials]
+        shape[axis] = lengths[0] if all(m is lengths[0] or m == lengths[0] for m in lengths) else None
+    return Found(tuple(shape), np.result_type(*[dtype_of(y) for y, _ in trials]), first.__class__ in SCALARS)
+
+
+def _length(n: int, m: int, back: dict[int, Any], other_back: dict[int, Any]) -> Any:
+    """A length of the result: one that is known, one of the operands, or `None`, if the trials do not agree."""
+    if n in back and m in other_back and back[n] is other_back[m]:
+        return back[n]
+    return n if n == m else None
 
 
 def _is_structure(a: Any) -> bool:
@@ -195,16 +213,44 @@ def _with_numbers(value: Any, numbers: dict) -> Any:
     return value
 
 
-def _dummy(a: Any, numbers: dict) -> Any:
-    """An array of ones, and the identity where a matrix is square, so that systems can be solved."""
+def _dummy(a: Any, numbers: dict, values: Any) -> Any:
     if a.__class__ in SCALARS or (not isinstance(a, Sym) and dtype_of(a).kind in "iub"):
         return a
     dtype = dtype_of(a)
     if is_weak(a):
         return _SAMPLES[dtype]
     shape = tuple([numbers[n] if n.__class__ is Dim else n for n in shape_of(a)])
-    if dtype.kind in "iu":
-        return np.zeros(shape, dtype)
-    if len(shape) >= 2 and shape[-1] == shape[-2] and is_inexact(dtype):
-        return np.broadcast_to(np.diag(np.arange(1.0, shape[-1] + 1)).astype(dtype), shape)
-    return np.broadcast_to(np.ones((), dtype), shape)
+    return np.zeros(shape, dtype) if dtype.kind in "iub" else values(shape).astype(dtype)
+
+
+# What the trials are made with. They must not fail, so matrices are regular, and no two elements of a vector equal.
+
+
+def _rising(shape: tuple) -> np.ndarray:
+    n = int(np.prod(shape))
+    return (1 + np.arange(n) / max(n, 1)).reshape(shape)
+
+
+def _falling(shape: tuple) -> np.ndarray:
+    return -_rising(shape)[..., ::-1] if shape else np.asarray(0.5)
+
+
+def _mixed(shape: tuple) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=shape).round(1)
+
+
+def _identity(shape: tuple) -> np.ndarray:
+    if len(shape) >= 2 and shape[-1] == shape[-2]:
+        return np.broadcast_to(np.diag(np.arange(1.0, shape[-1] + 1)), shape).copy()
+    return _rising(shape)
+
+
+def _definite(shape: tuple) -> np.ndarray:
+    if len(shape) >= 2 and shape[-1] == shape[-2]:
+        n = shape[-1]
+        i = np.arange(n)
+        return np.broadcast_to(1.0 / (1 + np.abs(i[:, None] - i)) + np.diag(i + 1.0), shape).copy()
+    return _rising(shape)
+
+
+_KINDS = (_identity, _rising, _definite, _falling, _mixed)

@@ -147,7 +147,7 @@ def as_length(n: Any, bound: int | None = None) -> Any:
 
 
 def placed(shape: tuple, arrays: Sequence[Any], pattern: tuple) -> tuple[tuple, tuple]:
-    """A pattern with the bounds of its slices worked out, and the shape of what it reads from an array of this shape."""
+    """A pattern with the bounds of its slices worked out, and the shape of what it reads from such an array."""
     pattern = explicit(pattern, len(shape))
     new: list[Any] = []
     lengths: list[Any] = []

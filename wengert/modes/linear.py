@@ -45,7 +45,7 @@ from wengert.ops.elementwise import equal, where
 from wengert.ops.index import Scattered, index
 from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
 from wengert.ops.store import add_at, store, written
-from wengert.types import SCALARS, Aval, aval_of, dtype_of, is_inexact
+from wengert.types import SCALARS, Aval, aval_of, dtype_of, is_inexact, shape_of
 
 PASS, SCALE, SCALE2, SCALES, APPLY, PULLBACK, COMPONENT = range(7)
 
@@ -222,7 +222,7 @@ def pull(nodes: list[Any], cts: list[Any], *, consume: bool = False) -> None:
         elif kind is APPLY:
             _, op, inputs, places, args, params = node
             if op is index:
-                if len(args) > 1:
+                if len(args) > 1 and any(shape_of(a) for a in args[1:]):
                     times = _guarded_product
                 _accumulate_read(cts, inputs[0], ct, args, params["pattern"])
                 continue

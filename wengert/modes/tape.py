@@ -281,7 +281,7 @@ class Recorded:
                 self.nodes[k] = None
 
     def pull(self, cts: Sequence[Any], *, consume: bool = False, so_far: Sequence[Any] = ()) -> list[Any]:
-        """Cotangents of the inputs from those of the outputs; `None` is zero. They are added to what is there `so_far`."""
+        """Cotangents of the inputs from those of the outputs, added to what is there `so_far`; `None` is zero."""
         seeds: list[Any] = [*so_far, *[None] * (len(self.nodes) - len(so_far))]
         for k, ct in zip(self.outputs, cts, strict=True):
             if k is not None and ct is not None:

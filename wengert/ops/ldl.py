@@ -1,4 +1,4 @@
-"""The row for a = l d lᴴ with a unit lower triangular l and a diagonal d, of symmetric matrices that need not be positive.
+"""The row for a = l d lᴴ with a unit lower triangular l and a diagonal d, of symmetric matrices of any sign.
 
 With x = l⁻¹ a_dot l⁻ᴴ the diagonal of x is d_dot, and l_dot = l · (what is below the diagonal of x d⁻¹).
 """

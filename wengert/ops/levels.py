@@ -2,7 +2,7 @@
 
 Hardly any rule needs to know. Where eigenvalues coincide, though, their vectors are not determined by the matrix alone:
 a perturbation determines them, so the directions in which a matrix is differentiated are asked for (see Note [Repeated
-eigenvalues] in `spectra.py`).
+eigenvalues] in `repeated.py`).
 """
 
 from __future__ import annotations

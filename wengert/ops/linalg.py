@@ -249,7 +249,7 @@ def adjugate(a: Any, determinant: Any) -> Any:
     """The transposed matrix of cofactors, also of singular matrices."""
     around = borders(a)
     n, missing = shape_of(around)[-2:]
-    if missing == 0:
+    if missing.__class__ is not int or missing == 0:  # in a captured program the matrix is taken to be regular
         return column(column(determinant)) * inv(a)
     left = index(around, pattern=(Ellipsis, 0, slice(None), slice(None)))
     right = swapped(index(around, pattern=(Ellipsis, 1, slice(None), slice(None))))

@@ -14,8 +14,8 @@ eigenvalues, and vectors need not rotate among each other. That is right for eve
 Backwards, e is not known. V is a basis in general position (that which diagonalises some fixed matrix), in which a
 matrix g has a constant diagonal only if it is a multiple of the identity. So if the cotangents of the eigenvalues in a
 space agree, all of g is known (traces, sums over eigenvalues, projections onto whole eigenspaces are of this kind). If
-they do not agree (matrix functions put together from v and w), what is missing is nowhere to be had, and it is an error.
-If the cotangent of V sees rotations, the function depends on the choice of V, and it is an error, too.
+they do not agree (matrix functions put together from v and w), what is missing is nowhere to be had: an error. If the
+cotangent of V sees rotations, the function depends on the choice of V: an error, too.
 
 Second derivatives need the rotation at first order, which depends on more than h. They are refused, except for
 eigenvalues alone, forwards on whatever: there V, chosen for the outer direction, enters but once.
@@ -26,13 +26,14 @@ Values count as equal if they cannot be told apart in the precision of the matri
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert.errors import RepeatedValuesError
 from wengert.ops.derive import general, linear, zero
-from wengert.ops.elementwise import stop_gradient, where
+from wengert.ops.elementwise import stop_gradient
 from wengert.ops.levels import Levels, is_symbol, levels
 from wengert.ops.matrices import batch_of_one
 from wengert.ops.op import call
@@ -86,7 +87,25 @@ def _special(w: Any, size: int, zeros: bool) -> Any:
     return np.zeros((*shape_of(w)[:-1], count), bool)
 
 
-special = zero("special", _special, batch=batch_of_one(lambda: special))
+def may_coincide(w: Any, size: int, zeros: bool = False) -> bool:
+    """Whether values are repeated (or, with `zeros`, vanish), or are not known yet, in a program that is captured."""
+    return is_symbol(w) or shape_of(special(w, size=size, zeros=zeros))[-1] > 0
+
+
+def _unclear(w: Any, size: int, zeros: bool) -> Any:
+    found = np.any(np.sum(same_group(w, size), axis=-1) > 1, axis=-1, keepdims=True)
+    return found | np.any(is_null(w, size), axis=-1, keepdims=True) if zeros else found
+
+
+unclear = zero("unclear", _unclear, batch=batch_of_one(lambda: unclear))
+"""Whether values are repeated (or, with `zeros`, vanish), for each matrix of a stack."""
+
+special = zero(
+    "special",
+    _special,
+    batch=batch_of_one(lambda: special),
+    shape=lambda w, size, zeros: (*w.shape[:-1], None),  # known only when it is computed
+)
 """As many columns as there are reasons for care: none if all values are different (and, with `zeros`, not zero)."""
 
 _FEW_DIGITS = 1e-8
@@ -143,91 +162,18 @@ _FORWARDS = (
 )
 
 
-def first_order_only(v: Any, kind: str) -> Any:
-    """Vectors that must not be differentiated further."""
-    return steady(v, problem=_FIRST_ORDER, kind=kind) if levels(v) else v
+def first_order_only(v: Any, w: Any, size: int, kind: str) -> Any:
+    """Vectors that, if their values w are repeated, must not be differentiated further."""
+    if not levels(v):
+        return v
+    return steady(v, unclear(w, size=size, zeros=kind == "singular"), problem=_FIRST_ORDER, kind=kind)
 
 
-def forward_only(v: Any, outer: Levels, kind: str) -> Any:
+def forward_only(v: Any, w: Any, outer: Levels, size: int, kind: str) -> Any:
     """Vectors that stand in derivatives of values alone: along one known direction they may be differentiated."""
-    return steady(v, problem=_FORWARDS, kind=kind) if outer.others or len(outer.directions) > 1 else v
-
-
-def _gone(x: Any, problem: str, kind: str) -> Any:
-    if problem:
-        raise refusal(problem, kind)
-    return x
-
-
-gone = linear(
-    "gone",
-    _gone,
-    lambda ct, x, problem, kind: _gone(ct, problem, kind),
-    batch=lambda args, mapped, params: call(gone, *args, **params),
-    shape=lambda x, problem, kind: x.shape,
-)
-"""A tangent that is not known: an error as soon as anyone wants it, or has a cotangent for it; itself if no problem."""
-
-steady = general(
-    "steady",
-    lambda v, problem, kind: v,
-    (lambda v_dot, y, v, problem, kind: gone(v_dot, problem=problem, kind=kind),),
-    batch=lambda args, mapped, params: call(steady, *args, **params),
-    shape=lambda v, problem, kind: v.shape,
-)
-"""A value whose derivative is not known."""
-
-
-# ------------------------------------------------------------------------------------------------------ the watch
-
-_NOT_LEVEL = (
-    "the function's derivative in their vectors is not determined by the vectors and values, from which it was computed "
-    "in reverse mode"
-)
-_ROTATES = "the function depends on which of many possible vectors are chosen, so it has no derivative"
-_NOT_ALIGNED = "along this direction the vectors rotate in a way that is not linear in it"
-
-
-def _precision(x: Any) -> float:
-    return float(np.finfo(dtype_of(x)).eps) ** (2 / 3)
-
-
-def _check_level(ct: Any, together: Any, kind: str) -> Any:
-    differ = np.abs(ct[..., None, :] - ct[..., :, None])
-    top = np.max(np.abs(ct), axis=-1, keepdims=True, initial=0)[..., None]
-    if np.any((differ > top * _precision(ct)) & together):
-        raise refusal(_NOT_LEVEL, kind)
-    return np.zeros(())
-
-
-def _check_absent(ct: Any, nothing: Any) -> Any:
-    size = np.abs(ct)
-    if np.any((size > np.max(size, axis=-1, keepdims=True, initial=0) * _precision(ct)) & nothing):
-        raise refusal(_NOT_LEVEL, "singular")
-    return np.zeros(())
-
-
-def _check_still(ct: Any, mask: Any, kind: str, skew: bool) -> Any:
-    seen = np.abs(ct - np.conj(np.swapaxes(ct, -1, -2)) if skew else ct)
-    if np.any((seen > np.max(np.abs(ct), axis=(-2, -1), keepdims=True, initial=0) * _precision(ct)) & mask):
-        raise refusal(_ROTATES, kind)
-    return np.zeros(())
-
-
-def _batch_check(getter: Any) -> Any:
-    """The examples have a common answer, which is nothing: that there was no error."""
-
-    def rule(args: Any, mapped: Any, params: dict) -> Any:
-        call(getter(), *args, **params)
-        size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
-        return np.zeros(size)
-
-    return rule
-
-
-check_level = zero("check_level", _check_level, batch=_batch_check(lambda: check_level))
-check_absent = zero("check_absent", _check_absent, batch=_batch_check(lambda: check_absent))
-check_still = zero("check_still", _check_still, batch=_batch_check(lambda: check_still))
+    if not outer.others and len(outer.directions) <= 1:
+        return v
+    return steady(v, unclear(w, size=size, zeros=kind == "singular"), problem=_FORWARDS, kind=kind)
 
 
 def _batch_of_watch(getter: Any) -> Any:
@@ -240,29 +186,58 @@ def _batch_of_watch(getter: Any) -> Any:
     return rule
 
 
-def _after(check: Any, ct: Any) -> Any:
-    """A cotangent that has been looked at."""
-    del check
+def _gone(x: Any, bad: Any, problem: str, kind: str) -> Any:
+    if np.any(bad):
+        raise refusal(problem, kind)
+    return x
+
+
+gone = linear(
+    "gone",
+    _gone,
+    lambda ct, x, bad, problem, kind: gone(ct, bad, problem=problem, kind=kind),
+    batch=_batch_of_watch(lambda: gone),
+    shape=lambda x, bad, problem, kind: x.shape,
+)
+"""A tangent that, if anything is bad, is not known: an error as soon as anyone wants it, or has a cotangent for it."""
+
+steady = general(
+    "steady",
+    lambda v, bad, problem, kind: v,
+    (lambda v_dot, y, v, bad, problem, kind: gone(v_dot, bad, problem=problem, kind=kind), None),
+    batch=_batch_of_watch(lambda: steady),
+    shape=lambda v, bad, problem, kind: v.shape,
+)
+"""A value whose derivative, if anything is bad, is not known."""
+
+
+# ------------------------------------------------------------------------------------------------------ the watch
+
+_NOT_LEVEL = (
+    "the function's derivative in their vectors is not determined by the vectors and values, from which reverse mode "
+    "computes it"
+)
+_ROTATES = "the function depends on which of many possible vectors are chosen, so it has no derivative"
+_NOT_ALIGNED = "along this direction the vectors rotate in a way that is not linear in it"
+
+
+def _precision(x: Any) -> float:
+    return float(np.finfo(dtype_of(x)).eps) ** (2 / 3)
+
+
+def _level_back(ct: Any, together: Any, kind: str) -> Any:
+    differ = np.abs(ct[..., None, :] - ct[..., :, None])
+    top = np.max(np.abs(ct), axis=-1, keepdims=True, initial=0)[..., None]
+    if np.any((differ > top * _precision(ct)) & together):
+        raise refusal(_NOT_LEVEL, kind)
     return ct
 
 
-level = linear(
-    "level",
-    lambda d, together, kind: d,
-    lambda ct, d, together, kind: _after(check_level(ct, together, kind=kind), ct),
-    batch=_batch_of_watch(lambda: level),
-    shape=lambda d, together, kind: d.shape,
-)
-"""Tangents of values, as they are; cotangents must agree where values are repeated."""
-
-absent = linear(
-    "absent",
-    lambda d, nothing: d,
-    lambda ct, d, nothing: _after(check_absent(ct, nothing), ct),
-    batch=_batch_of_watch(lambda: absent),
-    shape=lambda d, nothing: d.shape,
-)
-"""Tangents of singular values, as they are; cotangents must be zero where the values are."""
+def _absent_back(ct: Any, nothing: Any) -> Any:
+    size = np.abs(ct)
+    if np.any((size > np.max(size, axis=-1, keepdims=True, initial=0) * _precision(ct)) & nothing):
+        raise refusal(_NOT_LEVEL, "singular")
+    return ct
 
 
 def _still(x: Any, mask: Any, kind: str, skew: bool) -> Any:
@@ -272,14 +247,38 @@ def _still(x: Any, mask: Any, kind: str, skew: bool) -> Any:
     return np.zeros(shape_of(x), dtype_of(x))
 
 
-still = linear(
-    "still",
-    _still,
-    lambda ct, x, mask, kind, skew: _after(
-        check_still(ct, mask, kind=kind, skew=skew), where(np.zeros(x.shape, bool), ct, 0)
-    ),
-    batch=_batch_of_watch(lambda: still),
-    shape=lambda x, mask, **params: x.shape,
-)
+def _still_back(ct: Any, mask: Any, kind: str, skew: bool) -> Any:
+    seen = np.abs(ct - np.conj(np.swapaxes(ct, -1, -2)) if skew else ct)
+    if np.any((seen > np.max(np.abs(ct), axis=(-2, -1), keepdims=True, initial=0) * _precision(ct)) & mask):
+        raise refusal(_ROTATES, kind)
+    return np.zeros(shape_of(ct), dtype_of(ct))
+
+
+def _watch(name: str, forwards: Callable, backwards: Callable) -> tuple[Any, Any]:
+    """Two rows, transposes of each other, each looking at what passes through it in its own way."""
+    there = linear(
+        name,
+        forwards,
+        lambda ct, x, mask, **params: back(ct, mask, **params),
+        batch=_batch_of_watch(lambda: there),
+        shape=lambda x, mask, **params: x.shape,
+    )
+    back = linear(
+        f"{name}_back",
+        backwards,
+        lambda ct, x, mask, **params: there(ct, mask, **params),
+        batch=_batch_of_watch(lambda: back),
+        shape=lambda x, mask, **params: x.shape,
+    )
+    return there, back
+
+
+level, level_back = _watch("level", lambda d, together, kind: d, _level_back)
+"""Tangents of values, as they are; cotangents must agree where values are repeated."""
+
+absent, absent_back = _watch("absent", lambda d, nothing: d, _absent_back)
+"""Tangents of singular values, as they are; cotangents must be zero where the values are."""
+
+still, still_back = _watch("still", _still, _still_back)
 """Zero, for the rotation (if `skew`) that a perturbation x would cause: where the mask holds x must be zero, and a
 cotangent must not see rotations."""

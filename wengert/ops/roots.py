@@ -12,14 +12,14 @@ import numpy as np
 
 from wengert.errors import RepeatedValuesError
 from wengert.ops.derive import general, zero
-from wengert.ops.elementwise import power
+from wengert.ops.elementwise import power, where
 from wengert.ops.index import index
 from wengert.ops.matrices import column
 from wengert.ops.products import matmul
 from wengert.types import dtype_of, shape_of
 
 
-def _roots_are_simple(z: Any, p: Any) -> Any:
+def _are_simple(z: Any, p: Any) -> Any:
     """A root is known to eps Σ |pₖ zᵏ| / |p'|; p' vanishes |p'| / |p''| away. If that is no farther, it is multiple."""
     first = np.polyder(p)
     error = float(np.finfo(dtype_of(p)).eps) * np.polyval(np.abs(p), np.abs(z))
@@ -30,10 +30,11 @@ def _roots_are_simple(z: Any, p: Any) -> Any:
             "derivatives of roots that coincide are infinite",
             remedy="use functions of the coefficients instead of such roots, or roots of a polynomial without them",
         )
-    return np.zeros(())
+    return np.ones(shape_of(z), bool)
 
 
-roots_are_simple = zero("roots_are_simple", _roots_are_simple)
+are_simple = zero("are_simple", _are_simple)
+"""True for each root; or an error."""
 
 
 def _powers(z: Any, n: int) -> Any:
@@ -41,10 +42,10 @@ def _powers(z: Any, n: int) -> Any:
 
 
 def _roots_rule(p_dot: Any, z: Any, p: Any) -> Any:
-    roots_are_simple(z, p)
     n = shape_of(p)[0]
     slopes = index(p, pattern=(slice(0, n - 1),)) * np.arange(n - 1, 0, -1).astype(dtype_of(p))
-    return -matmul(_powers(z, n), p_dot) / matmul(_powers(z, n - 1), slopes)
+    slope = where(are_simple(z, p), matmul(_powers(z, n - 1), slopes), 1)
+    return -matmul(_powers(z, n), p_dot) / slope
 
 
 roots = general("roots", lambda p: np.roots(p), (_roots_rule,))

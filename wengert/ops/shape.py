@@ -38,11 +38,13 @@ transpose = linear(
 
 
 def _broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
+    if any(n.__class__ is not int and not hasattr(n, "dtype") for n in shape):
+        return filled(x, shape)
     if isinstance(x, (float, np.generic)):
         if math.prod(shape) <= _SMALL:
-            filled = np.empty(shape, dtype_of(x))
-            filled.fill(x)
-            return filled
+            whole = np.empty(shape, dtype_of(x))
+            whole.fill(x)
+            return whole
     return np.broadcast_to(x, shape)
 
 

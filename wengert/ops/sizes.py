@@ -22,6 +22,16 @@ iota = zero("iota", lambda n: np.arange(n))
 """0, 1, …, n − 1. It has no operands."""
 
 
+true_positions = zero("true_positions", np.flatnonzero)
+"""Where a mask is true, counted in C order. How many there are is known only when it is computed."""
+
+
+def counting(n: Any) -> Any:
+    """0, 1, …, n − 1, where n may be known only when a captured program runs."""
+    symbol = getattr(n, "sym", n)
+    return np.arange(n) if n.__class__ is int else symbol.owner.process(iota, (), {"n": n})
+
+
 def error_class(name: str) -> type[Exception]:
     """The exception class that a `require` names."""
     return np.linalg.LinAlgError if name == "LinAlgError" else getattr(builtins, name)

@@ -4,8 +4,8 @@ With x = v⁻¹ a_dot v, eigenvalues have the tangent diag x, and eigenvectors v
 2008; Townsend 2016 for the singular value decomposition). `eigh` follows the convention that a function of symmetric
 matrices symmetrises its argument, as `cholesky` does.
 
-Where values coincide, vectors are not determined: see Note [Repeated eigenvalues] in `repeated.py`. For that case `eigh`
-and `svd` have second rows, with an operand more that says which vectors to choose.
+Where values coincide, vectors are not determined: see Note [Repeated eigenvalues] in `repeated.py`. For that case
+`eigh` and `svd` have second rows, with an operand more that says which vectors to choose.
 """
 
 from __future__ import annotations
@@ -41,16 +41,15 @@ from wengert.ops.repeated import (
     groups,
     is_null,
     level,
+    may_coincide,
     null,
     refusal,
     same_group,
-    special,
     still,
     tilt_of,
 )
 from wengert.ops.shape import astype, imag, real, sum
 from wengert.types import dtype_of, ndim_of, shape_of
-
 
 # ------------------------------------------------------------------------------------------------------------- gaps
 
@@ -140,8 +139,7 @@ def _eigh_repeated(a: Any, tilt: Any, lower: bool, driver: str | None = None) ->
 def _eigh_repeated_rule(a_dot: Any, y: Any, a: Any, tilt: Any, lower: bool, driver: Any = None) -> tuple[Any, Any]:
     w, v = y
     n = shape_of(w)[-1]
-    if shape_of(special(w, size=n, zeros=False))[-1]:
-        v = first_order_only(v, "eigen")
+    v = first_order_only(v, w, n, "eigen")
     together = groups(w, size=n)
     x = matmul(adjoint(v), matmul(hermitian_part(a_dot), v))
     turn = safe_inverse(row(w) - column(w), together) * x + still(
@@ -165,17 +163,17 @@ def eigh(a: Any, lower: bool, driver: str | None = None, along: Any = None) -> t
     `along` is a tangent that vectors are used with, if `a` itself is not differentiated.
     """
     w, v = eigh_distinct(a, lower=lower, driver=driver)
-    if not shape_of(special(w, size=shape_of(w)[-1], zeros=False))[-1]:
+    if not may_coincide(w, shape_of(w)[-1]):
         return w, v
     return eigh_repeated(a, hermitian_part(tilt_of(a, along)), lower=lower, driver=driver)
 
 
 def _eigvalsh_rule(a_dot: Any, y: Any, a: Any, lower: bool) -> Any:
     v = eigh(a, lower=lower, along=a_dot)[1]
-    special_case = bool(shape_of(special(y, size=shape_of(y)[-1], zeros=False))[-1])
+    special_case = may_coincide(y, shape_of(y)[-1])
     outer = levels(a)
     if special_case:
-        v = forward_only(v, outer, "eigen")
+        v = forward_only(v, y, outer, shape_of(y)[-1], "eigen")
     d = _real(sum(conj(v) * matmul(hermitian_part(a_dot), v), axis=(ndim_of(a) - 2,)))
     return _shared(d, groups(y, size=shape_of(y)[-1])) if special_case and is_symbol(a_dot) and not outer else d
 
@@ -221,12 +219,13 @@ generalized_distinct = general(
 def eigh_generalized(a: Any, b: Any, lower: bool) -> tuple[Any, Any]:
     """Of a v = b v w with a positive definite b, and vᴴ b v = 1."""
     w, v = generalized_distinct(a, b, lower=lower)
-    if not shape_of(special(w, size=shape_of(w)[-1], zeros=False))[-1]:
+    if not may_coincide(w, shape_of(w)[-1]):
         return w, v
     factor = cholesky(b if lower else adjoint(b))  # b = l lᴴ, so l⁻¹ a l⁻ᴴ has the same eigenvalues, and vectors lᴴ v
     half = solve_triangular(factor, hermitian_part(a), lower=True, unit=False)
     w, v = eigh(solve_triangular(factor, adjoint(half), lower=True, unit=False), lower=True)
     return w, solve_triangular(adjoint(factor), v, lower=False, unit=False)
+
 
 # -------------------------------------------------------------------------------------------------- general matrices
 
@@ -234,9 +233,8 @@ def eigh_generalized(a: Any, b: Any, lower: bool) -> tuple[Any, Any]:
 def _eig_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
     """LAPACK scales vectors to length one, with a largest component that is real; so that must stay."""
     w, v = y
-    check_distinct(w)
     x = solve(v, matmul(a_dot, v))
-    turned = matmul(v, safe_inverse(row(w) - column(w), np.eye(shape_of(w)[-1], dtype=bool)) * x)
+    turned = matmul(v, safe_inverse(row(w) - column(w), itself(w)) * x)
     along = sum(conj(v) * turned, axis=(ndim_of(v) - 2,))
     drift = _real(along)
     if dtype_of(v).kind == "c":
@@ -255,17 +253,17 @@ largest = zero("largest", _largest, batch=batch_of_one(lambda: largest))
 """One where the element of largest size stands in each column, and zeros."""
 
 
-
-def _check_distinct(w: Any) -> Any:
+def _itself(w: Any) -> Any:
     n = shape_of(w)[-1]
     top = np.max(np.abs(w), axis=-1, keepdims=True, initial=0)[..., None]
     close = np.abs(w[..., None, :] - w[..., :, None]) <= top * (n * float(np.finfo(dtype_of(w)).eps))
     if np.sum(close) > w.size:
         raise refusal("eigenvectors of a matrix that is not symmetric have no derivative there (eigvals has)", "eigen")
-    return np.zeros(shape_of(w)[:-1])
+    return close
 
 
-check_distinct = zero("check_distinct", _check_distinct, batch=batch_of_one(lambda: check_distinct))
+itself = zero("itself", _itself, batch=batch_of_one(lambda: itself))
+"""Which eigenvalue is equal to which: each to itself; or an error."""
 
 eig = general("eig", lambda a: tuple(np.linalg.eig(a)), (_eig_rule,), batch=batch_of_one(lambda: eig))
 """Eigenvalues and right eigenvectors; real if all eigenvalues are, as NumPy has it."""
@@ -287,8 +285,8 @@ def _eigvals_tangent(a_dot: Any, v: Any) -> Any:
 
 # --------------------------------------------------------------------------------------------------- singular values
 #
-# Pairs of singular vectors turn by u (p + q) and v (p − q), where p comes from the Hermitian part of x = uᴴ a_dot v with
-# the differences of singular values, q from the rest with their sums. So u vᴴ, in which p cancels, does not mind
+# Pairs of singular vectors turn by u (p + q) and v (p − q), where p comes from the Hermitian part of x = uᴴ a_dot v
+# with the differences of singular values, q from the rest with their sums. So u vᴴ, in which p cancels, does not mind
 # if singular values are equal, but for those that are zero.
 
 
@@ -356,8 +354,7 @@ def _svd_repeated(a: Any, tilt: Any) -> tuple[Any, Any, Any]:
 
 def _svd_repeated_rule(a_dot: Any, y: Any, a: Any, tilt: Any) -> tuple[Any, Any, Any]:
     m, n = shape_of(a)[-2:]
-    if shape_of(special(y[1], size=max(m, n), zeros=True))[-1]:
-        y = (first_order_only(y[0], "singular"), y[1], y[2])
+    y = (first_order_only(y[0], y[1], max(m, n), "singular"), y[1], y[2])
     parts = _svd_parts(a_dot, y)
     u, s, v, right, x, symmetric, _ = parts
     k = shape_of(s)[-1]
@@ -412,7 +409,7 @@ svd_repeated = general(
 def svd(a: Any, along: Any = None) -> tuple[Any, Any, Any]:
     """a = u s vh with as many singular values, in descending order, as the smaller side has. `along` as for `eigh`."""
     u, s, vh = svd_distinct(a)
-    if not shape_of(special(s, size=max(shape_of(a)[-2:]), zeros=True))[-1]:
+    if not may_coincide(s, max(shape_of(a)[-2:]), zeros=True):
         return u, s, vh
     return svd_repeated(a, tilt_of(a, along))
 
@@ -420,10 +417,10 @@ def svd(a: Any, along: Any = None) -> tuple[Any, Any, Any]:
 def _svdvals_rule(a_dot: Any, y: Any, a: Any) -> Any:
     u, _, vh = svd(a, along=a_dot)
     size = max(shape_of(a)[-2:])
-    special_case = bool(shape_of(special(y, size=size, zeros=True))[-1])
+    special_case = may_coincide(y, size, zeros=True)
     outer = levels(a)
     if special_case:
-        u = forward_only(u, outer, "singular")
+        u = forward_only(u, y, outer, size, "singular")
     d = _real(sum(conj(u) * matmul(a_dot, adjoint(vh)), axis=(ndim_of(a) - 2,)))
     if special_case and is_symbol(a_dot) and not outer:
         return _shared(where(null(y, size=size), 0, d), groups(y, size=size))

@@ -13,7 +13,7 @@ Divided differences of numbers that are close are integrals of a derivative of f
 
     f[w₀, …, wₖ] = ∫ f⁽ᵏ⁾(Σ λⱼ wⱼ) dλ   over the simplex λ ≥ 0, Σ λⱼ = 1
 
-of those that are far apart, quotients of differences. Both come with an estimate of their error; the better one is taken.
+of those that are far apart, quotients of differences. Both come with an estimate of their error, which decides.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ from wengert.ops.index import (
 )
 from wengert.ops.op import Traced
 from wengert.ops.shape import broadcast_to, reshape
+from wengert.ops.sizes import counting
 from wengert.types import ndim_of, shape_of
 
 
@@ -69,6 +70,15 @@ def _fitted(part: Any, v: Any) -> Any:
     return unfit(part, v.shape, v.dtype)
 
 
+def _numbered(shape: tuple) -> Any:
+    """A different number for each place of a shape with lengths that are known only when a captured program runs."""
+    total: Any = 0
+    for axis, n in enumerate(shape):
+        along = reshape(counting(n), shape=(n, *(1,) * (len(shape) - axis - 1)))
+        total = total * getattr(n, "sym", n) + along
+    return total
+
+
 def _where_last(part: Any, arrays: Any, pattern: tuple, shape: tuple[int, ...]) -> Any:
     """`part`, and zero for elements that were written again later: each write leaves its number, the last one remains.
 
@@ -76,7 +86,10 @@ def _where_last(part: Any, arrays: Any, pattern: tuple, shape: tuple[int, ...]) 
     """
     if not any(ndim_of(a) for a in arrays):
         return part
-    numbers = np.arange(math.prod(shape_of(part)), dtype=np.int64).reshape(shape_of(part))
+    if all(n.__class__ is int for n in shape_of(part)):
+        numbers = np.arange(math.prod(shape_of(part)), dtype=np.int64).reshape(shape_of(part))
+    else:
+        numbers = _numbered(shape_of(part))
     left = index(store(np.zeros(shape, np.int64), numbers, *arrays, pattern=pattern), *arrays, pattern=pattern)
     return where(equal(left, numbers), part, 0)
 

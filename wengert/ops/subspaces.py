@@ -1,4 +1,4 @@
-"""The row for a basis of a null space, which is not determined by the matrix.
+"""Rows for a basis of a null space, which is not determined by the matrix.
 
 Of a n = 0 it follows that a_dot n + a n_dot = 0. The part of n_dot in the row space is −a⁺ a_dot n; the rest turns n
 within the null space, and is nobody's business: a function of n that is a function of the matrix does not see it. In
@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.errors import RepeatedValuesError
 from wengert.ops.derive import general, multilinear, unfit, zero
 from wengert.ops.linalg import pinv
-from wengert.ops.matrices import batch_of_stacks, swapped
+from wengert.ops.matrices import batch_of_one, batch_of_stacks, swapped
 from wengert.ops.products import matmul
 from wengert.ops.repeated import refusal
 from wengert.types import dtype_of, shape_of
@@ -28,27 +29,34 @@ def _null_basis(a: Any, like: Any, rcond: float) -> Any:
     return space @ (u @ turn)
 
 
-def _check_turn(ct: Any, v: Any) -> Any:
+def _turn_back(ct: Any, v: Any) -> Any:
     seen = np.swapaxes(v, -1, -2) @ ct
-    seen = np.abs(seen - np.conj(np.swapaxes(seen, -1, -2)))
+    turned = np.abs(seen - np.conj(np.swapaxes(seen, -1, -2)))
     precision = float(np.finfo(dtype_of(ct)).eps) ** (2 / 3)
-    if np.any(seen > precision * np.max(np.abs(ct), axis=(-2, -1), keepdims=True, initial=0)):
+    if np.any(turned > precision * np.max(np.abs(ct), axis=(-2, -1), keepdims=True, initial=0)):
         raise refusal("the function depends on which of many possible bases is chosen, so it has no derivative", "null")
-    return np.zeros(shape_of(seen)[:-2])
+    return np.zeros(shape_of(seen), dtype_of(seen))
 
 
-check_turn = zero("check_turn", _check_turn, batch=batch_of_stacks(lambda: check_turn))
-
-
-def _turn_transpose(ct: Any, v: Any, z: Any) -> Any:
-    check_turn(ct, v)
-    return unfit(matmul(swapped(v), ct) * 0, z.shape, z.dtype)
-
+turn_back = general(
+    "turn_back",
+    _turn_back,
+    (
+        lambda ct_dot, y, ct, v: matmul(swapped(v), ct_dot) * 0,
+        lambda v_dot, y, ct, v: matmul(swapped(v_dot), ct) * 0,
+    ),
+    batch=batch_of_stacks(lambda: turn_back),
+    shape=lambda ct, v: (*np.broadcast_shapes(v.shape[:-2], ct.shape[:-2]), v.shape[-1], ct.shape[-1]),
+)
+"""Zero, and an error if vᵀ ct is not symmetric."""
 
 turn = multilinear(
     "turn",
     lambda v, z: v @ z,
-    (lambda ct, v, z: unfit(matmul(ct, swapped(z)), v.shape, v.dtype), _turn_transpose),
+    (
+        lambda ct, v, z: unfit(matmul(ct, swapped(z)), v.shape, v.dtype),
+        lambda ct, v, z: unfit(turn_back(ct, v), z.shape, z.dtype),
+    ),
     batch=batch_of_stacks(lambda: turn),
     shape=lambda v, z: (*np.broadcast_shapes(v.shape[:-2], z.shape[:-2]), v.shape[-2], z.shape[-1]),
 )
@@ -70,3 +78,16 @@ null_basis = general(
     shape=lambda a, like, rcond: (*np.broadcast_shapes(a.shape[:-2], like.shape[:-2]), *like.shape[-2:]),
 )
 """An orthonormal basis of the null space, the one closest to one that is given; the rank does not change."""
+
+
+def _reflecting(w: Any) -> Any:
+    if np.any(np.linalg.svd(w, compute_uv=False)[..., -1:] <= 1e-10):
+        raise RepeatedValuesError(
+            "a complete q of a matrix with a column of only zeros below the diagonal: there LAPACK's factor jumps",
+            remedy="use mode='reduced' (in SciPy 'economic')",
+        )
+    return np.ones(shape_of(w), bool)
+
+
+reflecting = zero("reflecting", _reflecting, batch=batch_of_one(lambda: reflecting))
+"""True for each element of q₁ − e₁, if the columns of q come from as many reflections; or an error."""

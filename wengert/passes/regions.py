@@ -41,7 +41,23 @@ def _cond(node: Node, scope: Scope) -> Rewritten:
         x, y = _from_outside(a, then, args), _from_outside(b, orelse, args)
         if x is not None and y is not None and x.type == out.type and operand_key(x) == operand_key(y):
             scope.env[out] = x
-    return _constants_inside(node, 1)
+    return _known_inside(node) or _constants_inside(node, 1)
+
+
+def _known_inside(node: Node) -> Rewritten:
+    """A branch that is taken knows what the condition was, if it is also given the condition."""
+    pred, args = node.args[0], node.args[1:]
+    places = [i for i, a in enumerate(args) if a is pred]
+    if not places:
+        return None
+    params = dict(node.params)
+    for key, truth in (("then", True), ("orelse", False)):
+        answer = const(truth if pred.type.weak else np.bool_(truth))
+        block = node.params[key]
+        params[key] = with_env(block, {block.params[i]: answer for i in places})
+    if all(params[key] is p for key, p in node.params.items()):
+        return None
+    return Node(node.op, node.args, params, node.outs, node.sizes, node.source)
 
 
 def _from_outside(result: Operand, block: Block, args: tuple[Operand, ...]) -> Operand | None:

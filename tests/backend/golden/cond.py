@@ -1,6 +1,3 @@
-import numpy as np
-
-
 def f(x, t):
     """Takes x, float64 (3,); t, float64. Returns float64 (3,), float64."""
     a = x * 2.0

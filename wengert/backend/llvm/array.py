@@ -99,9 +99,11 @@ def strides_of(cx: Context, buffer: Buffer) -> list[ir.Value]:
 
 def same_known_lengths(a: Sequence[ir.Value], b: Sequence[ir.Value]) -> bool:
     """Whether lengths are the same for sure: equal constants, or the very same value."""
-    return len(a) == len(b) and all(
-        x is y or (known(x) is not None and known(x) == known(y)) for x, y in zip(a, b, strict=True)
-    )
+    return len(a) == len(b) and all(same_length(x, y) for x, y in zip(a, b, strict=True))
+
+
+def same_length(x: ir.Value, y: ir.Value) -> bool:
+    return x is y or (known(x) is not None and known(x) == known(y))
 
 
 # ------------------------------------------------------------------------------------------------------------- views

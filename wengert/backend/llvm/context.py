@@ -15,9 +15,13 @@ from typing import Any
 
 from llvmlite import ir
 
-from wengert.backend.llvm.buffer import I1, I8, I32, I64, POINTER, VOID, known
+from wengert.backend.llvm.buffer import I8, I32, I64, POINTER, VOID, known
 from wengert.backend.llvm.faults import FIRST, HOLES, OK, RAISED, Fault
 from wengert.ir.node import Source
+
+
+STACK_FOR_SCRATCH = 1 << 15
+"""At most so many bytes of the stack are used for scratch memory."""
 
 
 class Context:
@@ -36,6 +40,8 @@ class Context:
         self.jump = self.builder.branch(start)  # slots and their initial values are inserted before it
         self.builder.position_at_end(start)
         self.faults: list[Fault] = []
+        self._numbers: dict[Fault, int] = {}
+        self._stacked = 0
         self.kept: list[Any] = []
         self.addresses: dict[str, int] = {}
         self.source: Source | None = None
@@ -52,10 +58,8 @@ class Context:
             return
         assert len(values) <= HOLES
         fault = Fault(kind, message, self.source)
-        if fault in self.faults:
-            number = self.faults.index(fault)
-        else:
-            number = len(self.faults)
+        number = self._numbers.setdefault(fault, len(self.faults))
+        if number == len(self.faults):
             self.faults.append(fault)
         with self.unlikely(condition):
             for k, value in enumerate(values):
@@ -143,7 +147,8 @@ class Context:
         Small static amounts come from the stack; all others are freed when the kernel ends.
         """
         if isinstance(nbytes, int):
-            if nbytes <= 1024:
+            if nbytes <= 1024 and self._stacked + nbytes <= STACK_FOR_SCRATCH:
+                self._stacked += nbytes
                 place = self.on_stack(I8, max(nbytes, 1))
                 place.align = 64
                 return place
@@ -245,6 +250,3 @@ class GrowingMemory:
             builder.store(fresh, self.pointer)
             builder.store(wanted, self.capacity)
         return self.current()
-
-
-TRUE, FALSE = I1(1), I1(0)

@@ -162,7 +162,7 @@ class Stacked:
         for v, slot in zip(outs, self.slots, strict=True):
             part = list(v.type.shape[1:])
             known_before = count is not None and all(isinstance(n, int) for n in part)
-            self.buffers.append(em.allocate(slot, [count, *[I64(n) for n in part]]) if known_before else None)  # type: ignore[list-item]
+            self.buffers.append(em.allocate(slot, [count, *[I64(n) for n in part]]) if known_before else None)
 
     def put(self, inner: Frame, results: Sequence[Operand], turn: ir.Value) -> None:
         em = self.em

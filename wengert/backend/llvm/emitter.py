@@ -139,7 +139,7 @@ class Emitter:
                     "an array has length {0} along an axis where {1} was expected", length, I64(n),
                 )  # fmt: skip
                 lengths[k] = I64(n)
-            elif isinstance(n, Dyn) and n.bound is not None and (known(length) is None or known(length) > n.bound):
+            elif isinstance(n, Dyn) and n.bound is not None and not _is_at_most(length, n.bound):
                 cx.fail_if(
                     cx.builder.icmp_unsigned(">", length, I64(n.bound)), "ValueError",
                     "an array has length {0} along an axis where at most {1} was expected", length, I64(n.bound),
@@ -199,11 +199,9 @@ class Emitter:
 
     def in_scratch(self, array: Array) -> Buffer:
         """A copy of the array in scratch memory."""
-        count = [known(n) for n in array.lengths]
-        nbytes: Any = None
-        if None not in count:
-            nbytes = int(np.prod(count, dtype=object)) * array.dtype.itemsize  # type: ignore[arg-type]
-        pointer = self.cx.scratch(nbytes if nbytes is not None else self.byte_count(array.lengths, array.dtype))
+        nbytes = self.byte_count(array.lengths, array.dtype)
+        static = known(nbytes)
+        pointer = self.cx.scratch(nbytes if static is None else static)
         buffer = Buffer(pointer, array.lengths, None, array.dtype, writable=True)
         self.fill(array, buffer)
         return buffer
@@ -265,6 +263,11 @@ class Emitter:
 
 POLL_EVERY = 1 << 20
 """Steps of loops between two looks whether the user pressed Ctrl-C: well under a millisecond for the cheapest steps."""
+
+
+def _is_at_most(length: ir.Value, bound: int) -> bool:
+    n = known(length)
+    return n is not None and n <= bound
 
 
 def _dot(builder: ir.IRBuilder, indices: Sequence[ir.Value], strides: Sequence[ir.Value]) -> ir.Value:

@@ -14,6 +14,11 @@ import llvmlite.binding as llvm
 from wengert.backend.llvm import natives
 
 
+SHORT, LONG = 500, 1500
+"""Lines of IR. Making vectors of straight-line code takes ten times as long as all else, so only short modules get it;
+long ones do without several copies of each loop's body."""
+
+
 @functools.cache
 def _initialised() -> llvm.Target:
     llvm.initialize_native_target()
@@ -40,10 +45,11 @@ class Code:
         module = llvm.parse_assembly(text)
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
-        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        lines = text.count("\n")
+        options = llvm.create_pipeline_tuning_options(speed_level=3 if lines < LONG else 2)
         options.loop_vectorization = True
-        options.slp_vectorization = True
-        options.loop_interleaving = True
+        options.slp_vectorization = lines < SHORT
+        options.loop_interleaving = lines < LONG
         options.loop_unrolling = True
         builder = llvm.create_pass_builder(machine, options)
         passes = builder.getModulePassManager()

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numpy._core import _multiarray_umath
+from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
 from wengert.backend.llvm.buffer import I8, I32, I64, POINTER, VOID, is_native
 from wengert.backend.llvm.faults import RECORD

@@ -2,9 +2,9 @@
 
 The kernel of a program takes the place for fault values, its inputs and the places of its outputs. Inputs are never
 written to and outputs overlap nothing, which is what `noalias` says. Around it stands `call(record, table)`, which
-takes all of them from a table of pointers: an array's data; the address of a scalar; for an axis whose length is known only
-at run time, the address of that length. A result with such an axis comes as a descriptor, memory that belongs to the
-caller (`free`) and lengths, because nobody knows before how much is needed.
+takes all of them from a table of pointers: an array's data; the address of a scalar; for an axis whose length is known
+only at run time, the address of that length. A result with such an axis comes as a descriptor, memory that belongs to
+the caller (`free`) and lengths, because nobody knows before how much is needed.
 """
 
 from __future__ import annotations

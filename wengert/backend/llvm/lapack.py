@@ -332,6 +332,9 @@ def lu(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
 
 # ---------------------------------------------------------------------------------------------------------- spectra
 
+_SAME_SIGNS = "dD"
+"""In single precision the builds of LAPACK that NumPy and SciPy bring choose different signs of vectors."""
+
 
 def _symmetric(cx: Any, a: Buffer, w_out: Buffer, v_out: Buffer | None, lower: bool) -> str:
     d, n = a.dtype, a.lengths[-1]
@@ -371,8 +374,7 @@ def _symmetric(cx: Any, a: Buffer, w_out: Buffer, v_out: Buffer | None, lower: b
 
 @_rule
 def eigh(cx: Any, inputs: list[Buffer], outs: list[Buffer], lower: bool, driver: str | None = None) -> Any:
-    if driver is not None or inputs[0].dtype != outs[1].dtype or outs[1].dtype.char not in "dD":
-        # In single precision the builds of LAPACK that NumPy and SciPy have choose different signs.
+    if driver is not None or inputs[0].dtype != outs[1].dtype or outs[1].dtype.char not in _SAME_SIGNS:
         return NotImplemented
     return _symmetric(cx, inputs[0], outs[0], outs[1], lower)
 
@@ -423,7 +425,7 @@ def _singular(cx: Any, a: Buffer, u_out: Buffer | None, s_out: Buffer, v_out: Bu
 
 @_rule
 def svd(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
-    if inputs[0].dtype != outs[0].dtype:
+    if inputs[0].dtype != outs[0].dtype or outs[0].dtype.char not in _SAME_SIGNS:
         return NotImplemented
     return _singular(cx, inputs[0], outs[0], outs[1], outs[2])
 

@@ -98,7 +98,7 @@ class _Plain:
         outputs: list[Any] = []
         for type in kernel.outputs:
             if type.is_static:
-                out: Any = np.empty(type.shape, type.dtype)  # type: ignore[arg-type]
+                out: Any = np.empty(type.shape, type.dtype)
                 table.append(out.__array_interface__["data"][0])
             else:
                 out = (ctypes.c_int64 * (1 + len(dynamic_axes(type))))()
@@ -126,7 +126,8 @@ def _as_argument(arg: Any, type: Type, k: int) -> np.ndarray:
     if array.dtype.newbyteorder("=") != type.dtype:
         if type.shape or not np.can_cast(array.dtype, type.dtype, "same_kind"):
             raise TypeError(f"argument {k} has dtype {array.dtype}, not {type.dtype}")
-        array = array.astype(type.dtype)
+        array = type.dtype.type(arg) if isinstance(arg, int) else array.astype(type.dtype)  # which may overflow
+        array = np.asarray(array)
     if array.ndim != type.ndim or any(
         n != m if isinstance(n, int) else n.bound is not None and m > n.bound
         for n, m in zip(type.shape, array.shape, strict=True)

@@ -50,6 +50,9 @@ WHOLE: Path = ("whole",)
 
 Reads = dict[Var, Path]
 
+DEEPEST = 40
+"""Expressions that are computed while they are read have at most so many ops inside each other."""
+
 
 @dataclass(eq=False)
 class Slot:
@@ -147,6 +150,7 @@ def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool])
     uses = Counter(a for node in block.nodes for a in _operands(node) if isinstance(a, Var))
     uses.update(r for r in block.results if isinstance(r, Var))
     sole_reader: dict[Var, tuple[Node, int] | None] = {}
+    depth: dict[Var, int] = {}
     for node in block.nodes:
         for k, a in enumerate(_operands(node)):
             if isinstance(a, Var):
@@ -165,8 +169,11 @@ def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool])
                 reader = sole_reader.get(v)
                 if uses[v] > 1 or (reader is not None and not _may_compute(reader, native)):
                     kind = Kind.MADE
-            if v in forced:
+            depth[v] = 1 + max((depth.get(a, 0) for a in node.args if isinstance(a, Var)), default=0)
+            if v in forced or (kind is Kind.LAZY and depth[v] > DEEPEST):
                 kind = Kind.MADE
+            if kind is not Kind.LAZY:
+                depth[v] = 0
             kinds[v] = kind
             reads[v] = {v: WHOLE} if kind is Kind.MADE else passed_on
 
@@ -269,10 +276,10 @@ def _place_writers(plan: BlockPlan) -> set[Var]:
         if isinstance(r, Var):
             readers.setdefault(r, []).append(len(plan.block.nodes))
     by_version: dict[Var, list[Var]] = {}
-    for v, read in plan.reads.items():
-        if plan.kinds[v] in (Kind.LAZY, Kind.VIEW):
-            for version in read:
-                by_version.setdefault(version, []).append(v)
+    for w, read in plan.reads.items():
+        if plan.kinds[w] in (Kind.LAZY, Kind.VIEW):
+            for version_read in read:
+                by_version.setdefault(version_read, []).append(w)
     for i, node in enumerate(plan.block.nodes):
         if node.op.name not in traits.WRITERS:
             continue
@@ -435,9 +442,8 @@ def _number(plan: BlockPlan, counter: Iterable[int]) -> None:
     plan.start = next(draw)
     for i, _ in enumerate(plan.block.nodes):
         start = next(draw)
-        for (n, _), child in plan.inner.items():
-            if n == i:
-                _number(child, draw)
+        for child in _inner(plan, i):
+            _number(child, draw)
         plan.positions.append((start, next(draw)))
     plan.end = next(draw)
 
@@ -455,9 +461,13 @@ def _lifetimes(plan: BlockPlan, slots: dict[int, Slot]) -> None:
             read = plan.last.get(v, i)
             until = plan.end if read >= len(plan.block.nodes) else plan.positions[max(read, i)][1]
             slot.last = max(slot.last, end, until)
-        for (n, _), child in plan.inner.items():
-            if n == i:
-                _lifetimes(child, slots)
+        for child in _inner(plan, i):
+            _lifetimes(child, slots)
+
+
+def _inner(plan: BlockPlan, i: int) -> list[BlockPlan]:
+    """The plans of the blocks of a node, in the order in which they are written."""
+    return [plan.inner[i, which] for which in ("test", "body", "then", "orelse") if (i, which) in plan.inner]
 
 
 def lay_out(slots: list[Slot], alignment: int = 64) -> int:

@@ -25,6 +25,7 @@ from wengert.backend.llvm.buffer import (
     contiguous_strides,
     known,
     load_element,
+    offset_of,
     plus,
     product,
     register_type,
@@ -34,7 +35,7 @@ from wengert.backend.llvm.buffer import (
 from wengert.backend.llvm.composed import joint_lengths, pointwise
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import Emitter, Frame, constant
-from wengert.ir.node import Node, Type
+from wengert.ir.node import Dyn, Node, Type
 
 Combine = Callable[[Scalar, Scalar], Scalar]
 FAST_SUM = ("reassoc", "contract", "nsz")
@@ -89,11 +90,8 @@ def _operand(em: Emitter, frame: Frame, node: Node) -> Array:
     dtypes = [a.type.dtype for a in node.args]
     name = node.op.name
     if name == "weighted_sum":
-        ndim = max(a.ndim for a in arrays)
-        shape = np.broadcast_shapes(*[a.type.shape for a in node.args]) if all(
-            a.type.is_static for a in node.args) else max((a.type.shape for a in node.args), key=len)  # fmt: skip
-        lengths = joint_lengths(cx, [a.type for a in node.args], arrays, Type(shape, out))
-        assert len(lengths) == ndim
+        types = [a.type for a in node.args]
+        lengths = joint_lengths(cx, types, arrays, Type(_joint_shape(types), out))
         weak = [a.type.weak for a in node.args]
         return pointwise(cx, lengths, out, arrays, lambda v: scalars.emit(cx, "multiply", {}, out, v, dtypes, weak))
     (x,), (dtype,) = arrays, dtypes
@@ -106,6 +104,12 @@ def _operand(em: Emitter, frame: Frame, node: Node) -> Array:
     return pointwise(cx, x.lengths, out, [x], lambda v: _converted(cx, dtype, out, v[0]))
 
 
+def _joint_shape(types: Sequence[Type]) -> tuple[int | Dyn, ...]:
+    rank = max(t.ndim for t in types)
+    padded = [(1,) * (rank - t.ndim) + t.shape for t in types]
+    return tuple([next((n for n in axis if n != 1), 1) for axis in zip(*padded, strict=True)])
+
+
 def _converted(cx: Context, old: np.dtype, new: np.dtype, value: Scalar) -> Scalar:
     return scalars.convert(cx, value, old, new)
 
@@ -113,6 +117,13 @@ def _converted(cx: Context, old: np.dtype, new: np.dtype, value: Scalar) -> Scal
 def _combiner(cx: Context, name: str, dtype: np.dtype) -> Combine:
     if name in ("sum", "count_nonzero", "weighted_sum"):
         return functools.partial(added, cx, dtype)
+    if name == "prod" and dtype.kind == "f":
+        return lambda a, b: cx.builder.fmul(a, b, flags=FAST_SUM)
+    if name in ("max", "min") and dtype.kind == "f":
+        # LLVM knows how to make vectors of this reduction: NaN wins, as in NumPy.
+        type = register_type(dtype)
+        intrinsic = f"llvm.{_UFUNC[name]}.f{8 * dtype.itemsize}"
+        return lambda a, b: cx.builder.call(cx.declare(intrinsic, type, [type, type]), [a, b])
     op = _UFUNC.get(name, "multiply")
     return lambda a, b: scalars.emit(cx, op, {}, dtype, [a, b], [dtype, dtype], [False, False])
 
@@ -234,6 +245,34 @@ def scan(em: Emitter, frame: Frame, node: Node) -> Array:
             accumulated.set(scalars.emit(cx, op, {}, new, [earlier, value], [new, new], [False, False]))
         store_element(cx.builder, accumulated.get(), target.pointer, at, new)
     em.work(product(cx.builder, x.lengths))
+    slot.epoch += 1
+    return in_memory(cx, target, slot)
+
+
+def linear_recurrence(em: Emitter, frame: Frame, node: Node) -> Array:
+    """h₀ = b₀, hₖ = aₖ·hₖ₋₁ + bₖ, along the first axis."""
+    cx, out = em.cx, node.outs[0]
+    arrays = [em.array(frame, a) for a in node.args]
+    dtypes, new = [a.type.dtype for a in node.args], out.type.dtype
+    lengths = joint_lengths(cx, [a.type for a in node.args], arrays, out.type)
+    a, b = [
+        pointwise(cx, lengths, new, [x], lambda v, d=d: scalars.convert(cx, v[0], d, new))
+        for x, d in zip(arrays, dtypes, strict=True)
+    ]
+    slot = frame.plan.slots[out]
+    target = em.allocate(slot, lengths)
+    strides = contiguous_strides(cx.builder, lengths)
+    with cx.loop(lengths[0]) as k, cx.loops(lengths[1:]) as lane:
+        indices = [k, *lane]
+        at = offset_of(cx.builder, target, indices)
+        h = Accumulator(cx, new)
+        h.set(b.load(indices))
+        with cx.when(cx.builder.icmp_signed(">", k, I64(0))):
+            earlier = load_element(cx.builder, target.pointer, cx.builder.sub(at, strides[0]), new)
+            grown = scalars.emit(cx, "multiply", {}, new, [a.load(indices), earlier], [new, new], [False, False])
+            h.set(scalars.emit(cx, "add", {}, new, [grown, h.get()], [new, new], [False, False]))
+        store_element(cx.builder, h.get(), target.pointer, at, new)
+    em.work(product(cx.builder, lengths))
     slot.epoch += 1
     return in_memory(cx, target, slot)
 

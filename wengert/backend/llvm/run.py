@@ -11,8 +11,9 @@ from wengert.backend.llvm.array import Array, in_memory
 from wengert.backend.llvm.buffer import I64, Buffer, is_native, known
 from wengert.backend.llvm.composed import compose, natively, reshape_made
 from wengert.backend.llvm.emitter import Emitter, Frame
+from wengert.backend.llvm.exponential import logsumexp, softmax
 from wengert.backend.llvm.plan import Kind
-from wengert.backend.llvm.reduction import arg_extreme, is_reduced_natively, reduce, scan
+from wengert.backend.llvm.reduction import arg_extreme, is_reduced_natively, linear_recurrence, reduce, scan
 from wengert.backend.llvm.writing import concatenate, is_written_natively, scatter, write
 from wengert.ir.node import Node, Var
 
@@ -50,6 +51,10 @@ def _run(em: Emitter, frame: Frame, node: Node, i: int) -> str:
         frame.values[node.outs[0]] = reduce(em, frame, node)
     elif name in ("cumsum", "cumprod") and node.outs[0].type.ndim:
         frame.values[node.outs[0]] = scan(em, frame, node)
+    elif name in ("logsumexp", "softmax") and node.args[0].type.dtype.kind == "f" and node.args[0].type.ndim:
+        frame.values[node.outs[0]] = logsumexp(em, frame, node) if name == "logsumexp" else softmax(em, frame, node)
+    elif name == "linear_recurrence" and node.outs[0].type.ndim:
+        frame.values[node.outs[0]] = linear_recurrence(em, frame, node)
     elif name in ("argmax", "argmin") and node.args[0].type.dtype.kind != "c":
         frame.values[node.outs[0]] = arg_extreme(em, frame, node)
     else:
@@ -128,7 +133,7 @@ def _by_library(em: Emitter, frame: Frame, node: Node, inputs: list[Buffer]) -> 
 def _result_lengths(em: Emitter, node: Node, inputs: list[Buffer]) -> list[list[ir.Value]] | None:
     """The lengths of the results of a library's routine; `None` where they are known only afterwards."""
     if all(v.type.is_static for v in node.outs):
-        return [[I64(n) for n in v.type.shape] for v in node.outs]  # type: ignore[misc]
+        return [[I64(n) for n in v.type.shape] for v in node.outs]
     if node.op.name == "matmul" and len(inputs) == 2 and all(1 <= x.ndim <= 2 for x in inputs):
         x, y = inputs
         inner, other = x.lengths[-1], y.lengths[0]

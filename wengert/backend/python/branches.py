@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from wengert.backend.python.code import Code, Step
 from wengert.backend.python.lines import Slot, assignment
@@ -30,11 +30,12 @@ class Branches(Statements):
                 if isinstance(a, Var):
                     self.names.bind(p, self.texts[p].text)
         if is_choice(step):
-            a, b = self.render(then.results[0]), self.render(orelse.results[0])
+            yes = self.render(then.results[0]).within(CONDITIONAL + 1)
+            no = self.render(orelse.results[0]).within(CONDITIONAL)
             self.done([*then.results, *orelse.results, *args])
             targets = [self.target(step.outs[0])]
             condition = question.within(CONDITIONAL + 1)
-            self.line(f"{targets[0]} = {a.within(CONDITIONAL + 1)} if {condition} else {b.within(CONDITIONAL)}")
+            self.line(f"{targets[0]} = {yes} if {condition} else {no}")
         else:
             source = self._source
             first = self._branch(then, targets)
@@ -118,7 +119,7 @@ class Branches(Statements):
         """Assign all values to all names at once, in as many simple statements as possible."""
         waiting: list[tuple[str, Text, Operand]] = []
         for name, value in zip(names, values, strict=True):
-            text = self.fit([value], lambda value=value: self.render(value), len(name) + 3)  # type: ignore[misc]
+            text = self.fit([value], lambda value=value: self.render(value), len(name) + 3)
             if text.text != name:
                 waiting.append((name, text, value))
         while waiting:
@@ -134,7 +135,7 @@ class Branches(Statements):
                 self.line(f"{left} = {right}")
                 return
 
-    def reserving(self, held: list[str], make: Any) -> str:
+    def reserving(self, held: list[str], make: Callable[[], str]) -> str:
         for name in held:
             self.names.reserved[name] += 1
         made = make()

@@ -12,10 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wengert.ir.node import EFFECTS, Block, Const, Node, Operand, Ref, Source, Var, map_refs
+from wengert.ir.node import EFFECTS, Block, Const, Node, Operand, Source, Var, map_refs
 from wengert.ops.op import Op
-
-CONTROL = ("loop", "while", "cond", "call")
 
 
 @dataclass(eq=False)
@@ -202,7 +200,7 @@ def _after(code: Code, y: Operand) -> int:
 
 
 def _drop_unused_arguments(step: Step, start: int, first: int = 0) -> None:
-    """Leave out arguments, from `start` on, that the codes, whose parameters from `first` on they are, do not look at."""
+    """Leave out arguments, from `start` on, that no code looks at; they are its parameters from `first` on."""
     codes = list(step.codes.values())
     used = [{a for s in every_step(c) for a in s.operands} | set(c.results) for c in codes]
     for k in reversed(range(start, len(step.args))):
@@ -231,6 +229,3 @@ def count_reads(code: Code) -> Counter[Var]:
             reads.update(r for r in inner.results if isinstance(r, Var))
     reads.update(r for r in code.results if isinstance(r, Var))
     return reads
-
-
-__all__ = ["CONTROL", "Code", "Function", "Ref", "Step", "count_reads", "every_step", "ready"]

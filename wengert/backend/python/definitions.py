@@ -1,9 +1,9 @@
-"""The definitions a generated file needs besides its functions: imports, constants, and functions that compute ops which
-NumPy and SciPy have no name for.
+"""The definitions a generated file needs besides its functions: imports, constants, and functions that compute ops
+which NumPy and SciPy have no name for.
 
-Such a function is not written here a second time: it is the source of the op's own `impl`, with everything it refers to,
-taken from the modules of the table; so it cannot be out of date. Annotations are left out, ops it calls are replaced by
-the functions that compute them.
+Such a function is not written here a second time: it is the source of the op's own `impl`, with everything it refers
+to, taken from the modules of the table; so it cannot be out of date. Annotations are left out, and ops it calls are
+replaced by the functions that compute them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from wengert.backend.python.syntax import (
     tree_of,
     value_of,
 )
-from wengert.backend.python.text import Text
+from wengert.backend.python.text import ATOM, Text
 from wengert.errors import UnsupportedFunctionError, WengertError
 from wengert.ops.choice import Choice
 from wengert.ops.op import Op
@@ -52,13 +52,12 @@ _QUESTIONS = {shape_of: "np.shape", ndim_of: "np.ndim", dtype_of: "np.result_typ
 class Definitions:
     """What has been asked for so far, in an order in which it can be executed."""
 
-    def __init__(self, taken: Callable[[str], None]):
+    def __init__(self) -> None:
         self.imports: dict[str, None] = {"import numpy as np": None}
         self.blocks: list[str] = []
         self._names: dict[Any, str] = {}
         self._used: set[str] = set()
         self._kept: list[Any] = []  # what is known by id stays alive
-        self._taken = taken
 
     # ---------------------------------------------------------------------------------------------------- constants
 
@@ -84,7 +83,6 @@ class Definitions:
             return f"{self.module(first)}.{rest}"
         statement, called = _MODULES.get(name, (f"import {name}", name))
         self.imports[statement] = None
-        self._taken(called.split(".")[0])
         return called
 
     def ufunc(self, ufunc: np.ufunc) -> str | None:
@@ -124,7 +122,7 @@ class Definitions:
         if any((isinstance(n, (ast.IfExp, ast.Tuple)) and n is not node.body) or isinstance(n, ast.IfExp)
                for n in ast.walk(node.body)):  # fmt: skip
             return None
-        return self._source(module, node.body, set(), {k: t for k, t in texts.items()})
+        return self._source(module, node.body, set(), texts)
 
     def _function(self, impl: Any, name: str) -> str:
         if isinstance(impl, np.ufunc):
@@ -135,7 +133,7 @@ class Definitions:
         key = ("function", id(impl))
         if key in self._names:
             return self._names[key]
-        if not hasattr(impl, "__code__"):
+        if not hasattr(impl, "__code__") or impl.__module__.split(".")[0] != PACKAGE:
             return self._public(impl)
         cells = {
             free: Text(self._value(cell.cell_contents))
@@ -245,9 +243,17 @@ class Definitions:
                 self._collect(module, node.args[0], own, texts, inner)
                 edits.append((node, f"{builtin}({edited(module, node.args[0], inner)})"))
                 return
+        if isinstance(node, ast.Call):  # an argument needs no parentheses
+            for argument in [*node.args, *[k.value for k in node.keywords]]:
+                if isinstance(argument, ast.Name) and argument.id in texts:
+                    edits.append((argument, texts[argument.id].text))
+                else:
+                    self._collect(module, argument, own, texts, edits)
+            self._collect(module, node.func, own, texts, edits)
+            return
         if isinstance(node, ast.Name):
             if node.id in texts:
-                edits.append((node, texts[node.id].within(14 if texts[node.id].text.startswith("-") else 1)))
+                edits.append((node, texts[node.id].within(ATOM)))
             elif node.id not in own and isinstance(node.ctx, ast.Load):
                 called = self._global(module, node.id)
                 if called != node.id:
@@ -318,7 +324,7 @@ class Definitions:
                         for n in ast.walk(node)
                         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id in targets
                     ]
-                    if any(new != n.id for n, new in edits):  # type: ignore[attr-defined]
+                    if any(new != n.id for n, new in edits):
                         more: list[tuple[ast.AST, str]] = []
                         self._collect(module, node, set(targets) | assigned(node), {}, more)
                         text = edited(module, node, [*more, *edits])

@@ -130,7 +130,7 @@ class Lines:
         return int(size.value) if isinstance(size, Const) else Raw(self.render(size).text)
 
     def operations(self, operands: Sequence[Operand]) -> int:
-        return sum(1 + self.operations(self.pending[a].operands) for a in operands if a in self.pending)  # type: ignore[index]
+        return sum(1 + self.operations(self.pending[a].operands) for a in operands if a in self.pending)
 
     def fit(self, operands: Sequence[Operand], make: Any, prefix: int = 0) -> Any:
         """What `make` makes of the operands, after values have been given names of their own until it is readable."""
@@ -216,14 +216,14 @@ class Lines:
         """Whether a value may stand where it is read."""
         (var,) = step.outs
         looks[var] = frozenset().union(
-            *[self.memory.of(a) | (looks.get(a, frozenset()) if a in self.pending else frozenset())  # type: ignore[arg-type]
+            *[self.memory.of(a) | (looks.get(a, frozenset()) if a in self.pending else frozenset())
               for a in step.operands if isinstance(a, Var)]
         )  # fmt: skip
         if var not in consumers:
             return False
         where, consumer, position = consumers[var]
         in_store = consumer is not None and consumer.name in ("store", "add_at") and position == 0
-        if var.hint is not None or self.operations(step.operands) >= DEPTH:
+        if var.hint is not None or (consumer is not None and self.operations(step.operands) >= DEPTH):
             return False
         if in_store and consumer in self.memory.in_place:
             return False

@@ -40,10 +40,10 @@ def number(value: Any) -> Text:
     """A Python number."""
     if value.__class__ is complex:
         finite = math.isfinite(value.real) and math.isfinite(value.imag)
-        text = repr(value) if finite else f"complex({number(value.real).text}, {number(value.imag).text})"
-        if text.startswith("-"):  # -2j is the negative of 2j, whose real part is -0.0
-            text = f"complex({value.real!r}, {value.imag!r})"
-        return Text(text)
+        if finite and value.real and value.imag:
+            return Text(repr(value))
+        # As -2j is the negative of 2j, and 0 - 2j loses the sign of a zero, such numbers are put together.
+        return Text(f"complex({number(value.real).text}, {number(value.imag).text})")
     if value.__class__ is float and not math.isfinite(value):
         name = "np.nan" if math.isnan(value) else "np.inf"
         return Text("-np.inf", UNARY, negated=Text(name)) if value < 0 else Text(name)
@@ -119,12 +119,16 @@ def filled(shape: tuple, value: Any, dtype: np.dtype) -> Text:
     return Text(f"np.full({shape_text(shape)}, {plain.text}{suffix})")
 
 
+def is_uniform(value: np.ndarray) -> bool:
+    """Whether all elements are the same, signs of zeros included."""
+    return np.full(value.shape, value.flat[0], value.dtype).tobytes() == np.ascontiguousarray(value).tobytes()
+
+
 def pattern_of(value: np.ndarray) -> Text | None:
     """A short way to write an array that follows a simple rule, if it does."""
     if value.ndim and value.size > 1 and value.dtype.kind in "biufc":
         first = value.flat[0]
-        same = value == first
-        if same.all() and not (first == 0 and np.signbit(value.real).any()):
+        if is_uniform(value):
             return filled(value.shape, first, value.dtype)
         if value.ndim == 1 and value.dtype == np.int64 and np.array_equal(value, np.arange(value.size)):
             return Text(f"np.arange({value.size})")
@@ -149,16 +153,27 @@ def _nested(value: Any) -> str:
     return f"[{', '.join(map(_nested, value))}]" if isinstance(value, list) else number(value).text
 
 
+def _rows(value: Any, indent: int) -> str:
+    """A nested list, row by row."""
+    text = _nested(value)
+    if indent + len(text) <= 100:
+        return "\n" + " " * indent + text
+    if isinstance(value[0], list):
+        inner = ",".join(_rows(row, indent + 4) for row in value)
+    else:
+        lines = textwrap.wrap(text[1:-1], 96 - indent, break_long_words=False, break_on_hyphens=False)
+        inner = "".join(f"\n{' ' * (indent + 4)}{line}" for line in lines)
+    return "\n" + " " * indent + "[" + inner + ",\n" + " " * indent + "]"
+
+
 def definition(name: str, value: np.ndarray) -> str:
     """The statement that makes a large constant array."""
     if value.size <= LISTED:
         text = f"{name} = {array(value).text}"
         if len(text) <= 100:
             return text
-        opening, inner = f"{name} = np.array(", _nested(value.tolist())
-        lines = textwrap.wrap(inner, 96, break_long_words=False, break_on_hyphens=False)
         suffix = f",\n    {dtype_text(value.dtype)}," if np.array(value.tolist()).dtype != value.dtype else ","
-        return opening + "".join(f"\n    {line}" for line in lines) + suffix + "\n)"
+        return f"{name} = np.array({_rows(value.tolist(), 4)}{suffix}\n)"
     coded = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
     pieces = "".join(f'\n        "{coded[k : k + 88]}"' for k in range(0, len(coded), 88))
     return (

@@ -172,21 +172,21 @@ class Memory:
             else:
                 self.copied.add((step, k))
         for k, out in enumerate(step.outs[:carried]):
-            roots = set()
+            found: set[int] = set()
             for root in reach[k]:
                 source = next((j for j in range(carried) if root in own[j]), None)
                 const = next((a for p, a in zip(const_params, consts, strict=True) if root in given[p]), None)
                 if const is not None:
-                    roots |= self.of(const) or self._root(owned=False)
+                    found |= self.of(const) or self._root(owned=False)
                 elif source is None:
-                    roots.add(root)
+                    found.add(root)
                 elif (step, source) in self.copied:
-                    roots |= self._root(owned=True)
+                    found |= self._root(owned=True)
                 else:
-                    roots |= self.of(inits[source]) or self._root(owned=False)
+                    found |= self.of(inits[source]) or self._root(owned=False)
                 if source is not None and isinstance(body.results[source], Const):
-                    roots |= self._root(owned=False)
-            self.roots[out] = frozenset(roots)
+                    found |= self._root(owned=False)
+            self.roots[out] = frozenset(found)
         for out in step.outs[carried:]:
             self.roots[out] = self._root(owned=bool(out.type.shape))
         return frozenset(outside)

@@ -12,7 +12,8 @@ from collections import Counter, defaultdict
 
 from wengert.ir.node import Var
 
-_USED = {"np", "scipy", "special", "base64", "range", "len", "float", "complex", "int", "bool", "reversed", "slice"}
+_USED = {"np", "scipy", "special", "base64", "math"}
+_USED |= {"range", "len", "float", "complex", "int", "bool", "reversed", "slice"}
 _USED |= {name for name in dir(builtins) if name.endswith("Error")}
 
 

@@ -147,6 +147,12 @@ def _stop_gradient(site: Site) -> Text:
     return site.texts[0]
 
 
+@form("where")
+def _where(site: Site) -> Text:
+    values = site._replace(operands=site.operands[1:], texts=site.texts[1:])
+    return function("np.where", site.texts[0], *weakened(values))
+
+
 @form("isclose")
 def _isclose(site: Site) -> Text:
     return function("np.isclose", *site.texts, **{k: parameter(v) for k, v in site.params.items()})

@@ -95,20 +95,14 @@ def meets_doubles(code: Code, var: Var, is_result: bool) -> bool:
     for step in code.steps:
         if var not in step.operands or step.name == "keep":
             continue
-        if step.name in ("loop", "cond", "while"):
-            first = {"loop": 1, "cond": 1, "while": 0}[step.name]
-            for inner in step.codes.values():
-                skipped = len(inner.params) - len(step.args) + first
-                for a, p in zip(step.args[first:], inner.params[skipped:], strict=True):
-                    if a is var and not meets_doubles(inner, p, False):
-                        return False
-            if step.name == "loop":
-                for k, a in enumerate(step.args[1 : 1 + step.params["carried"]]):
-                    if a is var and not meets_doubles(code, step.outs[k], is_result):
-                        return False
-            if step.name != "loop" or var is step.args[0]:
-                return False
-            continue
+        if step.name == "loop" and var is not step.args[0]:
+            body, carried = step.codes["body"], step.params["carried"]
+            inside = [p for a, p in zip(step.args[1:], body.params[1:], strict=True) if a is var]
+            after = [y for a, y in zip(step.args[1 : 1 + carried], step.outs, strict=False) if a is var]
+            if all(meets_doubles(body, p, False) for p in inside) and all(
+                meets_doubles(code, y, is_result) for y in after
+            ):
+                continue
         others = [a for a in step.args if a is not var and isinstance(a, Var) and not a.type.weak]
         doubles = any(a.type.dtype in (np.dtype(float), np.dtype(complex)) for a in others)
         if step.name not in ("add", "subtract", "multiply") or not doubles:

@@ -20,8 +20,7 @@ def python_source(program: Program, argument_names: list[str] | None = None) -> 
     The function is called as the program, its arguments as given or as the program's parameters. Several results come
     as a tuple, one as it is. Arguments are never written to.
     """
-    taken: set[str] = set()
-    definitions = Definitions(taken.add)
+    definitions = Definitions()
     code, functions = ready(program.block)
     for each in (code, *[f.code for f in functions.values()]):
         tidy(each)
@@ -34,15 +33,19 @@ def python_source(program: Program, argument_names: list[str] | None = None) -> 
         names[function] = name
     written = [_function(names[f], f.code, None, definitions, names) for f in functions.values()]
     written.append(_function(cleaned(program.name) or "f", code, argument_names, definitions, names))
-    text = _imports(definitions)
-    previous_is_function = False
-    for k, block in enumerate(definitions.blocks):
-        is_function = _is_function(block)
-        text += "\n\n" if is_function or previous_is_function else "\n" if k == 0 else ""
-        text += block + "\n"
-        previous_is_function = is_function
-    for block in written:
-        text += "\n\n" + block + "\n"
+    blocks = [*definitions.blocks, *written]
+    if not any("np." in block for block in blocks):
+        del definitions.imports["import numpy as np"]
+    return (_imports(definitions) + _laid_out(blocks)).lstrip("\n")
+
+
+def _laid_out(blocks: list[str]) -> str:
+    """Blocks one below the other, with two lines of space around functions."""
+    text, after_function = "", True
+    for k, block in enumerate(blocks):
+        spaced = _is_function(block) or (after_function and k > 0)
+        text += ("\n\n" if spaced else "\n" if k == 0 else "") + block + "\n"
+        after_function = _is_function(block)
     return text
 
 
@@ -105,6 +108,7 @@ def _docstring(name: str, code: Code, arguments: list[str]) -> str:
 def _described(type: Type) -> str:
     """A type in words.
 
+    >>> import numpy as np
     >>> _described(Type((3, 4), np.dtype(float)))
     'float64 (3, 4)'
     """

@@ -73,8 +73,7 @@ class Statements(Lines):
     def _write(self, step: Step, symbol: str) -> None:
         x, v, *arrays = step.args
         (out,) = step.outs
-        others = [a for a in step.operands[1:] if a is not x or a in arrays or a is v]
-        self.shorten(others)
+        self.shorten(step.operands[1:])
         if step in self.memory.in_place:
             name = self.texts[x].text  # type: ignore[index]
             self._write_at(name, step.params["pattern"], step, v, arrays, symbol)
@@ -82,12 +81,10 @@ class Statements(Lines):
         else:
             text = self.render(x)
             self.done([x])
-            if text.text.startswith("_constant") or not isinstance(x, Const):
-                made = f"{text.within(ATOM)}.copy()" if out.type.shape else f"np.array({text.text})"
-                if isinstance(x, Var) and is_fresh(text):
-                    made = text.text
+            if not out.type.shape:
+                made = f"np.array({text.text})"
             else:
-                made = text.text if out.type.shape else f"np.array({text.text})"
+                made = text.text if is_fresh(text) else f"{text.within(ATOM)}.copy()"
             name = self.target(out)
             self.line(f"{name} = {made}")
             self._write_at(name, step.params["pattern"], step, v, arrays, symbol)
@@ -95,6 +92,7 @@ class Statements(Lines):
         self.bind(out, name)
 
     def shorten(self, operands: Sequence[Operand]) -> None:
+        """Give operands names of their own until they fit into a line together."""
         self.fit(operands, lambda: Text(", ".join(self.render(a).text for a in operands)), 20)
 
     def _write_at(self, name: str, pattern: tuple, step: Step, v: Operand, arrays: list[Operand], symbol: str) -> None:

@@ -1,4 +1,4 @@
-"""Small simplifications that only readers need: exact ones, whatever the numbers are.
+"""Small simplifications that only readers need. They are exact (but for numbers next to the largest and smallest).
 
 Constants go to where they are used, also into loops; what a loop carries but never changes is no longer carried; filled
 arrays in elementwise arithmetic become the number they are filled with; factors of one vanish, and factors that are
@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from wengert.backend.python.code import Code, Step
+from wengert.backend.python.literals import is_uniform
 from wengert.ir.infer import is_elementwise
-from wengert.ir.node import Const, Operand, Ref, Type, Var, map_refs
+from wengert.ir.node import Const, Operand, Type, Var, map_refs
 
 Same = dict[Var, Operand]
 
@@ -113,10 +114,25 @@ class _Tidy:
                         step.args[k] = Const(value, Type((), a.type.dtype))
         if step.name == "multiply":
             return self._product(step, out)
+        if step.name in ("transpose", "reshape", "broadcast_to", "stop_gradient"):
+            return self._moved(step, out)
         if step.name == "subtract" and all(isinstance(a, Const) and a.value.__class__ is int for a in step.args):
             value = step.args[0].value - step.args[1].value  # type: ignore[union-attr]
             return Const(value, Type((), np.dtype(np.int64), True))
         return None
+
+    def _moved(self, step: Step, out: Type) -> Operand | None:
+        """Of an op that moves elements: what it was given, if it leaves them where they are."""
+        x = step.args[0]
+        if step.name == "transpose":
+            axes = step.params["axes"]
+            made = self.maker.get(x) if isinstance(x, Var) else None
+            if made is not None and made.name == "transpose" and x.hint is None:  # type: ignore[union-attr]
+                axes = tuple(made.params["axes"][k] for k in axes)
+                x = made.args[0]
+                step.args, step.params = [x], {"axes": axes}
+            return x if axes == tuple(range(len(axes))) and not x.type.weak and x.type == out else None
+        return x if x.type == out and _is_static(out) and isinstance(x, Var) and not out.weak else None
 
     def _product(self, step: Step, out: Type) -> Operand | None:
         for k in (0, 1):
@@ -149,7 +165,7 @@ def _power_of_two(a: Operand) -> float | None:
 
 def _is_filled(value: Any) -> bool:
     value = np.asarray(value)
-    return bool(value.size and value.dtype.kind in "fc" and (value == value.flat[0]).all())
+    return bool(value.size and value.dtype.kind in "fc" and is_uniform(value))
 
 
 def _is_static(type: Type) -> bool:
@@ -174,6 +190,3 @@ def _drop_unread(code: Code) -> None:
             kept.append(step)
             used.update(a for a in (*step.args, *step.sizes) if isinstance(a, Var))
     code.steps = kept[::-1]
-
-
-__all__ = ["Ref", "tidy"]

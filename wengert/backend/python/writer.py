@@ -151,7 +151,7 @@ class Writer(Branches):
             taken = [s.name for s in slots]
             result, out = step.codes["body"].results[k], step.outs[k]
             copies = (step, k) in self.memory.copied
-            text = self.fit([a], lambda a=a: self.render(a), 12)  # type: ignore[misc]
+            text = self.fit([a], lambda a=a: self.render(a), 12)
             others = [b for j, b in enumerate((*inits, *consts)) if j != k]
             stays = isinstance(a, Var) and a in self.texts and a not in others and self.ends(a, inits) and not copies
             if stays and text.text not in taken and (p.hint is None or a.hint is None or p.hint == a.hint):
@@ -163,7 +163,7 @@ class Writer(Branches):
                     name = self.texts[a].text if self.texts[a].text not in taken else name
                 if is_float(a) and self._may_be_plain(step, k):
                     text = number(float(a.value))
-                if copies and (not isinstance(a, Const) or text.text.startswith("_constant")) and not is_fresh(text):
+                if copies and not is_fresh(text):
                     text = Text(f"{text.within(ATOM)}.copy()")
                 self.line(f"{name} = {text.text}")
             if a in self.pending:

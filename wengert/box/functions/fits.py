@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, implements, implements_blind
-from wengert.box.functions.operands import answer, array, cast, join
+from wengert.box.functions.operands import array, cast, common_answer, join
 from wengert.box.functions.polynomials import convolve, polyadd, polyder, polyint, polymul, polysub, polyval
-from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index
@@ -124,10 +123,9 @@ def roots(p: Any) -> Any:
     p = coefficients_of(p)
     if ndim_of(p) != 1:
         raise ValueError("Input must be a rank-1 array.")
-    leading = answer(lambda x: np.flatnonzero(x), p)
-    if not len(leading):
-        return np.array([])
-    return all_roots(index(p, pattern=(slice(int(leading[0]), None),)))
+    size = shape_of(p)[0]
+    leading = common_answer(lambda x: np.argmax(x != 0) if np.any(x) else size, p)
+    return all_roots(index(p, pattern=(slice(leading, None),))) if leading < size else np.array([])
 
 
 class Poly1d:

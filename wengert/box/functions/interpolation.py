@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import CALLABLES, implements_blind, when_imported
+from wengert.box.functions import newton, scattered
 from wengert.box.functions.grids import grid_interpolator, interpn, interpolator_of
 from wengert.box.functions.hermite import akima, cubic_hermite_spline, cubic_pieces, knots_and_data, pchip, steps
 from wengert.box.functions.operands import answer, array, holds_traced, join, pick, stacked
 from wengert.box.functions.piecewise import (
     Piecewise,
     Spline,
-    collocated,
+    basis,
     column,
     double,
     from_bspline,
@@ -28,12 +29,14 @@ from wengert.box.functions.piecewise import (
     spline_through,
 )
 from wengert.box.functions.shapes import moveaxis
+from wengert.box.functions.tensor_splines import rect_bivariate_spline, surface_of
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
 from wengert.ops import shape as s
 from wengert.ops.index import index
 from wengert.ops.op import Traced
+from wengert.ops.products import matmul
 from wengert.types import ndim_of, shape_of
 
 
@@ -136,33 +139,90 @@ def interpolating_spline(
     check_finite: bool = True,
 ) -> Piecewise:  # fmt: skip
     """`make_interp_spline`."""
-    if holds_traced(bc_type) or (k is None and bc_type is None):
-        raise _not_yet("make_interp_spline with traced derivatives at the ends", "use CubicSpline")
     k = {"linear": 1, "quadratic": 2, "cubic": 3, "quintic": 5}.get(k, k) if isinstance(k, str) else int(k)
     axis = axis % ndim_of(array(y))
     y = moveaxis(double(y), axis, 0)
-    if not isinstance(x, Traced) and not isinstance(t, Traced) and not holds_traced(x):
-        if bc_type == "periodic":
-            raise _not_yet("make_interp_spline with bc_type='periodic' of traced data", "use CubicSpline")
-        # SciPy says where the knots are and, where derivatives at the ends are given, solves for unit vectors.
-        x = np.asarray(x, float)
-        n = len(x)
-        origin = original(x, np.zeros(shape_of(y)), k, t, bc_type, check_finite=False)
-        if bc_type in (None, "not-a-knot") and k > 0:
-            return from_bspline(origin.t, collocated(origin.t, x, y, k), k, True, axis)
-        if not isinstance(bc_type, str) and bc_type is not None:
-            bc_type = tuple(
-                end if end is None or isinstance(end, str) else [(order, np.zeros(n)) for order, _ in end]
-                for end in bc_type
-            )
-        matrix = original(x, np.eye(n), k, t, bc_type, check_finite=False).c
-        lanes = s.reshape(y, shape=(n, math.prod(shape_of(y)[1:])))
-        c = s.reshape(matrix @ lanes, shape=origin.c.shape) + origin.c
-        return from_bspline(origin.t, c, k, True, axis)
+    if isinstance(bc_type, str) and bc_type == "periodic":
+        return _periodic(original, x, y, k, t, axis)
+    plain = bc_type is None or (isinstance(bc_type, str) and bc_type == "not-a-knot")
+    if k == 0 or (k == 1 and t is None):
+        if not plain:
+            raise ValueError(f"Too much info for k={k}: bc_type can only be None.")
+        if k == 0:
+            x = double(x)
+            return from_bspline(join([x, piece_of(x, -1)], 0), y, 0, True, axis)
+    if plain:
+        return from_bspline(*spline_through(double(x), y, k, t), k, True, axis)
+    left, right = (bc_type, bc_type) if isinstance(bc_type, str) else bc_type
     x = double(x)
-    if bc_type not in (None, "not-a-knot") or k < 1:
-        raise _not_yet("make_interp_spline of traced knots with boundary conditions", "use CubicSpline")
-    return from_bspline(*spline_through(x, y, k, t), k, True, axis)
+    return from_bspline(*_with_conditions(x, y, k, t, *(_given(c, shape_of(y)[1:]) for c in (left, right))), k, True, axis)
+
+
+def _given(conditions: Any, shape: tuple[int, ...]) -> list[tuple[int, Any]]:
+    """Derivatives at an end of the data: their orders and values."""
+    if conditions is None or (isinstance(conditions, str) and conditions == "not-a-knot"):
+        return []
+    if isinstance(conditions, str):
+        if conditions not in ("clamped", "natural"):
+            raise ValueError(f"Unknown boundary condition : {conditions}")
+        conditions = [(1 if conditions == "clamped" else 2, np.zeros(shape))]
+    return [(int(order), s.broadcast_to(double(value), shape=shape)) for order, value in conditions]
+
+
+def _with_conditions(x: Any, y: Any, k: int, t: Any, left: list, right: list) -> tuple[Any, Any]:
+    """Knots and coefficients of the spline through data with given derivatives at the ends."""
+    if t is None:
+        t = join([piece_of(x, 0, 1)] * k + [x] + [piece_of(x, -1)] * k, 0)
+    t = double(t)
+    n, count = shape_of(x)[0], shape_of(t)[0] - k - 1
+    if count - n != len(left) + len(right):
+        raise ValueError(
+            f"The number of derivatives at boundaries does not match: expected {count - n}, got {len(left)}+{len(right)}"
+        )
+    interval = answer(lambda knots, v: np.clip(np.searchsorted(knots, v, side="right") - 1, k, count - 1), t, x)
+    data = [join(basis(t, k, interval, x), 0)]
+    rows = [np.tile(np.arange(n) + len(left), k + 1)]
+    columns = [answer(lambda i: np.concatenate([i - k + j for j in range(k + 1)]), interval)]
+    place = 0
+    for conditions, point, first in ((left, piece_of(x, 0, 1), 0), (right, piece_of(x, -1), count - k - 1)):
+        # The derivatives of the k + 1 basis functions that do not vanish at the end.
+        own = from_bspline(t, np.eye(count)[:, first : first + k + 1], k)
+        for order, _ in conditions:
+            data.append(s.reshape(own._at(point, order), shape=(k + 1,)))
+            rows.append(np.full(k + 1, place))
+            columns.append(np.arange(first, first + k + 1))
+            place += 1
+        place = max(place, len(left) + n)
+    values = [s.reshape(v, shape=(1, *shape_of(y)[1:])) for _, v in left]
+    values += [y, *[s.reshape(v, shape=(1, *shape_of(y)[1:])) for _, v in right]]
+    return t, solved(join(data, 0), join(values, 0), np.concatenate(rows), np.concatenate(columns))
+
+
+def _periodic(original: Any, x: Any, y: Any, k: int, t: Any, axis: int) -> Piecewise:
+    """A periodic spline is linear in the data: SciPy finds its coefficients for unit vectors."""
+    if isinstance(x, Traced) or holds_traced(x) or t is not None:
+        raise _not_yet("make_interp_spline of traced knots with bc_type='periodic'", "use CubicSpline")
+    if not np.all(answer(lambda v: np.allclose(v[0], v[-1], atol=1e-15), y)):
+        raise ValueError("First and last points does not match while periodic case expected")
+    x = np.asarray(x, float)
+    n = len(x)
+    units = original(x, np.eye(n)[:, : n - 1] + np.outer(np.arange(n) == n - 1, np.arange(n - 1) == 0), k, None, "periodic")
+    kept = piece_of(y, 0, n - 1)
+    lanes = s.reshape(kept, shape=(n - 1, math.prod(shape_of(y)[1:])))
+    c = s.reshape(matmul(units.c, lanes), shape=(units.c.shape[0], *shape_of(y)[1:]))
+    return from_bspline(units.t, c, k, "periodic", axis)
+
+
+def splrep(
+    x: Any, y: Any, w: Any = None, xb: Any = None, xe: Any = None, k: int = 3, task: int = 0, s: Any = None, t: Any = None,
+    full_output: int = 0, per: int = 0, quiet: int = 1,
+) -> Any:  # fmt: skip
+    """The interpolating spline; SciPy's coefficients have k + 1 zeros behind them."""
+    ends = (xb is None, xe is None)
+    if w is not None or task or (s is not None and s != 0) or t is not None or per or full_output or not all(ends):
+        raise _not_yet("splrep of traced data that smooths, or with t=, per=, xb= or xe=", "use make_interp_spline")
+    knots, c = spline_through(double(x), double(y), k)
+    return knots, join([c, np.zeros(k + 1)], 0), k
 
 
 def _not_yet(what: str, remedy: str) -> UnsupportedFunctionError:
@@ -290,6 +350,8 @@ def _interpolate(module: Any) -> None:
     original = module.make_interp_spline
     implements_blind(original)(lambda x, y, *args, **kwargs: interpolating_spline(original, x, y, *args, **kwargs))
     implements_blind(module.splev)(splev)
+    implements_blind(module.splrep)(splrep)
+    implements_blind(module.pchip_interpolate)(lambda xi, yi, x, der=0, axis=0: pchip(xi, yi, axis)(x, der))
 
     def univariate(u: Any) -> Any:
         if u.ext not in (0, "extrapolate"):
@@ -311,6 +373,21 @@ def _interpolate(module: Any) -> None:
     implements_blind(module.RegularGridInterpolator)(grid_interpolator)
     CALLABLES[module.RegularGridInterpolator] = taken_over(interpolator_of)
     implements_blind(module.interpn)(interpn)
+    implements_blind(module.RectBivariateSpline)(rect_bivariate_spline)
+    for name in ("RectBivariateSpline", "BivariateSpline", "SmoothBivariateSpline", "LSQBivariateSpline"):
+        CALLABLES[getattr(module, name)] = taken_over(surface_of)
+    implements_blind(module.BivariateSpline.ev)(lambda b, xi, yi, dx=0, dy=0: surface_of(b).ev(xi, yi, dx, dy))
+    implements_blind(module.BarycentricInterpolator)(newton.barycentric_interpolator)
+    implements_blind(module.KroghInterpolator)(newton.Polynomial)
+    implements_blind(module.barycentric_interpolate)(newton.barycentric_interpolate)
+    implements_blind(module.krogh_interpolate)(newton.krogh_interpolate)
+    CALLABLES[module.BarycentricInterpolator] = taken_over(newton.polynomial_of)
+    CALLABLES[module.KroghInterpolator] = taken_over(newton.polynomial_of)
+    implements_blind(module.RBFInterpolator)(scattered.RadialInterpolator)
+    CALLABLES[module.RBFInterpolator] = taken_over(scattered.radial_of)
+    implements_blind(module.LinearNDInterpolator)(scattered.LinearOnTriangles)
+    CALLABLES[module.LinearNDInterpolator] = taken_over(scattered.linear_of)
+    implements_blind(module.griddata)(scattered.griddata_with(Interp1d))
 
 
 def _clipping(p: Piecewise) -> Piecewise:

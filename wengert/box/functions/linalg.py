@@ -15,8 +15,7 @@ import numpy as np
 from wengert.box.dispatch import FUNCTIONS, implements
 from wengert.box.functions.elementwise import absolute
 from wengert.box.functions.norms import matrix_norm
-from wengert.box.functions.operands import answer, array, cast, unsupported_option
-from wengert.errors import RepeatedValuesError
+from wengert.box.functions.operands import answer, array, cast, common_answer, unsupported_option
 from wengert.ops import elementwise as e
 from wengert.ops import linalg as l
 from wengert.ops import matrices as m
@@ -25,7 +24,7 @@ from wengert.ops import spectra
 from wengert.ops.index import index
 from wengert.ops.products import matmul
 from wengert.ops.reduce import argsort
-from wengert.ops.subspaces import null_basis
+from wengert.ops.subspaces import null_basis, reflecting
 from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
 
 # NumPy's named results, of which it does not publish the classes.
@@ -136,7 +135,7 @@ def least_squares(a: Any, b: Any, rcond: float, keep_axis: bool) -> tuple[Any, A
     x = matmul(l.pinv(a, rcond=rcond, hermitian=False), b)
     values = spectra.svdvals(a)
     rank = answer(lambda v: int(np.sum(v > rcond * np.max(v, initial=0))), values)
-    if rank == columns and rows > columns:
+    if rows > columns and common_answer(lambda v: bool(np.sum(v > rcond * np.max(v, initial=0)) == columns), values):
         size = absolute(b - matmul(a, x))
         squared = s.sum(size * size, axis=(0,), keepdims=keep_axis and ndim_of(b) == 1)
     else:
@@ -209,20 +208,10 @@ def completed_qr(q: Any, r: Any) -> tuple[Any, Any]:
     w = q - np.eye(rows, columns, dtype=dtype)
     every = slice(None)
     square, rest = m.block(w, slice(0, columns), every), m.block(w, slice(columns, None), every)
-    answer(_demand_reflections, square)
+    square = e.where(reflecting(square), square, 0)
     last = matmul(w, l.solve(m.adjoint(square), m.adjoint(rest))) + np.eye(rows, dtype=dtype)[:, columns:]
     below = np.zeros((*lead, rows - columns, shape_of(r)[-1]), dtype)
     return m.beside(q, last), m.above(r, below)
-
-
-def _demand_reflections(square: Any) -> bool:
-    values = np.linalg.svd(square, compute_uv=False)
-    if np.any(values[..., -1:] <= 1e-10):
-        raise RepeatedValuesError(
-            "a complete q of a matrix with a column that has only zeros below the diagonal: there LAPACK's factor jumps",
-            remedy="use mode='reduced' (in SciPy 'economic')",
-        )
-    return True
 
 
 def reduced_qr(a: Any) -> tuple[Any, Any]:

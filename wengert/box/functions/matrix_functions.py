@@ -16,7 +16,7 @@ import scipy.linalg
 from wengert.box.dispatch import FUNCTIONS, implements_blind
 from wengert.box.functions.elementwise import is_complex
 from wengert.box.functions.linalg import squares
-from wengert.box.functions.operands import answer, cast, unsupported_option
+from wengert.box.functions.operands import cast, common_answer, unsupported_option
 from wengert.box.functions.quadrature import MODES, Lifted
 from wengert.box.writing import settled
 from wengert.errors import UnsupportedFunctionError
@@ -28,7 +28,7 @@ from wengert.ops.products import matmul
 from wengert.ops.spectral_functions import matrix_function
 from wengert.types import dtype_of, ndim_of, shape_of
 
-# -------------------------------------------------------------------------------------------------- made of exponentials
+# ------------------------------------------------------------------------------------------------ made of exponentials
 
 
 def _turning(A: Any) -> Any:
@@ -70,7 +70,7 @@ def tanhm(A: Any) -> Any:
     return l.solve(coshm(A), sinhm(A))
 
 
-# ------------------------------------------------------------------------------------------------------- powers and sign
+# ----------------------------------------------------------------------------------------------------- powers and sign
 
 
 @implements_blind(scipy.linalg.signm)
@@ -84,14 +84,16 @@ def signm(A: Any, disp: Any = True) -> Any:
 
 @implements_blind(scipy.linalg.fractional_matrix_power)
 def fractional_matrix_power(A: Any, t: Any) -> Any:
-    """exp(t log a); also a function of t."""
+    """exp(t log a), of a large t only the fraction this way; also a function of t."""
     A = squares(A)
     if not isinstance(t, Traced) and t == int(t):
         return FUNCTIONS[np.linalg.matrix_power](A, int(t))
-    return f.expm(f.logm(A) * t)
+    whole = 0 if isinstance(t, Traced) else round(t)
+    fraction = f.expm(f.logm(A) * (t - whole))
+    return matmul(FUNCTIONS[np.linalg.matrix_power](A, whole), fraction) if whole else fraction
 
 
-# ---------------------------------------------------------------------------------------------------------- any function
+# -------------------------------------------------------------------------------------------------------- any function
 
 
 class Scalar:
@@ -154,12 +156,6 @@ def funm(A: Any, func: Callable, disp: Any = True) -> Any:
         y = matrix_function(a.astype(complex), function=scalar)
         return bool(np.max(np.abs(y.imag), initial=0) <= 1e-9 * max(1e-300, np.max(np.abs(y), initial=0)))
 
-    if not is_complex(A) and not np.all(_plain(answer(is_real, A))):
+    if not is_complex(A) and not common_answer(is_real, A):
         A = cast(A, np.result_type(dtype_of(A), np.complex64))
     return matrix_function(A, function=scalar)
-
-
-def _plain(found: Any) -> Any:
-    while isinstance(found, Traced):  # examples of a batch
-        found = found.value  # type: ignore[attr-defined]
-    return found

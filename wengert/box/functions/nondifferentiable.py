@@ -10,7 +10,6 @@ import numpy as np
 
 from wengert.box.dispatch import NONDIFFERENTIABLE
 
-_CUSTOM = "give it a rule with wg.custom_jvp or wg.custom_vjp"
 _CONSTANT = "apply it to wg.stop_gradient(x)"
 
 
@@ -37,4 +36,3 @@ _state(
     "values that coincide cease to when one of them changes, so its result has no derivative; if the elements are tied "
     f"to each other, {_CONSTANT} to find their positions, and index x with these",
 )
-_state(np, "polydiv", f"not yet; write it with np.convolve, or {_CUSTOM}")

@@ -141,6 +141,19 @@ def answer(function: Callable, *args: Any, **options: Any) -> Any:
     return observe(*args, function=lambda *values: function(*values, **options))
 
 
+def common_answer(function: Callable, *args: Any) -> Any:
+    """An answer (a number) that decides on shapes, so that it must be the same for all examples of a batch."""
+    found = answer(function, *args)
+    while isinstance(found, Traced):
+        found = found.value  # type: ignore[attr-defined]
+    distinct = np.unique(found)
+    if len(distinct) != 1:
+        raise UnsupportedFunctionError(
+            "examples of a batch whose results have different shapes or types", remedy="take one after the other"
+        )
+    return distinct[0].item()
+
+
 def unsupported_option(function: str, option: str, remedy: str) -> UnsupportedFunctionError:
     """The error for an option that has no derivative rule."""
     return UnsupportedFunctionError(f"{function} with {option} on a traced value", remedy=remedy)

@@ -120,6 +120,25 @@ def polymul(a1: Any, a2: Any) -> Any:
     return convolve(_coefficients(a1), _coefficients(a2))
 
 
+@implements(np.polydiv)
+def polydiv(u: Any, v: Any) -> Any:
+    """Quotient and remainder, by long division.
+
+    NumPy takes leading zeros off the remainder; the shape of a traced result does not depend on values.
+    """
+    u, v = _coefficients(u), _coefficients(v)
+    dtype = np.result_type(dtype_of(u), dtype_of(v), np.float64 if dtype_of(u).kind not in "fc" else dtype_of(u))
+    rest, v = cast(u, dtype), cast(v, dtype)
+    m, n = shape_of(u)[0], shape_of(v)[0]
+    quotient = []
+    for k in range(m - n + 1):
+        factor = index(rest, pattern=(slice(k, k + 1),)) / index(v, pattern=(slice(0, 1),))
+        quotient.append(factor)
+        rest = rest - join([np.zeros(k, dtype), factor * v, np.zeros(m - n - k, dtype)], 0)
+    divided = min(max(m - n + 1, 0), m - 1)
+    return join(quotient, 0) if quotient else np.zeros(1, dtype), index(rest, pattern=(slice(divided, None),))
+
+
 @implements(np.polyder)
 def polyder(p: Any, m: int = 1) -> Any:
     if operator.index(m) < 0:

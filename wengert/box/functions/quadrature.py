@@ -146,15 +146,22 @@ def _parts(x: Any) -> list[Any] | None:
 class Integrand:
     """∫ f(t, *parameters) dt, as the op `integral` needs it; results have `shape`."""
 
-    def __init__(self, function: Callable, quad: Callable, options: dict, shape: tuple[int, ...] = ()):
+    def __init__(
+        self, function: Callable, quad: Callable, options: dict, shape: tuple[int, ...] = (), whole: bool = False
+    ):
         self.function = function
         self.quad = quad
         self.options = options
         self.shape = shape
+        self.whole = whole  # whether `quad` integrates arrays, as quad_vec does
         self.outcome: Any = ()
 
     def integrate(self, a: Any, b: Any, parameters: tuple) -> Any:
         """By SciPy, at plain numbers; a vector component by component, values of f being kept between them."""
+        if self.whole:
+            f = self.function
+            value, *self.outcome = self.quad(lambda t: np.asarray(_number(f(t, *parameters))), a, b, **self.options)
+            return np.reshape(value, self.shape)[()]
         if not self.shape:
             value, *self.outcome = self.quad(lambda t: _number(self.function(t, *parameters)), a, b, **self.options)
             return np.float64(value)
@@ -205,14 +212,16 @@ class Integrand:
             rows = [_or_zeros(program.pull([unit])[0], p) for unit in units]
             return s.reshape(FUNCTIONS[np.stack](rows), shape=(*self.shape, *shape_of(p)))
 
-        return _OfParameter(jacobian, self.quad, self.options, self.shape, k)
+        return _OfParameter(jacobian, self.quad, self.options, self.shape, k, self.whole)
 
 
 class _OfParameter(Integrand):
     """A Jacobian: its shape is known when it is evaluated."""
 
-    def __init__(self, function: Callable, quad: Callable, options: dict, before: tuple[int, ...], k: int):
-        super().__init__(function, quad, options)
+    def __init__(
+        self, function: Callable, quad: Callable, options: dict, before: tuple[int, ...], k: int, whole: bool
+    ):
+        super().__init__(function, quad, options, whole=whole)
         self.before = before
         self.k = k
 
@@ -239,6 +248,20 @@ def _number(y: Any) -> Any:
     return y
 
 
+def _of_parameters(lifted: Lifted) -> tuple[list[Any], Callable]:
+    """The values that a function and its arguments depend on, and the function of its variable and these."""
+    wanted = [k for k, v in enumerate(lifted.values) if is_inexact(dtype_of(v))]
+
+    def function(t: Any, *parameters: Any) -> Any:
+        filled = list(lifted.values)
+        for k, p in zip(wanted, parameters, strict=True):
+            filled[k] = p
+        f, rest = lifted.with_values(filled)
+        return f(t, *rest)
+
+    return [cast(lifted.values[k], np.float64) for k in wanted], function
+
+
 def _quad(original: Callable) -> Callable:
     def quad(func: Callable, a: Any, b: Any, args: Any = (), full_output: Any = 0, **options: Any) -> Any:
         args = args if isinstance(args, tuple) else (args,)
@@ -251,15 +274,10 @@ def _quad(original: Callable) -> Callable:
                 "quad with complex_func=True, or with traced wvar or points",
                 remedy="integrate real and imaginary parts, and write weights into the integrand",
             )
-        wanted = [k for k, v in enumerate(lifted.values) if is_inexact(dtype_of(v))]
-        values = [cast(lifted.values[k], np.float64) for k in wanted]
+        values, function = _of_parameters(lifted)
 
         def integrand(t: Any, *parameters: Any) -> Any:
-            filled = list(lifted.values)
-            for k, p in zip(wanted, parameters, strict=True):
-                filled[k] = p
-            function, rest = lifted.with_values(filled)
-            y = function(t, *rest)
+            y = function(t, *parameters)
             return s.reshape(y, shape=()) if shape_of(y) and isinstance(y, Traced) else y
 
         whole = Integrand(integrand, original, {**options, "full_output": full_output})
@@ -284,6 +302,88 @@ def _dblquad(quad: Callable) -> Callable:
         return quad(outer, a, b, **tolerances)
 
     return dblquad
+
+
+def _tplquad(quad: Callable) -> Callable:
+    def tplquad(
+        func: Callable, a: Any, b: Any, gfun: Any, hfun: Any, qfun: Any, rfun: Any, args: Any = (),
+        epsabs: float = 1.49e-8, epsrel: float = 1.49e-8,
+    ) -> Any:  # fmt: skip
+        tolerances = {"epsabs": epsabs, "epsrel": epsrel}
+
+        def middle(y: Any, x: Any) -> Any:
+            low, high = (g(x, y) if callable(g) else g for g in (qfun, rfun))
+            return quad(func, low, high, (y, x, *args), **tolerances)[0]
+
+        def outer(x: Any) -> Any:
+            low, high = (g(x) if callable(g) else g for g in (gfun, hfun))
+            return quad(middle, low, high, (x,), **tolerances)[0]
+
+        return quad(outer, a, b, **tolerances)
+
+    return tplquad
+
+
+def _nquad(quad: Callable) -> Callable:
+    def nquad(func: Callable, ranges: Any, args: Any = None, opts: Any = None, full_output: bool = False) -> Any:
+        """One integral within the other; the first variable is the innermost."""
+        if full_output:
+            raise UnsupportedFunctionError("nquad with full_output=True on traced values", remedy="leave it out")
+        count = len(ranges)
+        rest = () if args is None else args if isinstance(args, tuple) else (args,)
+        options = list(opts) if isinstance(opts, (list, tuple)) else [opts] * count
+
+        def integrated(depth: int, later: tuple) -> Any:
+            """∫ over variables 0 … depth, the later ones held."""
+            limits, chosen = ranges[depth], options[depth]
+            low, high = limits(*later) if callable(limits) else limits
+            chosen = chosen(*later) if callable(chosen) else chosen or {}
+
+            def inner(t: Any, *later: Any) -> Any:
+                return func(t, *later) if depth == 0 else integrated(depth - 1, (t, *later))[0]
+
+            return quad(inner, low, high, later, **chosen)
+
+        return integrated(count - 1, rest)
+
+    return nquad
+
+
+def _quad_vec(original: Callable) -> Callable:
+    def quad_vec(f: Callable, a: Any, b: Any, *positional: Any, args: Any = (), **options: Any) -> Any:
+        args = args if isinstance(args, tuple) else (args,)
+        lifted = Lifted((f, args))
+        if not lifted.values and not isinstance(a, Traced) and not isinstance(b, Traced):
+            return original(f, a, b, *positional, args=args, **options)
+        names = ("epsabs", "epsrel", "norm", "cache_size", "limit", "workers", "points", "quadrature", "full_output")
+        options = {**dict(zip(names, positional, strict=False)), **options}
+        values, function = _of_parameters(lifted)
+        a, b = settled(a), settled(b)
+        shape = shape_of(function(answer(_between, a, b), *values))
+        whole = Integrand(function, original, options, shape, whole=True)
+        y = integral(a, b, *values, integrand=whole)
+        return (y, *(whole.outcome or (0.0,)))
+
+    return quad_vec
+
+
+def _between(a: Any, b: Any) -> float:
+    """A finite number in an interval."""
+    low, high = (float(v) if np.isfinite(v) else None for v in (a, b))
+    if low is None and high is None:
+        return 0.0
+    return high - 1.0 if low is None else low + 1.0 if high is None else 0.5 * (low + high)  # type: ignore[operator]
+
+
+def _romb(original: Callable) -> Callable:
+    def romb(y: Any, dx: Any = 1.0, axis: int = -1, show: bool = False) -> Any:
+        """Romberg's rule is a sum with weights, which SciPy tells for unit vectors."""
+        y = array(y)
+        k = normalize_axis_index(axis, ndim_of(y))
+        weights = original(np.eye(shape_of(y)[k]))
+        return s.sum(y * along(weights, k, ndim_of(y)), axis=(k,)) * dx
+
+    return romb
 
 
 def _fixed_quad(original: Callable) -> Callable:
@@ -390,6 +490,10 @@ def _first_halves(y: Any, h: Any, k: int) -> Any:
 def _integrate(module: Any) -> None:
     CALLERS[module.quad] = quad = _quad(module.quad)
     CALLERS[module.dblquad] = _dblquad(quad)
+    CALLERS[module.tplquad] = _tplquad(quad)
+    CALLERS[module.nquad] = _nquad(quad)
+    CALLERS[module.quad_vec] = _quad_vec(module.quad_vec)
+    implements_blind(module.romb)(_romb(module.romb))
     CALLERS[module.fixed_quad] = _fixed_quad(module.fixed_quad)
     for implementation in (simpson, cumulative_trapezoid, cumulative_simpson):
         implements_blind(getattr(module, implementation.__name__))(implementation)

@@ -14,10 +14,12 @@ import numpy as np
 
 from wengert.box.dispatch import if_present, implements
 from wengert.box.functions.operands import array, cast, operand, shape_tuple, size_of
+from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
 from wengert.ops import shape as s
 from wengert.ops.observe import observe
 from wengert.ops.op import Traced
+from wengert.ops.sizes import true_positions
 from wengert.types import dtype_of, ndim_of, shape_of
 
 # ------------------------------------------------------------------------------------------------- shapes and types
@@ -83,12 +85,29 @@ def _of_values(function: Callable) -> None:
 _VALUE_QUESTIONS: tuple[Any, ...] = (
     np.array_equal, np.array_equiv, np.allclose, np.isin, np.min_scalar_type,
     np.array_repr, np.array_str, np.array2string,
-    np.nonzero, np.flatnonzero, np.argwhere, np.searchsorted, np.digitize,
+    np.argwhere, np.searchsorted, np.digitize,
     np.nanargmax, np.nanargmin, if_present("in1d"),
 )  # fmt: skip
 for _function in _VALUE_QUESTIONS:
     if _function is not None:
         _of_values(_function)
+
+
+@implements(np.flatnonzero)
+def flatnonzero(a: Any) -> Any:
+    return true_positions(e.not_equal(array(a), 0))
+
+
+@implements(np.nonzero)
+def nonzero(a: Any) -> Any:
+    a = array(a)
+    if ndim_of(a) == 0:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
+    positions, places = flatnonzero(a), []
+    for n in reversed(shape_of(a)[1:]):
+        places.append(positions % n)
+        positions = positions // n
+    return (positions, *reversed(places))
 
 
 @implements(np.lexsort)

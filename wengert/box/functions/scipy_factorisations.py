@@ -11,7 +11,7 @@ from wengert.box.dispatch import implements_blind
 from wengert.box.functions import linalg
 from wengert.box.functions.elementwise import is_complex
 from wengert.box.functions.linalg import matrices, squares
-from wengert.box.functions.operands import answer, pick, unsupported_option
+from wengert.box.functions.operands import answer, common_answer, pick, unsupported_option
 from wengert.box.functions.scipy_linalg import symmetric
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
@@ -38,9 +38,7 @@ def _one_matrix(a: Any, function: str) -> Any:
 
 
 @implements_blind(scipy.linalg.rq)
-def rq(
-    a: Any, overwrite_a: bool = False, lwork: Any = None, mode: str = "full", check_finite: bool = True
-) -> Any:
+def rq(a: Any, overwrite_a: bool = False, lwork: Any = None, mode: str = "full", check_finite: bool = True) -> Any:
     """a = r q, from the factorisation q r of the matrix turned upside down and transposed."""
     a = _one_matrix(a, "rq")
     rows, columns = shape_of(a)
@@ -70,16 +68,16 @@ def ldl(
     """With SciPy's permutation, which is locally constant; d must be diagonal."""
     A = squares(_one_matrix(A, "ldl"))
     hermitian = hermitian or not is_complex(A)
-    theirs = answer(lambda x: scipy.linalg.ldl(x, lower, hermitian), A)
-    factor, d, order = theirs
     n = shape_of(A)[0]
-    if np.any(d[~np.eye(n, dtype=bool)]):
+    order = answer(lambda x: scipy.linalg.ldl(x, lower, hermitian)[2], A)
+    off = ~np.eye(n, dtype=bool)
+    if common_answer(lambda x: bool(np.any(scipy.linalg.ldl(x, lower, hermitian)[1][off])), A):
         raise UnsupportedFunctionError(
             "scipy.linalg.ldl of a matrix whose d has blocks of two rows",
             remedy="use np.linalg.solve, slogdet or eigh, which do not need the factors",
         )
     whole = symmetric(A, lower, hermitian)
-    back = np.argsort(order)
+    back = answer(lambda x: np.argsort(scipy.linalg.ldl(x, lower, hermitian)[2]), A)
     turned = pick(pick(whole, order, 0), order, 1)
     if not lower:  # an upper factor is a lower one, read backwards
         turned = s.flip(turned, axis=(0, 1))
@@ -141,12 +139,14 @@ def pinvh(
     check_finite: bool = True,
 ) -> Any:
     a = squares(_one_matrix(a, "pinvh"))
-    values = answer(lambda x: np.abs(np.linalg.eigvalsh(x, "L" if lower else "U")), a)
-    top = np.max(values, initial=0)
-    rtol = shape_of(a)[-1] * float(np.finfo(dtype_of(a)).eps) if rtol is None else rtol
-    cutoff = rtol + (atol or 0.0) / (top if top > 0 else 1)
-    y = l.pinv(symmetric(a, lower), rcond=float(cutoff), hermitian=True)
-    return (y, int(np.sum(values > cutoff * top))) if return_rank else y
+    sizes = lambda x: np.abs(np.linalg.eigvalsh(x, "L" if lower else "U"))
+    cutoff = shape_of(a)[-1] * float(np.finfo(dtype_of(a)).eps) if rtol is None else float(rtol)
+    if atol:
+        top = common_answer(lambda x: np.max(sizes(x), initial=0), a)
+        cutoff += float(atol) / (top if top > 0 else 1)
+    y = l.pinv(symmetric(a, lower), rcond=cutoff, hermitian=True)
+    rank = lambda x: int(np.sum(sizes(x) > cutoff * np.max(sizes(x), initial=0)))
+    return (y, answer(rank, a)) if return_rank else y
 
 
 # ---------------------------------------------------------------------------------------------------------- subspaces
@@ -159,7 +159,7 @@ def _rank(a: Any, rcond: Any) -> tuple[int, float]:
         values = np.linalg.svd(x, compute_uv=False)
         return int(np.sum(values > rcond * np.max(values, initial=0)))
 
-    return answer(count, a), rcond
+    return common_answer(count, a), rcond
 
 
 @implements_blind(scipy.linalg.null_space)

@@ -16,7 +16,7 @@ from wengert.box.functions import linalg
 from wengert.box.functions.elementwise import is_complex
 from wengert.box.functions.linalg import by_columns, inexact, matrices, squares
 from wengert.box.functions.norms import norm as _norm
-from wengert.box.functions.operands import answer, array, cast, join, pick, unsupported_option
+from wengert.box.functions.operands import answer, array, cast, common_answer, join, pick, unsupported_option
 from wengert.ops import elementwise as e
 from wengert.ops import linalg as l
 from wengert.ops import matrices as m
@@ -339,10 +339,15 @@ def eigh(
         low, high = subset_by_value
         if ndim_of(w) > 1:
             raise unsupported_option("scipy.linalg.eigh", "subset_by_value= of stacks", "take one after the other")
-        inside = answer(lambda x: np.flatnonzero((x > low) & (x <= high)), w)
-        chosen = (Ellipsis, slice(int(inside[0]), int(inside[-1]) + 1) if len(inside) else slice(0, 0))
+        chosen = (Ellipsis, inside_interval(w, low, high))
         w, v = index(w, pattern=chosen), None if v is None else index(v, pattern=chosen)
     return w if eigvals_only else (w, v)
+
+
+def inside_interval(w: Any, low: Any, high: Any) -> slice:
+    """Where ascending values lie in an interval that is open below and closed above."""
+    first, last = (common_answer(lambda x, end=end: int(np.sum(x <= end)), w) for end in (low, high))
+    return slice(first, max(first, last))
 
 
 def _eigh_of_product(a: Any, b: Any, lower: bool, type: int) -> tuple[Any, Any]:

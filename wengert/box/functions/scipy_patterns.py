@@ -13,7 +13,7 @@ import scipy.linalg
 from wengert.box.dispatch import implements_blind
 from wengert.box.functions.elementwise import absolute
 from wengert.box.functions.linalg import inexact
-from wengert.box.functions.operands import answer, array, join, part, pick, unsupported_option
+from wengert.box.functions.operands import array, common_answer, join, part, pick, unsupported_option
 from wengert.box.functions.scipy_linalg import toeplitz
 from wengert.ops import matrices as m
 from wengert.ops import shape as s
@@ -40,7 +40,7 @@ def companion(a: Any) -> Any:
     n = shape_of(a)[0]
     if n < 2:
         raise ValueError("The length of `a` along the last axis must be at least 2.")
-    if answer(lambda x: bool(x[0] == 0), a):
+    if common_answer(lambda x: bool(x[0] == 0), a):
         raise ValueError("The first coefficient(s) of `a` (i.e. elements of `a[..., 0]`) must not be zero.")
     row = part(a, 0, slice(1, None)) / -part(a, 0, slice(0, 1))
     places = np.full((n - 1, n - 1), -2)
@@ -55,7 +55,7 @@ def fiedler_companion(a: Any) -> Any:
     n = shape_of(a)[0] - 1
     if n < 1:
         return np.array([], dtype_of(a))
-    if answer(lambda x: bool(x[0] == 0), a):
+    if common_answer(lambda x: bool(x[0] == 0), a):
         raise ValueError("Leading coefficient is zero.")
     coefficients = a / -part(a, 0, slice(0, 1))
     if n == 1:

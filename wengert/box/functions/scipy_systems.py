@@ -11,12 +11,11 @@ from wengert.box.dispatch import implements_blind
 from wengert.box.functions.elementwise import is_complex
 from wengert.box.functions.linalg import by_columns, cholesky, inexact, squares
 from wengert.box.functions.operands import answer, join, pick, unsupported_option
-from wengert.box.functions.scipy_linalg import circulant
+from wengert.box.functions.scipy_linalg import circulant, inside_interval
 from wengert.ops import linalg as l
 from wengert.ops import matrices as m
-from wengert.ops import riccati
+from wengert.ops import riccati, spectra
 from wengert.ops import shape as s
-from wengert.ops import spectra
 from wengert.ops.index import index
 from wengert.ops.products import matmul
 from wengert.types import dtype_of, ndim_of, shape_of
@@ -25,7 +24,7 @@ from wengert.types import dtype_of, ndim_of, shape_of
 
 
 def _positions(u: int, n: int, lower: bool) -> np.ndarray:
-    """Where in a band of u + 1 diagonals, seen as a sequence, the elements of the matrix stand; elsewhere its length."""
+    """Where in a band of u + 1 diagonals, seen as a sequence, elements of the matrix stand; elsewhere its length."""
     i, j = np.indices((n, n))
     distance = i - j if lower else j - i
     found = (distance if lower else u - distance) * n + j
@@ -110,7 +109,9 @@ def cho_solve_banded(cb_and_lower: Any, b: Any, overwrite_b: bool = False, check
     u, n = shape_of(cb)[0] - 1, shape_of(cb)[1]
     flat = join([s.reshape(cb, shape=((u + 1) * n,)), np.zeros(1, dtype_of(cb))], 0)
     k, j = np.indices((u + 1, n))
-    i = j + k - u if lower else j + k  # rows of the adjoint, whose band lies on the other side: there stands conj [j, i]
+    i = (
+        j + k - u if lower else j + k
+    )  # rows of the adjoint, whose band lies on the other side: there stands conj [j, i]
     inside = (i >= 0) & (i < n)
     place = (j - i if lower else u + j - i) * n + i
     own, turned = cb, m.conj(pick(flat, np.where(inside, place, (u + 1) * n)))
@@ -123,7 +124,7 @@ def cho_solve_banded(cb_and_lower: Any, b: Any, overwrite_b: bool = False, check
     return by_columns(solver, b)
 
 
-# --------------------------------------------------------------------------------------------- spectra of symmetric bands
+# ------------------------------------------------------------------------------------------- spectra of symmetric bands
 
 
 def _selected(w: Any, v: Any, select: Any, select_range: Any) -> tuple[Any, Any]:
@@ -133,9 +134,7 @@ def _selected(w: Any, v: Any, select: Any, select_range: Any) -> tuple[Any, Any]
         first, last = (int(k) for k in select_range)
         chosen = slice(first, last + 1)
     elif select in ("v", "value", 1):
-        low, high = select_range
-        inside = answer(lambda x: np.flatnonzero((x > low) & (x <= high)), w)
-        chosen = slice(int(inside[0]), int(inside[-1]) + 1) if len(inside) else slice(0, 0)
+        chosen = inside_interval(w, *select_range)
     else:
         raise ValueError("invalid argument for select")
     return index(w, pattern=(chosen,)), None if v is None else index(v, pattern=(slice(None), chosen))
@@ -174,16 +173,16 @@ def eigh_tridiagonal(
     d, e = inexact(d), inexact(e)
     n = shape_of(d)[0]
     band = join([s.reshape(d, shape=(1, n)), s.reshape(join([e, np.zeros(1, dtype_of(e))], 0), shape=(1, n))], 0)
-    theirs = lambda d, e: scipy.linalg.eigh_tridiagonal(
-        d, e, False, select, select_range, lapack_driver=lapack_driver
-    )[1]
-    return _spectrum(
-        _from_band(band, True, "eigh_tridiagonal"), eigvals_only, theirs, select, select_range, d, e
-    )
+    theirs = lambda d, e: scipy.linalg.eigh_tridiagonal(d, e, False, select, select_range, lapack_driver=lapack_driver)[
+        1
+    ]
+    return _spectrum(_from_band(band, True, "eigh_tridiagonal"), eigvals_only, theirs, select, select_range, d, e)
 
 
 @implements_blind(scipy.linalg.eigvalsh_tridiagonal)
-def eigvalsh_tridiagonal(d: Any, e: Any, select: Any = "a", select_range: Any = None, *args: Any, **options: Any) -> Any:
+def eigvalsh_tridiagonal(
+    d: Any, e: Any, select: Any = "a", select_range: Any = None, *args: Any, **options: Any
+) -> Any:
     return eigh_tridiagonal(d, e, True, select, select_range)
 
 
@@ -259,9 +258,7 @@ def _riccati(row: Any, original: Any, a: Any, b: Any, q: Any, r: Any, e: Any, cr
 
 
 @implements_blind(scipy.linalg.solve_continuous_are)
-def solve_continuous_are(
-    a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, balanced: bool = True
-) -> Any:
+def solve_continuous_are(a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, balanced: bool = True) -> Any:
     return _riccati(riccati.continuous_riccati, scipy.linalg.solve_continuous_are, a, b, q, r, e, s, balanced)
 
 

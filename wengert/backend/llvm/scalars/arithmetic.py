@@ -172,9 +172,7 @@ def _nan_to_num(x: Lane, nan: Any = 0.0, posinf: Any = None, neginf: Any = None)
     limits = np.finfo(x.dtype)
     top = float(limits.max) if posinf is None else float(posinf)
     bottom = float(limits.min) if neginf is None else float(neginf)
-    return np.where(
-        np.isnan(x), float(nan), np.where(x == math.inf, top, np.where(x == -math.inf, bottom, x))
-    )
+    return np.where(np.isnan(x), float(nan), np.where(x == math.inf, top, np.where(x == -math.inf, bottom, x)))
 
 
 @function(np.isclose)

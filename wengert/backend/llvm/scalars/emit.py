@@ -76,9 +76,7 @@ def _zero_elementwise() -> frozenset[str]:
     """Rows made by `zero(..., elementwise=True)`: they share the batch rule of elementwise ops."""
     sample = TABLE["floor"].batch.__code__  # type: ignore[union-attr]
     return frozenset(
-        name
-        for name, op in TABLE.items()
-        if isinstance(op, Zero) and getattr(op.batch, "__code__", None) is sample
+        name for name, op in TABLE.items() if isinstance(op, Zero) and getattr(op.batch, "__code__", None) is sample
     )
 
 

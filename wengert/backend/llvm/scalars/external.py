@@ -10,14 +10,17 @@ replace calls by others or by intrinsics, whose vector forms it has to take apar
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
+import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 
 from wengert.backend.llvm import natives
 from wengert.backend.llvm.buffer import F32, F64, I32, I64, POINTER, VOID, Complex, Scalar, load_element, store_element
+from wengert.backend.llvm.scalars import vector_math
 from wengert.backend.llvm.scalars.values import real_dtype
 
 _PURE = ("nounwind", "willreturn", "memory(none)")
@@ -53,43 +56,75 @@ def math_call(cx: Any, name: str, *values: ir.Value) -> ir.Value | None:
     symbol, type = f"wg_{name}", values[0].type
     fresh = symbol not in cx.module.globals
     function = cx.declare(symbol, type, [type] * len(values), address)
-    variants = natives.vector_variants(name, len(values)) if name in VECTORISED else ()
     if fresh:
         attribute(function, *_PURE)
-        if variants:
-            _declare_variants(cx, function, variants, type, len(values))
-    if variants:
+        _offer(cx, function, *_vectors(cx, name, type, len(values)), len(values))
+    if _LISTED in "".join(map(str, function.attributes)):
         # Half as wide is the default on processors where 512 bits used to lower the clock.
         attribute(cx.builder.function, '"prefer-vector-width"="512"')
     return cx.builder.call(function, list(values))
 
 
 VECTORISED = frozenset(
-    "sin cos tan exp exp2 expm1 log log2 log10 log1p sinh cosh tanh asin acos atan asinh acosh atanh cbrt erf "
+    "sin cos tan exp2 expm1 log2 log10 log1p sinh cosh asin acos atan asinh acosh atanh cbrt erf "
     "pow atan2 hypot "
-    "sinf cosf expf exp2f expm1f log2f log10f log1pf sinhf coshf tanhf acosf atanf asinhf atanhf powf hypotf".split()
+    "sinf cosf exp2f expm1f log2f log10f log1pf sinhf coshf tanhf acosf atanf asinhf atanhf powf hypotf".split()
 )
-"""Functions whose variants in libmvec are good to 4 units in the last place, in single precision to 2.7."""
+"""Functions whose variants in libmvec are good to 4 units in the last place, in single precision to 2.7. For exp and
+log, and tanh in double precision, there is something faster (`vector_math.py`)."""
 
 
-def _declare_variants(cx: Any, function: ir.Function, variants: Sequence[Any], type: ir.Type, count: int) -> None:
+@functools.cache
+def _widths() -> tuple[int, ...]:
+    """How many doubles this processor has in a vector, the widest first; the rest of a loop is half as wide."""
+    features = llvm.get_host_cpu_features()
+    if features.get("avx512f"):
+        return (8, 4)
+    return (4, 2) if features.get("avx2") else (2,)
+
+
+def _vectors(cx: Any, name: str, type: ir.Type, count: int) -> tuple[list[ir.Function], list[int]]:
+    """The vector variants of a function and how many lanes they have: libmvec's, or those of `vector_math.py`."""
+    variants = natives.vector_variants(name, count) if name in VECTORISED else ()
+    if not variants and name in vector_math.FUNCTIONS:
+        lanes = [n * (2 if type == F32 else 1) for n in _widths()]
+        return [vector_math.vector_function(cx.module, name, n) for n in lanes], lanes
+    declared = []
+    for v in variants:
+        vector = ir.VectorType(type, v.lanes)
+        declared.append(cx.declare(v.symbol, vector, [vector] * count, natives.address(v.symbol)))
+    return declared, [v.lanes for v in variants]
+
+
+_LISTED = '"vector-function-abi-variant"'
+
+
+def _offer(cx: Any, function: ir.Function, vectors: list[ir.Function], lanes: list[int], count: int) -> None:
+    """Tell the vectoriser of the vector variants of a function."""
+    if not vectors:
+        return
     used = cx.module.globals.get(_USED)
     if used is None:
         used = _Used(cx.module)
-    for variant in variants:
-        vector = ir.VectorType(type, variant.lanes)
-        used.members.append(cx.declare(variant.symbol, vector, [vector] * count, natives.address(variant.symbol)))
-    names = [f"_ZGV_LLVM_N{v.lanes}{'v' * count}_{function.name}({v.symbol})" for v in variants]
-    attribute(function, f'"vector-function-abi-variant"="{",".join(names)}"')
+    used.members += vectors
+    names = [f"_ZGV_LLVM_N{n}{'v' * count}_{function.name}({v.name})" for v, n in zip(vectors, lanes, strict=True)]
+    attribute(function, f'{_LISTED}="{",".join(names)}"')
 
 
 # ---------------------------------------------------------------------------------------------------- cython_special
 
 
 def special_call(cx: Any, name: str, types: str, values: Sequence[ir.Value]) -> ir.Value | None:
-    """A function of `cython_special` for these type characters, inputs and result, or `None`. Real numbers only."""
-    if set(types) - set("dl"):
+    """A function of `cython_special` for these type characters, inputs and result, or `None`. Real numbers only.
+
+    In single precision SciPy rounds results of double precision; so is it done here.
+    """
+    if set(types) - set("dlf"):
         return None
+    if "f" in types:
+        wide = [cx.builder.fpext(v, F64) if v.type == F32 else v for v in values]
+        y = special_call(cx, name, types.replace("f", "d"), wide)
+        return y if y is None or types[-1] != "f" else cx.builder.fptrunc(y, F32)
     for integer in "pl":  # Py_ssize_t, long
         codes = (types[-1] + types[:-1]).replace("l", integer)
         symbol = f"wg_special_{name}_{codes}"

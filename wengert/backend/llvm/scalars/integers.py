@@ -82,9 +82,7 @@ def _divided(x: Lane, y: Lane) -> tuple[Any, Any]:
         quotient, rest = b.udiv(x.value, safe), b.urem(x.value, safe)
     else:
         least = constant(np.iinfo(x.dtype).min, x.dtype)
-        overflows = b.and_(
-            b.icmp_unsigned("==", y.value, constant(-1, x.dtype)), b.icmp_unsigned("==", x.value, least)
-        )
+        overflows = b.and_(b.icmp_unsigned("==", y.value, constant(-1, x.dtype)), b.icmp_unsigned("==", x.value, least))
         safe = b.select(b.or_(by_zero, overflows), one, y.value)
         quotient, rest = b.sdiv(x.value, safe), b.srem(x.value, safe)
         apart = b.icmp_signed("<", b.xor(rest, safe), zero)

@@ -1,0 +1,72 @@
+"""Residuals that are cheaper to compute again than to keep.
+
+A residual of a loop body is computed again in the backward loop if that takes only cheap operations on what is there
+anyway: the counter, constants of the loop and elements of them. So the indices of a nest of loops, and the elements of
+arrays that the loop only reads, are never stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from wengert.ir.infer import is_elementwise
+from wengert.ir.node import Block, Const, Node, Var
+
+_CHEAP = frozenset(
+    (
+        "add", "subtract", "multiply", "negative", "positive", "square", "absolute", "maximum", "minimum", "where",
+        "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
+        "logical_not", "logical_xor", "floor_divide", "remainder", "astype", "as_integer", "sign", "floor", "ceil",
+        "trunc", "rint", "size", "stop_gradient",
+    )
+)  # fmt: skip
+_MOST = 8
+"""So many operations are cheaper than a store and a load."""
+
+
+def recomputed(variables: Sequence[Var], nodes: Sequence[Node], available: Sequence[Var]) -> tuple[Block, list[Var]]:
+    """A block that computes those of the variables that are cheap, from some of those that are available; and which.
+
+    The parameters of the block are all that are available.
+    """
+    made = {out: node for node in nodes for out in node.outs}
+    given = set(available)
+    chosen: list[Var] = []
+    needed: set[int] = set()
+    for var in variables:
+        used = _needed(var, made, given)
+        if used is not None:
+            chosen.append(var)
+            needed |= used
+    kept = [node for node in nodes if id(node) in needed]
+    return Block(list(available), kept, list(chosen)), chosen
+
+
+def _needed(var: Var, made: dict[Var, Node], given: set[Var]) -> set[int] | None:
+    """The nodes that compute a variable from what is given, if they are few and cheap."""
+    nodes: set[int] = set()
+    stack: list[Any] = [var]
+    while stack:
+        x = stack.pop()
+        if x.__class__ is Const or x in given:
+            continue
+        node = made.get(x)
+        if node is None or not _is_cheap(node, given):
+            return None
+        if id(node) not in nodes:
+            nodes.add(id(node))
+            if len(nodes) > _MOST:
+                return None
+            stack.extend((*node.args, *node.sizes))
+    return nodes
+
+
+def _is_cheap(node: Node, given: set[Var]) -> bool:
+    if len(node.outs) != 1 or node.outs[0].type.shape:
+        return False
+    if node.op.name == "index":  # one element of an array that is there
+        return node.args[0] in given and all(not a.type.shape for a in node.args[1:])
+    if node.op.name == "size":
+        return node.args[0] in given
+    return node.op.name in _CHEAP and is_elementwise(node.op) or node.op.name in ("astype", "as_integer")
