@@ -27,7 +27,7 @@ class Plain(Op):
 
 def kernel_of(node: Node, arrays: Any, sizes: Any = (), room: int = 64) -> Kernel:
     """A kernel whose pointers are the operands and, for each result, room for elements and lengths."""
-    names = [a for a in node.args]
+    names = list(node.args)
 
     def write(cx, pointers, n):
         inputs = []

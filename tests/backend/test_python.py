@@ -781,10 +781,7 @@ LOOKS: dict[str, Callable[[], tuple[Program, list]]] = {
     "nested_loops": lambda: (program(TRAPS["nested loops"][0]), [M]),
     "while_loop": lambda: (program(TRAPS["while with stacked values"][0]), [np.float64(9.0)]),
     "cond": lambda: (program(TRAPS["cond with writes"][0]), [V, np.float64(2.0)]),
-    "loop_gradient": lambda: (
-        captured("gradient", lambda x: [wg.grad(lambda x: run(RECURRENCE.block, [x])[0])(x)], V, hints="x"),
-        [V],
-    ),
+    "loop_gradient": lambda: (BACKWARDS, [V]),
     "matrix_loop": lambda: (MATRIX_LOOP, [M]),
     "special_functions": lambda: (
         captured(
@@ -793,19 +790,38 @@ LOOKS: dict[str, Callable[[], tuple[Program, list]]] = {
         [B, np.float64(2.5)],
     ),
 }
-RECURRENCE = program(
-    """program f(%x: f64[3]) {
-         %y: f64 = loop %k < 20 {                              # model.py:3
+BACKWARDS = program(
+    """program gradient(%x: f64[3]) {
+         %y: f64, %cs: f64[20], %0: f64[20] = loop %k < 20 {     # model.py:3
            carry %s: f64 = f64(1.0)
            given %x
-           %0: f64 = index(%x, pattern=(0,))                   # 4
-           %1: f64 = multiply(%0, %s)                          # 4
-           %2: f64 = index(%x, pattern=(1,))                   # 4
-           %3: f64 = add(%1, %2)                               # 4
-           %s.1: f64 = sin(%3)                                 # 4
-           next %s.1
+           %1: f64 = index(%x, pattern=(0,))                     # 4
+           %2: f64 = multiply(%1, %s)                            # 4
+           %3: f64 = index(%x, pattern=(1,))                     # 4
+           %4: f64 = add(%2, %3)                                 # 4
+           %5: f64 = sin(%4)                                     # 5
+           %6: f64 = cos(%4)                                     # 5
+           next %5
+           yield %6, %s
          }
-         return %y
+         %7: f64, %x_bar: f64[3] = loop %8 < 20 {
+           carry %s_bar: f64 = f64(1.0)
+           carry %x_bar.1: f64[3] = f64[3](0.0, 0.0, 0.0)
+           given %n: i64~ = 20
+           given %cs, %0, %x
+           %10: i64~ = subtract(%n, 1)
+           %11: i64~ = subtract(%10, %8)
+           %12: f64 = index(%cs, %11, pattern=(ARRAY,))          # 5
+           %13: f64 = multiply(%12, %s_bar)                      # 5
+           %14: f64[3] = add_at(%x_bar.1, %13, pattern=(1,))     # 4
+           %15: f64 = index(%0, %11, pattern=(ARRAY,))           # 4
+           %16: f64 = multiply(%15, %13)                         # 4
+           %17: f64[3] = add_at(%14, %16, pattern=(0,))          # 4
+           %18: f64 = index(%x, pattern=(0,))                    # 4
+           %19: f64 = multiply(%18, %13)                         # 4
+           next %19, %17
+         }
+         return %x_bar
        }"""
 )
 MATRIX_LOOP = program(

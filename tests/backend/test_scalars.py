@@ -22,12 +22,10 @@ F64, F32, C128, C64 = (np.dtype(t) for t in "dfDF")
 BOOL, INT = np.dtype(bool), np.dtype(np.int64)
 
 CALLBACKS = {
-    ("betainc_by_ab", "quadrature over intervals that depend on all elements"),
-    ("gammainc_by_a", "the same"),
-    ("student_cdf", "its derivatives are made of the same"),
-    ("elliptic", "its derivatives are sums of hundreds of terms"),
+    "student_cdf": "its derivatives are quadratures over intervals that depend on all elements",
+    "elliptic": "its derivatives are sums of hundreds of terms",
 }
-"""Ops that have no scalar code for some of their examples, and why."""
+"""Ops that have no scalar code for some of their examples, and why. Derivatives in a parameter (…_by_…) need none."""
 
 
 def close(found: np.ndarray, wanted: np.ndarray, ulps: float) -> Any:
@@ -80,14 +78,14 @@ def test_examples(name, c):
     args = [c.before(a) if c.before and np.asarray(a).dtype.kind == "f" else a for a in c.args]
     for constant in (True, False):
         has_code = check(name, args, c.params, tolerance(name), constant)
-        assert has_code or any(name == other for other, _ in CALLBACKS)
+        assert has_code or name in CALLBACKS or "_by_" in name
 
 
 @pytest.mark.parametrize(("name", "c"), CALLS)
 def test_examples_in_single_precision(name, c):
     args = [c.before(a) if c.before and np.asarray(a).dtype.kind == "f" else a for a in c.args]
     args = [a.astype(np.float32) if isinstance(a, np.ndarray) and a.dtype.kind == "f" else a for a in args]
-    check(name, args, c.params, 6 if tolerance(name) == 4 else 64)
+    check(name, args, c.params, 6 if hasattr(np, name) else 64)  # SciPy computes some of its own in single precision
 
 
 def test_every_elementwise_row_is_covered():
@@ -148,7 +146,7 @@ LIBRARY = {n for n in PLAIN if not hasattr(np, getattr(TABLE[n].impl, "__name__"
 @pytest.mark.parametrize("values", [FLOATS, SINGLES, COMPLEX, INTEGERS, np.array([False, True])], ids="dfDlb")
 def test_awkward_numbers(name, values):
     count = len(EXAMPLES[name][0].args)
-    if name in LIBRARY and count > 1 or count > 3:
+    if (name in LIBRARY and count > 1) or count > 3:
         values = values[::5]
     args = operands(values, count)
     if name == "where":

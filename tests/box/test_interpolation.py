@@ -36,9 +36,7 @@ def follows(f, *args, rtol=1e-5, value=1e-5):
     scale = np.max(np.abs(expected))
     np.testing.assert_allclose(y, expected, rtol=value, atol=value * scale)
     h = 2e-5
-    sides = [
-        wg.jvp(twin, tuple(a + k * h * v for a, v in zip(args, vs, strict=True)), vs)[0] for k in (-2, -1, 1, 2)
-    ]
+    sides = [wg.jvp(twin, tuple(a + k * h * v for a, v in zip(args, vs, strict=True)), vs)[0] for k in (-2, -1, 1, 2)]
     differences = (8 * (sides[2] - sides[1]) - (sides[3] - sides[0])) / (12 * h)
     np.testing.assert_allclose(dot, differences, rtol=rtol, atol=rtol * max(scale, np.max(np.abs(dot))))
     r = RNG.normal(size=np.shape(y))
@@ -120,7 +118,8 @@ def test_bsplines_of_every_degree_with_conditions():
     quintic = ([(1, 0.2), (2, -0.1)], [(3, 0.3), (1, 0.5)])
     agrees(lambda y, t: si.make_interp_spline(X, y, k=5, bc_type=quintic)(t), Y, T)
     agrees(lambda y, t: si.make_interp_spline(X, y, k=2, bc_type=([(1, 0.2)], None))(t), Y, T)
-    agrees(lambda a, b, t: si.make_interp_spline(X, Y, bc_type=([(1, a)], [(2, b)]))(t), np.array(0.2), np.array(-1.0), T)
+    a, b = np.array(0.2), np.array(-1.0)
+    agrees(lambda a, b, t: si.make_interp_spline(X, Y, bc_type=([(1, a)], [(2, b)]))(t), a, b, T)
     agrees(lambda a: si.make_interp_spline(X, YY, bc_type=([(1, a)], [(2, a)]))(T), np.array([0.2, 0.6]))
     agrees(lambda y: si.make_interp_spline(X, y, k=0)(INSIDE), Y)
     closed = np.append(Y[:-1], Y[0])
@@ -221,9 +220,7 @@ def test_splines_on_grids(method):
 def test_splines_on_grids_are_products():
     """Through values f(x)·g(y) goes the product of the splines through f and g."""
     f, g = RNG.normal(size=7), RNG.normal(size=7)
-    got = wg.jvp(
-        lambda f: si.RegularGridInterpolator((FINE, ALSO), np.outer(f, g), method="cubic")(POINTS), (f,), (f,)
-    )
+    got = wg.jvp(lambda f: si.RegularGridInterpolator((FINE, ALSO), np.outer(f, g), method="cubic")(POINTS), (f,), (f,))
     expected = si.make_interp_spline(FINE, f)(POINTS[:, 0]) * si.make_interp_spline(ALSO, g)(POINTS[:, 1])
     for y in got:
         np.testing.assert_allclose(y, expected, rtol=1e-11)
@@ -302,7 +299,8 @@ def test_settings_of_radial_basis_functions():
 
     agrees(f, np.full(12, 0.2), HEIGHTS, second=True)
     width = wg.grad(lambda w: np.sum(si.RBFInterpolator(PLACES, HEIGHTS, epsilon=w, kernel="gaussian")(WITHIN)))(2.0)
-    plain = [np.sum(si.RBFInterpolator(PLACES, HEIGHTS, epsilon=2 + h, kernel="gaussian")(WITHIN)) for h in (1e-5, -1e-5)]
+    made = {"kernel": "gaussian"}
+    plain = [np.sum(si.RBFInterpolator(PLACES, HEIGHTS, epsilon=2 + h, **made)(WITHIN)) for h in (1e-5, -1e-5)]
     np.testing.assert_allclose(width, (plain[0] - plain[1]) / 2e-5, rtol=1e-4)
     with pytest.raises(UnsupportedFunctionError, match="neighbors"):
         wg.grad(lambda d: np.sum(si.RBFInterpolator(PLACES, d, neighbors=5)(WITHIN)))(HEIGHTS)

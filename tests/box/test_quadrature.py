@@ -90,6 +90,7 @@ def test_double_integrals():
            second=False)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_triple_integrals():
     agrees(
         lambda p, b: si.tplquad(
@@ -101,8 +102,12 @@ def test_triple_integrals():
     )
 
 
+@pytest.mark.slow
 def test_integrals_in_several_variables():
-    agrees(lambda p, b: si.nquad(lambda x, y, p: np.exp(-p * x * y), [lambda y, p: (0, y * p), (0.1, b)], (p,))[0], 0.7, 1.1)
+    def f(x, y, p):
+        return np.exp(-p * x * y)
+
+    agrees(lambda p, b: si.nquad(f, [lambda y, p: (0, y * p), (0.1, b)], (p,))[0], 0.7, 1.1)
     agrees(lambda p: si.nquad(lambda x, y: np.sin(p * x) * y, [(0, 1), (0, p)], opts=[{"epsabs": 1e-10}, {}])[0], 0.7)
     agrees(lambda a: si.nquad(lambda x: x * a, [(0, a)])[0], 1.3)  # a³/2
 

@@ -21,8 +21,8 @@ POINTS = {
     ),
     "hyp2f1": (
         mp.hyp2f1,
-        [(0.7, 1.2, 2.3, 0.4), (1.0, 1.0, 2.0, -0.9), (-3.0, 2.0, 0.4, 0.7), (0.5, 0.5, 1.0, 0.95), (1.5, 2.0, 4.0, -40.0),
-         (0.5, 1.0, 3.0, 1.0), (0.3, 2.1, 1.2, -1e3), (2.0, 0.0, 1.5, 0.3), (1.0, 2.0, -0.5, 0.2)],
+        [(0.7, 1.2, 2.3, 0.4), (1.0, 1.0, 2.0, -0.9), (-3.0, 2.0, 0.4, 0.7), (0.5, 0.5, 1.0, 0.95),
+         (1.5, 2.0, 4.0, -40.0), (0.5, 1.0, 3.0, 1.0), (0.3, 2.1, 1.2, -1e3), (2.0, 0.0, 1.5, 0.3), (1.0, 2.0, -0.5, 0.2)],
     ),
     "hyperu": (
         mp.hyperu,
@@ -71,6 +71,7 @@ def test_all_modes(f, args):
     check(f, *args, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_all_modes_of_u():
     """SciPy's values are accurate to 1e-9 or so only: no single reference is, but the modes agree."""
     check(lambda a, b: sc.hyperu(a, b, 1.7), np.array([0.6, 2.0]), np.array([0.3, 1.4]), rtol=1e-5)
@@ -82,9 +83,7 @@ def test_exponential_and_binomial_in_closed_form():
     slope = wg.jvp(lambda a: sc.hyp1f1(a, a, z), (1.3,), (1.0,))[1]
     assert np.all(np.abs(slope) < 1e-12 * np.exp(np.abs(z)))
     z = np.array([-4.0, 0.3, 0.9])
-    by_a, by_b = (
-        wg.jvp(lambda a, b: sc.hyp2f1(a, b, b, z), (1.3, 2.1), v)[1] for v in ((1.0, 0.0), (0.0, 1.0))
-    )
+    by_a, by_b = (wg.jvp(lambda a, b: sc.hyp2f1(a, b, b, z), (1.3, 2.1), v)[1] for v in ((1.0, 0.0), (0.0, 1.0)))
     np.testing.assert_allclose(by_a, -np.log1p(-z) * (1 - z) ** -1.3, rtol=1e-12)
     assert np.all(np.abs(by_b) < 1e-11 * (1 - z) ** -1.3)
 
@@ -97,4 +96,3 @@ def test_outside_the_domain():
             TABLE[name].partials[0](None, 2, 0.3)
     with pytest.raises(UnsupportedFunctionError, match="complex"):
         wg.grad(lambda a: np.real(sc.hyp1f1(a, 1.0, 1j)))(0.5)
-

@@ -237,6 +237,14 @@ def test_eigenvectors_that_are_not_orthogonal():
     np.testing.assert_allclose(wg.grad(lambda x: np.real(np.sum(np.linalg.eigvals(x) ** 2)))(np.eye(2)), 2 * np.eye(2))
 
 
+def test_eigenvalues_of_a_matrix_that_cannot_be_diagonalised():
+    for x in (np.array([[1.0, 1.0], [0.0, 1.0]]), np.diag([1.0, 1.0], 1)):
+        with pytest.raises(RepeatedValuesError, match="diagonalised"):
+            wg.grad(lambda x: np.real(np.sum(np.linalg.eigvals(x) ** 2)))(x)
+        with pytest.raises(RepeatedValuesError):
+            wg.jvp(lambda x: np.linalg.eig(x)[1], (x,), (x,))
+
+
 def test_close_eigenvalues_are_announced():
     x = np.diag([1.0, 1.0 + 1e-12, 3.0])
     with pytest.warns(RuntimeWarning, match="close"):

@@ -395,6 +395,7 @@ EXAMPLES: dict[str, list[Call]] = {
     "null": [call(P, size=3), call(np.array([1.0, 0.0]), size=3)],
     "special": [call(P, size=3, zeros=True), call(np.array([1.0, 0.0]), size=3, zeros=True)],
     "gaps_are_safe": [call(P, size=3, kind="eigen")],
+    "independent": [call(G)],
     "itself": [call(P), call(M)],
     "unclear": [call(P, size=3, zeros=True), call(M, size=3, zeros=False)],
     "reflecting": [call(G)],
@@ -406,7 +407,7 @@ EXAMPLES: dict[str, list[Call]] = {
     "still": [call(G, np.zeros((3, 3), bool), kind="eigen", skew=True)],
     "gone": [call(G, np.zeros(1, bool), problem="", kind="eigen")],
     "steady": [call(G, np.zeros(1, bool), problem="", kind="eigen")],
-    "turn_back": [call(np.ones((3, 2)), np.ones((3, 2)))],
+    "turn_back": [call(P[:, None], V[:, None])],
     "turn": [call(N, np.zeros((2, 2)), after=lambda y: 0 * y)],
     "null_basis": [
         call(
@@ -445,7 +446,6 @@ EXAMPLES: dict[str, list[Call]] = {
 }
 
 WITHOUT_BATCH_RULE = {
-    "convolve": "NumPy's convolve is one-dimensional: examples are taken one by one",
     "factors": "LAPACK factorises one matrix; for stacks there is another way to solve",
     "integral": "SciPy's adaptive quadrature finds its points for one example",
     "observe": "asks a function of the caller's, of which nothing is known",

@@ -81,29 +81,16 @@ def _equality(op: Op, compare: Any) -> Any:
 
     def compared(self: Any, other: Any) -> Any:
         if other is None or isinstance(other, (str, bytes)):
-            return compare(plain(self), other)
+            value = plain(self)  # a symbol has none: of it only the shape counts
+            return compare(np.zeros(shape_of(value))[()] if isinstance(value, Traced) else value, other)
         return of_numbers(self, other)
 
     return compared
 
 
-def _of_masks(op: Op) -> tuple[Any, Any]:
-    """An operator between masks, and its reflection. Numbers have no bits to combine here."""
-
-    def forward(self: Any, other: Any) -> Any:
-        return call2(op, _mask(self), _mask(other))
-
-    def reflected(self: Any, other: Any) -> Any:
-        return call2(op, _mask(other), _mask(self))
-
-    return forward, reflected
-
-
-def _mask(x: Any) -> Any:
-    x = operand(x)
-    if dtype_of(x).kind != "b":
-        raise TypeError(f"&, |, ^ and ~ combine masks, not values of type {dtype_of(x)}; compare numbers first")
-    return x
+def _bitwise(ufunc: Any) -> tuple[Any, Any]:
+    """An operator between masks or integers, and its reflection."""
+    return lambda self, other: UFUNCS[ufunc](self, other), lambda self, other: UFUNCS[ufunc](other, self)
 
 
 def _method(function: Any) -> Any:
@@ -277,13 +264,15 @@ class Box(Traced):
     __ipow__ = _in_place(e.power)
     __imatmul__ = _in_place(matmul)
 
-    # Of masks, which are traced only in a batch.
-    __and__, __rand__ = _of_masks(e.logical_and)
-    __or__, __ror__ = _of_masks(e.logical_or)
-    __xor__, __rxor__ = _of_masks(e.logical_xor)
+    # Of masks and integers, which are traced only in a batch and in a program that is captured.
+    __and__, __rand__ = _bitwise(np.bitwise_and)
+    __or__, __ror__ = _bitwise(np.bitwise_or)
+    __xor__, __rxor__ = _bitwise(np.bitwise_xor)
+    __lshift__, __rlshift__ = _bitwise(np.left_shift)
+    __rshift__, __rrshift__ = _bitwise(np.right_shift)
 
     def __invert__(self) -> Any:
-        return call1(e.logical_not, _mask(self))
+        return UFUNCS[np.invert](self)
 
     def __neg__(self) -> Any:
         return call1(e.negative, self)

@@ -14,12 +14,12 @@ import numpy as np
 from wengert.box.dispatch import FUNCTIONS, UFUNCS, implements, name_of
 from wengert.box.functions.operands import array, holds_traced, size_of
 from wengert.box.ufunc_methods import METHODS
-from wengert.box.writing import link, plain, replace, set_item, settled
-from wengert.errors import InPlaceError
+from wengert.box.writing import clone, link, plain, replace, running, set_item, settled
+from wengert.errors import InPlaceError, UnsupportedFunctionError
 from wengert.ops import shape as s
-from wengert.ops.index import ARRAY, scatter
-from wengert.ops.op import Traced
-from wengert.ops.store import counted
+from wengert.ops.index import ARRAY, scatter, split_index
+from wengert.ops.op import Traced, call
+from wengert.ops.store import add_at, counted
 from wengert.types import dtype_of, ndim_of, shape_of
 
 # ---------------------------------------------------------------------------------------------------------- writers
@@ -116,6 +116,9 @@ def at(ufunc: Any, op: Any, a: Any, indices: Any, b: Any = None) -> None:
             )
         ufunc.at(a, _plain_index(indices), *([] if b is None else [settled(array(b))]))
         return
+    if running.state.capture is not None and _holds_symbols(indices):
+        _at_symbols(ufunc, a, _plain_index(indices), b)
+        return
     place = counted(shape_of(a))[_plain_index(indices)]
     positions = np.ravel(place)
     values = None if b is None else np.ravel(np.broadcast_to(array(b), np.shape(place)))
@@ -131,6 +134,24 @@ def at(ufunc: Any, op: Any, a: Any, indices: Any, b: Any = None) -> None:
     for k in range(rounds.max(initial=-1) + 1):
         chosen = np.flatnonzero(rounds == k)
         _at_positions(UFUNCS[ufunc], a, positions[chosen], None if values is None else values[chosen])
+
+
+def _holds_symbols(idx: Any) -> bool:
+    return any(isinstance(settled(item), Traced) for item in (idx if isinstance(idx, tuple) else (idx,)))
+
+
+def _at_symbols(ufunc: Any, a: Any, idx: Any, b: Any) -> None:
+    """`at` positions that are known only when the compiled program runs."""
+    if ufunc not in (np.add, np.subtract):
+        raise UnsupportedFunctionError(
+            f"{name_of(ufunc)}.at with indices that are known only when the compiled program runs",
+            remedy="write a loop over the indices",
+        )
+    pattern, arrays = split_index(idx)
+    v = settled(array(b))
+    old = settled(a)
+    new = call(add_at, clone(old) if isinstance(old, Traced) else old, v if ufunc is np.add else -v, *arrays, pattern=pattern)
+    replace(a, new)
 
 
 def _plain_index(idx: Any) -> Any:

@@ -122,7 +122,7 @@ def _arguments(captures: Sequence[Capture]) -> tuple[list[Any], list[list[Var]]]
 
 
 def _copy(var: Var) -> Var:
-    return Var(var.type, var.hint, var.span)
+    return Var(var.type, var.hint, var.span, var.stable)
 
 
 def _var(own: Sequence[dict[tuple, Var]], key: tuple) -> Var:
@@ -141,11 +141,17 @@ class _Branch:
 
     def __init__(self, function: Callable | None, state: tuple, get: Callable, set: Callable):
         self.capture = Capture()
+        self.ends = True
+        """Whether the branch gets to its end: it does not if it reads a variable that has no value."""
         try:
             with capturing(self.capture):
                 set(state)
-                self.value = None if function is None else function()
-                self.state = get()
+                try:
+                    self.value = None if function is None else function()
+                    self.state = get()
+                except UnboundLocalError as error:
+                    self.ends, self.value, self.state = False, UNDEFINED, state
+                    self.capture.process(require, (False,), {"error": "UnboundLocalError", "message": str(error)})
         finally:
             self.changed = self.capture.restore()
             set(state)
@@ -163,6 +169,7 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     state = get()
     pred = truth(pred)
     branches = [_Branch(f, state, get, set) for f in (then, orelse)]
+    _follow_the_other(state, *branches)
     roots: dict[int, Any] = {}
     for b in branches:
         roots.update({id(root): root for root, _ in b.changed})
@@ -189,6 +196,15 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     for root, new in zip(roots.values(), found[len(found) - len(roots) :], strict=True):
         _assign(root, new)
     return result(found) if result.__class__ is _Merged else result
+
+
+def _follow_the_other(state: tuple, first: _Branch, second: _Branch) -> None:
+    """Let variables have no value after a branch that does not get to its end, if the other branch binds them."""
+    if not first.ends and not second.ends:
+        raise UnboundLocalError("a variable is read that has no value in either branch of an if")
+    for a, b in ((first, second), (second, first)):
+        if not a.ends:
+            a.state = tuple([old if new is old else UNDEFINED for old, new in zip(state, b.state, strict=True)])
 
 
 class _Merged:
@@ -511,7 +527,7 @@ class Carried:
     def run(self, function: Callable[[Capture], Any]) -> tuple[Capture, list[Any], Any]:
         """Capture a suite, as often as needed: the block, what is carried after it, and what the function returns."""
         for _ in range(12):
-            capture = Capture()
+            capture = Capture(varying=True)
             try:
                 with capturing(capture):
                     result = function(capture)
@@ -562,7 +578,7 @@ def _staged_while(go_on: Thunk, body: Callable[[Any], Any], carried: Carried, co
         with capturing(capture):
             k = Sym(capture, _formals(capture)[0], (), (0, None))
             outputs = [capture.operand(k + 1), *outputs]
-    tested = Capture()
+    tested = Capture(varying=True)
     try:
         with capturing(tested):
             k = tested.formal(_INT, (), (0, None)) if counts else None

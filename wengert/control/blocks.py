@@ -44,7 +44,7 @@ def strong(type: Type) -> Type:
 
 def dot_of(var: Var) -> Var:
     """A variable for tangents of a variable."""
-    return Var(strong(var.type), var.hint and f"{var.hint}_dot")
+    return Var(strong(var.type), var.hint and f"{var.hint}_dot", None, var.stable)
 
 
 # ------------------------------------------------------------------------------------------------------ forward mode
@@ -163,8 +163,16 @@ def unpadded(r: Any, kept: dict[int, Any]) -> Any:
     x = kept[id(r.node)]
     if all(n.__class__ is int for n in shape_of(r)):
         return x
-    pattern = tuple([slice(None) if n.__class__ is int else slice(0, kept[id(n.sym.node)]) for n in shape_of(r)])
-    return index(x, pattern=pattern)
+    pattern = []
+    for n in shape_of(r):
+        if n.__class__ is int:
+            pattern.append(slice(None))
+            continue
+        length = kept[id(n.sym.node)]
+        if length.__class__ is Sym:
+            length.tangent = (0, n.bound)
+        pattern.append(slice(0, length))
+    return index(x, pattern=tuple(pattern))
 
 
 # ----------------------------------------------------------------------------------------------------------- batches
@@ -182,7 +190,7 @@ def batched(
         trace = BatchTrace(n)
         xs: list[Any] = []
         for p, m in zip(block.params, mapped, strict=True):
-            x = capture.formal_like(Var(Type((n, *p.type.shape), p.type.dtype), p.hint) if m else p)
+            x = capture.formal_like(Var(Type((n, *p.type.shape), p.type.dtype), p.hint, None, p.stable) if m else p)
             xs.append(Batch(trace, x) if m else x)
         ys = run(block, xs)
         stacked = [trace.owns(y) for y in ys]

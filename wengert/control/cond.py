@@ -83,12 +83,21 @@ class _Branch:
     def __init__(self, block: Block, mine: Sequence[bool]):
         self.source = Linearised(block, mine)
         self.outputs = self.source.active_outputs
+        self._transposed: dict[tuple, Transposed] = {}
 
-    def transpose(self) -> None:
-        """Find the residuals."""
-        self.transposed = Transposed(self.source, [True] * len(self.source.places))
+    def transposed(self, running: Sequence[bool]) -> Transposed:
+        """The transposed branch, where something has arrived at these of the active arguments."""
+        key = tuple(running)
+        if key not in self._transposed:
+            self._transposed[key] = Transposed(self.source, running)
+        return self._transposed[key]
+
+    def find_residuals(self) -> None:
+        """Find what has to be kept, whatever has arrived."""
         own = {id(p.node): k for k, p in enumerate(self.source.params)}
-        found = with_lengths(self.transposed.residuals)
+        n = len(self.source.places)
+        residuals = [*self.transposed([False] * n).residuals, *self.transposed([True] * n).residuals]
+        found = with_lengths(residuals)
         self.invariant = {id(r.node): own[id(r.node)] for r in found if id(r.node) in own}
         self.saved = [r for r in found if id(r.node) not in own]
 
@@ -100,7 +109,7 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     if not any(outs):
         return call(cond, *values, **params)
     for branch in branches:
-        branch.transpose()
+        branch.find_residuals()
     first, second = branches
     n = len(outs)
     then = _with_zeros(first.source.primal(first.saved, padded), n + len(first.saved), second.saved)
@@ -109,14 +118,14 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     ys = results[:n]
     kept = [results[n : n + len(first.saved)], results[n + len(first.saved) :]]
     inputs = [a.node for a, m in zip(args, mine, strict=True) if m]
-    data = [v for v, m in zip(values, mine, strict=True) if m]
 
     def pull(cts: Sequence[Any], so_far: Sequence[Any]) -> Sequence[Any]:
-        totals = [zeros(*aval_of(x)) if t is None else t for x, t in zip(data, so_far, strict=True)]
+        running = [t is not None for t in so_far]
+        totals = [t for t in so_far if t is not None]
         operands = [*cts, *totals, *kept[0], *kept[1], *values[1:]]
         counts = (len(cts), len(totals), len(kept[0]), len(kept[1]))
         params = [var_like(x) for x in operands]
-        blocks = [_backward(b, k, outs, counts, params) for k, b in enumerate(branches)]
+        blocks = [_backward(b, k, outs, running, counts, params) for k, b in enumerate(branches)]
         return call(cond, values[0], *operands, then=blocks[0], orelse=blocks[1])
 
     def tangent(dots: Sequence[Any]) -> list[Any]:
@@ -136,7 +145,9 @@ def _with_zeros(block: Block, place: int, others: Sequence[Any]) -> Block:
     return Block(block.params, block.nodes, [*block.results[:place], *constants, *block.results[place:]])
 
 
-def _backward(branch: _Branch, which: int, outs: Sequence[bool], counts: tuple, params: Sequence[Var]) -> Block:
+def _backward(
+    branch: _Branch, which: int, outs: Sequence[bool], running: Sequence[bool], counts: tuple, params: Sequence[Var]
+) -> Block:
     n, m, first, second = counts
 
     def function(*given: Any) -> list[Any]:
@@ -148,8 +159,8 @@ def _backward(branch: _Branch, which: int, outs: Sequence[bool], counts: tuple, 
         found.update({key: arguments[place] for key, place in branch.invariant.items()})
         wanted = [own for own, o in zip(branch.outputs, outs, strict=True) if o]
         arrived = [ct for ct, own in zip(cts, wanted, strict=True) if own]
-        residuals = [unpadded(r, found) for r in branch.transposed.residuals]
-        return run(branch.transposed.block, [*arrived, *totals, *residuals])
+        transposed = branch.transposed(running)
+        return run(transposed.block, [*arrived, *totals, *[unpadded(r, found) for r in transposed.residuals]])
 
     return block_of(function, params)
 

@@ -32,12 +32,13 @@ from wengert.errors import ConcretizationError
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found, found
 from wengert.ir.interpret import run
+from wengert.ir.lengths import interval_of
 from wengert.ir.node import Block, Type, Var
 from wengert.modes.dual import Dual, DualTrace, push
 from wengert.modes.tape import Tape, TapeTrace
 from wengert.ops.derive import Control, Unmapped
 from wengert.ops.index import ARRAY, index
-from wengert.ops.op import Op, Traced, call
+from wengert.ops.op import Op, call
 from wengert.ops.shape import broadcast_to
 from wengert.types import aval_of, shape_of
 
@@ -197,11 +198,13 @@ class Reverse:
             return run(self.transposed.block, [*arrived, *total, *residuals])
 
         operands = [*cts, *totals, count, *y_cts, *stacks, *consts]
-        counter = var_like(count)
-        high = None if counter.span is None or counter.span[1] is None else counter.span[1] - 1
-        if not isinstance(count, Traced):
-            high = int(count) - 1
-        block = block_of(function, [Var(Type((), np.dtype(np.int64), True), None, (0, high)), *map(var_like, operands)])
+        span = interval_of(count)
+        high = None if span[1] is None else span[1] - 1
+        counter = Var(Type((), np.dtype(np.int64), True), None, (0, high), False)
+        params = [var_like(x) for x in operands]
+        for p in params[: n + m]:
+            p.stable = False
+        block = block_of(function, [counter, *params])
         return call(loop, count, *operands, body=block, carried=n + m)
 
 

@@ -2,7 +2,8 @@
 
 A residual of a loop body is computed again in the backward loop if that takes only cheap operations on what is there
 anyway: the counter, constants of the loop and elements of them. So the indices of a nest of loops, and the elements of
-arrays that the loop only reads, are never stored.
+arrays that no loop writes to, are never stored. (An array that a loop further out writes to would have to be stored
+itself, in each of its iterations.)
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ def _is_cheap(node: Node, given: set[Var]) -> bool:
     if len(node.outs) != 1 or node.outs[0].type.shape:
         return False
     if node.op.name == "index":  # one element of an array that is there
-        return node.args[0] in given and all(not a.type.shape for a in node.args[1:])
+        x = node.args[0]
+        return x in given and x.stable and all(not a.type.shape for a in node.args[1:])  # type: ignore[union-attr]
     if node.op.name == "size":
         return node.args[0] in given
     return node.op.name in _CHEAP and is_elementwise(node.op) or node.op.name in ("astype", "as_integer")

@@ -44,7 +44,21 @@ def type_of_value(x: Any) -> Type:
 def var_like(x: Any) -> Var:
     """A variable for values of the kind of this one."""
     x = settled(x)
-    return Var(type_of_value(x), x.node.hint, x.tangent) if x.__class__ is Sym else Var(type_of_value(x))
+    if x.__class__ is Sym:
+        return Var(x.node.type, x.node.hint, x.tangent, x.node.stable)
+    return Var(type_of_value(x), None, None, is_stable(x))
+
+
+def is_stable(x: Any) -> bool:
+    """Whether no loop around changes a value."""
+    while isinstance(x, Traced):
+        x = settled(x)
+        if x.__class__ is Sym:
+            return x.node.stable
+        if not isinstance(x, Traced) or "value" not in x.state:  # type: ignore[attr-defined]
+            break
+        x = x.value  # type: ignore[attr-defined]
+    return True
 
 
 _LARGE = 16
@@ -55,9 +69,11 @@ class Capture(Trace):
     """One block while it is captured."""
 
     __slots__ = ("_consts", "_lifted", "_same", "_settled", "alive", "also", "captured", "created", "nodes", "params",
-                 "restart", "tag", "written")  # fmt: skip
+                 "restart", "tag", "varying", "written")  # fmt: skip
 
-    def __init__(self, also: Sequence[Capture] = ()):
+    def __init__(self, also: Sequence[Capture] = (), varying: bool = False):
+        self.varying = varying
+        """Whether formal parameters change from one iteration of a loop to the next."""
         self.tag = fresh_tag()
         self.alive: bool | None = True
         self.params: list[Var] = []
@@ -79,14 +95,16 @@ class Capture(Trace):
 
     def formal(self, type: Type, shape: tuple | None = None, span: tuple | None = None, hint: str | None = None) -> Sym:
         """A new parameter that is not taken from outside."""
-        var = Var(type, hint, span)
+        var = Var(type, hint, span, not self.varying)
         self.params.append(var)
         self.captured.append(None)
         return Sym(self, var, self._shape(var, type.shape) if shape is None else shape, span)
 
     def formal_like(self, var: Var, shape: tuple | None = None) -> Sym:
         """A new parameter like that of another block."""
-        return self.formal(var.type, shape, var.span, var.hint)
+        symbol = self.formal(var.type, shape, var.span, var.hint)
+        symbol.node.stable = var.stable
+        return symbol
 
     def like(self, x: Any, hint: str | None = None) -> Sym:
         """A formal parameter of the type of a value. Lengths that are known only at run time are its own."""
@@ -186,6 +204,7 @@ class Capture(Trace):
         self.nodes.append(Node(op, operands, params, outs, tuple(sizes), source()))
         symbols = []
         for f, var in zip(found, outs, strict=True):
+            var.stable = all(o.__class__ is Const or o.stable for o in operands)  # type: ignore[union-attr]
             var.span = interval(op.name, args) if not f.shape and f.dtype.kind in "iu" else None
             symbols.append(Sym(self, var, self._shape(var, f.shape), var.span))
         if key is not None:

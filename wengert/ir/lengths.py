@@ -29,7 +29,7 @@ def interval_of(x: Any) -> Interval:
         return x.tangent or UNKNOWN
     try:
         return (int(x), int(x))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # an array, a NaN, an infinity
         return UNKNOWN
 
 
@@ -137,6 +137,11 @@ def sliced(item: slice, n: Any) -> tuple[slice, Any]:
     return slice(start, stop, None if step == 1 else step), count
 
 
+def is_whole(item: slice) -> bool:
+    """Whether a slice is `:`. (Equality would compare symbols.)"""
+    return item.start is None and item.stop is None and item.step is None
+
+
 def as_length(n: Any, bound: int | None = None) -> Any:
     """An integer as a length of a shape."""
     if n.__class__ is not Sym:
@@ -163,7 +168,7 @@ def placed(shape: tuple, arrays: Sequence[Any], pattern: tuple) -> tuple[tuple, 
             n = shape[axis]
             item, count = sliced(item, n)
             new.append(item)
-            lengths.append(n if item == slice(None) else as_length(count, n if n.__class__ is int else n.bound))
+            lengths.append(n if is_whole(item) else as_length(count, n if n.__class__ is int else n.bound))
             axis += 1
         elif item.__class__ is int:
             n = shape[axis]

@@ -74,15 +74,22 @@ class Var:
     """A value of the program: a parameter of a block or a result of a node. It is what it is by identity.
 
     `hint` is the name the user gave it, if any: for people who read the program, of no meaning otherwise. `span` is the
-    smallest and the largest value that an integer can have, as far as known.
+    smallest and the largest value that an integer can have, as far as known. It is `stable` if no loop around changes it.
     """
 
-    __slots__ = ("hint", "span", "type")
+    __slots__ = ("hint", "span", "stable", "type")
 
-    def __init__(self, type: Type, hint: str | None = None, span: tuple[int | None, int | None] | None = None):
+    def __init__(
+        self,
+        type: Type,
+        hint: str | None = None,
+        span: tuple[int | None, int | None] | None = None,
+        stable: bool = True,
+    ):
         self.type = type
         self.hint = hint
         self.span = span
+        self.stable = stable
 
     def __repr__(self) -> str:
         return f"%{self.hint or hex(id(self))[-5:]}: {self.type}"

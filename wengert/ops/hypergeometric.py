@@ -38,7 +38,7 @@ def _below(c: Any) -> Callable:
 
 
 def _leibniz(orders: tuple[int, ...], factors: list[Callable], function: Callable) -> Any:
-    """The derivative of ∏ factors[k]·f, where factors[k] depends on the k-th parameter only; `function(orders)` is f's."""
+    """The derivative of ∏ factors[k]·f; factors[k] depends on the k-th parameter only, `function(orders)` is f's."""
     total: Any = 0.0
     for taken in itertools.product(*[range(n + 1) for n in orders]):
         c: Any = 1.0
@@ -91,9 +91,8 @@ def _by_parameters(name: str, f: Callable, count: int, rates: Callable, slope: C
     def in_parameter(k: int) -> Callable:
         return lambda y, *args, orders: op(*args, orders=_once_more(orders, k))
 
-    op = elementwise(
-        f"{name}_by_parameters", impl, (*[in_parameter(k) for k in range(count)], lambda y, *a, orders: slope(orders, *a))
-    )
+    partials = [in_parameter(k) for k in range(count)]
+    op = elementwise(f"{name}_by_parameters", impl, (*partials, lambda y, *args, orders: slope(orders, *args)))
     return op
 
 

@@ -4,7 +4,7 @@ Each row is the n-th derivative in the order as an op of its own. The recurrence
 hold for every order, so they may be differentiated in it: the rows are closed.
 
 K has an integral without cancellation (DLMF 10.32.9), whose derivatives in the order and in the argument are integrals
-of the same kind. Its integrand is even, analytic in |Im t| < π/2 and falls doubly exponentially, so the trapezoidal rule
+of the same kind. Its integrand is even, analytic in |Im t| < π/2 and falls doubly exponentially: the trapezoidal rule
 is exact to rounding (Trefethen & Weideman 2014). I has one for large arguments. Otherwise J, Y and I are differentiated
 as in `stencils.py`: accurate to about 1e-12 of the size of the function, and an error where they are not.
 """

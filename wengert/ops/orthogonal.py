@@ -4,8 +4,8 @@ The derivative of a classical orthogonal polynomial is one of the same kind, of 
 parameters, so Jacobi, Gegenbauer, Laguerre and Hermite polynomials are closed under differentiation; Legendre and
 Chebyshev polynomials are Jacobi and Gegenbauer ones. Nothing is divided by 1 − x².
 
-For a real degree n they are hypergeometric functions of n (DLMF 18.5), as in SciPy, and that gives the derivatives in the
-degree and in the parameters. SciPy's Hermite polynomials have integer degrees: differentiating in them is an error.
+For a real degree n they are hypergeometric functions of n (DLMF 18.5), as in SciPy, and that gives the derivatives in
+the degree and in the parameters. SciPy's Hermite polynomials have integer degrees: differentiating in them is an error.
 """
 
 from __future__ import annotations
@@ -112,7 +112,10 @@ eval_genlaguerre = elementwise(
 eval_laguerre = elementwise(
     "eval_laguerre",
     sc.eval_laguerre,
-    (lambda y, n, x: -hyp1f1_by_parameters(-n, 1.0, x, orders=(1, 0)), lambda y, n, x: _factor(n, -1.0) * eval_genlaguerre(_lower(n), 1.0, x)),
+    (
+        lambda y, n, x: -hyp1f1_by_parameters(-n, 1.0, x, orders=(1, 0)),
+        lambda y, n, x: _factor(n, -1.0) * eval_genlaguerre(_lower(n), 1.0, x),
+    ),
 )
 eval_legendre = elementwise(
     "eval_legendre",

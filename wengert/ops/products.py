@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.ops.derive import multilinear, unfit
 from wengert.ops.elementwise import equal, where
+from wengert.ops.op import TABLE, call
 from wengert.ops.reduce import reduction
 from wengert.ops.shape import broadcast_to, flip, reshape, transpose
 from wengert.types import ndim_of, shape_of
@@ -186,6 +187,8 @@ convolve = multilinear(
     "convolve",
     lambda a, v, mode: np.convolve(a, v, mode),
     (_convolve_left, _convolve_right),
+    # The op for any number of axes (in `filters.py`) has leading axes that broadcast.
+    batch=lambda args, mapped, params: call(TABLE["convolve_nd"], *args, rank=1, mode=params["mode"]),
     shape=_convolve_shape,
 )
 """One-dimensional; mode "full", or "valid" with `a` at least as long as `v`."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from wengert.errors import RepeatedValuesError
 from wengert.ops.derive import general, zero
 from wengert.ops.elementwise import logical_and, logical_not, reciprocal, where
 from wengert.ops.levels import is_symbol, levels
@@ -233,7 +234,7 @@ def eigh_generalized(a: Any, b: Any, lower: bool) -> tuple[Any, Any]:
 def _eig_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
     """LAPACK scales vectors to length one, with a largest component that is real; so that must stay."""
     w, v = y
-    x = solve(v, matmul(a_dot, v))
+    x = _similar(v, a_dot)
     turned = matmul(v, safe_inverse(row(w) - column(w), itself(w)) * x)
     along = sum(conj(v) * turned, axis=(ndim_of(v) - 2,))
     drift = _real(along)
@@ -242,6 +243,26 @@ def _eig_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
         places = (ndim_of(v) - 2,)
         drift = drift + 1j * imag(sum(top * turned, axis=places)) * reciprocal(real(sum(top * v, axis=places)))
     return diagonal(x), turned - v * row(drift)
+
+
+def _similar(v: Any, a_dot: Any) -> Any:
+    """v⁻¹ a_dot v."""
+    v = where(independent(v), v, 0)
+    return solve(v, matmul(a_dot, v))
+
+
+def _independent(v: Any) -> Any:
+    values = np.linalg.svd(v, compute_uv=False)
+    if np.any(values[..., -1:] <= values[..., :1] * float(np.finfo(dtype_of(v)).eps) ** (2 / 3)):
+        raise RepeatedValuesError(
+            "eigenvalues of a matrix that cannot be diagonalised, or nearly so, have no derivative",
+            remedy="use functions of the matrix itself: expm, logm, sqrtm, det, trace, np.poly",
+        )
+    return np.ones(shape_of(v), bool)
+
+
+independent = zero("independent", _independent, batch=batch_of_one(lambda: independent))
+"""True for each element of eigenvectors that form a basis; or an error."""
 
 
 def _largest(v: Any) -> Any:
@@ -280,7 +301,7 @@ eigvals = general(
 
 
 def _eigvals_tangent(a_dot: Any, v: Any) -> Any:
-    return diagonal(solve(v, matmul(a_dot, v)))
+    return diagonal(_similar(v, a_dot))
 
 
 # --------------------------------------------------------------------------------------------------- singular values

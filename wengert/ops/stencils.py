@@ -79,11 +79,10 @@ def differentiated(
     those of the nearest poles. Elements that are not `inside` are not looked at, and are NaN.
     """
     chosen = [k for k, n in enumerate(orders) if n]
-    far = np.full_like(parameters[0], np.inf) if not distances else None
-    steps = []
-    for k in range(len(parameters)):
-        distance = far if distances is None else distances[k]
-        steps.append(np.where(inside, _spacing(np.where(inside, rates[k], 1.0), distance), 1.0) if k in chosen else None)
+    steps: list[Any] = [None] * len(parameters)
+    for k in chosen:
+        distance = np.inf if distances is None else distances[k]
+        steps[k] = np.where(inside, _spacing(np.where(inside, rates[k], 1.0), distance), 1.0)
     with np.errstate(all="ignore"):
         fine, size = _once(f, parameters, orders, chosen, [h if h is None else 0.5 * h for h in steps])
         y, _ = _once(f, parameters, orders, chosen, steps)

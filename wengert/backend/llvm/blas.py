@@ -48,7 +48,7 @@ SMALL_BY_VECTOR = 40_000
 """The same for a matrix by a vector, which is limited by memory: a call does not pay early."""
 
 SMALL_IN_VECTORS = 64_000
-"""The same for loops written in vectors: up to 64³ they are as fast as OpenBLAS on one core, below 20³ twice as fast."""
+"""The same for loops written in vectors: up to 64³ as fast as OpenBLAS on one core, below 20³ twice as fast."""
 
 _FLAGS = ("reassoc", "contract")
 
@@ -67,9 +67,8 @@ def matmul(cx: Any, inputs: list[Buffer], out: Buffer) -> Any:
         )
         left = as_matrix(a) if x_core == 2 else _row(a)
         right = as_matrix(b) if y_core == 2 else _row(b).turned
-        lengths = [left.rows, right.columns]
-        down = at_least_one(cx, lengths[1])
-        multiply(cx, left, right, Matrix(c.pointer, *lengths, down, I64(1), out.dtype))
+        down = at_least_one(cx, right.columns)
+        multiply(cx, left, right, Matrix(c.pointer, left.rows, right.columns, down, I64(1), out.dtype))
     return "blas"
 
 
@@ -365,9 +364,9 @@ def einsum(cx: Any, inputs: list[Buffer], out: Buffer, subscripts: str) -> Any:
         with cx.loops([lengths[c] for c in summed]) as inner:
             at = dict(zip([*result, *summed], [*indices, *inner], strict=True))
             term: Scalar = None
-            for buffer, own in zip(inputs, strides, strict=True):
+            for buffer, steps in zip(inputs, strides, strict=True):
                 pieces = Buffer(buffer.pointer, [], None, buffer.dtype)
-                offset = _offset(cx, at, own)
+                offset = _offset(cx, at, steps)
                 value = scalars.convert(cx, _load(cx, pieces, offset), buffer.dtype, out.dtype)
                 term = value if term is None else _times(cx, term, value, out.dtype)
             total.add(term)

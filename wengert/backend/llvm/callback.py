@@ -77,7 +77,7 @@ class _Callback:
             else:
                 for k, array in enumerate(arrays):
                     start = self.words.results[k] + 1
-                    words[start : start + array.ndim] = array.shape
+                    words[start : start + array.ndim] = list(array.shape)
                 self.kept.__dict__.setdefault("stack", []).append(arrays)
         except BaseException as error:
             return faults.leave(error)
@@ -134,7 +134,7 @@ def _view(address: int, shape: tuple[int, ...], strides: tuple[int, ...] | None,
         reach = [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
         low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0) + dtype.itemsize
     memory = (ctypes.c_char * (high - low)).from_address(address + low)
-    return np.ndarray(shape, dtype, memory, -low, strides)
+    return np.ndarray(shape, dtype, memory, -low, strides)  # type: ignore[arg-type]
 
 
 def emit(cx: Any, node: Node, inputs: list[Buffer], sizes: list[ir.Value]) -> list[Buffer]:
@@ -165,7 +165,7 @@ def emit(cx: Any, node: Node, inputs: list[Buffer], sizes: list[ir.Value]) -> li
 
     if back.static:
         for v, place in zip(node.outs, layout.results, strict=True):
-            reserve(place, [I64(n) for n in v.type.shape], v.type.dtype)  # type: ignore[arg-type]
+            reserve(place, [I64(n) for n in v.type.shape], v.type.dtype)
         _call(cx, back.compute, words)
         return outs
     _call(cx, back.compute, words)

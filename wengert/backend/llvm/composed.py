@@ -28,7 +28,8 @@ from wengert.backend.llvm.array import (
 from wengert.backend.llvm.buffer import I64, Buffer, Complex, Scalar, is_native, known, product
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import Emitter, Frame
-from wengert.backend.llvm.place import Place, is_supported
+from wengert.backend.llvm.place import Place
+from wengert.backend.llvm.traits import is_supported
 from wengert.ir.node import Const, Dyn, Node, Operand, Type
 
 # ------------------------------------------------------------------------------------------------ is there code for it

@@ -19,7 +19,6 @@ from wengert.backend.llvm.buffer import I8, I32, I64, POINTER, VOID, known
 from wengert.backend.llvm.faults import FIRST, HOLES, OK, RAISED, Fault
 from wengert.ir.node import Source
 
-
 STACK_FOR_SCRATCH = 1 << 15
 """At most so many bytes of the stack are used for scratch memory."""
 

@@ -13,10 +13,9 @@ import llvmlite.binding as llvm
 
 from wengert.backend.llvm import natives
 
-
-SHORT, LONG = 500, 1500
+SHORT, LONG, HUGE = 500, 1500, 8000
 """Lines of IR. Making vectors of straight-line code takes ten times as long as all else, so only short modules get it;
-long ones do without several copies of each loop's body."""
+long ones do without several copies of each loop's body; in huge ones, passes that take quadratic time are left out."""
 
 
 @functools.cache
@@ -46,7 +45,7 @@ class Code:
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
         lines = text.count("\n")
-        options = llvm.create_pipeline_tuning_options(speed_level=3 if lines < LONG else 2)
+        options = llvm.create_pipeline_tuning_options(speed_level=3 if lines < LONG else 2 if lines < HUGE else 1)
         options.loop_vectorization = True
         options.slp_vectorization = lines < SHORT
         options.loop_interleaving = lines < LONG

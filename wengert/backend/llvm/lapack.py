@@ -174,7 +174,7 @@ def factors(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
 
 @_rule
 def solve_factored(cx: Any, inputs: list[Buffer], outs: list[Buffer], turned: bool) -> Any:
-    a, known_factors, b = inputs
+    _, known_factors, b = inputs
     (out,) = outs
     d = out.dtype
     if b.ndim != 2 or not known(known_factors.lengths[0]) or known_factors.dtype != d:

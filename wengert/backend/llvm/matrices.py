@@ -126,7 +126,9 @@ def part(cx: Any, buffer: Buffer, lead: Sequence[ir.Value], indices: Sequence[ir
 def as_matrix(buffer: Buffer) -> Matrix:
     """A buffer of two axes and known strides."""
     assert buffer.strides is not None
-    return Matrix(buffer.pointer, *buffer.lengths, *buffer.strides, buffer.dtype)
+    rows, columns = buffer.lengths
+    down, right = buffer.strides
+    return Matrix(buffer.pointer, rows, columns, down, right, buffer.dtype)
 
 
 @contextmanager

@@ -38,7 +38,11 @@ import scipy.special.cython_special
 @functools.cache
 def _c_library() -> ctypes.CDLL | None:
     """The library that has `sin` and its like."""
-    names = {"linux": ["libm.so.6", None], "darwin": ["libSystem.B.dylib"], "win32": ["ucrtbase.dll"]}
+    names: dict[str, list[str | None]] = {
+        "linux": ["libm.so.6", None],
+        "darwin": ["libSystem.B.dylib"],
+        "win32": ["ucrtbase.dll"],
+    }
     for name in names.get(sys.platform, [None]):
         try:
             return ctypes.CDLL(name)

@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 from llvmlite import ir
 
 from wengert.backend.llvm.array import Array, strides_of
-from wengert.backend.llvm.buffer import I64, Buffer, Scalar, known, minus, plus, times
+from wengert.backend.llvm.buffer import I64, Buffer, known, minus, plus, times
 from wengert.backend.llvm.context import Context
+from wengert.backend.llvm.traits import is_supported
 from wengert.ir.node import Dyn
-from wengert.ops.index import ARRAY, FLAG, arrays_come_first, explicit
+from wengert.ops.index import ARRAY, arrays_come_first, explicit
 
 
 class UnsupportedIndex(Exception):
@@ -30,13 +31,6 @@ class _Slice(NamedTuple):
     start: ir.Value
     step: int
     axis: int  # of the part
-
-
-def is_supported(pattern: tuple) -> bool:
-    """Whether there is native code for a pattern, as far as that is known without values."""
-    return FLAG not in pattern and all(
-        not isinstance(item, slice) or item.step is None or isinstance(item.step, int) for item in pattern
-    )
 
 
 class Place:
@@ -247,6 +241,3 @@ def _plain(bound: Any) -> Any:
     if isinstance(bound, ir.Constant):
         return known(bound)
     return bound
-
-
-__all__ = ["Place", "Scalar", "UnsupportedIndex", "is_supported", "slice_bounds"]

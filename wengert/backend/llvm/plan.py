@@ -28,7 +28,7 @@ from __future__ import annotations
 import enum
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from wengert.backend.llvm import traits
@@ -77,6 +77,7 @@ class BlockPlan:
 
     block: Block
     owned: dict[Var, Slot]
+    contiguous: frozenset[Var]  # parameters that are known to lie in memory in C order, whoever owns them
     kinds: dict[Var, Kind] = field(default_factory=dict)
     reads: dict[Var, Reads] = field(default_factory=dict)
     last: dict[Var, int] = field(default_factory=dict)
@@ -105,7 +106,7 @@ class BlockPlan:
 
 def plan_program(block: Block, native: Callable[[Node], bool]) -> tuple[BlockPlan, list[Slot]]:
     """The plan of a program and all its slots. `native(node)` tells whether an elementwise op has native code."""
-    plan = _plan_block(block, {}, native)
+    plan = _plan_block(block, {}, frozenset(block.params), native)
     counter = itertools.count()
     _number(plan, counter)
     slots: dict[int, Slot] = {}
@@ -125,11 +126,13 @@ def plan_program(block: Block, native: Callable[[Node], bool]) -> tuple[BlockPla
 # ------------------------------------------------------------------------------------------------- one block
 
 
-def _plan_block(block: Block, owned: dict[Var, Slot], native: Callable[[Node], bool]) -> BlockPlan:
+def _plan_block(
+    block: Block, owned: dict[Var, Slot], contiguous: frozenset[Var], native: Callable[[Node], bool]
+) -> BlockPlan:
     block = inline_calls(block)
     forced: set[Var] = set()
     while True:
-        plan = BlockPlan(block, owned)
+        plan = BlockPlan(block, owned, contiguous)
         _classify(plan, forced, native)
         _last_reads(plan)
         more = _place_writers(plan)
@@ -192,11 +195,11 @@ def _kind(plan: BlockPlan, node: Node, native: Callable[[Node], bool]) -> Kind:
         return Kind.LAZY
     if traits.is_view(node):
         x = node.args[0]
-        if isinstance(x, Const):
-            return Kind.VIEW if x.type.ndim and name != "reshape" else Kind.LAZY if name != "reshape" else Kind.MADE
-        of = plan.kinds[x]
         if name == "reshape" and not _reshape_is_free(plan, node):
             return Kind.MADE
+        if isinstance(x, Const):
+            return Kind.VIEW if x.type.ndim else Kind.LAZY
+        of = plan.kinds[x]
         return Kind.LAZY if of in (Kind.LAZY, Kind.SCALAR) else Kind.VIEW
     if traits.is_elementwise(node) and native(node):
         return Kind.LAZY
@@ -211,7 +214,15 @@ def _reshape_is_free(plan: BlockPlan, node: Node) -> bool:
         return False
     if traits.without_ones(x.type.shape) == traits.without_ones(out.type.shape):
         return True
-    return plan.alias(x) is not None and plan.kinds[plan.alias(x)] is Kind.MADE  # type: ignore[index]
+    return _is_contiguous(plan, x)
+
+
+def _is_contiguous(plan: BlockPlan, x: Operand) -> bool:
+    """Whether a value is known to lie in memory in C order."""
+    if isinstance(x, Const):
+        return x.type.ndim > 0
+    version = plan.alias(x)
+    return version is not None and (plan.kinds[version] is Kind.MADE or version in plan.contiguous)
 
 
 def _is_free(plan: BlockPlan, node: Node) -> bool:
@@ -399,7 +410,7 @@ def _plan_inner(plan: BlockPlan, i: int, node: Node, native: Callable[[Node], bo
         for which in ("then", "orelse"):
             block = node.params[which]
             owned = {p: owned_slots[k] for k, p in enumerate(block.params, 1) if k in owned_slots}
-            plan.inner[i, which] = _plan_block(block, owned, native)
+            plan.inner[i, which] = _plan_block(block, owned, _in_order(plan, block.params, node.args[1:]), native)
         claimed: set[int] = set()
         for k, v in enumerate(node.outs):
             if plan.kinds[v] is Kind.SCALAR:
@@ -425,12 +436,18 @@ def _plan_inner(plan: BlockPlan, i: int, node: Node, native: Callable[[Node], bo
         version = plan.taken.get((i, first + j))
         slots[v] = slots[version] if version is not None else Slot(v.type)
         owned[body.params[first + j]] = slots[v]
-    plan.inner[i, "body"] = _plan_block(body, owned, native)
+    consts = node.args[first + carried :]
+    plan.inner[i, "body"] = _plan_block(body, owned, _in_order(plan, body.params[first + carried :], consts), native)
     if name == "while":
-        plan.inner[i, "test"] = _plan_block(node.params["test"], {}, native)
+        test: Block = node.params["test"]
+        plan.inner[i, "test"] = _plan_block(test, {}, _in_order(plan, test.params[carried:], consts), native)
     for v in node.outs[carried:]:
         if plan.kinds[v] is not Kind.SCALAR:
             slots[v] = Slot(v.type)
+
+
+def _in_order(plan: BlockPlan, params: Sequence[Var], operands: Sequence[Operand]) -> frozenset[Var]:
+    return frozenset([p for p, a in zip(params, operands, strict=True) if _is_contiguous(plan, a)])
 
 
 # ------------------------------------------------------------------------------------------------- lifetimes

@@ -13,7 +13,7 @@ import math
 
 from wengert.ir.node import Dyn, Node, Operand, Ref, Type
 from wengert.ops.derive import Elementwise
-from wengert.ops.index import ARRAY, explicit
+from wengert.ops.index import ARRAY, FLAG, explicit
 
 _LOCALLY_CONSTANT = (
     "floor ceil trunc rint round sign signbit floor_divide equal not_equal less less_equal greater greater_equal"
@@ -41,8 +41,13 @@ def is_basic_index(node: Node) -> bool:
 
 
 def is_basic(pattern: tuple, arrays: tuple[Operand, ...]) -> bool:
-    return all(a.type.ndim == 0 and a.type.dtype.kind in "iu" for a in arrays) and not any(
-        item.__class__ is ARRAY.__class__ and item is not ARRAY for item in pattern
+    return all(a.type.ndim == 0 and a.type.dtype.kind in "iu" for a in arrays) and is_supported(pattern)
+
+
+def is_supported(pattern: tuple) -> bool:
+    """Whether there is native code for a pattern: not for masks, nor for slices with a step that is a value."""
+    return FLAG not in pattern and all(
+        not isinstance(item, slice) or item.step is None or isinstance(item.step, int) for item in pattern
     )
 
 

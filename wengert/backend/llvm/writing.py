@@ -29,7 +29,8 @@ from wengert.backend.llvm.buffer import (
 from wengert.backend.llvm.composed import index_operands, lengths_from, pointwise
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import Emitter, Frame
-from wengert.backend.llvm.place import Place, is_supported
+from wengert.backend.llvm.place import Place
+from wengert.backend.llvm.traits import is_supported
 from wengert.ir.node import Node, Operand
 from wengert.ops.index import ARRAY, FLAG
 

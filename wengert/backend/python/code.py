@@ -138,7 +138,7 @@ class _Copy:
         slots = _needed_slots(node, used, ys)
         code = self.code(body, [*slots, *[carried + k for k in ys]])
         for k, y in zip(ys, code.results[len(slots) :], strict=True):
-            keep = Step(None, "keep", [y], {}, [], [], step.source, kept=step.outs[first + k])
+            keep = Step(None, "keep", [y], {}, [], [], None, kept=step.outs[first + k])
             code.steps.insert(_after(code, y), keep)
         code.results = code.results[: len(slots)]
         step.codes = {"body": code}

@@ -6,6 +6,7 @@ ones where a function is not analytic: |z| = hypot(re z, im z).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ import numpy as np
 from wengert.box.dispatch import NONDIFFERENTIABLE, UFUNCS, implements, reject_out
 from wengert.box.functions.operands import operand
 from wengert.errors import UnsupportedFunctionError
+from wengert.ops import bits
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
-from wengert.ops.op import TABLE
+from wengert.ops.op import TABLE, Op
 from wengert.types import dtype_of
 
 _SAME_NAME = """
@@ -33,11 +35,32 @@ UFUNCS[np.deg2rad] = e.radians
 UFUNCS[np.rad2deg] = e.degrees
 
 _INTEGERS = "works on integers, which have no derivatives; apply it to integers, or to wg.stop_gradient(x).astype(int)"
-_ON_INTEGERS = """
-    bitwise_and bitwise_or bitwise_xor bitwise_count invert left_shift right_shift gcd lcm
-"""
-for _name in _ON_INTEGERS.split():
+for _name in ("bitwise_count", "gcd", "lcm"):
     NONDIFFERENTIABLE[getattr(np, _name)] = _INTEGERS
+
+
+def _of_bits(op: Op, of_masks: Op | None = None) -> Callable:
+    """An operation on the bits of integers; on masks it is one of logic."""
+
+    def combined(*args: Any) -> Any:
+        args = tuple([operand(a) for a in args])
+        kinds = {dtype_of(a).kind for a in args}
+        if not kinds <= set("biu"):
+            raise UnsupportedFunctionError(f"{op.name} of a traced value: {_INTEGERS}")
+        return of_masks(*args) if of_masks is not None and kinds == {"b"} else op(*args)
+
+    return combined
+
+
+for _op, _logical in (
+    (bits.bitwise_and, e.logical_and),
+    (bits.bitwise_or, e.logical_or),
+    (bits.bitwise_xor, e.logical_xor),
+    (bits.invert, e.logical_not),
+    (bits.left_shift, None),
+    (bits.right_shift, None),
+):
+    UFUNCS[getattr(np, _op.name)] = _of_bits(_op, _logical)
 NONDIFFERENTIABLE[np.isnat] = "works on dates and times"
 NONDIFFERENTIABLE[np.nextafter] = (
     "steps to a neighbouring floating-point number, which has no useful derivative; "

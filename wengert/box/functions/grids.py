@@ -3,7 +3,8 @@
 The cell in which a point lies is locally constant; there the value is a mean of the values at the corners of the cell,
 weighted by products of distances, which carry the derivatives in the point, in the values and in the grid. Splines are
 in `tensor_splines.py`; SciPy solves for their coefficients by iteration, to a tolerance, and here that is done exactly.
-The method "pchip" is not linear in the values: it is applied along one axis after the other, to each point's own values.
+The method "pchip" is not linear in the values: it is applied along one axis after the other, to the values of each
+point.
 """
 
 from __future__ import annotations

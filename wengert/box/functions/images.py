@@ -25,6 +25,7 @@ from wengert.ops.filters import convolve_nd, spline_filter
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import Traced
 from wengert.ops.products import einsum, matmul
+from wengert.ops.special import cosdg, sindg
 from wengert.types import dtype_of, ndim_of, shape_of
 
 
@@ -56,7 +57,7 @@ _PADDING = {
 }  # fmt: skip
 
 
-def _continued(x: Any, widths: list[tuple[int, int]], mode: str, cval: Any) -> Any:
+def continued(x: Any, widths: list[tuple[int, int]], mode: str, cval: Any) -> Any:
     """An array beyond its edges."""
     if mode not in _PADDING:
         raise RuntimeError("boundary mode not supported")
@@ -66,15 +67,15 @@ def _continued(x: Any, widths: list[tuple[int, int]], mode: str, cval: Any) -> A
     return FUNCTIONS[np.pad](x, widths, _PADDING[mode], **options)
 
 
-def _finished(y: Any, x: Any, output: Any, function: str) -> Any:
+def finished(y: Any, x: Any, output: Any, function: str) -> Any:
     """A result in the type that was asked for, by default that of the input."""
-    if output is not None and (isinstance(output, Traced) or hasattr(output, "shape")):
+    if isinstance(output, Traced) or (hasattr(output, "shape") and not isinstance(output, (type, np.dtype))):
         raise unsupported_option(f"scipy.ndimage.{function}", "an array for output", "use the returned result")
     dtype = np.result_type(dtype_of(x), dtype_of(y)) if dtype_of(y).kind == "c" else dtype_of(x)
     return cast(y, dtype if output is None else output)
 
 
-def _of_floats(x: Any, function: str) -> Any:
+def of_floats(x: Any, function: str) -> Any:
     x = array(x)
     if dtype_of(x).kind not in "fc":
         raise UnsupportedFunctionError(
@@ -84,7 +85,7 @@ def _of_floats(x: Any, function: str) -> Any:
     return x
 
 
-def _sequence(value: Any, count: int) -> list[Any]:
+def sequence(value: Any, count: int) -> list[Any]:
     values = [value] * count if ndim_of(value) == 0 or isinstance(value, str) else list(value)
     if len(values) != count:
         raise RuntimeError("sequence argument must have length equal to input rank")
@@ -110,7 +111,7 @@ def _slid(
         widths[k] = (m // 2 + origin, m - m // 2 - 1 - origin)
     if not convolves:
         weights = s.flip(conj(weights), axis=tuple(range(rank)))
-    padded = _continued(x, widths, mode, cval)
+    padded = continued(x, widths, mode, cval)
     order = (*[k for k in range(n) if k not in axes], *axes)
     if order == tuple(range(n)):
         return convolve_nd(padded, weights, rank=rank, mode="valid")
@@ -123,10 +124,10 @@ def _filter(function: str, convolves: bool) -> Any:
         input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: Any = 0, *,
         axes: Any = None,
     ) -> Any:  # fmt: skip
-        x = _of_floats(input, function)
+        x = of_floats(input, function)
         along = tuple(range(ndim_of(x))) if axes is None else normalize_axis_tuple(axes, ndim_of(x))
-        y = _slid(x, array(weights), along, mode, cval, _sequence(origin, len(along)), convolves)
-        return _finished(y, x, output, function)
+        y = _slid(x, array(weights), along, mode, cval, sequence(origin, len(along)), convolves)
+        return finished(y, x, output, function)
 
     return implementation
 
@@ -136,9 +137,9 @@ def _filter1d(function: str, convolves: bool) -> Any:
         input: Any, weights: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0,
         origin: int = 0,
     ) -> Any:  # fmt: skip
-        x = _of_floats(input, function)
+        x = of_floats(input, function)
         axis = normalize_axis_index(axis, ndim_of(x))
-        return _finished(_slid(x, array(weights), (axis,), mode, cval, [origin], convolves), x, output, function)
+        return finished(_slid(x, array(weights), (axis,), mode, cval, [origin], convolves), x, output, function)
 
     return implementation
 
@@ -181,16 +182,16 @@ def gaussian_filter(
     input: Any, sigma: Any, order: Any = 0, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
     truncate: float = 4.0, *, radius: Any = None, axes: Any = None,
 ) -> Any:  # fmt: skip
-    x = y = _of_floats(input, "gaussian_filter")
+    x = y = of_floats(input, "gaussian_filter")
     along = tuple(range(ndim_of(x))) if axes is None else normalize_axis_tuple(axes, ndim_of(x))
     n = len(along)
-    radii = [None] * n if radius is None else _sequence(radius, n)
+    radii = [None] * n if radius is None else sequence(radius, n)
     for k, one_sigma, one_order, one_mode, one_radius in zip(
-        along, _sequence(sigma, n), _sequence(order, n), _sequence(mode, n), radii, strict=True
+        along, sequence(sigma, n), sequence(order, n), sequence(mode, n), radii, strict=True
     ):
         if answer(float, one_sigma) > 1e-15:
             y = gaussian_filter1d(y, one_sigma, k, one_order, None, one_mode, cval, truncate, radius=one_radius)
-    return _finished(y, x, output, "gaussian_filter")
+    return finished(y, x, output, "gaussian_filter")
 
 
 def uniform_filter1d(
@@ -203,15 +204,15 @@ def uniform_filter(
     input: Any, size: Any = 3, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
     axes: Any = None,
 ) -> Any:  # fmt: skip
-    x = y = _of_floats(input, "uniform_filter")
+    x = y = of_floats(input, "uniform_filter")
     along = tuple(range(ndim_of(x))) if axes is None else normalize_axis_tuple(axes, ndim_of(x))
     n = len(along)
     for k, one_size, one_origin, one_mode in zip(
-        along, _sequence(size, n), _sequence(origin, n), _sequence(mode, n), strict=True
+        along, sequence(size, n), sequence(origin, n), sequence(mode, n), strict=True
     ):
         if one_size > 1:
             y = uniform_filter1d(y, int(one_size), k, None, one_mode, cval, one_origin)
-    return _finished(y, x, output, "uniform_filter")
+    return finished(y, x, output, "uniform_filter")
 
 
 # ----------------------------------------------------------------------------------------------------- interpolation
@@ -283,7 +284,7 @@ def map_coordinates(
     input: Any, coordinates: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0,
     prefilter: bool = True,
 ) -> Any:  # fmt: skip
-    x = _of_floats(input, "map_coordinates")
+    x = of_floats(input, "map_coordinates")
     points = cast(array(coordinates), np.float64)
     if not 0 <= order <= 5:
         raise RuntimeError("spline order not supported")
@@ -295,7 +296,7 @@ def map_coordinates(
     image = cast(x, np.complex128 if dtype_of(x).kind == "c" else np.float64)
     if prefilter and order > 1:
         if mode in ("nearest", "grid-constant"):
-            image = _continued(image, [(12, 12)] * n, mode, cval)  # SciPy's approximation to these boundaries
+            image = continued(image, [(12, 12)] * n, mode, cval)  # SciPy's approximation to these boundaries
             points = points + 12.0
         for k in range(n):
             if shape_of(image)[k] > 1:
@@ -312,7 +313,7 @@ def map_coordinates(
     if mode in ("constant", "grid-constant"):
         near = e.where(known, near, cval)
     y = einsum(near, *weights, subscripts=",".join([letters + "z", *[c + "z" for c in letters]]) + "->z")
-    return _finished(s.reshape(y, shape=shape), x, output, "map_coordinates")
+    return finished(s.reshape(y, shape=shape), x, output, "map_coordinates")
 
 
 def _places(shape: tuple[int, ...]) -> Any:
@@ -323,9 +324,9 @@ def shift(
     input: Any, shift: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0,
     prefilter: bool = True,
 ) -> Any:  # fmt: skip
-    x = _of_floats(input, "shift")
+    x = of_floats(input, "shift")
     n = ndim_of(x)
-    steps = array(_sequence(shift, n))
+    steps = array(sequence(shift, n))
     places = _places(shape_of(x)) - s.reshape(steps, shape=(n,) + (1,) * n)
     return map_coordinates(x, places, output, order, mode, cval, prefilter)
 
@@ -334,11 +335,11 @@ def affine_transform(
     input: Any, matrix: Any, offset: Any = 0.0, output_shape: Any = None, output: Any = None, order: int = 3,
     mode: str = "constant", cval: Any = 0.0, prefilter: bool = True,
 ) -> Any:  # fmt: skip
-    x, m = _of_floats(input, "affine_transform"), array(matrix)
+    x, m = of_floats(input, "affine_transform"), array(matrix)
     n = ndim_of(x)
     if ndim_of(m) == 2 and shape_of(m)[1] == n + 1 and shape_of(m)[0] in (n, n + 1):
         offset, m = index(m, pattern=(slice(0, n), n)), index(m, pattern=(slice(0, n), slice(0, n)))
-    offset = array(_sequence(offset, n))
+    offset = array(sequence(offset, n))
     places = _places(shape_of(x) if output_shape is None else tuple(output_shape))
     shape = places.shape[1:]
     flat = places.reshape(len(shape), -1)
@@ -347,10 +348,57 @@ def affine_transform(
     return map_coordinates(x, points, output, order, mode, cval, prefilter)
 
 
+def zoom(
+    input: Any, zoom: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0,
+    prefilter: bool = True, *, grid_mode: bool = False,
+) -> Any:  # fmt: skip
+    """The factors only say how many elements there will be: the result does not vary with them."""
+    x = of_floats(input, "zoom")
+    n = ndim_of(x)
+    factors = [answer(float, f) for f in sequence(zoom, n)]
+    shape = tuple(int(round(m * f)) for m, f in zip(shape_of(x), factors, strict=True))
+    if grid_mode:
+        places = [(np.arange(k) + 0.5) * (m / k) - 0.5 for k, m in zip(shape, shape_of(x), strict=True)]
+    else:
+        places = [np.arange(k) * ((m - 1) / (k - 1) if k > 1 else 1.0) for k, m in zip(shape, shape_of(x), strict=True)]
+    return map_coordinates(x, np.stack(np.meshgrid(*places, indexing="ij")), output, order, mode, cval, prefilter)
+
+
+def rotate(
+    input: Any, angle: Any, axes: Any = (1, 0), reshape: bool = True, output: Any = None, order: int = 3,
+    mode: str = "constant", cval: Any = 0.0, prefilter: bool = True,
+) -> Any:  # fmt: skip
+    x = of_floats(input, "rotate")
+    n = ndim_of(x)
+    first, second = sorted(normalize_axis_tuple(axes, n))
+    c, sine = cosdg(operand(angle)), sindg(operand(angle))
+    matrix = stacked([stacked([c, sine], 0), stacked([-sine, c], 0)], 0)
+    own = np.array([shape_of(x)[first], shape_of(x)[second]])
+    size = own
+    if reshape:
+        corners = np.array([[0, 0, own[0], own[0]], [0, own[1], 0, own[1]]])
+        size = answer(lambda m: (np.ptp(m @ corners, axis=1) + 0.5).astype(int), matrix)
+    offset = (own - 1) / 2 - matmul(matrix, (size - 1) / 2)
+    order_of_axes = (*[k for k in range(n) if k not in (first, second)], first, second)
+    turned = s.transpose(x, axes=order_of_axes)
+    lead = shape_of(turned)[:-2]
+    planes = s.reshape(turned, shape=(math.prod(lead), *shape_of(turned)[-2:]))
+    found = [
+        affine_transform(
+            index(planes, pattern=(k,)), matrix, offset, tuple(size.tolist()), output, order, mode, cval, prefilter
+        )
+        for k in range(math.prod(lead))
+    ]
+    y = s.reshape(stacked(found, 0), shape=(*lead, *size.tolist()))
+    return s.transpose(y, axes=tuple(np.argsort(order_of_axes).tolist()))
+
+
 @when_imported("scipy.ndimage")
 def _ndimage(module: Any) -> None:
     filters = {"correlate": correlate, "convolve": convolve, "correlate1d": correlate1d, "convolve1d": convolve1d}
-    others = (gaussian_filter1d, gaussian_filter, uniform_filter1d, uniform_filter, map_coordinates, shift)
+    others = (
+        gaussian_filter1d, gaussian_filter, uniform_filter1d, uniform_filter, map_coordinates, shift, zoom, rotate
+    )  # fmt: skip
     for name, implementation in itertools.chain(filters.items(), ((f.__name__, f) for f in others)):
         implements_blind(getattr(module, name))(implementation)
     implements_blind(module.affine_transform)(affine_transform)

@@ -39,7 +39,6 @@ from wengert.ops.op import Traced
 from wengert.ops.products import matmul
 from wengert.types import ndim_of, shape_of
 
-
 # ------------------------------------------------------------------------------------------------------ cubic splines
 
 
@@ -154,8 +153,8 @@ def interpolating_spline(
     if plain:
         return from_bspline(*spline_through(double(x), y, k, t), k, True, axis)
     left, right = (bc_type, bc_type) if isinstance(bc_type, str) else bc_type
-    x = double(x)
-    return from_bspline(*_with_conditions(x, y, k, t, *(_given(c, shape_of(y)[1:]) for c in (left, right))), k, True, axis)
+    ends = [_given(c, shape_of(y)[1:]) for c in (left, right)]
+    return from_bspline(*_with_conditions(double(x), y, k, t, *ends), k, True, axis)
 
 
 def _given(conditions: Any, shape: tuple[int, ...]) -> list[tuple[int, Any]]:
@@ -176,9 +175,8 @@ def _with_conditions(x: Any, y: Any, k: int, t: Any, left: list, right: list) ->
     t = double(t)
     n, count = shape_of(x)[0], shape_of(t)[0] - k - 1
     if count - n != len(left) + len(right):
-        raise ValueError(
-            f"The number of derivatives at boundaries does not match: expected {count - n}, got {len(left)}+{len(right)}"
-        )
+        given = f"{len(left)}+{len(right)}"
+        raise ValueError(f"The number of derivatives at boundaries does not match: expected {count - n}, got {given}")
     interval = answer(lambda knots, v: np.clip(np.searchsorted(knots, v, side="right") - 1, k, count - 1), t, x)
     data = [join(basis(t, k, interval, x), 0)]
     rows = [np.tile(np.arange(n) + len(left), k + 1)]
@@ -206,7 +204,8 @@ def _periodic(original: Any, x: Any, y: Any, k: int, t: Any, axis: int) -> Piece
         raise ValueError("First and last points does not match while periodic case expected")
     x = np.asarray(x, float)
     n = len(x)
-    units = original(x, np.eye(n)[:, : n - 1] + np.outer(np.arange(n) == n - 1, np.arange(n - 1) == 0), k, None, "periodic")
+    closed = np.concatenate([np.eye(n - 1), np.eye(1, n - 1)])  # the last value is the first
+    units = original(x, closed, k, None, "periodic")
     kept = piece_of(y, 0, n - 1)
     lanes = s.reshape(kept, shape=(n - 1, math.prod(shape_of(y)[1:])))
     c = s.reshape(matmul(units.c, lanes), shape=(units.c.shape[0], *shape_of(y)[1:]))
@@ -214,8 +213,8 @@ def _periodic(original: Any, x: Any, y: Any, k: int, t: Any, axis: int) -> Piece
 
 
 def splrep(
-    x: Any, y: Any, w: Any = None, xb: Any = None, xe: Any = None, k: int = 3, task: int = 0, s: Any = None, t: Any = None,
-    full_output: int = 0, per: int = 0, quiet: int = 1,
+    x: Any, y: Any, w: Any = None, xb: Any = None, xe: Any = None, k: int = 3, task: int = 0, s: Any = None,
+    t: Any = None, full_output: int = 0, per: int = 0, quiet: int = 1,
 ) -> Any:  # fmt: skip
     """The interpolating spline; SciPy's coefficients have k + 1 zeros behind them."""
     ends = (xb is None, xe is None)

@@ -1,4 +1,4 @@
-"""Polynomials through data: scipy.interpolate.BarycentricInterpolator, KroghInterpolator, and the functions beside them.
+"""Polynomials through data: scipy.interpolate.BarycentricInterpolator, KroghInterpolator and their functions.
 
 They are all the same polynomial, computed here from divided differences (Newton's form), which holds at the nodes too.
 Nodes are taken in Leja's order, which keeps it stable; the order is locally constant.

@@ -218,9 +218,7 @@ class Integrand:
 class _OfParameter(Integrand):
     """A Jacobian: its shape is known when it is evaluated."""
 
-    def __init__(
-        self, function: Callable, quad: Callable, options: dict, before: tuple[int, ...], k: int, whole: bool
-    ):
+    def __init__(self, function: Callable, quad: Callable, options: dict, before: tuple[int, ...], k: int, whole: bool):
         super().__init__(function, quad, options, whole=whole)
         self.before = before
         self.k = k

@@ -3,8 +3,8 @@
 A sum of radial functions around the data points, and a polynomial, goes through the data: coefficients solve a linear
 system, written in ops, so values have derivatives in the data, in their places, in the points and in the settings.
 
-Linear interpolation (`griddata`, `LinearNDInterpolator`) weighs the values at the corners of the triangle, of Delaunay's
-triangulation, in which a point lies. Which triangle that is, is locally constant.
+Linear interpolation (`griddata`, `LinearNDInterpolator`) weighs the values at the corners of the triangle of Delaunay's
+triangulation in which a point lies. Which triangle that is, is locally constant.
 """
 
 from __future__ import annotations
@@ -96,9 +96,7 @@ class RadialInterpolator:
         if shape_of(d)[0] != count:
             raise ValueError(f"Expected the first axis of `d` to have length {count}.")
         degree = max(_LEAST_DEGREE.get(self.kernel, -1), 0) if degree is None else int(degree)
-        self.powers = [
-            p for p in itertools.product(range(degree + 1), repeat=rank) if degree >= 0 and sum(p) <= degree
-        ]
+        self.powers = [p for p in itertools.product(range(degree + 1), repeat=rank) if degree >= 0 and sum(p) <= degree]
         if len(self.powers) > count:
             raise ValueError(f"At least {len(self.powers)} data points are required when `degree` is {degree}.")
         # The polynomial does not depend on where it is centred and how it is scaled, but the conditioning does.
@@ -230,5 +228,3 @@ def griddata_with(interp1d: Any) -> Any:
 
 def _squares(points: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.sum((x[..., None, :] - points) ** 2, axis=-1)
-
-

@@ -83,7 +83,7 @@ def sosfilt_zi(sos: Any) -> Any:
 
 
 def _there_and_back(run: Any, x: Any, axis: int, padtype: Any, edge: int) -> Any:
-    """A filter forwards and backwards. `run(x, first)` filters along the last axis, starting in equilibrium at `first`."""
+    """A filter forwards and backwards. `run(x, first)` filters along the last axis, from equilibrium at `first`."""
     n = shape_of(x)[axis]
     if n <= edge:
         raise ValueError(f"The length of the input vector x must be greater than padlen, which is {edge}.")
@@ -180,9 +180,7 @@ def _count(taps: int, n: int, up: int, down: int) -> int:
     return ((n - 1) * up + taps - 1) // down + 1
 
 
-def upfirdn(
-    h: Any, x: Any, up: int = 1, down: int = 1, axis: int = -1, mode: str = "constant", cval: Any = 0
-) -> Any:
+def upfirdn(h: Any, x: Any, up: int = 1, down: int = 1, axis: int = -1, mode: str = "constant", cval: Any = 0) -> Any:
     if mode != "constant" or cval != 0:
         raise unsupported_option("scipy.signal.upfirdn", "mode= or cval=", "pad the signal first")
     h, x = floating(array(h), array(x))

@@ -152,7 +152,7 @@ class Spectra:
         u, v = s.real(pxy), s.imag(pxy)
         return f, (u * u + v * v) / pxx / pyy
 
-    # ------------------------------------------------------------------------------------------------ short-time spectra
+    # ----------------------------------------------------------------------------------------------- short-time spectra
 
     def spectrogram(
         self, x: Any, fs: Any = 1.0, window: Any = ("tukey", 0.25), nperseg: Any = None, noverlap: Any = None,
@@ -190,8 +190,8 @@ class Spectra:
         )
 
     def istft(
-        self, Zxx: Any, fs: Any = 1.0, window: Any = "hann", nperseg: Any = None, noverlap: Any = None, nfft: Any = None,
-        input_onesided: bool = True, boundary: bool = True, time_axis: int = -1, freq_axis: int = -2,
+        self, Zxx: Any, fs: Any = 1.0, window: Any = "hann", nperseg: Any = None, noverlap: Any = None,
+        nfft: Any = None, input_onesided: bool = True, boundary: bool = True, time_axis: int = -1, freq_axis: int = -2,
         scaling: str = "spectrum",
     ) -> Any:  # fmt: skip
         z = array(Zxx)

@@ -1,7 +1,7 @@
 """Splines in several variables that are sums of products of B-splines, on rectangular grids.
 
-Coefficients are found by interpolation along one axis after the other. At a point, the (k+1)ᵈ coefficients around it are
-gathered and weighed with products of the B-splines that do not vanish there: derivatives in the points, in the data and
+Coefficients are found by interpolation along one axis after the other. At a point, the (k+1)ᵈ coefficients around it
+are gathered and weighed with products of the B-splines that do not vanish there: derivatives in the points, in the data and
 in the grid follow.
 """
 
@@ -84,7 +84,7 @@ def tensor_spline(grid: list[Any], values: Any, degrees: list[int]) -> TensorSpl
     return TensorSpline(knots, c, degrees)
 
 
-# ------------------------------------------------------------------------------------------------------ RectBivariateSpline
+# --------------------------------------------------------------------------------------------------- bivariate splines
 
 
 class Surface:
@@ -121,8 +121,9 @@ class Surface:
 
 
 def rect_bivariate_spline(
-    x: Any, y: Any, z: Any, bbox: Any = (None, None, None, None), kx: int = 3, ky: int = 3, s: float = 0, maxit: int = 20
-) -> Surface:
+    x: Any, y: Any, z: Any, bbox: Any = (None, None, None, None), kx: int = 3, ky: int = 3, s: float = 0,
+    maxit: int = 20,
+) -> Surface:  # fmt: skip
     if s or any(b is not None for b in bbox):
         raise UnsupportedFunctionError(
             "RectBivariateSpline with s= or bbox= of traced data has no derivative rule", remedy="leave them out"

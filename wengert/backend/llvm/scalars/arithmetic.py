@@ -45,6 +45,7 @@ rule(np.rint)(lambda x: intrinsic("llvm.rint", x))
 rule(np.copysign)(lambda x, y: intrinsic("llvm.copysign", x, y))
 rule(np.reciprocal)(lambda x: 1 / x)
 rule(np.square)(lambda x: x * x)
+_ufunc: np.ufunc
 for _ufunc in (np.floor, np.ceil, np.trunc):
     rule(_ufunc, "bi")(lambda x: x)
 

@@ -65,11 +65,13 @@ def math_call(cx: Any, name: str, *values: ir.Value) -> ir.Value | None:
     return cx.builder.call(function, list(values))
 
 
-VECTORISED = frozenset(
-    "sin cos tan exp2 expm1 log2 log10 log1p sinh cosh asin acos atan asinh acosh atanh cbrt erf "
-    "pow atan2 hypot "
-    "sinf cosf exp2f expm1f log2f log10f log1pf sinhf coshf tanhf acosf atanf asinhf atanhf powf hypotf".split()
-)
+_DOUBLE = """
+    sin cos tan exp2 expm1 log2 log10 log1p sinh cosh asin acos atan asinh acosh atanh cbrt erf pow atan2 hypot
+"""
+_SINGLE = """
+    sinf cosf exp2f expm1f log2f log10f log1pf sinhf coshf tanhf acosf atanf asinhf atanhf powf hypotf
+"""
+VECTORISED = frozenset(_DOUBLE.split() + _SINGLE.split())
 """Functions whose variants in libmvec are good to 4 units in the last place, in single precision to 2.7. For exp and
 log, and tanh in double precision, there is something faster (`vector_math.py`)."""
 

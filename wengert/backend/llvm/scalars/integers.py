@@ -32,6 +32,7 @@ rule(np.bitwise_and, "bi")(_AND)
 rule(np.bitwise_or, "bi")(_OR)
 rule(np.bitwise_xor, "bi")(_XOR)
 rule(np.invert, "bi")(lambda x: x.like(x.b.not_(x.value)))
+_ufunc: np.ufunc
 for _ufunc in (np.add, np.maximum, np.fmax):
     rule(_ufunc, "b")(_OR)
 for _ufunc in (np.multiply, np.minimum, np.fmin):

@@ -168,8 +168,8 @@ class Lane:
     __rshift__, __rrshift__ = _operator(np.right_shift), _reflected(np.right_shift)
     __lt__, __le__ = _operator(np.less), _operator(np.less_equal)
     __gt__, __ge__ = _operator(np.greater), _operator(np.greater_equal)
-    __eq__ = _operator(np.equal)  # type: ignore[assignment]
-    __ne__ = _operator(np.not_equal)  # type: ignore[assignment]
+    __eq__ = _operator(np.equal)
+    __ne__ = _operator(np.not_equal)
     __hash__ = None  # type: ignore[assignment]
 
 

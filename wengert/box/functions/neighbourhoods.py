@@ -1,0 +1,203 @@
+"""Functions of scipy.ndimage of what is around an element: derivatives of images, and filters by rank.
+
+Derivatives are composed of the filters in `images.py`. A filter by rank (maximum, median) gathers the neighbourhood of
+each element and picks from it: the derivative goes to the element that was picked, ties share it as in `np.max`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from wengert.box.dispatch import FUNCTIONS, implements_blind, when_imported
+from wengert.box.functions.images import (
+    continued,
+    correlate1d,
+    finished,
+    gaussian_filter,
+    of_floats,
+    sequence,
+)
+from wengert.box.functions.operands import array, cast, stacked
+from wengert.ops import elementwise as e
+from wengert.ops.filters import spline_filter
+from wengert.ops.index import index
+from wengert.ops.reduce import max as maximum_of
+from wengert.ops.reduce import min as minimum_of
+from wengert.types import dtype_of, ndim_of, shape_of
+
+# -------------------------------------------------------------------------------------------------------- derivatives
+
+
+def _edges(function: str, smooth: list[float]) -> Any:
+    def implementation(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
+        x = of_floats(input, function)
+        axis = normalize_axis_index(axis, ndim_of(x))
+        modes = sequence(mode, ndim_of(x))
+        y = correlate1d(x, [-1.0, 0.0, 1.0], axis, None, modes[axis], cval)
+        for k in range(ndim_of(x)):
+            if k != axis:
+                y = correlate1d(y, smooth, k, None, modes[k], cval)
+        return finished(y, x, output, function)
+
+    return implementation
+
+
+sobel, prewitt = _edges("sobel", [1.0, 2.0, 1.0]), _edges("prewitt", [1.0, 1.0, 1.0])
+
+
+def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None) -> Any:
+    x = of_floats(input, "laplace")
+    along = tuple(range(ndim_of(x))) if axes is None else normalize_axis_tuple(axes, ndim_of(x))
+    y: Any = x * 0.0
+    for k, one in zip(along, sequence(mode, len(along)), strict=True):
+        y = y + correlate1d(x, [1.0, -2.0, 1.0], k, None, one, cval)
+    return finished(y, x, output, "laplace")
+
+
+def _each_order(x: Any, sigma: Any, order: int, mode: Any, cval: Any, axes: Any, options: dict) -> list[Any]:
+    """Gaussian filters that differentiate in each of the axes."""
+    along = tuple(range(ndim_of(x))) if axes is None else normalize_axis_tuple(axes, ndim_of(x))
+    orders = [[order if j == k else 0 for j in range(len(along))] for k in range(len(along))]
+    return [gaussian_filter(x, sigma, o, None, mode, cval, axes=along, **options) for o in orders]
+
+
+def gaussian_laplace(
+    input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None,
+    **kwargs: Any,
+) -> Any:  # fmt: skip
+    x = of_floats(input, "gaussian_laplace")
+    parts = _each_order(x, sigma, 2, mode, cval, axes, kwargs)
+    return finished(sum(parts[1:], parts[0]), x, output, "gaussian_laplace")
+
+
+def gaussian_gradient_magnitude(
+    input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None,
+    **kwargs: Any,
+) -> Any:  # fmt: skip
+    x = of_floats(input, "gaussian_gradient_magnitude")
+    squares = [p * p for p in _each_order(x, sigma, 1, mode, cval, axes, kwargs)]
+    return finished(e.sqrt(sum(squares[1:], squares[0])), x, output, "gaussian_gradient_magnitude")
+
+
+def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np.float64, mode: str = "mirror") -> Any:
+    x = of_floats(input, "spline_filter1d")
+    axis = normalize_axis_index(axis, ndim_of(x))
+    x = cast(x, np.complex128 if dtype_of(x).kind == "c" else np.float64)
+    y = x if order in (0, 1) or shape_of(x)[axis] == 1 else spline_filter(x, axis=axis, order=order, mode=mode)
+    return finished(y, x, None if output is np.float64 else output, "spline_filter1d")
+
+
+def spline_filter_nd(input: Any, order: int = 3, output: Any = np.float64, mode: str = "mirror") -> Any:
+    y = array(input)
+    for k in range(ndim_of(y)):
+        y = spline_filter1d(y, order, k, output, mode)
+    return y
+
+
+# ------------------------------------------------------------------------------------------------------------- ranks
+
+
+def _neighbourhoods(x: Any, footprint: Any, mode: Any, cval: Any, origins: list[int], axes: tuple[int, ...]) -> Any:
+    """What lies under the footprint around each element, along a last axis."""
+    widths, n = [(0, 0)] * ndim_of(x), shape_of(x)
+    for k, m, origin in zip(axes, footprint.shape, origins, strict=True):
+        if not -(m // 2) <= origin <= (m - 1) // 2:
+            raise ValueError("invalid origin")
+        widths[k] = (m // 2 + origin, m - m // 2 - 1 - origin)
+    modes = sequence(mode, len(axes))
+    y = x
+    for k, one in zip(axes, modes, strict=True):
+        y = continued(y, [widths[j] if j == k else (0, 0) for j in range(len(n))], one, cval)
+    found = []
+    for place in itertools.product(*map(range, footprint.shape)):
+        if footprint[place]:
+            start = dict(zip(axes, place, strict=True))
+            found.append(index(y, pattern=tuple(slice(start.get(k, 0), start.get(k, 0) + m) for k, m in enumerate(n))))
+    return stacked(found, -1)
+
+
+def _footprint(size: Any, footprint: Any, count: int) -> Any:
+    if footprint is not None:
+        return np.asarray(footprint, bool)
+    if size is None:
+        raise RuntimeError("no footprint or filter size provided")
+    return np.ones([int(m) for m in sequence(size, count)], bool)
+
+
+def _ranked(function: str, pick: Any) -> Any:
+    """A filter; `pick(neighbours, count)` chooses along the last axis."""
+
+    def implementation(
+        input: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
+        origin: Any = 0, *, axes: Any = None,
+    ) -> Any:  # fmt: skip
+        x = of_floats(input, function)
+        along = tuple(range(ndim_of(x))) if axes is None else normalize_axis_tuple(axes, ndim_of(x))
+        shape = _footprint(size, footprint, len(along))
+        near = _neighbourhoods(x, shape, mode, cval, sequence(origin, len(along)), along)
+        return finished(pick(near), x, output, function)
+
+    return implementation
+
+
+def _ranked1d(function: str, pick: Any) -> Any:
+    def implementation(
+        input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0,
+        origin: int = 0,
+    ) -> Any:  # fmt: skip
+        x = of_floats(input, function)
+        axis = normalize_axis_index(axis, ndim_of(x))
+        near = _neighbourhoods(x, np.ones(int(size), bool), mode, cval, [origin], (axis,))
+        return finished(pick(near), x, output, function)
+
+    return implementation
+
+
+def _largest(near: Any) -> Any:
+    return maximum_of(near, axis=(ndim_of(near) - 1,))
+
+
+def _smallest(near: Any) -> Any:
+    return minimum_of(near, axis=(ndim_of(near) - 1,))
+
+
+def _at_rank(near: Any, rank: int) -> Any:
+    return index(FUNCTIONS[np.sort](near, axis=-1), pattern=(..., rank))
+
+
+def _median(near: Any) -> Any:
+    return _at_rank(near, shape_of(near)[-1] // 2)
+
+
+maximum_filter, minimum_filter = _ranked("maximum_filter", _largest), _ranked("minimum_filter", _smallest)
+maximum_filter1d, minimum_filter1d = _ranked1d("maximum_filter1d", _largest), _ranked1d("minimum_filter1d", _smallest)
+median_filter = _ranked("median_filter", _median)
+
+
+def rank_filter(input: Any, rank: int, *args: Any, **options: Any) -> Any:
+    return _ranked("rank_filter", lambda near: _at_rank(near, rank))(input, *args, **options)
+
+
+def percentile_filter(input: Any, percentile: float, *args: Any, **options: Any) -> Any:
+    def pick(near: Any) -> Any:
+        count, p = shape_of(near)[-1], percentile + 100 if percentile < 0 else percentile
+        return _at_rank(near, count - 1 if p == 100 else int(float(count) * p / 100.0))
+
+    return _ranked("percentile_filter", pick)(input, *args, **options)
+
+
+@when_imported("scipy.ndimage")
+def _ndimage(module: Any) -> None:
+    implementations = {
+        "sobel": sobel, "prewitt": prewitt, "laplace": laplace, "gaussian_laplace": gaussian_laplace,
+        "gaussian_gradient_magnitude": gaussian_gradient_magnitude, "spline_filter1d": spline_filter1d,
+        "spline_filter": spline_filter_nd, "maximum_filter": maximum_filter, "minimum_filter": minimum_filter,
+        "maximum_filter1d": maximum_filter1d, "minimum_filter1d": minimum_filter1d, "median_filter": median_filter,
+        "rank_filter": rank_filter, "percentile_filter": percentile_filter,
+    }  # fmt: skip
+    for name, implementation in implementations.items():
+        implements_blind(getattr(module, name))(implementation)
