@@ -20,7 +20,8 @@ _LIBRARIES = ("numpy", "scipy", "optree", "dask", "distributed")
 
 
 @lru_cache(maxsize=4096)
-def _is_library_file(filename: str) -> bool:
+def is_library_file(filename: str) -> bool:
+    """Whether a file belongs to this package or an array library, not to the user."""
     if filename.startswith(_PACKAGE):
         return True
     parts = Path(filename).parts
@@ -33,7 +34,7 @@ def _is_library_file(filename: str) -> bool:
 def user_frame() -> FrameType | None:
     """The innermost frame of the user's own code."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_library_file(frame.f_code.co_filename):
+    while frame is not None and is_library_file(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
 

@@ -121,3 +121,12 @@ def paths(tree: Any) -> list[str]:
 def compose(outer: Any, inner: Any) -> Any:
     """The structure in which every leaf of `outer` is replaced by `inner`."""
     return outer.compose(inner)
+
+
+def is_leaf(structure: Any) -> bool:
+    """Whether a structure is that of a single leaf.
+
+    >>> is_leaf(flatten(1.0)[1]), is_leaf(flatten([1.0])[1])
+    (True, False)
+    """
+    return structure.is_leaf()

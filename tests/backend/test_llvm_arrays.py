@@ -249,3 +249,15 @@ def test_long_chain_of_scalars():
     for _ in range(300):
         y = b.op("multiply", b.op("add", y, 0.5), 0.75)
     b.check(y)
+
+
+@pytest.mark.parametrize("axis", [(0,), (1,), (0, 1)])
+def test_shares(axis):
+    x = values(4, 5, dtype="i8").astype(float)
+    x[2] = np.nan
+    b = Builder(x, np.max(x, axis=axis, keepdims=True))
+    v, y = b.params
+    native = b.check(b.op("shares", y, v, axis=axis), b.op("shares", y, v, axis=axis, least=1))
+    assert {how for _, how in native.report} == {"native"}
+    b = Builder(x, np.nanmax(x, axis=axis, keepdims=True))
+    b.check(b.op("shares", b.params[1], b.params[0], axis=axis))

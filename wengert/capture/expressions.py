@@ -27,6 +27,7 @@ class Expressions(ast.NodeTransformer):
         self.scope, self.around, self.free, self.in_class, self.numbers = scope, around, free, in_class, numbers
         self.hidden: list[str] = []  # the variables of the comprehensions around the current node
         self.tentative: frozenset[str] = frozenset()  # the local variables that may hold UNDEFINED
+        self.by_others: list[str] = []  # those that a call of a function inside may bind
         self.assigned = set(scope.parameters)  # those that have been given a value, certainly, at the current node
         self.deleted: set[str] = set()  # those that may have lost it again
         self.after_suite: set[str] = set()  # `assigned` at the end of the suite that was lowered last

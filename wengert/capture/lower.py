@@ -36,7 +36,7 @@ from wengert.capture.expressions import Expressions
 from wengert.capture.flags import jumps_out_of_finally, without_jumps
 from wengert.capture.liveness import mark_live
 from wengert.capture.lowered import ASSERT, FOR, IF, LOWERED_HOOKS, RAISE, TEST, UNDEFINED_NAME, WHILE
-from wengert.capture.names import binds_in_place, body_of, bound, evaluated_here, own_nodes, scope_of, stored
+from wengert.capture.names import binds_in_place, body_of, bound, evaluated_here, own_nodes, rebound, scope_of, stored
 from wengert.capture.syntax import OURS, assign, at, function, hook, load, statement, strings, thunk
 from wengert.capture.undefined import UNDEFINED, Undefined, defined
 
@@ -91,7 +91,8 @@ class _Lowering(Expressions):
         self.scope = dataclasses.replace(self.scope, local=own)
         self.deleted = _deleted(body)
         gone = own.difference(bound(body), self.scope.parameters)  # only bound where nothing ever runs
-        self.tentative = own & (gone | _in_suites_and_thunks(body))
+        self.by_others = sorted(own & rebound(body))
+        self.tentative = own & (gone | _in_suites_and_thunks(body)).union(self.by_others)
         start: list[ast.stmt] = self._declarations(self.scope.as_global | self.scope.as_nonlocal)
         empty = [ast.Name(name, ast.Store()) for name in sorted(self.tentative.difference(self.scope.parameters))]
         if empty:
@@ -159,7 +160,8 @@ class _Lowering(Expressions):
     def _names(self, nodes: Iterable[ast.AST]) -> list[str]:
         """The variables that are bound, by the function as written or by the rewriting of what is written into."""
         nodes = list(nodes)
-        return list(dict.fromkeys([*bound(nodes), *self._stores(nodes)]))
+        by_others = self.by_others if any(isinstance(node, ast.Call) for node in own_nodes(nodes)) else []
+        return list(dict.fromkeys([*bound(nodes), *self._stores(nodes), *by_others]))
 
     def _stores(self, nodes: Iterable[ast.AST]) -> list[str]:
         return [name for name in stored(nodes) if name in self.scope.local]

@@ -145,6 +145,12 @@ def captured(nodes: Iterable[ast.AST]) -> set[str]:
     return names
 
 
+def rebound(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that functions inside the given nodes declare nonlocal: a call may bind them."""
+    inside = [inner for node in nodes for inner in ast.walk(node)]
+    return set().union(*[node.names for node in inside if isinstance(node, ast.Nonlocal)])
+
+
 def _mentioned(nodes: Iterable[ast.AST]) -> set[str]:
     inside = [inner for node in nodes for inner in ast.walk(node)]
     names = {node.id for node in inside if isinstance(node, ast.Name)}

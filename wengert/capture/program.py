@@ -18,7 +18,7 @@ from wengert.capture import staged_hooks
 from wengert.capture.instrument import staged
 from wengert.capture.session import Guard, Path, Session, current
 from wengert.errors import StagingError
-from wengert.ir.build import Capture, capturing
+from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Block, Type, Var
 from wengert.ops.op import Traced
 from wengert.types import SCALARS
@@ -43,10 +43,24 @@ class Captured:
         self.structure = structure
         self.places = places
         self.writes = writes
+        self._quick = [(guard.path, guard.value) for guard in guards]
+        self.depends_on_nothing_else = not guards and not inputs
+        self.gives_one_array = not writes and places == [("result", 0)] and tree.is_leaf(structure)
 
     def holds(self) -> bool:
-        """Whether what the function found outside is still the same."""
-        return all(guard.holds() for guard in self.guards)
+        """Whether what the function found outside is still the same, and of the same type."""
+        for path, value in self._quick:
+            if path() is not value:
+                break
+        else:
+            return self._inputs_fit()
+        return all(guard.holds() for guard in self.guards) and self._inputs_fit()
+
+    def _inputs_fit(self) -> bool:
+        first = len(self.block.params) - len(self.inputs)
+        return all(
+            type_of_value(path()) == p.type for path, p in zip(self.inputs, self.block.params[first:], strict=True)
+        )
 
     def output(self, leaves: Sequence[Any], results: Sequence[Any]) -> Any:
         """The function's result, from the arguments' leaves and the results of the block."""
@@ -67,6 +81,7 @@ def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any
             hints = names or [None] * len(types)
             leaves: list[Any] = [top.formal(t, hint=n) for t, n in zip(types, hints, strict=True)]
             formals = [x.node for x in leaves]
+            session.arguments = leaves
             args, kwargs = rebuild(leaves)
             out = staged(f)(*args, **kwargs)
             out_leaves, structure = tree.flatten(out)

@@ -55,6 +55,7 @@ class Session:
         """Arrays that come from outside, and containers and objects in which there may be some: how to fetch them."""
         self.inputs: list[tuple[Any, Path, Sym]] = []
         """Arrays that are inputs besides the arguments, with the box that stands for each."""
+        self.arguments: list[Any] = []
         self._boxes: dict[int, Any] = {}
         self._entered: set[int] = set()
 
@@ -74,8 +75,12 @@ class Session:
                 self.found(cell.cell_contents, _content(cell))
             except ValueError:
                 pass  # empty yet
-        for k, default in enumerate(f.__defaults__ or ()):
-            self.found(default, lambda f=f, k=k: f.__defaults__[k])
+        defaults = f.__defaults__ or ()
+        if defaults and all(isinstance(default, _NUMBERS) for default in defaults):
+            self.guards.append(Guard(lambda: f.__defaults__, defaults))
+        else:
+            for k, default in enumerate(defaults):
+                self.found(default, lambda f=f, k=k: f.__defaults__[k])
         for name, default in (f.__kwdefaults__ or {}).items():
             self.found(default, lambda f=f, name=name: f.__kwdefaults__[name])
 
@@ -123,6 +128,10 @@ class Session:
     def written(self) -> list[int]:
         """Which of the inputs were written to."""
         return [k for k, (value, _, var) in enumerate(self.inputs) if self._boxes[id(value)].node is not var]
+
+    def is_from_outside(self, box: Any) -> bool:
+        """Whether a box stands for an argument, or an array that was found outside."""
+        return any(box is x for x in self.arguments) or any(box is x for x in self._boxes.values())
 
     def box_of(self, value: Any) -> Any:
         return self._boxes[id(value)]

@@ -23,6 +23,7 @@ from wengert.box.box import Box
 from wengert.box.functions.operands import cast
 from wengert.box.writing import become, clone, make_views_stale, running, settled
 from wengert.capture.iteration import Items, items_of
+from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED
 from wengert.control.cond import cond
 from wengert.control.loop import loop
@@ -392,6 +393,8 @@ class Carried:
         self.roots: dict[int, Any] = {}
         self.types: dict[Any, Type] = {}
         self.structures: dict[int, Any] = {}
+        self.opened: dict[tuple[int, int], tuple[Any, Var]] = {}
+        self.moves: dict[tuple[int, int], tuple[int, int]] = {}
         self.local = [k for k, name in enumerate(names) if name in temporaries]
         for k, (name, value) in enumerate(zip(names, self.state, strict=True)):
             if k in self.local:
@@ -420,9 +423,10 @@ class Carried:
         """Put parameters of a block in place of what is carried."""
         values = list(self.state)
         formals: list[Sym] = []
+        self.opened.clear()
         for k in self.bound:
             leaves, structure = self._leaves(k)
-            new = []
+            new: list[Any] = []
             for j, leaf in enumerate(leaves):
                 if leaf is not UNDEFINED and not _is_number(leaf):
                     new.append(leaf)
@@ -431,6 +435,8 @@ class Carried:
                 symbol = capture.formal(type, hint=self.names[k] if not self.names[k].startswith("_wengert") else None)
                 formals.append(symbol)
                 new.append(clone(symbol))
+                if type.shape:
+                    self.opened[k, j] = (new[-1], symbol.node)
             values[k] = tree.unflatten(structure, new)
         for k in self.local:
             values[k] = UNDEFINED
@@ -497,9 +503,73 @@ class Carried:
                 outputs.append((value, wide))
         if again:
             raise _Again
+        self._follow_objects(after)
         for root in self.roots.values():
             outputs.append((settled(root) if not isinstance(settled(root), Traced) else clone(settled(root)), None))
         return outputs
+
+    def _follow_objects(self, after: Sequence[Any]) -> None:
+        """Find out which arrays change their names, as in `a, b = b, a`; refuse what values alone do not tell.
+
+        Names that are bound are carried by value. That is all there is to it if no array has two names, of which one
+        is written through, and if what the caller can see is not written under a name that then means another array.
+        """
+        self.moves.clear()
+        holders: dict[int, str] = {id(root): "an array that the loop writes to" for root in self.roots.values()}
+        written = {key for key, (box, var) in self.opened.items() if box.node is not var}
+        objects = {id(box): key for key, (box, _) in self.opened.items()}
+        for key in self.opened:
+            k, j = key
+            now = tree.leaves(after[k])[j]
+            if not isinstance(now, Box) or not now.shape:
+                continue
+            if id(now) in holders and (key in written or id(now) in self.roots or objects.get(id(now)) in written):
+                raise StagingError(f"in a loop {self.names[k]} becomes another name of {holders[id(now)]}, and one of "
+                                   "them is written to", remedy="make a copy: .copy()")  # fmt: skip
+            holders[id(now)] = self.names[k]
+            if id(now) in objects:
+                self.moves[key] = objects[id(now)]
+        for key in written:
+            start = self._leaves(key[0])[0][key[1]]
+            if self.moves.get(key) != key and key not in self._rotating() and is_seen_outside(start):
+                raise StagingError(f"a loop writes to {self.names[key[0]]}, which the caller sees, and lets the name stand "
+                                   "for another array", remedy="make a copy before the loop: .copy()")  # fmt: skip
+
+    def _rotating(self) -> set[tuple[int, int]]:
+        """The names whose arrays only change places among them."""
+        keys = set(self.moves)
+        while not {self.moves[key] for key in keys} == keys:
+            keys = {key for key in keys if self.moves[key] in keys} & {self.moves[key] for key in keys}
+        return keys
+
+    def _rotate(self, values: dict[tuple[int, int], Any], count: Any) -> dict[tuple[int, int], Any]:
+        """Give arrays that have changed places what the names hold that stand for them after so many iterations.
+
+        Returns the arrays for names of which it is known now which they mean.
+        """
+        keys = self._rotating()
+        moved = {key for key in keys if self.moves[key] != key}
+        found: dict[tuple[int, int], Any] = {}
+        means = {key: key for key in keys}  # which array each name means after some iterations
+        rounds = []
+        while not rounds or any(means[key] != key for key in keys):
+            rounds.append({array: key for key, array in means.items()})
+            means = {key: means[self.moves[key]] for key in keys}
+        for key in moved:
+            start = self._leaves(key[0])[0][key[1]]
+            if not isinstance(start, Box) or start.view_of is not None:
+                continue
+            if not isinstance(count, Traced):
+                name = rounds[count % len(rounds)][key]
+                _assign(start, values[name])
+                found[name] = start
+            elif is_seen_outside(start):
+                names = [chosen[key] for chosen in rounds]
+                content = values[names[-1]]
+                for r in range(len(names) - 2, -1, -1):
+                    content = e.where(e.equal(count % len(rounds), r), values[names[r]], content)
+                _assign(start, content)
+        return found
 
     def starts(self) -> list[Any]:
         """What is carried before the first iteration."""
@@ -510,18 +580,23 @@ class Carried:
                     values.append(_converted(leaf, self.types.get((k, j)) or type_of_value(leaf)))
         return values + [settled(root) for root in self.roots.values()]
 
-    def finish(self, results: Sequence[Any]) -> None:
-        """Bind what is carried after the last iteration."""
+    def finish(self, results: Sequence[Any], count: Any) -> None:
+        """Bind what is carried after the last iteration, the `count`-th."""
         remaining = iter(results)
         values = list(self.state)
+        found: dict[tuple[int, int], Any] = {}
         for k in self.bound:
-            leaves, structure = self._leaves(k)
-            new = [next(remaining) if leaf is UNDEFINED or _is_number(leaf) else leaf for leaf in leaves]
-            values[k] = tree.unflatten(structure, new)
+            for j, leaf in enumerate(self._leaves(k)[0]):
+                found[k, j] = next(remaining) if leaf is UNDEFINED or _is_number(leaf) else leaf
         for k in self.local:
             values[k] = UNDEFINED
         for root in self.roots.values():
             _assign(root, next(remaining))
+        if any(key != place for key, place in self.moves.items()):
+            found.update(self._rotate(found, count))
+        for k in self.bound:
+            leaves, structure = self._leaves(k)
+            values[k] = tree.unflatten(structure, [found[k, j] for j in range(len(leaves))])
         self.set(tuple(values))
 
     def run(self, function: Callable[[Capture], Any]) -> tuple[Capture, list[Any], Any]:
@@ -544,6 +619,14 @@ class Carried:
                            remedy="make arrays of their final shape before the loop")  # fmt: skip
 
 
+def is_seen_outside(x: Any) -> bool:
+    """Whether an array is an argument, or was found outside of the function."""
+    if not isinstance(x, Box):
+        return False
+    session = current.session
+    return session is not None and session.is_from_outside(x if x.view_of is None else x.view_of.root)
+
+
 def _staged_for(items: Items, body: Callable, carried: Carried) -> None:
     count = items.count
     high = None if isinstance(count, Traced) else count - 1
@@ -560,7 +643,7 @@ def _staged_for(items: Items, body: Callable, carried: Carried) -> None:
     values, [params] = _arguments([capture])
     block = Block([*formals, *params], capture.nodes, outputs)
     n = len(formals) - 1
-    carried.finish(call(loop, count, *carried.starts(), *values, body=block, carried=n))
+    carried.finish(call(loop, count, *carried.starts(), *values, body=block, carried=n), count)
 
 
 def _staged_while(go_on: Thunk, body: Callable[[Any], Any], carried: Carried, count: Any = None) -> None:
@@ -595,7 +678,7 @@ def _staged_while(go_on: Thunk, body: Callable[[Any], Any], carried: Carried, co
     test_block = Block([*_formals(tested), *params[1]], tested.nodes, [decision])
     starts = [*([0] if counts else []), *carried.starts()]
     results = call(while_, *starts, *values, test=test_block, body=body_block, carried=len(starts))
-    carried.finish(results[1 if counts else 0 : len(starts)])
+    carried.finish(results[1 if counts else 0 : len(starts)], results[len(starts)])
 
 
 _CANNOT_BE_STAGED = (StagingError, ConcretizationError, EscapedValueError, UnsupportedFunctionError)

@@ -18,6 +18,7 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.box.cells import Cell
 from wengert.box.dispatch import FUNCTIONS
+from wengert.box.functions.operands import array
 from wengert.box.writing import running, settled
 from wengert.capture import hooks, rewrite, stage
 from wengert.capture import lowered as lowering
@@ -289,7 +290,7 @@ def _holds_symbols(key: Any) -> bool:
         return any(_holds_symbols(item) for item in key)
     if key.__class__ is slice:
         return any(isinstance(end, Traced) for end in (key.start, key.stop, key.step))
-    return isinstance(key, Traced)
+    return isinstance(key, Traced) or (key.__class__ is list and holds_symbols_inside(key))
 
 
 def read(container: Any, key: Any) -> Any:
@@ -313,6 +314,8 @@ def _settled(key: Any) -> Any:
         return tuple([_settled(item) for item in key])
     if key.__class__ is slice:
         return slice(*[settled(end) for end in (key.start, key.stop, key.step)])
+    if key.__class__ is list and holds_symbols_inside(key):
+        return settled(array(key))  # x[[i, j]]
     return settled(key)
 
 

@@ -14,6 +14,9 @@ class Choice(threading.local):
     ties = "share"
     kinks = "zero"
 
+    def is_default(self) -> bool:
+        return not self.__dict__ or (self.ties == "share" and self.kinks == "zero")
+
 
 TIES = ("share", "first", "last")
 KINKS = ("zero", "left", "right")

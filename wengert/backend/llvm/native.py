@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,14 @@ class Native:
     def __call__(self, *args: Any) -> list[Any]:
         return self.enter(*args)
 
+    def plain(self, *args: Any) -> list[Any]:
+        """Call the plain way, which converts arguments."""
+        return self._plain.call(*args)
+
+    def on_mismatch(self, function: Callable[..., list[Any]] | None) -> None:
+        """Say what `enter` comes to for arguments that are not as the kernel wants them, instead of `plain`."""
+        self._plain.otherwise = function
+
 
 class _Plain:
     """The code of a program and the plain way to call it."""
@@ -70,6 +79,7 @@ class _Plain:
         self.code = Code(kernel.text, addresses)
         self._call = _CALL(self.code.address("call"))
         self.method: Any = None
+        self.otherwise: Callable[..., list[Any]] | None = None
 
     def entry(self) -> Any:
         if not self.kernel.has_entry:
@@ -117,7 +127,7 @@ class _Plain:
 
 
 def _fallbacks(plain: Any) -> tuple[Any, Any]:
-    return (lambda *args: plain().call(*args)), (lambda address: plain().fail(address))
+    return (lambda *args: (plain().otherwise or plain().call)(*args)), (lambda address: plain().fail(address))
 
 
 def _as_argument(arg: Any, type: Type, k: int) -> np.ndarray:

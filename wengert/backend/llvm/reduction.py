@@ -218,6 +218,46 @@ def _into(
     em.work(product(cx.builder, x.lengths))
 
 
+def shares(em: Emitter, frame: Frame, node: Node) -> Array:
+    """One over the number of elements that are equal to y along some axes, for these; zero for the others."""
+    cx, out = em.cx, node.outs[0]
+    y, x = [em.array(frame, a) for a in node.args]
+    dtypes, weak = [a.type.dtype for a in node.args], [a.type.weak for a in node.args]
+    new, number = out.type.dtype, register_type(out.type.dtype)
+    axes = [k for k in range(x.ndim) if k in node.params["axis"]]
+    kept = [k for k in range(x.ndim) if k not in axes]
+    chosen = pointwise(
+        cx, joint_lengths(cx, [a.type for a in node.args], [y, x], out.type), np.dtype(bool), [y, x],
+        lambda v: scalars.emit(cx, "equal", {}, np.dtype(bool), v, dtypes, weak),
+    )  # fmt: skip
+    slot = frame.plan.slots[out]
+    target = em.allocate(slot, x.lengths)
+    inner_lengths = [x.lengths[k] for k in axes]
+
+    def at(outer: Sequence[ir.Value], inner: Sequence[ir.Value]) -> list[ir.Value]:
+        found = dict(zip([*kept, *axes], [*outer, *inner], strict=True))
+        return [found[k] for k in range(x.ndim)]
+
+    with cx.loops([x.lengths[k] for k in kept]) as outer:
+        count = Accumulator(cx, np.dtype(np.int64))
+        count.set(I64(0))
+        with cx.loops(inner_lengths) as inner:
+            one = cx.builder.zext(chosen.load(at(outer, inner)), I64)
+            count.set(cx.builder.add(count.get(), one))
+        total = count.get()
+        least = I64(node.params.get("least", 0))
+        total = cx.builder.select(cx.builder.icmp_signed("<", total, least), least, total)
+        total = cx.builder.sitofp(total, number)
+        with cx.loops(inner_lengths) as inner:
+            place = at(outer, inner)
+            share = cx.builder.select(chosen.load(place), number(1.0), number(0.0))
+            share = cx.builder.fdiv(share, total)
+            store_element(cx.builder, share, target.pointer, offset_of(cx.builder, target, place), new)
+    em.work(product(cx.builder, x.lengths))
+    slot.epoch += 1
+    return in_memory(cx, target, slot)
+
+
 # ------------------------------------------------------------------------------------------------ scans and searches
 
 

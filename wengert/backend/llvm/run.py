@@ -13,9 +13,10 @@ from wengert.backend.llvm.composed import compose, natively, reshape_made
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.exponential import logsumexp, softmax
 from wengert.backend.llvm.plan import Kind
-from wengert.backend.llvm.reduction import arg_extreme, is_reduced_natively, linear_recurrence, reduce, scan
+from wengert.backend.llvm.reduction import arg_extreme, is_reduced_natively, linear_recurrence, reduce, scan, shares
 from wengert.backend.llvm.writing import concatenate, is_written_natively, scatter, write
 from wengert.ir.node import Node, Var
+from wengert.ops.choice import choice
 
 
 def run_block(em: Emitter, frame: Frame) -> None:
@@ -53,6 +54,8 @@ def _run(em: Emitter, frame: Frame, node: Node, i: int) -> str:
         frame.values[node.outs[0]] = scan(em, frame, node)
     elif name in ("logsumexp", "softmax") and node.args[0].type.dtype.kind == "f" and node.args[0].type.ndim:
         frame.values[node.outs[0]] = logsumexp(em, frame, node) if name == "logsumexp" else softmax(em, frame, node)
+    elif name == "shares" and choice.ties == "share" and node.outs[0].type.ndim and node.outs[0].type.dtype.kind == "f":
+        frame.values[node.outs[0]] = shares(em, frame, node)
     elif name == "linear_recurrence" and node.outs[0].type.ndim:
         frame.values[node.outs[0]] = linear_recurrence(em, frame, node)
     elif name in ("argmax", "argmin") and node.args[0].type.dtype.kind != "c":

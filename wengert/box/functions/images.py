@@ -356,7 +356,7 @@ def zoom(
     x = of_floats(input, "zoom")
     n = ndim_of(x)
     factors = [answer(float, f) for f in sequence(zoom, n)]
-    shape = tuple(int(round(m * f)) for m, f in zip(shape_of(x), factors, strict=True))
+    shape = tuple(round(m * f) for m, f in zip(shape_of(x), factors, strict=True))
     if grid_mode:
         places = [(np.arange(k) + 0.5) * (m / k) - 0.5 for k, m in zip(shape, shape_of(x), strict=True)]
     else:

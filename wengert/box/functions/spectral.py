@@ -206,7 +206,6 @@ class Spectra:
             nfft = length if input_onesided and length == default + 1 else default
         step = length - (length // 2 if noverlap is None else int(noverlap))
         w, _ = self._window(window, length, length)
-        w = np.asarray(w) if not isinstance(w, Traced) else w
         frames = FUNCTIONS[np.fft.irfft if input_onesided else np.fft.ifft](s.transpose(
             z, axes=(*range(rank - 2), rank - 1, rank - 2)
         ), nfft)  # fmt: skip

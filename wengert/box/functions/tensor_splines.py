@@ -1,8 +1,8 @@
 """Splines in several variables that are sums of products of B-splines, on rectangular grids.
 
 Coefficients are found by interpolation along one axis after the other. At a point, the (k+1)ᵈ coefficients around it
-are gathered and weighed with products of the B-splines that do not vanish there: derivatives in the points, in the data and
-in the grid follow.
+are gathered and weighed with products of the B-splines that do not vanish there: derivatives in the points, in the data
+and in the grid follow.
 """
 
 from __future__ import annotations
