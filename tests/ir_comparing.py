@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from wengert.control.call import execute
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, all_nodes
 from wengert.types import SCALARS
 
 
+@contextlib.contextmanager
+def interpreted() -> Iterator[None]:
+    """Calls inside are interpreted, not compiled."""
+    before = execute[0]
+    execute[0] = lambda body, name, args: run(body, args)
+    try:
+        yield
+    finally:
+        execute[0] = before
+
+
 def outcome(block: Block, args: list[Any]) -> Any:
     """The results of a block, or the error it raises."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+    with interpreted(), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             return run(block, args)

@@ -49,7 +49,7 @@ class Aval(NamedTuple):
         return size
 
 
-def shape_of(x: Any) -> tuple[int, ...]:
+def shape_of(x: Any) -> tuple[Any, ...]:
     """The shape of anything that can be an operand.
 
     >>> shape_of(1.0), shape_of(np.ones((2, 3))), shape_of([1, 2])

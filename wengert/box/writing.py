@@ -319,7 +319,7 @@ def _same_item(a: Any, b: Any) -> bool:
         ends = ((a.start, b.start), (a.stop, b.stop), (a.step, b.step))
         return all(_same_item(x, y) for x, y in ends)
     if isinstance(a, Traced) or isinstance(b, Traced):
-        return a is b or (a.__class__ is b.__class__ and "value" not in a.state and a.node is b.node)  # type: ignore[attr-defined]
+        return a is b or (a.__class__ is b.__class__ and "value" not in a.state and a.node is b.node)
     return a.__class__ is b.__class__ and a == b
 
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -117,9 +118,13 @@ def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any
     for p, x in zip(top.params, top.captured, strict=True):
         if x is not None:
             params.append(p)
-            inputs.append(lambda x=x: x)
+            inputs.append(functools.partial(_same, x))
     name = getattr(f, "__name__", type(f).__name__)
     return Captured(Block(params, top.nodes, results), name, inputs, session.guards, structure, places, writes)
+
+
+def _same(x: Any) -> Any:
+    return x
 
 
 def _mentions_symbols(y: Any) -> bool:

@@ -7,6 +7,7 @@ part of the program; `Guard`s compare them at each call, so that nothing is ever
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
@@ -17,7 +18,7 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.capture.instrument import is_user_code
 from wengert.ir.build import Capture, type_of_value
-from wengert.ir.symbol import Sym
+from wengert.ir.node import Var
 
 Path = Callable[[], Any]
 """Fetches something again."""
@@ -53,7 +54,7 @@ class Session:
         self.guards: list[Guard] = []
         self.paths: dict[int, tuple[Any, Path]] = {}
         """Arrays that come from outside, and containers and objects in which there may be some: how to fetch them."""
-        self.inputs: list[tuple[Any, Path, Sym]] = []
+        self.inputs: list[tuple[Any, Path, Var]] = []
         """Arrays that are inputs besides the arguments, with the box that stands for each."""
         self.arguments: list[Any] = []
         self._boxes: dict[int, Any] = {}
@@ -80,9 +81,9 @@ class Session:
             self.guards.append(Guard(lambda: f.__defaults__, defaults))
         else:
             for k, default in enumerate(defaults):
-                self.found(default, lambda f=f, k=k: f.__defaults__[k])
+                self.found(default, functools.partial(_item, functools.partial(getattr, f, "__defaults__"), k))
         for name, default in (f.__kwdefaults__ or {}).items():
-            self.found(default, lambda f=f, name=name: f.__kwdefaults__[name])
+            self.found(default, functools.partial(_item, functools.partial(getattr, f, "__kwdefaults__"), name))
 
     def found(self, value: Any, path: Path) -> None:
         """Something was found outside."""
@@ -95,7 +96,7 @@ class Session:
             if len(value) <= _MOST:
                 self.guards.append(Guard(lambda: len(path()), len(value)))
                 for key, item in value.items() if value.__class__ is dict else enumerate(value):
-                    self.found(item, lambda key=key: path()[key])
+                    self.found(item, functools.partial(_item, path, key))
         elif value.__class__ is FunctionType and is_user_code(value.__code__):
             self.guards.append(Guard(lambda: path().__code__, value.__code__))
 
@@ -147,6 +148,10 @@ def _names(code: CodeType) -> set[str]:
 
 def _global(namespace: dict, name: str) -> Path:
     return lambda: namespace[name]
+
+
+def _item(path: Path, key: Any) -> Any:
+    return path()[key]
 
 
 def _content(cell: CellType) -> Path:

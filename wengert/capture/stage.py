@@ -93,7 +93,7 @@ def _converted(x: Any, type: Type) -> Any:
     """A value in a dtype."""
     x = settled(x)
     if x is UNDEFINED:
-        return np.zeros(tuple([n if n.__class__ is int else 0 for n in type.shape]), type.dtype)  # type: ignore[misc]
+        return np.zeros(tuple([n if n.__class__ is int else 0 for n in type.shape]), type.dtype)
     if x.__class__ in SCALARS and type.weak:
         return {"b": bool, "i": int, "f": float, "c": complex}[type.dtype.kind](x)
     return cast(x if isinstance(x, Traced) else np.asarray(x), type.dtype) if dtype_of(x) != type.dtype else x
@@ -188,7 +188,7 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     types = []
     for a, b, name in outputs:
         known = [type_of_value(v) for v in (a, b) if v is not UNDEFINED]
-        types.append(known[0] if len(known) == 1 else _widened(*known, name))
+        types.append(known[0] if len(known) == 1 else _widened(known[0], known[1], name))
     results = [b.reopened([o[k] for o in outputs], types) for k, b in enumerate(branches)]
     values, params = _arguments([b.capture for b in branches])
     blocks = [Block(params[k], b.capture.nodes, results[k]) for k, b in enumerate(branches)]
@@ -495,7 +495,7 @@ class Carried:
                     continue
                 known = self.types.get((k, j)) or type_of_value(old)
                 if value is UNDEFINED:
-                    value = np.zeros(known.shape, known.dtype)  # type: ignore[arg-type]
+                    value = np.zeros(known.shape, known.dtype)
                 wide = _widened(known, type_of_value(value), self.names[k])
                 if wide != known:
                     self.types[(k, j)] = wide
@@ -659,12 +659,12 @@ def _staged_while(go_on: Thunk, body: Callable[[Any], Any], carried: Carried, co
     if counts:
         capture.alive = True
         with capturing(capture):
-            k = Sym(capture, _formals(capture)[0], (), (0, None))
-            outputs = [capture.operand(k + 1), *outputs]
+            number = Sym(capture, _formals(capture)[0], (), (0, None))
+            outputs = [capture.operand(number + 1), *outputs]
     tested = Capture(varying=True)
     try:
         with capturing(tested):
-            k = tested.formal(_INT, (), (0, None)) if counts else None
+            k: Any = tested.formal(_INT, (), (0, None)) if counts else None
             carried.open(tested)
             answer: Any = go_on()
             if counts:

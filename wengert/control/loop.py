@@ -51,14 +51,15 @@ def _impl(count: Any, *args: Any, body: Block, carried: int) -> tuple:
         state = results[:carried]
         for stack, y in zip(stacks, results[carried:], strict=True):
             stack.append(y)
-    return (*state, *[_stacked(s, r.type) for s, r in zip(stacks, body.results[carried:], strict=True)])
+    return (*state, *[stacked_values(s, r.type) for s, r in zip(stacks, body.results[carried:], strict=True)])
 
 
-def _stacked(values: list[Any], type: Any) -> Any:
+def stacked_values(values: list[Any], type: Any) -> Any:
+    """All values of a y along a first axis."""
     return np.stack(values) if values else np.zeros((0, *type.shape), type.dtype)
 
 
-def unwrapped(trace: Any, kind: type, args: Sequence[Any]) -> tuple[list[bool], list[Any]]:
+def unwrapped(trace: Any, kind: Any, args: Sequence[Any]) -> tuple[list[bool], list[Any]]:
     """Which operands belong to a trace, and what is inside them."""
     mine = [a.__class__ is kind and a.owner is trace for a in args]
     return mine, [a.value if m else a for a, m in zip(args, mine, strict=True)]

@@ -68,7 +68,7 @@ def _is_cheap(node: Node, given: set[Var]) -> bool:
         return False
     if node.op.name == "index":  # one element of an array that is there
         x = node.args[0]
-        return x in given and x.stable and all(not a.type.shape for a in node.args[1:])  # type: ignore[union-attr]
+        return x in given and x.stable and all(not a.type.shape for a in node.args[1:])
     if node.op.name == "size":
         return node.args[0] in given
-    return node.op.name in _CHEAP and is_elementwise(node.op) or node.op.name in ("astype", "as_integer")
+    return (node.op.name in _CHEAP and is_elementwise(node.op)) or node.op.name in ("astype", "as_integer")

@@ -22,6 +22,7 @@ from wengert.control.loop import (
     forward_body,
     paired,
     record_loop,
+    stacked_values,
     unwrapped,
     zero_tangents,
 )
@@ -48,8 +49,7 @@ def _impl(*args: Any, test: Block, body: Block, carried: int) -> tuple:
         for stack, y in zip(stacks, results[carried:], strict=True):
             stack.append(y)
         count += 1
-    ys = [np.stack(s) if s else np.zeros((0, *r.type.shape), r.type.dtype)
-          for s, r in zip(stacks, body.results[carried:], strict=True)]  # fmt: skip
+    ys = [stacked_values(s, r.type) for s, r in zip(stacks, body.results[carried:], strict=True)]
     return (*state, count, *ys)
 
 

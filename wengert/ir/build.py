@@ -142,7 +142,7 @@ class Capture(Trace):
             )
         return Const(x, Type(shape_of(x), dtype_of(x), x.__class__ in SCALARS))
 
-    def lift(self, x: Box) -> Sym:
+    def lift(self, x: Any) -> Sym:
         """A traced value from outside as a parameter of this block."""
         if not x.owner.alive and x.owner.alive is not None and x.owner not in self.also:
             raise escaped()
@@ -228,7 +228,7 @@ class Capture(Trace):
         if kind is Dim or kind is Sym or (isinstance(params, Traced)):
             operand = self.operand(params)
             if operand.__class__ is Const:
-                return int(operand.value)  # type: ignore[union-attr]
+                return int(operand.value)
             for k, known in enumerate(sizes):
                 if known is operand:
                     return Ref(k)
@@ -298,7 +298,7 @@ def content(x: Any) -> tuple:
 
 def _identity(operand: Operand) -> Any:
     if operand.__class__ is Const:
-        value = operand.value  # type: ignore[union-attr]
+        value = operand.value
         return (value.__class__, str(operand.type), np.asarray(value).tobytes())
     return id(operand)
 

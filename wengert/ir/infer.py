@@ -188,7 +188,7 @@ def _dims_among(value: Any, dims: dict) -> None:
     if value.__class__ is Dim:
         dims[value] = value
     elif value.__class__ is Sym:
-        dims[value.node] = value  # type: ignore[assignment]
+        dims[value.node] = value
     elif value.__class__ in (tuple, list):
         for v in value:
             _dims_among(v, dims)

@@ -99,7 +99,7 @@ class Dim:
         self.bound = bound
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is Dim and other.sym.node is self.sym.node  # type: ignore[attr-defined]
+        return other.__class__ is Dim and other.sym.node is self.sym.node
 
     def __hash__(self) -> int:
         return hash(self.sym.node)

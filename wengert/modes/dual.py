@@ -42,7 +42,7 @@ class DualTrace(Trace):
         if not self.alive:
             return outside(self, op, args, params)
         if op.__class__ is Control:
-            return op.push(self, args, params)  # type: ignore[attr-defined]
+            return op.push(self, args, params)
         values = []
         dots = []
         for a in args:

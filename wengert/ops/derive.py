@@ -191,6 +191,7 @@ class Zero(Op):
     """An op whose derivative is exactly zero wherever it has one: comparison, rounding, sorting order."""
 
     __slots__ = ("elementwise",)
+    elementwise: bool
 
     def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
         return None

@@ -104,6 +104,17 @@ def _of(plain: Callable, derived: Callable, *args: Any) -> Callable:
 # ------------------------------------------------------------------------------------------------------------ rows
 
 
+def _in_precision(f: Callable) -> Callable:
+    """SciPy's function, in single precision if all operands that are not Python's numbers are."""
+
+    def impl(*args: Any) -> Any:
+        y = f(*args)
+        dtype = precision(*args)
+        return y if y.dtype == dtype else y.astype(dtype)
+
+    return impl
+
+
 def _spread(*parameters: Any) -> Any:
     return np.log1p(sum(np.abs(p) for p in parameters))
 
@@ -123,7 +134,7 @@ def _hyp2f1_slope(orders: tuple, a: Any, b: Any, c: Any, z: Any) -> Any:
 hyp2f1_by_parameters = _by_parameters("hyp2f1", sc.hyp2f1, 3, _hyp2f1_rates, _hyp2f1_slope)
 hyp2f1 = elementwise(
     "hyp2f1",
-    sc.hyp2f1,
+    _in_precision(sc.hyp2f1),
     (
         *_in_parameters("hyp2f1", lambda: hyp2f1_by_parameters, 3),
         lambda y, a, b, c, z: a * b / c * hyp2f1(a + 1, b + 1, c + 1, z),
@@ -142,7 +153,7 @@ def _hyp1f1_slope(orders: tuple, a: Any, b: Any, z: Any) -> Any:
 hyp1f1_by_parameters = _by_parameters("hyp1f1", sc.hyp1f1, 2, _hyp1f1_rates, _hyp1f1_slope)
 hyp1f1 = elementwise(
     "hyp1f1",
-    sc.hyp1f1,
+    _in_precision(sc.hyp1f1),
     (
         *_in_parameters("hyp1f1", lambda: hyp1f1_by_parameters, 2),
         lambda y, a, b, z: a / b * hyp1f1(a + 1, b + 1, z),
@@ -161,7 +172,7 @@ def _hyp0f1_slope(orders: tuple, b: Any, z: Any) -> Any:
 hyp0f1_by_parameters = _by_parameters("hyp0f1", sc.hyp0f1, 1, _hyp0f1_rates, _hyp0f1_slope)
 hyp0f1 = elementwise(
     "hyp0f1",
-    sc.hyp0f1,
+    _in_precision(sc.hyp0f1),
     (*_in_parameters("hyp0f1", lambda: hyp0f1_by_parameters, 1), lambda y, b, z: hyp0f1(b + 1, z) * (1 / b)),
 )
 
@@ -293,7 +304,7 @@ hyperu_by_parameters = elementwise(
 )
 hyperu = elementwise(
     "hyperu",
-    sc.hyperu,
+    _in_precision(sc.hyperu),
     (
         *_in_parameters("hyperu", lambda: hyperu_by_parameters, 2),
         lambda y, a, b, z: -a * hyperu(a + 1, b + 1, z),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import scipy.special
 from llvmlite import ir
 
 from wengert.backend.llvm import callback, control, library, traits
@@ -40,6 +42,7 @@ def _run(em: Emitter, frame: Frame, node: Node, i: int) -> str:
         control.require(em, frame, node)
     elif name in ("iota", "size") or traits.is_view(node) or _composes(node):
         _compose(em, frame, node)
+        return "special" if hasattr(scipy.special, name) and not hasattr(np, name) else "native"
     elif not all(is_native(v.type.dtype) for v in (*node.args, *node.outs)):
         return _foreign(em, frame, node)
     elif name in traits.WRITERS and is_written_natively(node):

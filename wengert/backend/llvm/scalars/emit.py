@@ -184,6 +184,8 @@ _sizes: dict[str, int] = {}
 def _size(use: _Use) -> int:
     key = use.key
     if key not in _sizes:
+        if len(_sizes) > 10_000:
+            _sizes.clear()
         try:
             cx = use.alone(ir.Module(), "trial", {})
         except Exception:  # whatever it is, the callback will raise it if it is an error
