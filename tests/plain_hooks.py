@@ -119,7 +119,7 @@ REWRITTEN = dict(zip(
 LOWERED = dict(zip(
     LOWERED_HOOKS,
     (if_, for_, while_, and_, or_, operator.not_, lambda test, then, orelse: then() if test else orelse(), chain,
-     lambda name, value: value, getattr, assert_, raise_, iter, bool, UNDEFINED, defined),
+     lambda name, value: value, getattr, assert_, raise_, iter, bool, UNDEFINED, defined, lambda made: made),
     strict=True,
 ))  # fmt: skip
 

@@ -267,10 +267,10 @@ def test_compilations_do_not_leak():
             compile_program(b.program(y))(b.samples[0])
         gc.collect()
 
-    some(20)
+    some(40)
     before = resident()
     some(60)
-    assert resident() - before < 12_000_000
+    assert resident() - before < 3_000_000
 
 
 def test_results_belong_to_the_caller():

@@ -19,6 +19,7 @@ def test_good_programs_pass(example):
     check(example().block, types=False)
 
 
+@pytest.mark.slow
 @given(random_ir.programs())
 def test_random_programs_pass(program):
     check(program)

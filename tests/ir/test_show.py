@@ -24,6 +24,7 @@ def test_what_is_read_back_prints_the_same(example):
     assert show(parse(text, objects_of(program))) == text
 
 
+@pytest.mark.slow
 @given(random_ir.programs())
 def test_random_programs_are_read_back(program):
     text = show(program)

@@ -16,6 +16,7 @@ from harness import check
 
 import wengert as wg
 from wengert.box.dispatch import NONDIFFERENTIABLE, UFUNCS
+from wengert.capture.hooks import instrument
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import bessel, gamma, incomplete, special
 
@@ -327,6 +328,16 @@ COMPOSED = {
     "eval_gegenbauer": (lambda x: sc.eval_gegenbauer(3, 0.5, x), 0.3),
     "eval_genlaguerre": (lambda x: sc.eval_genlaguerre(3, 0.5, x), 0.3),
     "zetac": (lambda x: sc.zetac(x), 2.3),
+    "pdtri": (lambda y: sc.pdtri(2, y), 0.3),
+    "bdtri": (lambda y: sc.bdtri(2.0, 5, y), 0.4),
+    "nbdtri": (lambda y: sc.nbdtri(2, 5, y), 0.4),
+    "gdtrix": (lambda a, b, p: sc.gdtrix(a, b, p), 1.2, 3.0, 0.4),
+    "stdtr": (lambda v, t: sc.stdtr(v, t), 3.0, 0.7),
+    "stdtrit": (lambda v, p: sc.stdtrit(v, p), 3.0, 0.7),
+    "inv_boxcox": (lambda y, p: sc.inv_boxcox(y, p), 0.7, 0.4),
+    "inv_boxcox1p": (lambda y, p: sc.inv_boxcox1p(y, p), 0.7, -0.4),
+    "agm": (lambda a, b: sc.agm(a, b), 0.7, 2.4),
+    "eval_sh_jacobi": (lambda p, q, x: sc.eval_sh_jacobi(3, p, q, x), 2.5, 1.3, 0.4),
     "hurwitz": (lambda x, q: sc.zeta(x, q), 2.3, 1.7),
     "lambertw": (lambda x: sc.lambertw(x).real, 0.7),
     "owens_t": (lambda h, a: sc.owens_t(h, a), 0.7, 1.2),
@@ -343,6 +354,13 @@ COMPOSED = {
 def test_in_every_mode(name):
     f, *args = COMPOSED[name]
     check(f, *args, rtol=1e-6, single=name not in ("lambertw", "hankel"))
+
+
+@pytest.mark.parametrize("name", ["jvp", "yvp", "ivp", "kvp", "h1vp", "h2vp"])
+def test_derivatives_of_bessel_functions_in_both_arguments(name):
+    function = getattr(sc, name)
+    for n in (0, 1, 3):
+        check(instrument(lambda v, z: np.imag(1j * function(v, z, n)) + 0 * v), 1.3, 2.2, rtol=1e-6, second=n == 1)  # noqa: B023
 
 
 def test_functions_that_are_plain_python():

@@ -1,5 +1,6 @@
 """Dead code."""
 
+import pytest
 import random_ir
 from hypothesis import given
 from ir_comparing import assert_same, number_of_nodes, outcome
@@ -184,6 +185,7 @@ def test_nothing_to_do_gives_the_block_itself():
     assert dce(block) is block
 
 
+@pytest.mark.slow
 @given(random_ir.programs(), random_ir.arguments())
 def test_random_programs(program, args):
     before = show(program)

@@ -1,5 +1,6 @@
 """What is the same in every round."""
 
+import pytest
 import random_ir
 from hypothesis import given
 from ir_comparing import assert_same, outcome
@@ -208,6 +209,7 @@ def test_nothing_to_do_gives_the_block_itself():
     assert hoist(block) is block
 
 
+@pytest.mark.slow
 @given(random_ir.programs(), random_ir.arguments())
 def test_random_programs(program, args):
     before = show(program)

@@ -37,6 +37,7 @@ def test_examples_compute_the_same(example, args):
     assert_same(outcome(program.block, args), outcome(optimise(program).block, args))
 
 
+@pytest.mark.slow
 @given(random_ir.programs(size=16, depth=3), random_ir.arguments())
 def test_random_programs(program, args):
     found = optimise(program, check=True)

@@ -325,6 +325,7 @@ def test_inner_blocks_that_do_not_change_are_shared():
     assert simplify(block).nodes[-1] is block.nodes[-1]
 
 
+@pytest.mark.slow
 @given(random_ir.programs(), random_ir.arguments())
 def test_random_programs(program, args):
     before = show(program)

@@ -22,7 +22,7 @@ from wengert import tree
 from wengert.backend.execute import native, optimised
 from wengert.backend.python import python_source
 from wengert.box.box import Box
-from wengert.box.writing import replace, settled
+from wengert.box.writing import replace, running, settled
 from wengert.capture.program import Captured, captured
 from wengert.control.call import call as call_op
 from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
@@ -121,6 +121,9 @@ class Jitted:
         return [self._general(args, {})]
 
     def _general(self, args: tuple, kwargs: dict) -> Any:
+        watch = running.state.watch
+        if watch is not None and running.state.capture is None:
+            return watch.compiled(self._f, args, kwargs)
         leaves, key, rebuild, names = self._taken_apart(args, kwargs)
         if key in self._given_up:
             return self._f(*args, **kwargs)

@@ -45,9 +45,10 @@ written in place."""
 
 class _State:
     """What is running in a thread: how many differentiations, their traces, those that record linear programs, and the
-    innermost block that is being captured (`ir/build.py`), and where in the source, if that is known otherwise."""
+    innermost block that is being captured (`ir/build.py`), where in the source, if that is known otherwise, and who
+    looks on while derivatives are taken (`modes/watching.py`), usually nobody."""
 
-    __slots__ = ("capture", "depth", "source", "tapes", "traces")
+    __slots__ = ("capture", "depth", "source", "tapes", "traces", "watch")
 
     def __init__(self) -> None:
         self.depth = 0
@@ -55,6 +56,7 @@ class _State:
         self.traces: tuple = ()
         self.capture: Any = None
         self.source: Any = None
+        self.watch: Any = None
 
 
 class _Running(threading.local):
@@ -91,6 +93,9 @@ class SettlingTrace(Trace):
 
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         settled = [settle(a) if isinstance(a, Traced) and a.owner is self else a for a in args]
+        capture = running.state.capture
+        if capture is not None and _holds_symbols(params) and not any(isinstance(a, Traced) for a in settled):
+            return capture.process(op, tuple(settled), params)  # a plain array, and bounds that are symbols
         y = call(op, *settled, **params)
         from_cells = any(isinstance(a, Traced) and a.is_cell for a in args)  # type: ignore[attr-defined]
         if not from_cells:
@@ -105,6 +110,18 @@ class SettlingTrace(Trace):
         if y.__class__ is not np.ndarray or not y.ndim:
             return y
         return self.cell(y) if y.dtype.kind in "fc" or running.state.capture is not None else y
+
+
+def _holds_symbols(params: Any) -> bool:
+    """Whether there is a symbol among the parameters of an op."""
+    kind = params.__class__
+    if kind is dict:
+        return any(_holds_symbols(p) for p in params.values())
+    if kind is tuple or kind is list:
+        return any(_holds_symbols(p) for p in params)
+    if kind is slice:
+        return any(isinstance(end, Traced) for end in (params.start, params.stop, params.step))
+    return isinstance(params, Traced)
 
 
 SETTLING = SettlingTrace()
@@ -336,8 +353,8 @@ def write(root: Any, v: Any, pattern: tuple, arrays: tuple) -> None:
     capture = running.state.capture
     if capture is not None:
         capture.about_to_write(root)
-        if root.is_cell and not isinstance(v, Traced) and any(isinstance(a, Traced) for a in arrays):
-            become(root, call(store, root.value, v, *arrays, pattern=pattern))
+        if root.is_cell and not isinstance(v, Traced) and (_holds_symbols(arrays) or _holds_symbols(pattern)):
+            become(root, capture.process(store, (root.value, v, *arrays), {"pattern": pattern}))
             make_views_stale(root)
             return
     if isinstance(v, Traced):

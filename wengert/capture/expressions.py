@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Iterator
 from typing import Any
 
-from wengert.capture.lowered import AND, ATTR, CHAIN, DEFINED, IFEXP, ITERATE, LOAD, NOT, OR, TEST
+from wengert.capture.lowered import AND, ATTR, CHAIN, DEFINED, IFEXP, ITERATE, LOAD, MADE, NOT, OR, TEST
 from wengert.capture.names import Scope, binds_in_place, bound
 from wengert.capture.syntax import OURS, at, hook, load, strings, thunk
 
@@ -106,6 +106,14 @@ class Expressions(ast.NodeTransformer):
             if hasattr(node, field):
                 setattr(node, field, self.visit(getattr(node, field)))
         self.hidden = hidden
-        return node
+        return at(hook(MADE, node), node) if isinstance(node, (ast.ListComp, ast.DictComp)) else node
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+    def visit_List(self, node: ast.List) -> ast.AST:
+        self.generic_visit(node)
+        return at(hook(MADE, node), node) if isinstance(node.ctx, ast.Load) else node
+
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        self.generic_visit(node)
+        return at(hook(MADE, node), node)

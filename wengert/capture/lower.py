@@ -15,6 +15,7 @@ become flags (`flags.py`); then suites become functions, which share the variabl
     assert c, m             assert_(c, lambda: m)
     raise e from c          raise_(lambda: e, lambda: c)
     g, a.b                  load("g", g), attr(a, "b")
+    [a, b], {k: v}          made([a, b]), made({k: v})                   also what comprehensions give
 
 What `load` loads is neither local, nor of a function around it in the same source, nor a builtin. `names` are the
 variables that the suites may bind; `stores` those of them that are written into; `temporaries` those whose value nobody

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 (
-    IF, FOR, WHILE, AND, OR, NOT, IFEXP, CHAIN, LOAD, ATTR, ASSERT, RAISE, ITERATE, TEST, UNDEFINED_NAME, DEFINED,
+    IF, FOR, WHILE, AND, OR, NOT, IFEXP, CHAIN, LOAD, ATTR, ASSERT, RAISE, ITERATE, TEST, UNDEFINED_NAME, DEFINED, MADE,
 ) = LOWERED_HOOKS = (
     "_wengert_if",
     "_wengert_for",
@@ -21,4 +21,5 @@ from __future__ import annotations
     "_wengert_test",
     "_wengert_undefined",
     "_wengert_defined",
+    "_wengert_made",
 )  # fmt: skip

@@ -17,7 +17,7 @@ from wengert.box.box import Box
 from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks
 from wengert.capture.instrument import staged
-from wengert.capture.session import Guard, Path, Session, current
+from wengert.capture.session import ArrayGuard, Guard, Path, Session, WrittenTo, current
 from wengert.errors import StagingError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Block, Type, Var
@@ -35,7 +35,7 @@ class Captured:
     values of the arguments and inputs that are written to (`writes`: their numbers among the parameters).
     """
 
-    def __init__(self, block: Block, name: str, inputs: list[Path], guards: list[Guard], structure: Any,
+    def __init__(self, block: Block, name: str, inputs: list[Path], guards: list[Guard | ArrayGuard], structure: Any,
                  places: list[tuple[str, Any]], writes: list[int]):  # fmt: skip
         self.block = block
         self.name = name
@@ -44,7 +44,8 @@ class Captured:
         self.structure = structure
         self.places = places
         self.writes = writes
-        self._quick = [(guard.path, guard.value) for guard in guards]
+        self._quick = [(guard.path, guard.value) for guard in guards if isinstance(guard, Guard)]
+        self._arrays = [guard for guard in guards if isinstance(guard, ArrayGuard)]
         self.depends_on_nothing_else = not guards and not inputs
         self.gives_one_array = not writes and places == [("result", 0)] and tree.is_leaf(structure)
 
@@ -54,7 +55,7 @@ class Captured:
             if path() is not value:
                 break
         else:
-            return self._inputs_fit()
+            return all(guard.holds() for guard in self._arrays) and self._inputs_fit()
         return all(guard.holds() for guard in self.guards) and self._inputs_fit()
 
     def _inputs_fit(self) -> bool:
@@ -74,8 +75,18 @@ class Captured:
 def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any]], tuple[tuple, dict]],
              names: Sequence[str | None] = ()) -> Captured:  # fmt: skip
     """Capture `f(*args, **kwargs)`, where `rebuild(leaves)` gives args and kwargs."""
+    variable: set[int] = set()
+    while True:
+        try:
+            return _captured(f, types, rebuild, names, variable)
+        except WrittenTo:
+            continue  # `variable` has grown
+
+
+def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
+              variable: set[int]) -> Captured:  # fmt: skip
     top = Capture()
-    session = Session(top)
+    session = Session(top, variable)
     outer, current.session = current.session, session
     try:
         with capturing(top):

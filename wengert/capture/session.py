@@ -1,8 +1,9 @@
 """One capture of a whole function: what it takes from outside besides its arguments.
 
 Arrays that the function finds in globals, closures, attributes and containers are inputs of the program: they are
-fetched again at each call, and written back if the program writes to them. Numbers and strings that it finds there are
-part of the program; `Guard`s compare them at each call, so that nothing is ever stale.
+fetched again at each call, and written back if the program writes to them. Numbers and strings that it finds there,
+and small arrays of integers, which often say how a program is to be built, are part of the program; `Guard`s compare
+them at each call, so that nothing is ever stale.
 """
 
 from __future__ import annotations
@@ -46,18 +47,43 @@ def _same(a: Any, b: Any) -> bool:
     return a == b or (a != a and b != b)
 
 
-class Session:
-    """See the module's text."""
+class ArrayGuard(NamedTuple):
+    """The content of an array that is part of the program."""
 
-    def __init__(self, top: Capture):
+    path: Path
+    value: np.ndarray
+
+    def holds(self) -> bool:
+        try:
+            now = self.path()
+        except Exception:
+            return False
+        return isinstance(now, np.ndarray) and now.dtype == self.value.dtype and np.array_equal(now, self.value)
+
+
+_SMALL = 4096
+"""Arrays of integers with at most so many elements are part of the program."""
+
+
+class WrittenTo(Exception):
+    """An array that was taken for a constant is written to: it has to be an input."""
+
+
+class Session:
+    """See the module's text. `variable` are arrays (their ids) that are inputs although they are small and of integers."""
+
+    def __init__(self, top: Capture, variable: set[int]):
+        self.variable = variable
         self.top = top
-        self.guards: list[Guard] = []
+        self.guards: list[Guard | ArrayGuard] = []
         self.paths: dict[int, tuple[Any, Path]] = {}
         """Arrays that come from outside, and containers and objects in which there may be some: how to fetch them."""
         self.inputs: list[tuple[Any, Path, Var]] = []
         """Arrays that are inputs besides the arguments, with the box that stands for each."""
         self.arguments: list[Any] = []
         self._boxes: dict[int, Any] = {}
+        self._constants: dict[int, np.ndarray] = {}
+        self._originals: dict[int, np.ndarray] = {}
         self._entered: set[int] = set()
 
     def enter(self, f: Any) -> None:
@@ -121,10 +147,25 @@ class Session:
         if known is None or known[0] is not value or value.dtype.kind not in "biufc":
             return value
         box = self._boxes.get(id(value))
+        if box is None and value.dtype.kind in "iub" and value.size <= _SMALL and id(value) not in self.variable:
+            if id(value) not in self._constants:
+                frozen = value.copy()
+                frozen.flags.writeable = False
+                self._constants[id(value)] = frozen
+                self._originals[id(frozen)] = value
+                self.guards.append(ArrayGuard(known[1], frozen))
+            return self._constants[id(value)]
         if box is None:
             box = self._boxes[id(value)] = self.top.formal(type_of_value(value))
             self.inputs.append((value, known[1], box.node))
         return box
+
+    def about_to_write(self, constant: np.ndarray) -> None:
+        """An array is written to that may have been taken for a constant."""
+        original = self._originals.get(id(constant))
+        if original is not None:
+            self.variable.add(id(original))
+            raise WrittenTo
 
     def written(self) -> list[int]:
         """Which of the inputs were written to."""

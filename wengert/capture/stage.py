@@ -22,6 +22,7 @@ from wengert import tree
 from wengert.box.box import Box
 from wengert.box.functions.operands import cast
 from wengert.box.writing import become, clone, make_views_stale, running, settled
+from wengert.capture.containers import copied, noted, refilled, unchanged
 from wengert.capture.iteration import Items, items_of
 from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED
@@ -30,6 +31,7 @@ from wengert.control.loop import loop
 from wengert.control.while_ import while_
 from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
 from wengert.ir.build import Capture, capturing, content, type_of_value
+from wengert.ir.infer import Found
 from wengert.ir.node import Block, Dyn, Type, Var
 from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
@@ -90,12 +92,17 @@ _SAMPLE = {"b": True, "i": 1, "u": 1, "f": 1.0, "c": 1j}
 
 
 def _converted(x: Any, type: Type) -> Any:
-    """A value in a dtype."""
+    """A value in a dtype, as a number (if the type is weak) or as a scalar or array."""
     x = settled(x)
     if x is UNDEFINED:
         return np.zeros(tuple([n if n.__class__ is int else 0 for n in type.shape]), type.dtype)
-    if x.__class__ in SCALARS and type.weak:
-        return {"b": bool, "i": int, "f": float, "c": complex}[type.dtype.kind](x)
+    if x.__class__ in SCALARS:
+        return {"b": bool, "i": int, "f": float, "c": complex}[type.dtype.kind](x) if type.weak else type.dtype.type(x)
+    if x.__class__ is Sym and x.node.type.weak != type.weak:
+        op = s.astype if type.dtype.kind in "fc" else s.as_integer
+        (y,) = running.state.capture.emit(op, (x,), {"dtype": type.dtype}, [Found((), type.dtype, type.weak)])
+        y.tangent = x.tangent if dtype_of(x).kind in "iu" else None
+        return y
     return cast(x if isinstance(x, Traced) else np.asarray(x), type.dtype) if dtype_of(x) != type.dtype else x
 
 
@@ -146,10 +153,12 @@ class _Branch:
         """Whether the branch gets to its end: it does not if it reads a variable that has no value."""
         try:
             with capturing(self.capture):
-                set(state)
+                set(tuple([copied(value, self.capture) for value in state]))
                 try:
                     self.value = None if function is None else function()
-                    self.state = get()
+                    self.state = tuple([
+                        old if unchanged(new, old) else new for new, old in zip(get(), state, strict=True)
+                    ])
                 except UnboundLocalError as error:
                     self.ends, self.value, self.state = False, UNDEFINED, state
                     self.capture.process(require, (False,), {"error": "UnboundLocalError", "message": str(error)})
@@ -193,7 +202,8 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     values, params = _arguments([b.capture for b in branches])
     blocks = [Block(params[k], b.capture.nodes, results[k]) for k, b in enumerate(branches)]
     found = list(call(cond, pred, *values, then=blocks[0], orelse=blocks[1]))
-    set(tuple([m(found) if m.__class__ is _Merged else m for m in merged]))
+    new_state = [m(found) if m.__class__ is _Merged else m for m in merged]
+    set(tuple([refilled(old, new) for old, new in zip(state, new_state, strict=True)]))
     for root, new in zip(roots.values(), found[len(found) - len(roots) :], strict=True):
         _assign(root, new)
     return result(found) if result.__class__ is _Merged else result
@@ -400,9 +410,6 @@ class Carried:
             if k in self.local:
                 continue
             if name in stores:
-                if value.__class__ in (list, dict):
-                    raise StagingError(f"the loop writes to the {type(value).__name__} {name}",
-                                       remedy="use an array instead")  # fmt: skip
                 if isinstance(value, Box) and (value.shape or value.view_of is not None):
                     self.add_root(value)
                     continue
@@ -437,7 +444,7 @@ class Carried:
                 new.append(clone(symbol))
                 if type.shape:
                     self.opened[k, j] = (new[-1], symbol.node)
-            values[k] = tree.unflatten(structure, new)
+            values[k] = noted(tree.unflatten(structure, new), capture)
         for k in self.local:
             values[k] = UNDEFINED
         for root in self.roots.values():
@@ -596,7 +603,8 @@ class Carried:
             found.update(self._rotate(found, count))
         for k in self.bound:
             leaves, structure = self._leaves(k)
-            values[k] = tree.unflatten(structure, [found[k, j] for j in range(len(leaves))])
+            new = tree.unflatten(structure, [found[k, j] for j in range(len(leaves))])
+            values[k] = refilled(self.state[k], new)
         self.set(tuple(values))
 
     def run(self, function: Callable[[Capture], Any]) -> tuple[Capture, list[Any], Any]:

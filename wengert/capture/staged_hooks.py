@@ -243,7 +243,7 @@ def staged_call(f: Any, operands: int = 1) -> Any:
     kind = f.__class__
     if kind is BuiltinFunctionType:
         owner = f.__self__
-        if isinstance(owner, _CONTAINERS) and f.__name__ in _CHANGING and stages():
+        if isinstance(owner, _CONTAINERS) and f.__name__ in _CHANGING and not _may_change(owner):
             raise StagingError(
                 f"{f.__name__} of a {type(owner).__name__} in a loop or branch that is staged",
                 remedy="fill an array that was made before instead",
@@ -254,6 +254,25 @@ def staged_call(f: Any, operands: int = 1) -> Any:
     if f is np.random.default_rng or f is np.random.RandomState:
         return functools.partial(_seeded, f)
     return hooks.call(f, operands)
+
+
+def _may_change(container: Any) -> bool:
+    """Whether code may change a list or dict: in a suite that is staged only those that were made in it."""
+    return not stages() or id(container) in running.state.capture.created
+
+
+def made(container: Any) -> Any:
+    """A list or dict that was just made."""
+    running.state.capture.note_created(container)
+    return container
+
+
+def _making(kind: Any) -> Callable:
+    return lambda *args, **kwargs: made(kind(*args, **kwargs))
+
+
+for _kind in _CONTAINERS:
+    BUILTINS[_kind] = _making(_kind)
 
 
 def _seeded(make: Callable, seed: Any = None) -> Any:
@@ -322,12 +341,14 @@ def _settled(key: Any) -> Any:
 def _writable(container: Any, v: Any, key: Any) -> Any:
     """What is written to: a plain array that is about to hold symbols becomes a cell."""
     if container.__class__ is np.ndarray:
+        if current.session is not None:
+            current.session.about_to_write(container)
         if stages() or holds_symbols_inside(v) or _holds_symbols(key):
             if container.base is not None:
                 raise StagingError("a value that is known only when the compiled program runs is written into a view of "
                                    "a plain array", remedy="write into the array itself")  # fmt: skip
             return Cell(container)
-    elif isinstance(container, _CONTAINERS) and stages():
+    elif isinstance(container, _CONTAINERS) and not _may_change(container):
         raise StagingError(f"a {type(container).__name__} is written to in a loop or branch that is staged",
                            remedy="use an array instead")  # fmt: skip
     return container
@@ -370,8 +391,11 @@ def store_in_attribute(v: Any, owner: Any, attribute: str, key: Any) -> None:
 
 def augment(name: str, a: Any, v: Any) -> Any:
     """`a += v` and its like; returns what `a` is bound to then."""
-    if a.__class__ is np.ndarray and (stages() or holds_symbols_inside(v)):
-        a = Cell(a)
+    if a.__class__ is np.ndarray:
+        if current.session is not None:
+            current.session.about_to_write(a)
+        if stages() or holds_symbols_inside(v):
+            a = Cell(a)
     return getattr(hooks.operator, name)(a, v)
 
 
@@ -439,5 +463,6 @@ set_staged_hooks(
         lowering.RAISE: stage.raise_,
         lowering.ITERATE: stage.iterate,
         lowering.TEST: stage.test,
+        lowering.MADE: made,
     }
 )

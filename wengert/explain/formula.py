@@ -282,3 +282,15 @@ def _param(value: Any) -> str:
     if isinstance(value, tuple) and len(value) == 1:
         return str(value[0])
     return str(value) if isinstance(value, (int, float, str, tuple)) else type(value).__name__
+
+
+_SHORT = {"add": "+", "subtract": "−", "multiply": "×", "divide": "/", "matmul": "@", "negative": "−", "power": "^",
+          "index": "[ ]", "store": "[ ] ←", "less": "<", "less_equal": "≤", "greater": ">", "greater_equal": "≥",
+          "equal": "=", "not_equal": "≠"}  # fmt: skip
+
+
+def symbol_of(step: Step) -> str:
+    """An operation in a word or sign, for a node of a graph."""
+    if step.name == "power" and isinstance(step.operands[1], Constant) and not shape_of(step.operands[1].value):
+        return "( )" + Style().power("", number(step.operands[1].value))
+    return _SHORT.get(step.name) or _WORDS.get(step.name, step.name)

@@ -21,7 +21,7 @@ from wengert.explain.notation import HTML, LATEX, TEXT, Style, padded, summary, 
 from wengert.explain.place import Place
 from wengert.explain.recording import Operand, Step, Variable
 from wengert.explain.sweeps import Contribution
-from wengert.explain.symbolic import DOT, Leaf, adjoints_of, tangent_of
+from wengert.explain.symbolic import BAR, DOT, Apply, Leaf, adjoints_of, tangent_of
 from wengert.types import shape_of
 
 if TYPE_CHECKING:
@@ -131,7 +131,10 @@ class _Setter:
         if len(results) > 2:
             chain += " + …"
         expression = readable(adjoints_of(c.step)[c.step.places.index(c.place)])
-        rule = "" if expression is None else before + written(factor_of(expression), self.style)
+        rule = ""
+        if expression is not None:
+            share = factor_of(expression)
+            rule = written(share if c.first else Apply("add", (Leaf(BAR, c.target), share)), self.style)
         return target, before + chain, rule, self._shown(c.total)
 
     # ---------------------------------------------------------------------------------------------------- outputs

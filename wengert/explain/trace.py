@@ -95,15 +95,15 @@ class Trace:
 
     @property
     def tangent(self) -> Any:
-        """The tangent of what the function returned, in its containers: what `wg.jvp` gives."""
-        dots = self.tangents or {}
-        return self._prepared.outputs([_filled(o, dots) for o in self.listing.outputs])
+        """The tangent of what the function returned, in its containers: what `wg.jvp` gives. `None` if not asked for."""
+        dots = self.tangents
+        return None if dots is None else self._prepared.outputs([_filled(o, dots) for o in self.listing.outputs])
 
     @property
     def gradient(self) -> Any:
-        """The adjoints of the inputs, one for each differentiated argument: what the pullback of `wg.vjp` gives."""
-        bars = self.adjoints or {}
-        return self._prepared.inputs([_filled(v, bars) for v in self.listing.inputs])
+        """The adjoints of the inputs, one for each argument: what the pullback of `wg.vjp` gives. `None` if not asked."""
+        bars = self.adjoints
+        return None if bars is None else self._prepared.inputs([_filled(v, bars) for v in self.listing.inputs])
 
     # ------------------------------------------------------------------------------------------------------- data
 

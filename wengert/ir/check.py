@@ -140,7 +140,8 @@ class _Check:
 
     def same(self, what: str, types: Sequence[Type]) -> None:
         self.expect(
-            all(t == types[0] for t in types), lambda: f"{what} have different types: {', '.join(map(repr, types))}"
+            all(covers(a, b) for a in types for b in types),
+            lambda: f"{what} have different types: {', '.join(map(repr, types))}",
         )
 
     # ------------------------------------------------------------------------------------------ ops that hold code
@@ -249,6 +250,8 @@ class _Check:
             return
         self.count("results", len(node.outs), len(found))
         for out, type in zip(node.outs, found, strict=True):
+            if node.op.name in ("astype", "as_integer") and not out.type.shape:
+                type = type._replace(weak=out.type.weak)  # as `float(x)` and `int(x)`
             self.expect(
                 covers(out.type, type), lambda o=out, t=type: f"{self.name(o)} is {o.type}, but the op gives {t}"  # type: ignore[misc]
             )  # fmt: skip

@@ -73,8 +73,9 @@ def push(
     function: Callable[..., Sequence[Any]], primals: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[list[Any], list[Any]]:
     """Values and tangents of a function from leaves to a list of leaves. A tangent `None` is zero, in and out."""
-    trace = DualTrace()
     state = running.state
+    watch = state.watch
+    trace = DualTrace() if watch is None else watch.dual()
     outer = state.traces
     state.traces = (*outer, trace)
     state.depth += 1
@@ -91,6 +92,8 @@ def push(
                 check_not_inner(y, trace.tag)
                 values.append(y)
                 dots.append(None)
+        if watch is not None:
+            watch.pushed(values, dots)
         return values, dots
     finally:
         state.depth -= 1

@@ -299,8 +299,9 @@ class Recorded:
 
 def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tuple[list[Any], Recorded]:
     """Run a function from leaves to a list of leaves; return its values and the linear program of its tangent."""
-    trace = TapeTrace()
     state = running.state
+    watch = state.watch
+    trace = TapeTrace() if watch is None else watch.tape()
     outer_tapes = state.tapes
     state.depth += 1
     state.tapes = (*outer_tapes, trace)
@@ -318,7 +319,8 @@ def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tu
                 check_not_inner(y, trace.tag)
                 values.append(y)
                 places.append(None)
-        return values, Recorded(trace.nodes, len(primals), places)
+        program = Recorded(trace.nodes, len(primals), places)
+        return values, program if watch is None else watch.recorded(trace, program, values)
     finally:
         state.depth -= 1
         state.tapes = outer_tapes

@@ -134,6 +134,11 @@ class Entry:
                 self.addresses[name] = id(thing)
         return found
 
+    def _dtype(self, type: Type) -> ir.Value:
+        """NumPy's own object for a dtype."""
+        char = type.dtype.char
+        return self._object(f"wg_dtype_{char}", np.dtype(char))
+
     def _function(self, name: str, result: ir.Type, arguments: list[ir.Type], address: int) -> ir.Function:
         found = self.module.globals.get(name)
         if found is None:
@@ -160,7 +165,7 @@ class Entry:
         """Data, and lengths where they are not known."""
         b = self.b
         self._expect(self._is(self._field(argument, _TYPE, POINTER), "wg_type_ndarray", np.ndarray))
-        self._expect(self._is(self._field(argument, _DESCR, POINTER), f"wg_dtype_{type.dtype.char}", np.dtype(type.dtype.char)))
+        self._expect(b.icmp_unsigned("==", self._field(argument, _DESCR, POINTER), self._dtype(type)))
         flags = b.and_(self._field(argument, _FLAGS, I32), I32(_GOOD))
         right = b.icmp_signed("==", flags, I32(_GOOD))
         self._expect(b.and_(right, b.icmp_signed("==", self._field(argument, _NDIM, I32), I32(type.ndim))))
@@ -288,7 +293,7 @@ class Entry:
                 new = self._function(
                     "wg_PyArray_Scalar", POINTER, [POINTER, POINTER, POINTER], _numpy_api(_PYARRAY_SCALAR)
                 )
-                array = b.call(new, [place, self._object(f"wg_dtype_{type.dtype.char}", np.dtype(type.dtype.char)), POINTER(None)])
+                array = b.call(new, [place, self._dtype(type), POINTER(None)])
             elif array is None:
                 array = self._received(type, place, lambda k=k: self._drop([*made[k:]]))  # type: ignore[misc]
             b.call(put, [results, I64(k), array])

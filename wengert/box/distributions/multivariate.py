@@ -20,6 +20,7 @@ from wengert.box.functions.operands import array
 from wengert.box.functions.scipy_linalg import solve_triangular
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.elementwise import stop_gradient
+from wengert.ops.op import Traced
 from wengert.types import ndim_of, shape_of
 
 LOG_2, LOG_PI = math.log(2), math.log(math.pi)
@@ -32,7 +33,7 @@ def _factor(matrix: Any, allow_singular: bool) -> Any:
     except np.linalg.LinAlgError as error:
         if allow_singular:
             raise UnsupportedFunctionError(
-                "a density with a singular covariance matrix of traced values",
+                "a density with a singular covariance matrix that is itself differentiated",
                 remedy="add a small multiple of the identity to the matrix, or drop the dependent components",
             ) from error
         raise
@@ -88,8 +89,27 @@ def _exp_of(log_density: Callable) -> Callable:
 # -------------------------------------------------------------------------------------------------- normal, Student's t
 
 
+def _spectrum(cov: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of a constant matrix: the eigenvalues that are not zero, to SciPy's tolerance, their vectors and the others'."""
+    values, vectors = np.linalg.eigh(0.5 * (cov + cov.T))
+    kept = values > 1e6 * np.finfo(float).eps * np.max(np.abs(values))
+    return values[kept], vectors[:, kept], vectors[:, ~kept]
+
+
+def _normal_on_a_subspace(x: Any, mean: Any, cov: Any) -> Any:
+    """The density with respect to the subspace that a singular matrix spans; zero beside it."""
+    values, inside, beside = _spectrum(cov)
+    dev = x - mean
+    white = np.matmul(dev, inside / np.sqrt(values))
+    y = -0.5 * (len(values) * math.log(2 * math.pi) + np.sum(np.log(values)) + np.sum(white * white, axis=-1))
+    away = np.sqrt(np.sum(np.square(np.matmul(plain(dev), beside)), axis=-1))
+    return np.where(away < 1e9 * np.finfo(float).eps * np.max(values), y, -INF)
+
+
 def _normal_logpdf(x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
     dim, mean, cov = _location_and_matrix(mean, cov, "mean")
+    if allow_singular and not isinstance(cov, Traced) and len(_spectrum(cov)[0]) < dim:
+        return np.squeeze(_normal_on_a_subspace(_points(x, dim), mean, cov))
     factor = _factor(cov, allow_singular)
     distance = _squared_distance(_points(x, dim) - mean, factor)
     return np.squeeze(-0.5 * (dim * math.log(2 * math.pi) + _log_det(factor) + distance))

@@ -15,7 +15,7 @@ import scipy.special as sc
 
 from wengert.box.dispatch import NONDIFFERENTIABLE, UFUNCS, implements, implements_blind
 from wengert.box.functions.operands import operand, unsupported_option
-from wengert.ops import bessel, elliptic, gamma, incomplete, special
+from wengert.ops import bessel, elliptic, gamma, incomplete, special, student
 from wengert.ops import elementwise as e
 from wengert.ops.op import TABLE, Traced
 from wengert.types import dtype_of
@@ -106,6 +106,26 @@ _register("nbdtr", lambda k, n, p: incomplete.betainc(n, e.floor(k) + 1, p))
 _register("nbdtrc", lambda k, n, p: incomplete.betaincc(n, e.floor(k) + 1, p))
 _register("fdtr", lambda d, b, x: incomplete.betainc(d * 0.5, b * 0.5, d * x / (b + d * x)))
 _register("fdtrc", lambda d, b, x: incomplete.betainc(b * 0.5, d * 0.5, b / (b + d * x)))
+_register("pdtri", lambda k, y: incomplete.gammainccinv(e.floor(k) + 1, y))
+_register("bdtri", lambda k, n, y: incomplete.betainccinv(e.floor(k) + 1, n - e.floor(k), y))
+_register("nbdtri", lambda k, n, y: incomplete.betaincinv(n, e.floor(k) + 1, y))
+_register("gdtrix", lambda a, b, p: incomplete.gammaincinv(b, p) / a)
+_register("stdtr", lambda df, t: student.student_cdf(0.5 * df, t / e.sqrt(df), n=0))
+_register("stdtrit", lambda df, p: student.student_quantile(0.5 * df, p) * e.sqrt(df))
+
+
+def _log_inv_boxcox(y: Any, p: Any) -> Any:
+    """log(1 + p·y)/p, smooth at p = 0."""
+    return y / special.exprel(e.log1p(p * y), n=0)
+
+
+_register("inv_boxcox", lambda y, p: e.exp(_log_inv_boxcox(y, p)))
+_register("inv_boxcox1p", lambda y, p: e.expm1(_log_inv_boxcox(y, p)))
+_register("agm", lambda a, b: 0.25 * math.pi * (a + b) / elliptic.ellipk(e.square((a - b) / (a + b))))
+_register(
+    "eval_sh_jacobi",
+    lambda n, p, q, x: TABLE["eval_jacobi"](n, p - q, q - 1, 2 * x - 1) / gamma.binom(2 * n + p - 1, n),
+)
 _register("eval_sh_legendre", lambda n, x: TABLE["eval_legendre"](n, 2 * x - 1))
 _register("eval_sh_chebyt", lambda n, x: TABLE["eval_chebyt"](n, 2 * x - 1))
 _register("eval_sh_chebyu", lambda n, x: TABLE["eval_chebyu"](n, 2 * x - 1))
@@ -205,6 +225,28 @@ def _spherical(name: str) -> Callable:
 for _name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"):
     implements_blind(getattr(sc, _name))(_spherical(_name))
     _register(f"_{_name}_d", lambda n, z, op=TABLE[_name]: op.partials[1](None, n, z))
+
+
+def _repeated(name: str, op: Callable, sign: float, both: int) -> Callable:
+    """The n-th derivative of a Bessel function, by DLMF 10.6.7 and 10.29.5."""
+
+    def function(v: Any, z: Any, n: int = 1) -> Any:
+        if n.__class__ is not int or n < 0:
+            raise ValueError(f"scipy.special.{name}: n must be a non-negative integer")
+        v, z = operand(v), operand(z)
+        total: Any = 0.0
+        for k in range(n + 1):
+            total = total + (both**k * math.comb(n, k)) * op(v - n + 2 * k, z)
+        return (0.5 * sign) ** n * total
+
+    return function
+
+
+for _name, _op, _sign, _both in (
+    ("jvp", bessel.jv, 1.0, -1), ("yvp", bessel.yv, 1.0, -1), ("ivp", bessel.iv, 1.0, 1), ("kvp", bessel.kv, -1.0, 1),
+    ("h1vp", bessel.hankel1, 1.0, -1), ("h2vp", bessel.hankel2, 1.0, -1),
+):  # fmt: skip
+    implements_blind(getattr(sc, _name))(_repeated(_name, _op, _sign, _both))
 
 # ---------------------------------------------------------------------------------------------- without derivatives
 

@@ -5,9 +5,9 @@ in double precision and log is about equal; in single precision log is slower bu
 3.9 units in the last place), and tanh is slower, so libmvec's is taken where there is one. In code that stays scalar
 the C library's functions are called.
 
-Errors, measured against higher precision, are below 1.5 units in the last place. Methods: exp by reduction modulo log 2 and a polynomial; log as
-in fdlibm (Sun Microsystems, 1993), log(1 + f) with s = f/(2 + f); tanh as in Cephes (Moshier), a rational function for
-|x| < 0.625, otherwise from exp.
+Errors, measured against higher precision, are below 1.5 units in the last place. Methods: exp by reduction modulo log 2
+and a polynomial; log as in fdlibm (Sun Microsystems, 1993), log(1 + f) with s = f/(2 + f); tanh as in Cephes (Moshier),
+a rational function for |x| < 0.625, otherwise from exp.
 """
 
 from __future__ import annotations

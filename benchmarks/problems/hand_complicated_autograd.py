@@ -1,0 +1,10 @@
+"""The articulated hand (complicated) for autograd: the program without writes."""
+
+import autograd.numpy as np
+import problems
+
+SIZES = (100,)
+NOTE = "matrices by `stack` instead of writes"
+module = problems.load("hand_functional")
+module.np = np
+objective = module.complicated

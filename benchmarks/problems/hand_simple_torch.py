@@ -1,0 +1,9 @@
+"""The articulated hand (simple) for PyTorch: the program without writes."""
+
+import problems
+import torch
+
+NOTE = "matrices by `stack` instead of writes"
+module = problems.load("hand_functional")
+module.np = torch
+objective = module.simple

@@ -1,0 +1,6 @@
+"""The H-equation in PyTorch."""
+
+
+def objective(h, kernel):
+    """Return the residuals."""
+    return h - 1 / (1 - kernel @ h)
