@@ -16,6 +16,7 @@ import arguments
 import check
 import goals
 import problems
+import readme
 import report
 import timing
 import tools
@@ -28,9 +29,12 @@ QUICK = {"rounds": 3, "seconds": 0.005, "budget": 0.5, "fewest": 1}
 def main() -> int:
     """Measure what the command line asks for; return 1 if a tool computed a wrong gradient or failed."""
     options = arguments.parse()
-    settings = QUICK if options.quick else FULL
+    settings = (QUICK if options.quick else FULL) | {"clock": options.clock}
     chosen = problems.cases(options.only)
-    loaded, missing = load_tools(options.tools)
+    if not chosen:
+        print("the eager suite has no such case")
+        return 0
+    loaded, missing = load_tools(tools.of_suite("eager", options.tools))
     print(f"checking {', '.join(case for case, _, _ in chosen)}", flush=True)
     functions, failed = prepare(chosen, loaded)
     print(f"timing {len(functions)} functions in {settings['rounds']} rounds", flush=True)
@@ -49,7 +53,7 @@ def main() -> int:
     text = report.render(results)
     print(f"\n{text}")
     if options.write_readme:
-        report.write_readme(text)
+        readme.write("results", text)
     return int(bool(failed))
 
 

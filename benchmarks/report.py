@@ -1,11 +1,6 @@
 """Turn results into text: the tables and the goals, in Markdown, which is as readable in a terminal."""
 
-from pathlib import Path
-
 from goals import ratio
-
-README = Path(__file__).with_name("README.md")
-BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 
 
 def render(results: dict) -> str:
@@ -52,6 +47,8 @@ def heading(results: dict) -> str:
         f"Shortest of {settings['rounds']} interleaved samples of at least {1000 * settings['seconds']:g} ms (of fewer,"
         f" where they would take longer than {settings['budget']:g} s together, but of {settings['fewest']} or more)."
     ]
+    if settings.get("clock") == "cpu":
+        lines += ["Times are the processor's, not the wall's."]
     if results["missing"]:
         lines += [f"Not available: {', '.join(results['missing'])}."]
     return "\n".join(lines)
@@ -101,10 +98,3 @@ def goal_line(verdict: dict, cases: dict) -> str:
     if verdict["remark"]:
         text += f". {verdict['remark']}"
     return text
-
-
-def write_readme(text: str) -> None:
-    """Put the report between the markers of the README."""
-    before, rest = README.read_text().split(BEGIN)
-    _, after = rest.split(END)
-    README.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")

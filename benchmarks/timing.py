@@ -5,6 +5,8 @@ of them alike, and each has samples from the whole length of the run, the quiet 
 function as often as it takes to last `seconds`. What counts is the shortest sample, the one disturbed least. A function
 so slow that all its samples would take longer than `budget` sits out some of the rounds, evenly, but has `fewest`.
 
+The clock is the one on the wall, unless the processor's time is asked for: on a busy machine that is the steadier one.
+
 The garbage collector stays on, since the garbage that a tool makes is part of its price; but it starts every sample
 clean, and what was alive before (modules, compiled code) is frozen, so that nobody pays for the others' objects.
 """
@@ -12,16 +14,18 @@ clean, and what was alive before (modules, compiled code) is frozen, so that nob
 import gc
 from collections.abc import Callable, Hashable
 from itertools import repeat
-from time import perf_counter
+from time import perf_counter, process_time
+
+CLOCKS = {"wall": perf_counter, "cpu": process_time}
 
 
 def interleaved(
-    functions: dict[Hashable, Callable], rounds: int, seconds: float, budget: float, fewest: int
+    functions: dict[Hashable, Callable], rounds: int, seconds: float, budget: float, fewest: int, clock: str = "wall"
 ) -> dict[Hashable, list[float]]:
     """Return, for each function, the seconds per call in each round that it took part in."""
-    calls, turns = {}, {}
+    calls, turns, now = {}, {}, CLOCKS[clock]
     for name, function in functions.items():
-        per_call, calls[name] = sample(function, seconds, 1)
+        per_call, calls[name] = sample(function, seconds, 1, now)
         turns[name] = min(rounds, max(fewest, int(budget / (per_call * calls[name]))))
     samples = {name: [] for name in functions}
     gc.collect()
@@ -31,22 +35,22 @@ def interleaved(
             if k * turns[name] % rounds >= turns[name]:  # true in all but `turns` of the rounds
                 continue
             gc.collect()
-            per_call, calls[name] = sample(function, seconds, calls[name])
+            per_call, calls[name] = sample(function, seconds, calls[name], now)
             samples[name].append(per_call)
     gc.unfreeze()
     return samples
 
 
-def sample(function: Callable, seconds: float, calls: int) -> tuple[float, int]:
+def sample(function: Callable, seconds: float, calls: int, now: Callable[[], float]) -> tuple[float, int]:
     """Return the seconds per call in a run of at least `seconds`, and how many calls that took; try `calls` first."""
-    while (taken := elapsed(function, calls)) < seconds:
-        calls = max(calls + 1, min(10 * calls, int(1.2 * calls * seconds / taken)))
+    while (taken := elapsed(function, calls, now)) < seconds:
+        calls = max(calls + 1, min(10 * calls, int(1.2 * calls * seconds / taken) if taken else 10 * calls))
     return taken / calls, calls
 
 
-def elapsed(function: Callable, calls: int) -> float:
+def elapsed(function: Callable, calls: int, now: Callable[[], float]) -> float:
     """Return the seconds that a number of calls take."""
-    start = perf_counter()
+    start = now()
     for _ in repeat(None, calls):
         function()
-    return perf_counter() - start
+    return now() - start

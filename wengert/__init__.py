@@ -21,6 +21,8 @@ from wengert.api.subgradient import subgradient
 from wengert.api.vmap import vmap
 from wengert.api.wirtinger import wirtinger
 from wengert.box.functions.statistics import logsumexp
+from wengert.explain.trace import trace
+from wengert.explain.write import explain
 
 __version__ = "0.1.0"
 
@@ -34,6 +36,7 @@ __all__ = [
     "directional",
     "divergence",
     "errors",
+    "explain",
     "grad",
     "grad_and_hessian",
     "grad_and_hvp",
@@ -50,6 +53,7 @@ __all__ = [
     "numerical",
     "stop_gradient",
     "subgradient",
+    "trace",
     "value_and_grad",
     "value_and_jacobian",
     "value_grad_and_hessian",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import FrameType
@@ -108,6 +109,35 @@ class NotLinearError(WengertError, TypeError):
 
 class RepeatedValuesError(WengertError, ArithmeticError):
     """A derivative through eigenvectors or singular vectors that are not determined, because their values coincide."""
+
+
+class NonFiniteError(WengertError, FloatingPointError):
+    """A value or a derivative became NaN or infinite, found by `wg.debug_nans`.
+
+    `name` is the operation, `operands` are the values it was applied to, `file` and `line` say where; `sweep` is what
+    was being computed: "function", "forward" (tangents) or "reverse" (cotangents).
+    """
+
+    def __init__(self, problem: str, *, remedy: str = "", details: Sequence[str] = (), name: str = "",
+                 operands: tuple = (), place: tuple[str, int] | None = None, sweep: str = ""):  # fmt: skip
+        self.name, self.operands, self.sweep = name, operands, sweep
+        self.file, self.line = place or ("", 0)
+        lines = [problem]
+        if place is not None:
+            text = linecache.getline(self.file, self.line).strip()
+            lines.append(f"  at {self.file}:{self.line}" + (f": {text}" if text else ""))
+        lines += [f"  {line}" for line in details]
+        if remedy:
+            lines.append(f"  remedy: {remedy}")
+        Exception.__init__(self, "\n".join(lines))
+
+
+class MissingPackageError(WengertError, ImportError):
+    """A function needs a package that is not installed."""
+
+
+class NoClosedFormError(WengertError, TypeError):
+    """A program that is not one expression: it decides by values, or does what the algebra system has no word for."""
 
 
 class StagingError(WengertError, TypeError):

@@ -2,6 +2,7 @@
 
 import autograd
 import autograd.numpy as np
+
 import problems
 
 NOTE = "a reverse sweep for each of the two rows of all blocks"

@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+
 import problems
 
 NOTE = "`vmap(jacfwd(residual))`"

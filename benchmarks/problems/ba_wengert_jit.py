@@ -1,8 +1,7 @@
 """Bundle adjustment for wengert: the Jacobian of one observation, mapped over all of them."""
 
-from problems.ba import residual, weight_error
-
 import wengert as wg
+from problems.ba import residual, weight_error
 
 NOTE = "`vmap(jacobian(residual))`"
 blocks = wg.vmap(wg.jacobian(residual, argnums=(0, 1, 2)))

@@ -10,6 +10,7 @@ from scipy.special import multigammaln
 
 SIZES = ("d2_K5", "d2_K200", "d10_K25", "d10_K100", "d32_K10", "d64_K5", "d64_K25")
 POINTS = 1000
+STATIC = (2, 3)
 
 
 def title(n):

@@ -23,6 +23,3 @@ def objective(parameters, points, gamma, m):
     constant = degrees * d * (np.log(gamma) - 0.5 * np.log(2)) - multigammaln(0.5 * degrees, d)
     prior = 0.5 * gamma**2 * jnp.sum(L**2) - m * jnp.sum(logs) - k * constant
     return jnp.sum(logsumexp(inner, axis=1)) - n * logsumexp(weights) - 0.5 * n * d * np.log(2 * np.pi) + prior
-
-
-STATIC = (2, 3)

@@ -15,6 +15,7 @@ __all__ = ["COUNT", "posed", "rotation", "turned"]
 
 SIZES = (100, 800)
 DERIVATIVE = "jacobian"
+STATIC = (4,)
 
 
 def title(n):

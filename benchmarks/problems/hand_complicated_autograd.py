@@ -1,6 +1,7 @@
 """The articulated hand (complicated) for autograd: the program without writes."""
 
 import autograd.numpy as np
+
 import problems
 
 SIZES = (100,)

@@ -10,6 +10,7 @@ from problems.hand_model import hand, measurements
 
 SIZES = (100, 800)
 DERIVATIVE = "jacobian"
+STATIC = (3,)
 COUNT = {100: "hand1_t26_c100", 800: "hand5_t26_c800"}
 
 

@@ -2,6 +2,7 @@
 
 import casadi
 import numpy as np
+
 import problems
 
 NOTE = "scalar expressions"

@@ -1,6 +1,7 @@
 """The articulated hand (simple) for JAX: the program without writes."""
 
 import jax.numpy as jnp
+
 import problems
 
 NOTE = "matrices by `stack` instead of writes"

@@ -1,7 +1,8 @@
 """The articulated hand (simple) for PyTorch: the program without writes."""
 
-import problems
 import torch
+
+import problems
 
 NOTE = "matrices by `stack` instead of writes"
 module = problems.load("hand_functional")

@@ -7,6 +7,7 @@ table 5. A handful of scalar operations around one quadratic form: all overhead 
 import numpy as np
 
 SIZES = (1, 8, 50, 1000)
+COMPILED_SIZES = (1, 8, 15, 22, 29, 36, 43, 50, 200, 1000)
 
 
 def title(n):

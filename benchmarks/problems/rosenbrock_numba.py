@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def derivative(v, x):
+def derivative(x, v):
     """Return the product with v."""
     n = len(x)
     out = np.zeros(n)

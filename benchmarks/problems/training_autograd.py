@@ -1,8 +1,8 @@
 """The training step for autograd, with its namespace in the network."""
 
 import autograd.numpy as np
-import problems
 
+import problems
 from problems.training import update
 
 __all__ = ["update"]

@@ -1,8 +1,8 @@
 """The training step for JAX, with its namespace in the network."""
 
 import jax.numpy as jnp
-import problems
 
+import problems
 from problems.training import update
 
 __all__ = ["update"]

@@ -16,3 +16,6 @@ def version():
 def prepare(problem, arguments):
     """Return a function that evaluates the objective."""
     return partial(problems.load(problem).objective, *arguments)
+
+
+function = prepare

@@ -58,7 +58,8 @@ class Builder:
         operands = [self.operand(a) for a in args]
         size_operands = [self.operand(s) for s in sizes]
         real = map_refs(params, lambda ref: int(self.value(size_operands[ref.k])))
-        found = TABLE[name].impl(*[self.value(a) for a in operands], **real)
+        with np.errstate(all="ignore"):
+            found = TABLE[name].impl(*[self.value(a) for a in operands], **real)
         results = found if isinstance(found, tuple) else (found,)
         if dyn is None and is_elementwise(TABLE[name]):
             dyn = self._dynamic_axes(operands, np.ndim(results[0]))

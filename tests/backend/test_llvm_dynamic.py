@@ -225,6 +225,29 @@ def test_other_threads_run_meanwhile():
     assert ticks > 5
 
 
+def test_threads_do_not_disturb_each_other():
+    b = Builder(rng.random(3000), 3)
+    x, n = b.params
+    y = b.op("argsort", x, axis=0)
+    (z,) = b.loop(n, [b.op("exp", x)], [y], lambda c, k, a, y: [c.store(c.index(a, y), 0.5, k)])
+    native = b.check(z)
+    samples = [rng.random(3000) for _ in range(4)]
+    expected = [native(s, 50)[0] for s in samples]
+    wrong = []
+
+    def work(k):
+        for _ in range(20):
+            if not np.array_equal(native(samples[k], 50)[0], expected[k]):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
 # ----------------------------------------------------------------------------------------------------------- memory
 
 
@@ -286,3 +309,44 @@ def test_results_belong_to_the_caller():
     two[0] += 1
     assert two[1].flags.writeable
     assert ctypes.sizeof(ctypes.c_void_p) == 8
+
+
+def carrying(bound, result):
+    """A loop of n turns that carries an array of any length; `result(nodes, k, a)` is what a turn makes of it."""
+    kind = Type((Dyn(bound),), np.dtype(float))
+    x, a, out = [Var(kind) for _ in range(3)]
+    n, k = [Var(Type((), np.dtype(int), True)) for _ in range(2)]
+    nodes = []
+
+    def node(name, *args, **params):
+        v = Var(kind)
+        nodes.append(Node(TABLE[name], args, params, (v,)))
+        return v
+
+    body = Block([k, a], nodes, [result(node, a)])
+    loop = Node(TABLE["loop"], (n, x), {"body": body, "carried": 1}, (out,))
+    return compile_program(Program("f", Block([x, n], [loop], [out])))
+
+
+@pytest.mark.parametrize("bound", [None, 5000])
+def test_carried_array_grows_and_shrinks(bound):
+    one = constant(np.array([1.0, 2.0]))
+    cases = {
+        "grows": (lambda node, a: node("concatenate", a, one, axis=0), lambda a: np.concatenate([a, [1.0, 2.0]])),
+        "doubles": (lambda node, a: node("concatenate", a, a, axis=0), lambda a: np.concatenate([a, a])),
+        "shrinks": (lambda node, a: node("index", a, pattern=(slice(1, None),)), lambda a: a[1:]),
+        "turns": (lambda node, a: node("flip", a, axis=(0,)), lambda a: a[::-1]),
+        "scales": (lambda node, a: node("multiply", a, constant(0.5)), lambda a: a * 0.5),
+        "both": (
+            lambda node, a: node("add", node("multiply", a, a), node("flip", a, axis=(0,))),
+            lambda a: a * a + a[::-1],
+        ),
+    }
+    for make, reference in cases.values():
+        native = carrying(bound, make)
+        for turns in (0, 1, 2, 5):
+            expected = x = np.array([0.5, -0.25, 0.125])
+            for _ in range(turns):
+                expected = reference(expected)
+            for _ in range(2):
+                np.testing.assert_allclose(native(x, turns)[0], expected)

@@ -142,3 +142,11 @@ def test_large_constants_are_exact_and_shared(rng):
         assert b.type == a.type
         assert b.value.tobytes() == a.value.tobytes()
     assert back[0].value is back[3].value
+
+
+def test_arrays_of_one_number_are_short():
+    arrays = [np.zeros(100), np.full((2, 3), -0.0), np.ones((1, 1)), np.full(9, np.nan), np.array([0.0, -0.0] * 5)]
+    text = show(Program("f", Block([], [], [Const(a, Type(a.shape, a.dtype)) for a in arrays])))
+    assert "return f64[100](0.0), f64[2, 3](-0.0), f64[1, 1](1.0), f64[9](nan), @0" in text
+    for a, b in zip(arrays, parse(text).block.results, strict=True):
+        assert b.value.tobytes() == a.tobytes()

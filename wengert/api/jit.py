@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -64,8 +65,12 @@ class Lowered:
     @property
     def python(self) -> str:
         """The program as NumPy source that runs on its own."""
+        return self.python_as(self._found.name)
+
+    def python_as(self, name: str) -> str:
+        """The same with another name for the function."""
         names = [*self._names, *[f"outer{k}" for k in range(len(self._found.inputs))]]
-        return python_source(self.program, names)
+        return python_source(Program(name, self.program.block), names)
 
     @property
     def llvm(self) -> str:
@@ -159,7 +164,7 @@ class Jitted:
         """What the function becomes for these arguments: `.ir`, `.llvm`, `.assembly`, `.python`, `.report`."""
         leaves, key, rebuild, names = self._taken_apart(args, kwargs)
         found, leaves = self._version(leaves, key, rebuild, names)
-        return Lowered(found, names)
+        return Lowered(found, names())
 
     def python(self, *args: Any, **kwargs: Any) -> str:
         """The captured program for these arguments as NumPy source that runs on its own."""
@@ -167,8 +172,9 @@ class Jitted:
 
     # ------------------------------------------------------------------------------------------------- versions
 
-    def _taken_apart(self, args: tuple, kwargs: dict) -> tuple[list[Any], Any, Callable, list[str]]:
-        """The leaves of a call that are data, what tells versions apart, and how the call is put together again."""
+    def _taken_apart(self, args: tuple, kwargs: dict) -> tuple[list[Any], Any, Callable, Callable]:
+        """The leaves of a call that are data, what tells versions apart, how the call is put together again, and a
+        function that names the leaves."""
         if self._static_argnums or self._static_argnames:
             args, kwargs, static = self._without_static(args, kwargs)
         else:
@@ -188,7 +194,7 @@ class Jitted:
             a, kw = tree.unflatten(structure, filled)
             return _with_static(a, kw, static)
 
-        return leaves, key, rebuild, _names_of(self._f, (args, kwargs), places)
+        return leaves, key, rebuild, functools.partial(_names_of, self._f, (args, kwargs), places)
 
     def _without_static(self, args: tuple, kwargs: dict) -> tuple[tuple, dict, tuple]:
         numbers = {k % len(args) for k in self._static_argnums if -len(args) <= k < len(args)} if args else set()
@@ -203,7 +209,7 @@ class Jitted:
         rest = {name: x for name, x in kwargs.items() if name not in self._static_argnames}
         return tuple([None if k in numbers else a for k, a in enumerate(args)]), rest, tuple(static)
 
-    def _version(self, leaves: list[Any], key: Any, rebuild: Callable, names: list[str]) -> tuple[Captured, list[Any]]:
+    def _version(self, leaves: list[Any], key: Any, rebuild: Callable, names: Callable) -> tuple[Captured, list[Any]]:
         for found in self._versions.get(key, ()):
             if found.holds():
                 return found, leaves
@@ -211,7 +217,7 @@ class Jitted:
             for found in self._versions.get(key, ()):
                 if found.holds():
                     return found, leaves
-            found = captured(self._f, [type_of_value(x) for x in leaves], rebuild, names)
+            found = captured(self._f, [type_of_value(x) for x in leaves], rebuild, names())
             kept = self._versions.setdefault(key, [])
             kept.append(found)
             del kept[:-_MOST_VERSIONS]
@@ -268,13 +274,21 @@ def _names_of(f: Callable, arguments: tuple[tuple, dict], places: Sequence[int])
         parameters = []
     names: list[str] = []
     for k, a in enumerate(args):
-        name = parameters[k] if k < len(parameters) else f"arg{k}"
-        count = len(tree.leaves(a))
-        names += [name] if count == 1 else [f"{name}_{j}" for j in range(count)]
+        names += _leaf_names(parameters[k] if k < len(parameters) else f"arg{k}", a)
     for name in sorted(kwargs):
-        count = len(tree.leaves(kwargs[name]))
-        names += [name] if count == 1 else [f"{name}_{j}" for j in range(count)]
+        names += _leaf_names(name, kwargs[name])
     return [names[k] if k < len(names) else f"arg{k}" for k in places]
+
+
+def _leaf_names(name: str, argument: Any) -> list[str]:
+    """The name of an argument, with what leads to each of its leaves.
+
+    >>> _leaf_names("p", {"w": [1.0, 2.0], "b": 3.0})
+    ['p_b', 'p_w_0', 'p_w_1']
+    """
+    if not tree.is_leaf(tree.flatten(argument)[1]):
+        return ["_".join([name, *re.findall(r"\w+", path)]) for path in tree.paths(argument)]
+    return [name]
 
 
 def _overlap(inputs: Sequence[Any], writes: Sequence[int]) -> bool:

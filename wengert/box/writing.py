@@ -36,7 +36,7 @@ from wengert.ops.index import ARRAY, fill_pattern, index, split_index
 from wengert.ops.op import Op, Trace, Traced, call
 from wengert.ops.shape import astype, broadcast_to, filled, reshape
 from wengert.ops.store import counted, store
-from wengert.types import dtype_of, is_inexact, shape_of
+from wengert.types import broadcast_shapes, dtype_of, is_inexact, shape_of
 
 _SMALL_PART = 4
 """A slice that is at most this part of its array is copied when read, so that it does not keep the array from being
@@ -409,10 +409,10 @@ def replace(box: Any, new: Any) -> Any:
     """`box[...] = new`: all elements at once, as `+=` and `out=` do it."""
     new = settled(new)
     if shape_of(new) != box.shape:
-        if np.broadcast_shapes(shape_of(new), box.shape) != box.shape:
+        common = broadcast_shapes([shape_of(new), box.shape])
+        if any(n.__class__ is int and n != m for n, m in zip(box.shape, common, strict=False)) or len(common) > box.ndim:
             raise ValueError(
-                f"non-broadcastable output operand with shape {box.shape} doesn't match the broadcast shape "
-                f"{np.broadcast_shapes(shape_of(new), box.shape)}"
+                f"non-broadcastable output operand with shape {box.shape} doesn't match the broadcast shape {common}"
             )
         set_item(box, Ellipsis, new)
         return box

@@ -25,7 +25,7 @@ from wengert.box.writing import become, clone, make_views_stale, running, settle
 from wengert.capture.containers import copied, noted, refilled, unchanged
 from wengert.capture.iteration import Items, items_of
 from wengert.capture.session import current
-from wengert.capture.undefined import UNDEFINED
+from wengert.capture.undefined import UNDEFINED, is_of_user
 from wengert.control.cond import cond
 from wengert.control.loop import loop
 from wengert.control.while_ import while_
@@ -94,6 +94,8 @@ _SAMPLE = {"b": True, "i": 1, "u": 1, "f": 1.0, "c": 1j}
 def _converted(x: Any, type: Type) -> Any:
     """A value in a dtype, as a number (if the type is weak) or as a scalar or array."""
     x = settled(x)
+    if x is UNDEFINED and type.weak:
+        return _converted(0, type)
     if x is UNDEFINED:
         return np.zeros(tuple([n if n.__class__ is int else 0 for n in type.shape]), type.dtype)
     if x.__class__ in SCALARS:
@@ -160,6 +162,8 @@ class _Branch:
                         old if unchanged(new, old) else new for new, old in zip(get(), state, strict=True)
                     ])
                 except UnboundLocalError as error:
+                    if not is_of_user(error):
+                        raise
                     self.ends, self.value, self.state = False, UNDEFINED, state
                     self.capture.process(require, (False,), {"error": "UnboundLocalError", "message": str(error)})
         finally:
@@ -501,9 +505,7 @@ class Carried:
                                            remedy="use numbers and arrays")  # fmt: skip
                     continue
                 known = self.types.get((k, j)) or type_of_value(old)
-                if value is UNDEFINED:
-                    value = np.zeros(known.shape, known.dtype)
-                wide = _widened(known, type_of_value(value), self.names[k])
+                wide = known if value is UNDEFINED else _widened(known, type_of_value(value), self.names[k])
                 if wide != known:
                     self.types[(k, j)] = wide
                     again = True

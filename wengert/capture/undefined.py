@@ -65,3 +65,11 @@ def defined(name: str, value: Any) -> Any:
     if value is UNDEFINED:
         raise UnboundLocalError(_MESSAGE.format(f"{name!r} "))
     return value
+
+
+def is_of_user(error: UnboundLocalError) -> bool:
+    """Whether it is a variable of the user's that has no value: the error comes from here."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_globals.get("__name__") == __name__

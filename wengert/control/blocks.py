@@ -73,9 +73,11 @@ def tangents(block: Block, active: Sequence[bool]) -> tuple[Block, list[bool]]:
 class Linearised:
     """A block run on a tape: its values and its linear part, whose coefficients are symbols of `capture`."""
 
-    def __init__(self, block: Block, active: Sequence[bool]):
+    def __init__(self, block: Block, active: Sequence[bool], bounded: bool = False):
+        """`bounded` says that only what has a bounded length can be a residual, as in the body of a loop."""
         self.block = block
         self.capture = Capture()
+        self.capture.bounded = bounded
         self.places = [k for k, a in enumerate(active) if a]
         with capturing(self.capture):
             self.params = [self.capture.formal_like(p) for p in block.params]

@@ -81,7 +81,7 @@ class _Branch:
     """One branch for reverse mode."""
 
     def __init__(self, block: Block, mine: Sequence[bool]):
-        self.source = Linearised(block, mine)
+        self.source = Linearised(block, mine, bounded=True)
         self.outputs = self.source.active_outputs
         self._transposed: dict[tuple, Transposed] = {}
 

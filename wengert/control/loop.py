@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.writing import zeros
+from wengert.box.writing import running, zeros
 from wengert.control.blocks import (
     Linearised,
     Transposed,
@@ -150,7 +150,7 @@ class Reverse:
         self.before, self.carried = before, carried
         active = list(mine[:carried])
         while True:
-            source = Linearised(body, [False] * before + active + list(mine[carried:]))
+            source = Linearised(body, [False] * before + active + list(mine[carried:]), bounded=True)
             more = [a or o for a, o in zip(active, source.active_outputs[:carried], strict=True)]
             if more == active:
                 break
@@ -210,11 +210,17 @@ class Reverse:
 
 
 def record_loop(trace: TapeTrace, op: Op, reverse: Reverse, run_primal: Callable, args: tuple, params: dict) -> tuple:
-    """Reverse mode of `loop` and `while`: `run_primal(values)` gives count, carried values, ys and stacks."""
+    """Reverse mode of `loop` and `while`: `run_primal(body, values)` gives count, carried values, ys and stacks.
+
+    Inside another loop, or in a branch, a loop of unknown length is run again when it is time to go backwards: its
+    residuals cannot be kept in an array.
+    """
     carried = params["carried"]
     first = len(args) - len(reverse.active) - len(reverse.const_active)
     mine, values = unwrapped(trace, Tape, args)
-    count, finals, extra, ys, stacks = run_primal(values)
+    block = running.state.capture
+    runs_again = block is not None and block.bounded and reverse.saved and (not first or interval_of(values[0])[1] is None)
+    count, finals, extra, ys, stacks = run_primal(params["body"] if runs_again else reverse.body, values)
     consts = values[first + carried :]
     starts = mine[first : first + carried]
     inputs = [a.node for a, m in zip(args, mine, strict=True) if m]
@@ -230,7 +236,8 @@ def record_loop(trace: TapeTrace, op: Op, reverse: Reverse, run_primal: Callable
             )
         ]
         n = len(finals_active)
-        results = reverse.backward(count, cts[:n], totals, cts[n:], stacks, consts)
+        kept = run_primal(reverse.body, values)[-1] if runs_again else stacks
+        results = reverse.backward(count, cts[:n], totals, cts[n:], kept, consts)
         started = [m for m, a in zip(starts, reverse.active, strict=True) if a]
         arrived = [c for c, m in zip(results[:n], started, strict=True) if m]
         return [
@@ -260,8 +267,8 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     if not any(reverse.active) and not any(reverse.outputs):
         return call(loop, *unwrapped(trace, Tape, args)[1], **params)
 
-    def run_primal(values: list[Any]) -> tuple:
-        results = call(loop, *values, body=reverse.body, carried=carried)
+    def run_primal(block: Block, values: list[Any]) -> tuple:
+        results = call(loop, *values, body=block, carried=carried)
         m = len(body.results)
         return values[0], results[:carried], (), results[carried:m], results[m:]
 

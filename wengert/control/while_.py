@@ -84,8 +84,8 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     if not any(reverse.active) and not any(reverse.outputs):
         return call(while_, *unwrapped(trace, Tape, args)[1], **params)
 
-    def run_primal(values: list[Any]) -> tuple:
-        results = call(while_, *values, test=test, body=reverse.body, carried=carried)
+    def run_primal(block: Block, values: list[Any]) -> tuple:
+        results = call(while_, *values, test=test, body=block, carried=carried)
         count, m = results[carried], len(body.results) + 1
         return count, results[:carried], (count,), results[carried + 1 : m], results[m:]
 

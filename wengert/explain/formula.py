@@ -8,7 +8,7 @@ first in a product, as in the survey: v̇₋₁ × v₀.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -26,10 +26,9 @@ _INFIX = {"add": ("+", 1), "subtract": ("−", 1), "multiply": ("×", 2), "divid
 _LATEX_INFIX = {"×": r"\times", "−": "-", "@": r"\,", "<": "<", "≤": r"\le", ">": ">", "≥": r"\ge", "≠": r"\ne",
                 "∧": r"\wedge", "∨": r"\vee"}  # fmt: skip
 _WORDS = {"log": "ln", "absolute": "abs", "sum": "Σ", "sqrt": "√", "sech_squared": "sech²", "broadcast_to": "broadcast"}
-_PREFIX = frozenset(
-    "log log2 log10 log1p exp exp2 expm1 sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh sqrt cbrt "
-    "sign sum erf absolute sech_squared expit floor".split()
-)
+_PREFIX = {"log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "sin", "cos", "tan", "arcsin", "arccos", "arctan",
+           "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "sqrt", "cbrt", "sign", "sum", "erf", "absolute",
+           "sech_squared", "expit", "floor"}  # fmt: skip
 _SAME = frozenset(("astype", "positive", "copy", "stop_gradient"))
 _ATOM, _POWER, _APPLIED, _NEGATIVE = 9, 8, 5, 1.5
 
@@ -70,13 +69,13 @@ def simplified(expression: Expression) -> Expression:
         a, b = args
         return Apply("add", (a, b.args[0]), {}, shape) if _is(b, "negative") else made
     if name == "multiply":
-        return _multiply(*args, shape=shape)
+        return _multiply(args[0], args[1], shape)
     if name == "divide":
-        return _divide(*args, shape=shape)
+        return _divide(args[0], args[1], shape)
     return made
 
 
-def _is(e: Expression, name: str) -> Any:
+def _is(e: Expression, name: str) -> TypeGuard[Apply]:
     return isinstance(e, Apply) and e.name == name
 
 
@@ -89,7 +88,7 @@ def _shape(e: Expression) -> tuple[int, ...]:
 
 
 def _negative(a: Expression) -> Expression:
-    return a.args[0] if _is(a, "negative") else Apply("negative", (a,), {}, _shape(a))  # type: ignore[union-attr]
+    return a.args[0] if _is(a, "negative") else Apply("negative", (a,), {}, _shape(a))
 
 
 def _multiply(a: Expression, b: Expression, shape: tuple[int, ...]) -> Expression:
@@ -99,9 +98,9 @@ def _multiply(a: Expression, b: Expression, shape: tuple[int, ...]) -> Expressio
         if _equals(one, -1) and _shape(other) == shape:
             return _negative(other)
         if _is(one, "negative"):
-            return _negative(_multiply(one.args[0], other, shape))  # type: ignore[union-attr]
+            return _negative(_multiply(one.args[0], other, shape))
         if _is(one, "divide"):
-            upper, lower = one.args  # type: ignore[union-attr]
+            upper, lower = one.args
             return _divide(_multiply(upper, other, shape), lower, shape)
     if _has_seed(b) and not _has_seed(a):
         a, b = b, a
@@ -110,7 +109,7 @@ def _multiply(a: Expression, b: Expression, shape: tuple[int, ...]) -> Expressio
 
 def _divide(a: Expression, b: Expression, shape: tuple[int, ...]) -> Expression:
     if _is(a, "negative"):
-        return _negative(_divide(a.args[0], b, shape))  # type: ignore[union-attr]
+        return _negative(_divide(a.args[0], b, shape))
     return Apply("divide", (a, b), {}, shape)
 
 
@@ -143,8 +142,8 @@ def factor_of(expression: Expression) -> Expression:
     """An adjoint's share as a product, also where the factor is ±1: v̄₅ × (−1)."""
     if isinstance(expression, Leaf):
         return Apply("multiply", (expression, Literal(1)), {}, _shape(expression))
-    if _is(expression, "negative") and isinstance(expression.args[0], Leaf):  # type: ignore[union-attr]
-        return Apply("multiply", (expression.args[0], Literal(-1)), {}, _shape(expression))  # type: ignore[union-attr]
+    if _is(expression, "negative") and isinstance(expression.args[0], Leaf):
+        return Apply("multiply", (expression.args[0], Literal(-1)), {}, _shape(expression))
     return expression
 
 
@@ -198,7 +197,7 @@ class _Writer:
     def _atom(self, text: str) -> tuple[str, float]:
         """A name or number; one with a sign binds as a negation does."""
         signed = text.startswith(("-", "−"))
-        compound = " " in text
+        compound = text.endswith("i") and " " in text  # a complex number
         return self.style.number(text), _NEGATIVE if signed else 1 if compound else _ATOM
 
     def _constant(self, value: Any) -> tuple[str, float]:

@@ -48,7 +48,7 @@ STYLE = """
 .wengert-graph .title{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:11px}
 .wengert-graph .edge{fill:none;stroke:var(--line);stroke-width:1.4}
 .wengert-graph .back{stroke-dasharray:5 4;opacity:.75}
-.wengert-graph .head{fill:var(--line)}
+.wengert-graph .head{fill:var(--line);fill:context-stroke}
 """.strip()
 
 
@@ -122,7 +122,9 @@ def _drawn(folded: Folded, terminals: list[Terminal]) -> Drawing:
     ends = [t for t in terminals if not t.before]
     shift = len(starts)
     n = len(folded.nodes)
-    sizes = [_terminal_size(t) for t in starts] + [_size(node) for node in folded.nodes] + [_terminal_size(t) for t in ends]
+    sizes = (
+        [_terminal_size(t) for t in starts] + [_size(node) for node in folded.nodes] + [_terminal_size(t) for t in ends]
+    )
     pairs = [(k, t.node + shift) for k, t in enumerate(starts)]
     pairs += [(min(e.source, e.target) + shift, max(e.source, e.target) + shift) for e in folded.edges]
     pairs += [(t.node + shift, shift + n + k) for k, t in enumerate(ends)]
@@ -163,8 +165,9 @@ def _svg(trace: Trace, folded: Folded, drawing: Drawing) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" class="wengert-graph" role="group" aria-label={label} '
         f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}">',
         f"<style>{STYLE}</style>",
-        '<defs><marker id="wengert-head" viewBox="0 0 8 8" refX="7.2" refY="4" markerWidth="7.5" markerHeight="7.5" '
-        'orient="auto-start-reverse"><path class="head" d="M0 .6 8 4 0 7.4 1.6 4z"/></marker></defs>',
+        '<defs><marker id="wengert-head" viewBox="0 0 8 8" refX="7.2" refY="4" markerWidth="10" markerHeight="10" '
+        'markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path class="head" d="M0 .6 8 4 0 7.4 1.6 4z"/>'
+        "</marker></defs>",
         f'<g transform="translate({_MARGIN:g} {_MARGIN:g})">',
     ]
     for k, _ in enumerate(starts):
@@ -243,8 +246,10 @@ def _name(text: str) -> str:
     return out
 
 
-def _ends(route: Sequence[Point], sizes: list[tuple[float, float]], pair: tuple[int, int], shift: int, n: int) -> list[Point]:
-    """A route that begins and ends at the outlines of its nodes, which is where circles are not where boxes are."""
+def _ends(
+    route: Sequence[Point], sizes: list[tuple[float, float]], pair: tuple[int, int], shift: int, n: int
+) -> list[Point]:
+    """A route that begins and ends at the outlines of its nodes, circles or boxes."""
     points = list(route)
     u, v = pair
     points[0] = _outline(points[0], points[1], sizes[u], shift <= u < shift + n)

@@ -7,8 +7,8 @@ The method of Sugiyama, Tagawa and Toda (1981), in four steps:
 2. An edge over several layers gets a dummy node in each of those between.
 3. Order. Sweeps over the layers put each node at the barycentre of its neighbours; the order with the fewest crossings
    is kept (crossings are counted as inversions).
-4. Coordinates. Sweeps put each node at the mean of its neighbours as nearly as the order and the distances between nodes
-   allow: least squares under these constraints, an isotonic regression that is solved exactly by pooling neighbours.
+4. Coordinates. Sweeps put each node at the mean of its neighbours as nearly as the order and the distances between
+   nodes allow: least squares under these constraints, an isotonic regression, solved exactly by pooling neighbours.
 
 Nodes are numbered in a topological order: every edge goes from a smaller number to a larger one.
 """
@@ -18,6 +18,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 Point = tuple[float, float]
 
@@ -101,7 +102,7 @@ def layers_of(n: int, edges: Sequence[tuple[int, int]], first: Mapping[int, int]
         layer[v] = k
     for v in range(n):
         earliest = max([layer[u] + 1 for u in before[v]], default=0)
-        if v not in pinned and len(before[v]) > len(after[v]) and after[v]:
+        if v not in pinned and len(before[v]) > len(after[v]):
             layer[v] = earliest
     return layer
 
@@ -129,7 +130,7 @@ def _with_dummies(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[in
                 chain.append(len(heights) - 1)
         chain.append(v)
         if len(chain) - 1 == layer[v] - layer[u]:
-            for a, b in zip(chain, chain[1:], strict=False):
+            for a, b in pairwise(chain):
                 after[a].append(b)
                 before[b].append(a)
         chains.append(chain)
@@ -167,7 +168,7 @@ def _order(graph: _Layered) -> None:
 
 def _crossings(graph: _Layered) -> int:
     total = 0
-    for left, right in zip(graph.layers, graph.layers[1:], strict=False):
+    for left, right in pairwise(graph.layers):
         position = {v: i for i, v in enumerate(right)}
         seen: list[int] = []
         for u in left:
@@ -199,7 +200,7 @@ def _coordinates(graph: _Layered, gap: float) -> list[float]:
                 wanted.append(sum(y[u] for u in near) / len(near) if near else y[v])
                 weights.append(4.0 if graph.heights[v] <= _THIN else 1.0 + 0.1 * len(near))
             offsets = [0.0]
-            for a, b in zip(nodes, nodes[1:], strict=False):
+            for a, b in pairwise(nodes):
                 offsets.append(offsets[-1] + _distance(graph, a, b, gap))
             pooled = isotonic([w - o for w, o in zip(wanted, offsets, strict=True)], weights)
             for v, z, o in zip(nodes, pooled, offsets, strict=True):

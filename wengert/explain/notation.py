@@ -24,7 +24,7 @@ _LATEX_SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "_": r"\_", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#",
     "^": r"\^{}", "~": r"\~{}",
 }  # fmt: skip
-_LATEX_WORDS = {"ln", "sin", "cos", "tan", "exp", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "max", "min", "det"}
+_LATEX_WORDS = {"ln", "sin", "cos", "tan", "exp", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "max", "min"}
 _LATEX_SYMBOLS = {"Σ": r"\sum", "√": r"\sqrt", "sech²": r"\mathrm{sech}^2"}
 _FULL = 5
 """Vectors of at most so many elements are written in full."""
@@ -57,6 +57,7 @@ def number(x: Any) -> str:
     if isinstance(x, (int, np.integer)):
         return str(int(x))
     if isinstance(x, (complex, np.complexfloating)):
+        x = complex(x)
         sign = "-" if np.signbit(x.imag) else "+"
         return f"{rounded(x.real)} {sign} {rounded(abs(x.imag))}i"
     return rounded(float(x))
@@ -204,17 +205,28 @@ class Latex(Style):
         return text
 
 
+def _marked(accent: str) -> str:
+    """Accents are drawn by a style sheet (`ACCENTS`): few fonts have a v with a dot or bar."""
+    return f' class="wg-{accent}"' if accent else ""
+
+
+ACCENTS = (
+    ".wg-dot,.wg-bar{position:relative}.wg-dot::before,.wg-bar::before{content:'';position:absolute}"
+    ".wg-dot::before{left:.24em;top:.24em;width:.13em;height:.13em;border-radius:1em;background:currentColor}"
+    ".wg-bar::before{left:.06em;right:.02em;top:.3em;border-top:.065em solid currentColor}"
+)
+
+
 class Html(Style):
     """HTML that needs no script to be shown."""
 
     def variable(self, index: int, accent: str = "") -> str:
-        return f"<i>v{_ACCENTS.get(accent, '')}</i><sub>{str(index).replace('-', '−')}</sub>"
+        return f"<i{_marked(accent)}>v</i><sub>{str(index).replace('-', '−')}</sub>"
 
     def named(self, name: str, accent: str = "") -> str:
         found = re.fullmatch(r"([A-Za-z]\w*?)_?(\d+)", name)
         base, digits = found.groups() if found else (name, "")
-        text = html.escape(base[:1]) + _ACCENTS.get(accent, "") + html.escape(base[1:])
-        return f"<i>{text}</i>" + (f"<sub>{digits}</sub>" if digits else "")
+        return f"<i{_marked(accent)}>{html.escape(base)}</i>" + (f"<sub>{digits}</sub>" if digits else "")
 
     def word(self, name: str) -> str:
         return html.escape(name)

@@ -85,7 +85,8 @@ class SymbolicTrace(Trace):
         y = call(op, *[a.value if m else a for a, m in zip(args, mine, strict=True)], **params)
         expressions = tuple([a.node if m else self.expression(a) for a, m in zip(args, mine, strict=True)])
         if y.__class__ is tuple:
-            return tuple([Symbolic(self, part, self._made(op, expressions, params, part, k)) for k, part in enumerate(y)])
+            made = [self._made(op, expressions, params, part, k) for k, part in enumerate(y)]
+            return tuple([Symbolic(self, part, e) for part, e in zip(y, made, strict=True)])
         return Symbolic(self, y, self._made(op, expressions, params, y, None))
 
     def expression(self, a: Any) -> Expression:

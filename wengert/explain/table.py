@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.explain.formula import factor_of, primal_of, readable, with_numbers, written
-from wengert.explain.notation import HTML, LATEX, TEXT, Style, padded, summary, width
+from wengert.explain.notation import ACCENTS, HTML, LATEX, TEXT, Style, padded, summary, width
 from wengert.explain.place import Place
 from wengert.explain.recording import Operand, Step, Variable
 from wengert.explain.sweeps import Contribution
@@ -56,7 +56,7 @@ class Table:
     at: int = 0
 
 
-class _Setter:
+class Setter:
     """Makes the cells of a trace in a style."""
 
     def __init__(self, trace: Trace, style: Style):
@@ -115,8 +115,8 @@ class _Setter:
             formula = " + ".join(terms[:3]) + (" + …" if len(terms) > 3 else "")
             return self._v(v, "dot"), formula, value, ""
         numbers = with_numbers(expression, self.style, self._number_of)
-        formula = written(expression, self.style)
-        return (self._v(v, "dot"), formula, value, "") if numbers is None else (self._v(v, "dot"), formula, numbers, value)
+        rest = (value, "") if numbers is None else (numbers, value)
+        return self._v(v, "dot"), written(expression, self.style), *rest
 
     def _number_of(self, leaf: Leaf) -> Any:
         return self._derivative(leaf.variable, self.trace.tangents) if leaf.kind == DOT else leaf.variable.value
@@ -174,7 +174,7 @@ class _Setter:
 
 def build(trace: Trace, style: str, rows: int | None = None) -> Table:
     """The table of a trace; with `rows`, of a longer trace only its first and last operations."""
-    cells = _Setter(trace, STYLES[style])
+    cells = Setter(trace, STYLES[style])
     parts = ["primal", *(["tangent"] if trace.tangents is not None else [])]
     parts += ["adjoint"] if trace.adjoints is not None else []
     sent: dict[int, list[Contribution]] = {}
@@ -198,10 +198,7 @@ def _columns(table: Table) -> list[tuple[str, int]]:
     """The columns that hold anything."""
     lines = [line for group in table.groups for line in group]
     return [
-        (part, k)
-        for part in table.parts
-        for k in range(4)
-        if any(line.parts.get(part, _NO_CELLS)[k] for line in lines)
+        (part, k) for part in table.parts for k in range(4) if any(line.parts.get(part, _NO_CELLS)[k] for line in lines)
     ]
 
 
@@ -290,10 +287,10 @@ def html(table: Table) -> str:
             rows.append(f'<tr>{cells}<td class="place" title="{hint}">{where}</td></tr>')
         body.append("<tbody>" + "".join(rows) + "</tbody>")
     return (
-        '<div class="wengert-trace"><style>'
+        f'<div class="wengert-trace"><style>{ACCENTS}'
         ".wengert-trace table{border-collapse:collapse;font-variant-numeric:tabular-nums;line-height:1.7}"
         ".wengert-trace th,.wengert-trace td{text-align:left;padding:0 .9em 0 0;white-space:nowrap;background:none}"
-        ".wengert-trace tbody{border-top:1px solid rgba(128,128,128,.45)}"
+        ".wengert-trace i{font-family:Georgia,serif}.wengert-trace tbody{border-top:1px solid rgba(128,128,128,.45)}"
         ".wengert-trace .place{opacity:.6;font-family:monospace;font-size:85%}"
         f"</style><table><thead><tr>{head}<th>source</th></tr></thead>{''.join(body)}</table></div>"
     )

@@ -64,7 +64,9 @@ class Trace:
     def __init__(self, name: str, prepared: Prepared, listing: Listing, names: Sequence[str]):
         self.name = name
         self.listing = listing
-        self.output_names = ["y"] if len(listing.outputs) == 1 else [f"y{k + 1}" for k in range(len(listing.outputs))]
+        letter = next((c for c in "yzw" if c not in names), "result")
+        several = len(listing.outputs) > 1
+        self.output_names = [f"{letter}{k + 1}" if several else letter for k in range(len(listing.outputs))]
         for variable, input_name in zip(listing.inputs, names, strict=True):
             variable.name = input_name
         self._prepared = prepared
@@ -95,13 +97,13 @@ class Trace:
 
     @property
     def tangent(self) -> Any:
-        """The tangent of what the function returned, in its containers: what `wg.jvp` gives. `None` if not asked for."""
+        """The tangent of the function's value, in its containers, as `wg.jvp` gives it; `None` if not asked for."""
         dots = self.tangents
         return None if dots is None else self._prepared.outputs([_filled(o, dots) for o in self.listing.outputs])
 
     @property
     def gradient(self) -> Any:
-        """The adjoints of the inputs, one for each argument: what the pullback of `wg.vjp` gives. `None` if not asked."""
+        """The adjoints of the inputs, one for each argument, as `wg.vjp` gives them; `None` if not asked for."""
         bars = self.adjoints
         return None if bars is None else self._prepared.inputs([_filled(v, bars) for v in self.listing.inputs])
 
@@ -231,7 +233,8 @@ def _has_derivative(leaf: Any) -> bool:
 def _names(f: Callable, prepared: Prepared, args: tuple) -> list[str]:
     """What the inputs are called: the function's parameters, with the path to the leaf."""
     try:
-        known = [p.name for p in inspect.signature(f).parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        parameters = inspect.signature(f).parameters.values()
+        known = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     except (TypeError, ValueError):
         known = []
     names = []

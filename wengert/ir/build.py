@@ -68,7 +68,7 @@ _LARGE = 16
 class Capture(Trace):
     """One block while it is captured."""
 
-    __slots__ = ("_consts", "_lifted", "_same", "_settled", "alive", "also", "captured", "created", "nodes", "params",
+    __slots__ = ("_consts", "_lifted", "_same", "_settled", "alive", "also", "bounded", "captured", "created", "nodes", "offsets", "params",
                  "restart", "tag", "varying", "written")  # fmt: skip
 
     def __init__(self, also: Sequence[Capture] = (), varying: bool = False):
@@ -83,7 +83,11 @@ class Capture(Trace):
         self.written: dict[int, tuple[Any, Any]] = {}
         """Boxes from outside that are written to inside, with what they were before."""
         self.created: dict[int, Any] = {}
+        self.offsets: dict[int, tuple[Var, int]] = {}
+        """Integers that are another one plus a constant."""
         self.restart = False
+        self.bounded = False
+        """Whether what a differentiation keeps of this block must have lengths with a known bound."""
         self.also = tuple(also)
         """Captures that have ended and whose symbols are taken from outside all the same: they are residuals."""
         self._lifted: dict[Any, Sym] = {}
@@ -196,7 +200,8 @@ class Capture(Trace):
         params = self._with_refs(params, sizes)
         key = None
         if len(found) == 1 and not found[0].shape and all(not o.type.shape for o in operands):
-            key = (op, tuple([_identity(o) for o in operands]), repr(params), tuple([_identity(s) for s in sizes]))
+            key = (op, found[0].weak, tuple([_identity(o) for o in operands]), repr(params),
+                   tuple([_identity(s) for s in sizes]))  # fmt: skip
             if key in self._same:
                 return (self._same[key],)
         outs = tuple([Var(type_of(tuple([as_length(n) if n is not None else Dim(None, None) for n in f.shape]),  # type: ignore[arg-type]
@@ -207,9 +212,19 @@ class Capture(Trace):
             var.stable = all(o.__class__ is Const or o.stable for o in operands)  # type: ignore[union-attr]
             var.span = interval(op.name, args) if not f.shape and f.dtype.kind in "iu" else None
             symbols.append(Sym(self, var, self._shape(var, f.shape), var.span))
+        if op.name in ("add", "subtract") and outs[0].span is not None:
+            self._note_offset(op.name, operands, outs[0])
         if key is not None:
             self._same[key] = symbols[0]
         return tuple(symbols)
+
+    def _note_offset(self, name: str, operands: tuple[Operand, ...], var: Var) -> None:
+        """Remember that an integer is another one plus a constant."""
+        x, y = operands if operands[0].__class__ is Var or name == "subtract" else operands[::-1]
+        if x.__class__ is Var and y.__class__ is Const:
+            base, offset = self.offsets.get(id(x), (x, 0))
+            step = int(y.value)  # type: ignore[union-attr]
+            self.offsets[id(var)] = (base, offset + step if name == "add" else offset - step)
 
     def _shape(self, array: Var, shape: tuple) -> tuple:
         """A shape in which lengths that are open are asked of the array itself."""

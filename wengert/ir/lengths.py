@@ -91,6 +91,19 @@ def _same(a: Any, b: Any) -> bool:
     return a.node is b.node if a.__class__ is b.__class__ is Sym else a.__class__ is b.__class__ is int and a == b
 
 
+def _difference(a: Any, b: Any) -> Any:
+    """a − b: a number if they are known to differ by it."""
+    (base, offset), (other, other_offset) = _as_offset(a), _as_offset(b)
+    return offset - other_offset if base is other else a - b
+
+
+def _as_offset(x: Any) -> tuple[Any, int]:
+    """An integer as another one plus a constant."""
+    if x.__class__ is int:
+        return None, x
+    return x.owner.offsets.get(id(x.node), (x.node, 0)) if x.__class__ is Sym else (object(), 0)
+
+
 def _value(n: Any) -> Any:
     return n.sym if n.__class__ is Dim else n
 
@@ -127,9 +140,9 @@ def sliced(item: slice, n: Any) -> tuple[slice, Any]:
     if start.__class__ is int and start == 0:
         span = stop
     else:
-        span = stop - start
-        if _same(stop, start):
-            span = 0
+        span = _difference(stop, start)
+        if span.__class__ is int:
+            span, stop = max(span, 0), stop if span >= 0 else start
         elif not _at_least(span, 0):
             span = e.maximum(span, 0)
             stop = start + span

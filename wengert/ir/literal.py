@@ -3,6 +3,7 @@
     2, 2.0, -inf, 1.0+2.0j, True      a Python number (weak)
     f64(2.5), i32(7), bool(True)      a NumPy scalar
     f64[2, 2]([1.0, 0.0], [0.0, 1.0]) a small array
+    f64[100](0.0)                     an array of any size with one number everywhere
     @0                                a larger array: its bytes stand at the end of the text
 
 Names of dtypes are those of `Type`: the kind and the number of bits. What may go in here: the text of numbers, arrays
@@ -118,10 +119,10 @@ def element(text: str, dtype: np.dtype) -> Any:
 
 
 def array_text(x: np.ndarray) -> str:
-    """A small array.
+    """A small array, or one with the same number everywhere.
 
-    >>> array_text(np.eye(2)), array_text(np.array(2.5)), array_text(np.zeros((0, 3), int))
-    ('f64[2, 2]([1.0, 0.0], [0.0, 1.0])', 'f64[](2.5)', 'i64[0, 3]()')
+    >>> array_text(np.eye(2)), array_text(np.array(2.5)), array_text(np.zeros((0, 3), int)), array_text(np.ones(100))
+    ('f64[2, 2]([1.0, 0.0], [0.0, 1.0])', 'f64[](2.5)', 'i64[0, 3]()', 'f64[100](1.0)')
     """
 
     def nested(part: Any) -> str:
@@ -130,8 +131,21 @@ def array_text(x: np.ndarray) -> str:
         return "[" + ", ".join([nested(p) for p in part]) + "]"
 
     shape = ", ".join(map(str, x.shape))
-    inside = element_text(x[()]) if not x.shape else nested(x)[1:-1] if x.size else ""
+    inside = element_text(x.flat[0]) if is_uniform(x) else nested(x)[1:-1] if x.size else ""
     return f"{dtype_name(x.dtype)}[{shape}]({inside})"
+
+
+def array_of(elements: list, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    """The array that has these elements, row by row, or one of them everywhere."""
+    return np.full(shape, elements[0], dtype) if len(elements) == 1 else np.array(elements, dtype).reshape(shape)
+
+
+def is_uniform(x: np.ndarray) -> bool:
+    """Whether all elements are the same number, also of zeros the sign; there must be one."""
+    if not x.size:
+        return False
+    first = x.flat[0]
+    return bool(np.all((x == first) | (first != first))) and x.tobytes() == np.full(x.shape, first, x.dtype).tobytes()
 
 
 def is_exact(x: np.ndarray) -> bool:

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from wengert import ops as _ops
-from wengert.ir.literal import NUMBER, array_of_bytes, dtype_named, element, number
+from wengert.ir.literal import NUMBER, array_of, array_of_bytes, dtype_named, element, number
 from wengert.ir.node import Block, Const, Dyn, Node, Operand, Program, Ref, Source, Type, Var
 from wengert.ir.show import COUNTER
 from wengert.ops import store as _store
@@ -304,7 +304,7 @@ class _Parser:
                 raise self.error(f"expected a number, found {inside.text!r}", inside)
         try:
             elements = [element(n.text, type.dtype) for n in numbers]
-            return np.array(elements, type.dtype).reshape(type.shape) if is_array else _only(elements)
+            return array_of(elements, type.dtype, type.shape) if is_array else _only(elements)  # type: ignore[arg-type]
         except (ValueError, KeyError, OverflowError):
             raise self.error(f"these numbers are not a {type}", token) from None
 

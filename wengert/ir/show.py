@@ -34,7 +34,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.ir.literal import INLINE, array_text, bytes_text, dtype_name, element_text, is_exact, number_text
+from wengert.ir.literal import (
+    INLINE,
+    array_text,
+    bytes_text,
+    dtype_name,
+    element_text,
+    is_exact,
+    is_uniform,
+    number_text,
+)
 from wengert.ir.node import Block, Const, Node, Operand, Program, Ref, Source, Type, Var
 from wengert.ops.index import ARRAY, FLAG
 from wengert.types import SCALARS
@@ -292,7 +301,8 @@ class _Printer:
             return number_text(value)
         if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
             if isinstance(value, np.ndarray):
-                return array_text(value) if value.size <= INLINE and is_exact(value) else self._large(value)
+                is_short = value.size <= INLINE or is_uniform(value)
+                return array_text(value) if is_short and is_exact(value) else self._large(value)
             return f"{dtype_name(value.dtype)}({element_text(value)})"
         return self._object(value)
 

@@ -16,6 +16,7 @@ import scipy.special as sc
 from wengert.ops.derive import elementwise, zero
 from wengert.ops.elementwise import cos, equal, exp, less, remainder, rint, sin, where
 from wengert.ops.special import double, is_complex, no_rule, precision, rounded
+from wengert.types import SCALARS, scalar_like
 
 _NODES, _WEIGHTS = (0.5 * (np.polynomial.legendre.leggauss(12)[0] + 1), 0.5 * np.polynomial.legendre.leggauss(12)[1])
 
@@ -112,7 +113,13 @@ def _binom_parts(y: Any, n: Any, k: Any) -> tuple[Any, Any, Any]:
     return vanishes, where(vanishes, 1, n), where(vanishes, 0, k)
 
 
+def _typed(y: Any, v: Any) -> Any:
+    """Python's numbers in the precision of the result: `where` would make double precision of them."""
+    return scalar_like(v, y) if v.__class__ in SCALARS else v
+
+
 def _binom_in_n(y: Any, n: Any, k: Any) -> Any:
+    n, k = _typed(y, n), _typed(y, k)
     vanishes, n1, k1 = _binom_parts(y, n, k)
     n0, k0 = where(vanishes, n, 1), where(vanishes, k, 0)
     edge = gamma(n0 + 1) * rgamma(k0 + 1) * (_rgamma_slope(rgamma(n0 - k0 + 1), n0 - k0 + 1))
@@ -120,6 +127,7 @@ def _binom_in_n(y: Any, n: Any, k: Any) -> Any:
 
 
 def _binom_in_k(y: Any, n: Any, k: Any) -> Any:
+    n, k = _typed(y, n), _typed(y, k)
     vanishes, n1, k1 = _binom_parts(y, n, k)
     n0, k0 = where(vanishes, n, 1), where(vanishes, k, 0)
     u, v = k0 + 1, n0 - k0 + 1

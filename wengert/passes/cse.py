@@ -49,7 +49,7 @@ def _inside(node: Node, makers: dict[Var, Node], env: Environment) -> Node:
     if name in ("loop", "while"):
         first = name == "loop"
         carried = node.params["carried"]
-        alike = _alike(node.args[first : first + carried], node.params["body"], first)
+        alike = _alike(node.args[first : first + carried], node, first)
         for i, j in enumerate(alike):
             if i != j:
                 env[node.outs[i]] = node.outs[j]
@@ -93,23 +93,23 @@ def _region(
     return _cse(block, env, table)
 
 
-def _alike(inits: Sequence[Operand], body: Block, first: int) -> list[int]:
+def _alike(inits: Sequence[Operand], node: Node, first: int) -> list[int]:
     """For each carried value the first one that always is the same.
 
     Suppose that all that begin alike stay alike, look whether they do, and if not, suppose less.
     """
-    groups = _grouped([(operand_key(x), x.type) for x in inits])
+    body = node.params["body"]
+    types = [(body.params[i + first].type, node.outs[i].type) for i in range(len(inits))]
+    groups = _grouped([(operand_key(x), *t) for x, t in zip(inits, types, strict=True)])
     while any(i != j for i, j in enumerate(groups)):
         env: Environment = {body.params[i + first]: body.params[j + first] for i, j in enumerate(groups) if i != j}
         table: Table = {}
-        for node in body.nodes:
-            node = substituted(node, env)
-            if not has_effects(node):
-                key = node_key(node)
-                if key in table:
-                    env.update(zip(node.outs, table[key], strict=True))
-                else:
-                    table[key] = node.outs
+        for inner in body.nodes:
+            inner = substituted(inner, env)
+            if not has_effects(inner):
+                known = table.setdefault(node_key(inner), inner.outs)
+                if known is not inner.outs:
+                    env.update(zip(inner.outs, known, strict=True))
         after = [operand_key(replaced(r, env)) for r in body.results[: len(inits)]]
         refined = _grouped(list(zip(groups, after, strict=True)))
         if same(refined, groups):

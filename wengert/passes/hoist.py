@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from wengert.ir.infer import is_elementwise
 from wengert.ir.node import EFFECTS, Block, Const, Node, Operand, Var, all_nodes
-from wengert.passes.rewrite import Environment, has_effects, rebuilt, renamed, replaced, substituted, with_blocks
+from wengert.passes.rewrite import Environment, fits, has_effects, rebuilt, renamed, replaced, substituted, with_blocks
 from wengert.passes.structure import is_certain
 
 _STRUCTURAL = {
@@ -49,8 +49,8 @@ def _without_constants(node: Node, env: Environment) -> Node:
     body, carried, test = node.params["body"], node.params["carried"], node.params.get("test")
     state, consts = body.params[first : first + carried], body.params[first + carried :]
     stays = [
-        r is p or (r in consts and node.args[body.params.index(r)] is init)
-        for r, p, init in zip(body.results, state, node.args[first:], strict=False)
+        (r is p or (r in consts and node.args[body.params.index(r)] is init)) and fits(init.type, out.type)
+        for r, p, init, out in zip(body.results, state, node.args[first:], node.outs, strict=False)
     ]
     if not any(stays):
         return node

@@ -5,19 +5,24 @@ What is put in place of such an op are copies of the nodes of its block.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from wengert.ir.node import Block, Const, Node, Operand, Type
+from wengert.ir.node import Block, Const, Node, Operand, Type, Var
 from wengert.passes.keys import operand_key
-from wengert.passes.rewrite import Environment, const, inlined, with_env
+from wengert.passes.rewrite import Environment, const, fits, inlined, with_env
 from wengert.passes.scope import Rewritten, Scope
 
 
-def _in_place(block: Block, args: tuple[Operand, ...], node: Node, scope: Scope) -> list[Operand] | None:
-    """The results of a block whose nodes are put here; `None`, and nothing is put, if types would change."""
-    if any(p.type != a.type for p, a in zip(block.params, args, strict=True)):
+def _in_place(block: Block, args: tuple[Operand, ...], outs: Sequence[Var], scope: Scope) -> list[Operand] | None:
+    """The results of a block whose nodes are put here; `None`, and nothing is put, if types would not fit.
+
+    `outs` are what the first results stand for.
+    """
+    if not all(fits(a.type, p.type) for p, a in zip(block.params, args, strict=True)):
+        return None
+    if not all(fits(_bound(r, block, args).type, out.type) for r, out in zip(block.results, outs, strict=False)):
         return None
     nodes, results = inlined(block, args)
     for inner in nodes:
@@ -26,7 +31,7 @@ def _in_place(block: Block, args: tuple[Operand, ...], node: Node, scope: Scope)
 
 
 def _call(node: Node, scope: Scope) -> Rewritten:
-    results = _in_place(node.params["body"], node.args, node, scope)
+    results = _in_place(node.params["body"], node.args, node.outs, scope)
     return None if results is None else tuple(results)
 
 
@@ -34,12 +39,12 @@ def _cond(node: Node, scope: Scope) -> Rewritten:
     pred, args = node.args[0], node.args[1:]
     then, orelse = node.params["then"], node.params["orelse"]
     if isinstance(pred, Const):
-        results = _in_place(then if pred.value else orelse, args, node, scope)
+        results = _in_place(then if pred.value else orelse, args, node.outs, scope)
         return None if results is None else tuple(results)
     # Results that are the same in both branches need no branch. The node stays for the others.
     for out, a, b in zip(node.outs, then.results, orelse.results, strict=True):
         x, y = _from_outside(a, then, args), _from_outside(b, orelse, args)
-        if x is not None and y is not None and x.type == out.type and operand_key(x) == operand_key(y):
+        if x is not None and y is not None and fits(x.type, out.type) and operand_key(x) == operand_key(y):
             scope.env[out] = x
     return _known_inside(node) or _constants_inside(node, 1)
 
@@ -60,6 +65,17 @@ def _known_inside(node: Node) -> Rewritten:
     return Node(node.op, node.args, params, node.outs, node.sizes, node.source)
 
 
+def _bound(result: Operand, block: Block, args: tuple[Operand, ...]) -> Operand:
+    """A result as it will be: a parameter is what it is bound to."""
+    found = _from_outside(result, block, args)
+    return result if found is None else found
+
+
+def _starts_fit(node: Node, inits: Sequence[Operand]) -> bool:
+    """Whether carried values may stand for the results they would be if no round is run."""
+    return all(fits(x.type, out.type) for x, out in zip(inits, node.outs, strict=False))
+
+
 def _from_outside(result: Operand, block: Block, args: tuple[Operand, ...]) -> Operand | None:
     if isinstance(result, Const):
         return result
@@ -69,14 +85,14 @@ def _from_outside(result: Operand, block: Block, args: tuple[Operand, ...]) -> O
 def _loop(node: Node, scope: Scope) -> Rewritten:
     count, *args = node.args
     body, carried = node.params["body"], node.params["carried"]
-    if isinstance(count, Const) and count.value <= 0:
+    if isinstance(count, Const) and count.value <= 0 and _starts_fit(node, args[:carried]):
         types = [Type((0, *r.type.shape), r.type.dtype) for r in body.results[carried:]]
         if all(t == out.type and t.is_static for t, out in zip(types, node.outs[carried:], strict=True)):
             return (*args[:carried], *[const(np.zeros(t.shape, t.dtype)) for t in types])
     if isinstance(count, Const) and count.value == 1:
         types = [Type((1, *r.type.shape), r.type.dtype) for r in body.results[carried:]]
         if all(t == out.type and t.is_static for t, out in zip(types, node.outs[carried:], strict=True)):
-            results = _in_place(body, (const(0), *args), node, scope)
+            results = _in_place(body, (const(0), *args), node.outs[:carried], scope)
             if results is not None:
                 return (
                     *results[:carried],
@@ -91,7 +107,12 @@ def _loop(node: Node, scope: Scope) -> Rewritten:
 def _while(node: Node, scope: Scope) -> Rewritten:
     test, carried = node.params["test"], node.params["carried"]
     (answer,) = test.results
-    if isinstance(answer, Const) and not answer.value and len(node.outs) == carried + 1:
+    if (
+        isinstance(answer, Const)
+        and not answer.value
+        and len(node.outs) == carried + 1
+        and _starts_fit(node, node.args[:carried])
+    ):
         return (*node.args[:carried], const(0))
     return _constants_inside(node, 0, carried)
 

@@ -3,7 +3,8 @@
 No pass changes a block it is given. What a pass leaves as it is it shares, down to the block itself: a pass that has
 found nothing to do returns its argument, which is how the pipeline knows that it is done.
 
-A value is replaced only by one of the same type, so that nothing that uses it has to change.
+A value is replaced only by one of the same type, or of one that says more about its lengths: nothing that uses it has
+to change.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.ir.check import type_of_value
-from wengert.ir.node import EFFECTS, Block, Const, Node, Operand, Var, all_nodes
+from wengert.ir.node import EFFECTS, Block, Const, Dyn, Node, Operand, Type, Var, all_nodes
 
 Environment = dict[Var, Operand]
 """What stands for values from now on."""
@@ -29,6 +30,27 @@ def const(value: Any) -> Const:
             value = value.copy()
             value.flags.writeable = False
     return Const(value, type_of_value(value))
+
+
+def fits(new: Type, old: Type) -> bool:
+    """Whether a value of one type may stand for a value of another: it is the same, or says more about lengths.
+
+    >>> f64 = np.dtype(float)
+    >>> fits(Type((3,), f64), Type((Dyn(5),), f64)), fits(Type((Dyn(5),), f64), Type((3,), f64))
+    (True, False)
+    """
+    if new == old:
+        return True
+    if (new.dtype, new.weak, new.ndim) != (old.dtype, old.weak, old.ndim):
+        return False
+    return all(_says_more(n, m) for n, m in zip(new.shape, old.shape, strict=True))
+
+
+def _says_more(n: int | Dyn, m: int | Dyn) -> bool:
+    if isinstance(m, int):
+        return n == m
+    bound = n if isinstance(n, int) else n.bound
+    return m.bound is None or (bound is not None and bound <= m.bound)
 
 
 def replaced(operand: Operand, env: Environment) -> Operand:

@@ -141,7 +141,8 @@ def _parts(value: Scalar) -> tuple[ir.Value, ...]:
 
 def _by_loops(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
     """The innermost loop goes along what lies in a row: sums along columns of y if it has one, else rows of z."""
-    if z.dtype.kind == "f" and x.dtype == y.dtype == z.dtype and known(x.rows) and known(y.columns):
+    in_rows = known(z.right) == 1
+    if in_rows and z.dtype.kind == "f" and x.dtype == y.dtype == z.dtype and known(x.rows) and known(y.columns):
         if known(y.right) == 1 and known(y.columns) != 1:
             _by_columns(cx, x, y, z)
             return
@@ -150,7 +151,7 @@ def _by_loops(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
             return
     if known(y.columns) == 1 and known(x.right) != 1 and known(x.down) == 1:
         # A transposed matrix by a vector: as a vector by the matrix.
-        _by_loops(cx, y.turned, x.turned, Matrix(z.pointer, z.columns, z.rows, z.rows, I64(1), z.dtype))
+        _by_loops(cx, y.turned, x.turned, z.turned)
         return
 
     def load(a: Matrix, i: ir.Value, j: ir.Value) -> Scalar:
@@ -326,12 +327,12 @@ def _by_gemm(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
         sizes = (x.columns, x.rows) if turned else (x.rows, x.columns)
         call(
             cx, "blas", letter(d) + "gemv", "T" if turned else "N", *sizes, one, x_pointer, x_apart, y.pointer, 1,
-            zero, z.pointer, 1,
+            zero, z.pointer, at_least_one(cx, z.down),
         )  # fmt: skip
         return
     call(
         cx, "blas", letter(d) + "gemm", y_flag, x_flag, y.columns, x.rows, x.columns, one, y_pointer, y_apart,
-        x_pointer, x_apart, zero, z.pointer, at_least_one(cx, z.columns),
+        x_pointer, x_apart, zero, z.pointer, at_least_one(cx, z.down),
     )  # fmt: skip
 
 
@@ -390,26 +391,53 @@ def _store(cx: Any, buffer: Buffer, offset: ir.Value, value: Scalar) -> None:
 
 
 def _einsum_by_matrices(cx: Any, inputs: list[Buffer], out: Buffer, letters: list[str], result: str) -> bool:
-    """Batch letters in front, then a free letter of each factor, and one letter that both share and is summed."""
+    """Products of matrices: of each factor one letter of its own, and one that both share and is summed.
+
+    All other letters of the result are looped over; a factor that does not have such a letter stays where it is.
+    """
     a, b = letters
-    shared = [c for c in a if c in b]
-    batch, summed = [c for c in shared if c in result], [c for c in shared if c not in result]
+    if any(len(set(own)) != len(own) for own in (a, b, result)) or out.strides is not None:
+        return False
+    summed = [c for c in a if c in b and c not in result]
     free_a, free_b = [c for c in a if c not in b], [c for c in b if c not in a]
-    if any(c not in result for c in free_a + free_b) or not (len(summed) == 1 and len(free_a) == len(free_b) == 1):
+    if len(summed) != 1 or any(c not in result for c in free_a + free_b):
         return False
-    if result == "".join(batch) + free_a[0] + free_b[0]:
-        first, second = (inputs[0], a, free_a[0]), (inputs[1], b, free_b[0])
-    elif result == "".join(batch) + free_b[0] + free_a[0]:
-        first, second = (inputs[1], b, free_b[0]), (inputs[0], a, free_a[0])
-    else:
-        return False
+    everything = zip((a, b, result), (*inputs, out), strict=True)
+    places = [dict(zip(own, strides_of(cx, x), strict=True)) for own, x in everything]
+    lengths = {c: n for own, x in zip((a, b), inputs, strict=True) for c, n in zip(own, x.lengths, strict=True)}
+    row, column = _matrix_letters(free_a, free_b, result)
+    if row is not None and row in b:  # the result is the transposed product
+        inputs, places = [inputs[1], inputs[0]], [places[1], places[0], places[2]]
+    outer = [c for c in result if c not in (row, column)]
+    one = I64(1)
 
-    def arranged(buffer: Buffer, own: str, order: str) -> Buffer:
-        strides = strides_of(cx, buffer)
-        places = [own.index(c) for c in order]
-        return Buffer(buffer.pointer, [buffer.lengths[p] for p in places], [strides[p] for p in places], buffer.dtype)
+    def matrix(
+        x: Buffer, steps: dict[str, ir.Value], at: dict[str, ir.Value], down: str | None, right: str | None
+    ) -> Matrix:
+        offset = _offset(cx, at, {c: step for c, step in steps.items() if c in at})
+        pointer = element_pointer(cx.builder, x.pointer, offset, x.dtype)
+        return Matrix(
+            pointer,
+            lengths[down] if down else one,
+            lengths[right] if right else one,
+            steps[down] if down else at_least_one(cx, lengths[right] if right else one),
+            steps[right] if right else one,
+            x.dtype,
+        )
 
-    front = "".join(batch)
-    x = arranged(first[0], first[1], front + first[2] + summed[0])
-    y = arranged(second[0], second[1], front + summed[0] + second[2])
-    return matmul(cx, [x, y], out) is not NotImplemented
+    with cx.loops([lengths[c] for c in outer]) as indices:
+        at = dict(zip(outer, indices, strict=True))
+        x = matrix(inputs[0], places[0], at, row, summed[0])
+        y = matrix(inputs[1], places[1], at, summed[0], column)
+        multiply(cx, x, y, matrix(out, places[2], at, row, column))
+    return True
+
+
+def _matrix_letters(free_a: list[str], free_b: list[str], result: str) -> tuple[str | None, str | None]:
+    """The letters for rows and columns of the products: columns must lie in a row in the result."""
+    last = result[-1:] or None
+    if last in free_b or last is None:
+        return (free_a[-1] if free_a else None), (last if last in free_b else None)
+    if last in free_a:
+        return (free_b[-1] if free_b else None), last
+    return (free_a[-1] if free_a else free_b[-1] if free_b else None), None

@@ -1,0 +1,102 @@
+"""What compiled code is to reach, and by how much it does or does not."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import problems
+
+from compiled.families import FAMILIES, case_name
+
+Figure = Callable[[dict], float | None]
+LOOPS = next(family.problems for family in FAMILIES if family.name == "loops")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A figure that is to be at most `most` in each of `cases`."""
+
+    text: str
+    cases: tuple[str, ...]
+    figure: Figure
+    most: float
+
+    def verdict(self, cases: dict) -> dict:
+        """Return the figures of the cases that were measured, and those that are missing."""
+        measured = {name: self.figure(cases[name]) for name in self.cases if name in cases}
+        figures = {name: figure for name, figure in measured.items() if figure is not None}
+        return {
+            "goal": self.text,
+            "most": self.most,
+            "figures": figures,
+            "missed": [name for name, figure in figures.items() if figure > self.most],
+            "unmeasured": [name for name in measured if name not in figures],
+        }
+
+
+def ratio(numerator: str, denominator: str) -> Figure:
+    """Return the figure: one entry's time divided by another's."""
+
+    def figure(case: dict) -> float | None:
+        seconds = case["seconds"]
+        if numerator not in seconds or denominator not in seconds:
+            return None
+        return seconds[numerator] / seconds[denominator]
+
+    return figure
+
+
+def microseconds(entry: str) -> Figure:
+    """Return the figure: the microseconds of a call."""
+    return lambda case: 1e6 * case["seconds"][entry] if entry in case["seconds"] else None
+
+
+def build(entry: str) -> Figure:
+    """Return the figure: the seconds from the program to its first result."""
+    return lambda case: case["build"].get(entry)
+
+
+def every(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return all cases of some problems."""
+    return tuple(case_name(name, size) for name in names for size in problems.compiled_sizes(name))
+
+
+OF_NUMPY = ratio("wengert_jit/derivative", "numpy/function")
+ADBENCH = {
+    "gmm-d10_K100": 0.4,
+    "gmm-d64_K25": 0.25,
+    "ba-ba1": 0.7,
+    "lstm-l2_c1024": 0.09,
+    "hand_simple-100": 0.14,
+    "hand_complicated-100": 0.3,
+    "logsumexp-80000": 0.4,
+}
+"""Derivative ÷ NumPy's function, at most."""
+
+
+def adbench(case: str, most: float) -> Goal:
+    """Return the goal of a case of ADBench."""
+    name, size = next((n, s) for n in FAMILIES[1].problems for s in problems.compiled_sizes(n) if f"{n}-{s}" == case)
+    title = problems.load(name).title(size)
+    return Goal(f"{title}: derivative ÷ NumPy's function at most {most:g}", (case,), OF_NUMPY, most)
+
+
+GOALS = (
+    *(adbench(case, most) for case, most in ADBENCH.items()),
+    Goal("hand, simple, 100 points: built in 1 s", ("hand_simple-100",), build("wengert_jit/derivative"), 1.0),
+    Goal(
+        "loops: function at most 1.2 times Numba's",
+        every(LOOPS),
+        ratio("wengert_jit/function", "numba/function"),
+        1.2,
+    ),
+    Goal(
+        "loops: gradient at most 3 times the function",
+        every(LOOPS),
+        ratio("wengert_jit/derivative", "wengert_jit/function"),
+        3.0,
+    ),
+    Goal(
+        "loops: gradient no slower than JAX's", every(LOOPS), ratio("wengert_jit/derivative", "jax_jit/derivative"), 1.0
+    ),
+    Goal("a call of an empty function takes at most 0.5 µs", ("empty-3",), microseconds("wengert_jit/function"), 0.5),
+)

@@ -1,0 +1,110 @@
+"""Two small pictures as SVG text: bars beside lines of text, and curves over logarithmic axes.
+
+Nothing is needed to draw them but strings, and any browser or notebook shows them.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+
+COLOURS = ("#3b6fb6", "#d9822b", "#3a9d5d", "#b04a7f", "#6b6b6b")
+_CHARACTER = 7.0
+"""The width of a character of the monospaced text, in pixels."""
+_ROW = 18
+
+
+class Picture:
+    """An SVG picture: `str(picture)` is its text, notebooks show it, `save` writes it to a file."""
+
+    def __init__(self, width: float, height: float, parts: Sequence[str]):
+        self.width, self.height = width, height
+        self._parts = list(parts)
+
+    def __str__(self) -> str:
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width:.0f}" height="{self.height:.0f}" '
+            f'viewBox="0 0 {self.width:.0f} {self.height:.0f}" font-family="monospace" font-size="12">'
+        )
+        return "\n".join([head, *self._parts, "</svg>"])
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+    def save(self, path: str) -> None:
+        """Write the picture to a file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(str(self))
+
+
+def text(x: float, y: float, content: str, anchor: str = "start", colour: str = "#222") -> str:
+    """One line of text."""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" xml:space="preserve">'
+        f"{html.escape(content)}</text>"
+    )
+
+
+def bars(labels: Sequence[str], series: dict[str, Sequence[float]], unit: str = "") -> Picture:
+    """For each label a group of horizontal bars, one of each series, all to one scale.
+
+    >>> str(bars(["a", "b"], {"time": [1.0, 2.0]})).count("<rect")
+    3
+    """
+    names = list(series)
+    left = 12 + _CHARACTER * max([len(x) for x in labels], default=0)
+    room, group = 360.0, 10 * len(names) + 8
+    largest = max([v for values in series.values() for v in values], default=0) or 1
+    parts = []
+    for k, name in enumerate(names):
+        x = 10 + sum(len(n) * _CHARACTER + 34 for n in names[:k])
+        parts.append(f'<rect x="{x:.1f}" y="6" width="12" height="10" fill="{COLOURS[k % len(COLOURS)]}"/>')
+        parts.append(text(x + 18, 15, name))
+    for row, label in enumerate(labels):
+        top = 28 + row * max(group, _ROW)
+        parts.append(text(8, top + group / 2 + 2, label))
+        for k, name in enumerate(names):
+            value = series[name][row]
+            width = room * value / largest
+            y = top + 10 * k
+            colour = COLOURS[k % len(COLOURS)]
+            parts.append(f'<rect x="{left:.1f}" y="{y:.1f}" width="{width:.1f}" height="9" fill="{colour}"/>')
+            parts.append(f'<text x="{left + width + 4:.1f}" y="{y + 8:.1f}" font-size="9">{value:.3g} {unit}</text>')
+    return Picture(left + room + 80, 36 + len(labels) * max(group, _ROW), parts)
+
+
+def curves(x: Sequence[float], series: dict[str, Sequence[float]], x_label: str, y_label: str) -> Picture:
+    """Curves over logarithmic axes. Points that are not positive are left out.
+
+    >>> str(curves([1e-3, 1e-2], {"error": [1.0, 0.1]}, "h", "error")).count("<polyline")
+    1
+    """
+    left, top, width, height = 70.0, 30.0, 480.0, 300.0
+    ys = [y for values in series.values() for y in values if y > 0 and math.isfinite(y)]
+    low_x, high_x = math.floor(math.log10(min(x))), math.ceil(math.log10(max(x)))
+    low_y = math.floor(math.log10(min(ys, default=1)))
+    high_y = max(math.ceil(math.log10(max(ys, default=1))), low_y + 1)
+
+    def at_x(v: float) -> float:
+        return left + width * (math.log10(v) - low_x) / max(high_x - low_x, 1)
+
+    def at_y(v: float) -> float:
+        return top + height * (1 - (math.log10(v) - low_y) / (high_y - low_y))
+
+    parts = [f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="none" stroke="#888"/>']
+    for power in range(low_x, high_x + 1, max(1, (high_x - low_x) // 8)):
+        parts.append(text(at_x(10.0**power), top + height + 16, f"1e{power}", "middle"))
+    for power in range(low_y, high_y + 1, max(1, (high_y - low_y) // 8)):
+        y = at_y(10.0**power)
+        parts.append(f'<line x1="{left}" y1="{y:.1f}" x2="{left + width}" y2="{y:.1f}" stroke="#ddd"/>')
+        parts.append(text(left - 6, y + 4, f"1e{power}", "end"))
+    for k, (name, values) in enumerate(series.items()):
+        colour = COLOURS[k % len(COLOURS)]
+        points = [(a, b) for a, b in zip(x, values, strict=True) if b > 0 and math.isfinite(b)]
+        path = " ".join(f"{at_x(a):.1f},{at_y(b):.1f}" for a, b in points)
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+        parts.append(text(left + 10 + 130 * k, top - 10, name, colour=colour))
+    parts.append(text(left + width / 2, top + height + 34, x_label, "middle"))
+    parts.append(text(8, top - 10, y_label))
+    return Picture(left + width + 20, top + height + 44, parts)
