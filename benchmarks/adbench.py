@@ -1,9 +1,9 @@
-"""The data of the ADBench suite (Šrajer, Kukelova and Fitzgibbon 2018), where they are at hand, or random ones like them.
+"""The data of the ADBench suite (Šrajer, Kukelova and Fitzgibbon 2018), or random numbers of the same shapes.
 
 The files belong to that suite and are not part of this repository. They are looked for in the folder that the variable
 `ADBENCH_DATA` names, or else in `benchmarks/data/adbench`: `gmm/`, `ba/`, `lstm/`, `hand/` as the suite has them, and
-`golden/*.npz` with results of its hand-written derivatives (`F` the value, `J` the derivative). Without them, numbers of
-the same shapes are made up, and the results are compared among the tools only.
+`golden/*.npz` with results of its hand-written derivatives (`F` the value, `J` the derivative). Without them, numbers
+are made up, and the results are compared with NumPy's and among the tools only.
 """
 
 import os

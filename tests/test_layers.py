@@ -29,7 +29,8 @@ ROWS = (
     ("backend",),
     ("api", "numpy"),
     ("optimize", "least_squares", "mcmc", "vi", "nn"),
-    ("explain", "cli"),
+    ("explain",),
+    ("cli",),
     ("__init__", "__main__"),  # the package itself: the top
 )
 APPLICATIONS = ROWS[9]

@@ -1,9 +1,9 @@
 """Are the numbers right? Speed is compared only between tools that compute the same.
 
 A function value must agree with NumPy's. A derivative must agree with the golden result of the problem if there is one;
-otherwise with the derivative along one direction that NumPy computes alone: by a complex step (exact to rounding: Squire
-and Trapp 1998), for second derivatives by differences of complex steps, and where a function takes no complex numbers by
-differences. And it must agree with every entry of the first derivative that passed.
+otherwise with the derivative along one direction that NumPy computes alone: by a complex step (exact to rounding:
+Squire and Trapp 1998), for second derivatives by differences of complex steps, and where a function takes no complex
+numbers by differences. And it must agree with every entry of the first derivative that passed.
 """
 
 from collections.abc import Callable

@@ -69,7 +69,7 @@ def main() -> int:
 
 
 def case_results(family: str, problem: str, size, found: dict, most: dict) -> dict:
-    """Return what was measured of one case: the time that counts (the shortest), the median, builds, memory, failures."""
+    """Return what was measured of one case: the time that counts (the shortest), the median, and the rest."""
     case = case_name(problem, size)
     mine = {entry: times for (of, entry), times in found["samples"].items() if of == case}
     return {

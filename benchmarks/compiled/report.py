@@ -5,7 +5,7 @@ from pathlib import Path
 from report import line, plain
 
 from compiled.families import FAMILIES
-from compiled.goals import ADBENCH, ratio
+from compiled.goals import ADBENCH, Figure, build, microseconds, ratio
 from compiled.growth import ENTRIES
 
 LOOP_COLUMNS = (
@@ -72,19 +72,16 @@ def label(entry: str, titles: dict) -> str:
     return "by hand (Numba)" if name == "numba" else titles[name]
 
 
+def head(entry: str, titles: dict) -> str:
+    """Return the heading of a column that may be of a function (f) or of a derivative (∂f)."""
+    name, what = entry.split("/")
+    return f"f {titles[name]}" if what == "function" else f"∂f {label(entry, titles)}"
+
+
 def times(cases: dict, titles: dict) -> str:
     """Return the table of microseconds."""
     entries = [f"{name}/{what}" for what in ("function", "derivative") for name in titles]
-    marks = {"function": "f", "derivative": "∂f"}
-    return table(
-        cases,
-        {
-            f"{marks[entry.split('/')[1]]} {label(entry, titles) if 'deriv' in entry else titles[entry.split('/')[0]]}": (
-                lambda case, entry=entry: 1e6 * case["seconds"][entry] if entry in case["seconds"] else None
-            )
-            for entry in entries
-        },
-    )
+    return table(cases, {head(entry, titles): microseconds(entry) for entry in entries})
 
 
 def table(cases: dict, columns: dict) -> str:
@@ -128,40 +125,32 @@ def costs(results: dict) -> list[str]:
     cases, titles = results["cases"], {name: tool["title"] for name, tool in results["tools"].items()}
     largest = {case["problem"]: name for name, case in cases.items()}
     last = {name: cases[name] for name in largest.values()}
-    entries = [f"{name}/{what}" for what in ("function", "derivative") for name in titles if name != "numpy"]
-    marks = {"function": "f", "derivative": "∂f"}
-    heads = {entry: f"{marks[entry.split('/')[1]]} {titles[entry.split('/')[0]]}" for entry in entries}
+    entries = [f"{name}/{what}" for what in ("function", "derivative") for name in titles]
     parts = [
         "Seconds from the program to its first result (once, the compiler being warm; the largest size):",
-        table(last, {heads[entry]: (lambda case, entry=entry: case["build"].get(entry)) for entry in entries}),
+        table(last, {head(entry, titles): build(entry) for entry in entries if entry != "numpy/function"}),
     ]
     if any(case["memory"] for case in last.values()):
-        heads |= {"numpy/function": "f NumPy"}
         parts += [
             "Megabytes of a call at its peak, results included (the largest size):",
             table(
                 {name: case for name, case in last.items() if case["memory"]},
-                {
-                    heads[entry]: (lambda case, entry=entry: in_megabytes(case["memory"].get(entry)))
-                    for entry in ("numpy/function", *entries)
-                },
+                {head(entry, titles): megabytes(entry) for entry in entries},
             ),
         ]
     if results["growth"]:
         rows = {problem: {"title": problem, "fits": fits} for problem, fits in results["growth"].items()}
+        columns = {head(e, titles): (lambda row, e=e: row["fits"].get(e)) for e in ENTRIES if e in entries}
         parts += [
             "Time grows with the size n as nᵖ; p, fitted over the three largest sizes:",
-            table(
-                rows,
-                {heads.get(entry, entry): (lambda row, entry=entry: row["fits"].get(entry)) for entry in ENTRIES},
-            ),
+            table(rows, columns),
         ]
     return [*parts, "Warm start from disk: not measured, since wengert keeps no compiled code on disk yet."]
 
 
-def in_megabytes(count: int | None) -> float | None:
-    """Return megabytes."""
-    return None if count is None else count / 1e6
+def megabytes(entry: str) -> Figure:
+    """Return the figure: the megabytes of a call."""
+    return lambda case: case["memory"][entry] / 1e6 if entry in case["memory"] else None
 
 
 def remarks(results: dict) -> list[str]:

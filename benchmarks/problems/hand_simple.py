@@ -1,4 +1,4 @@
-"""ADBench: an articulated hand fitted to points that correspond to its vertices; the Jacobian in the 26 pose parameters.
+"""ADBench: an articulated hand fitted to points that correspond to its vertices; the Jacobian in its 26 parameters.
 
 The pose is a global rotation (3) and translation (3), then four angles for each finger.
 """

@@ -1,7 +1,7 @@
 """CasADi: the problem as an expression graph, differentiated as such and run by CasADi's virtual machine.
 
-All arguments but the first are constants of the graph. Expressions are scalar (`SX`) unless the problem's statement says
-`SYMBOLS = "MX"`: then matrices are operands. A function is called with and returns CasADi's own matrices.
+All arguments but the first are constants of the graph. Expressions are scalar (`SX`) unless the statement of the
+problem says `SYMBOLS = "MX"`: then matrices are operands. A function takes and returns CasADi's own matrices.
 """
 
 import casadi

@@ -1,9 +1,9 @@
 """Which derivative a problem asks for, composed of a tool's operators.
 
-A problem's `DERIVATIVE` is "gradient" (unless it says otherwise), "jacobian", "hessian", "hvp" (a product of the Hessian
-with a vector: `problems.direction`), "step" (new parameters from a gradient, by the problem's `update`), "blocks" (which
-tools have to state themselves) or None. A tool that states `derivative` itself in `<problem>_<tool>.py` is taken at its
-word.
+A problem's `DERIVATIVE` is "gradient" (unless it says otherwise), "jacobian", "hessian", "hvp" (the product of the
+Hessian with a vector, `problems.direction`), "step" (new parameters from a gradient, by the problem's `update`),
+"blocks" (which tools have to state themselves) or None. A tool that states `derivative` itself in
+`<problem>_<tool>.py` is taken at its word.
 """
 
 from collections.abc import Callable

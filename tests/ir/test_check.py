@@ -173,7 +173,7 @@ WRONG = {
         lambda: loop_with(types=(COUNTER, SCALAR), outs=(COUNTER,)),
         "carried value 0 have different types: f64, i64~, i64~, i64~",
     ),
-    "loop: next": (lambda: loop_with(results=(2.0,)), "different types: f64, f64, f64~, f64"),
+    "loop: next": (lambda: loop_with(results=(2,)), "different types: f64, f64, i64~, f64"),
     "loop: end": (lambda: loop_with(outs=(vector(3),)), "different types: f64, f64, f64, f64[3]"),
     "loop: constant": (lambda: loop_with(types=(SCALAR, vector(2))), "of body is f64[2] and gets a f64"),
     "loop: stack": (
@@ -197,12 +197,12 @@ WRONG = {
         lambda: cond_with(orelse=(1,)),
         "both branches and result 0 have different types: f64~, i64~, f64~",
     ),
-    "cond: result": (lambda: cond_with(outs=(SCALAR,)), "different types: f64~, f64~, f64"),
+    "cond: result": (lambda: cond_with(outs=(TRUTH,)), "different types: f64~, f64~, bool"),
     "cond: number": (lambda: cond_with(then=()), "results of then: 0, but there must be 1"),
     "cond: operands": (lambda: cond_with(types=()), "parameters of then: 0, but there must be 1"),
     "call: operands": (lambda: call_with(types=(TRUTH,)), "of body is bool and gets a f64"),
     "call: results": (lambda: call_with(outs=()), "results: 0, but there must be 1"),
-    "call: types": (lambda: call_with(outs=(SCALAR,)), "different types: f64~, f64"),
+    "call: types": (lambda: call_with(outs=(TRUTH,)), "different types: f64~, bool"),
     "call: name": (lambda: call_with(name=3), "the name must be a text"),
 }
 

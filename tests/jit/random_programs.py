@@ -25,6 +25,8 @@ HEAD = '''import math
 
 import numpy as np
 
+import wengert as wg
+
 
 def clipped(u, v):
     if u > v:
@@ -187,7 +189,7 @@ def statements(draw: Any, names: Names, depth: int) -> list[str]:
     if kind == "float":
         return [draw(st.sampled_from([f"{s} = {x}", f"{s} = np.tanh({s} + {x})", f"{s} *= 0.9", f"s, t = t, {x}"]))]
     if kind == "integer":
-        return [draw(st.sampled_from([f"{c} = ({i}) % 9", f"{c} += 1", f"{c} = int(3 * np.sin({x}))", "c, d = d, c"]))]
+        return [draw(st.sampled_from([f"{c} = ({i}) % 9", f"{c} += 1", f"{c} = int(wg.stop_gradient(3 * np.sin({x})))", "c, d = d, c"]))]
     if kind == "write":
         return [
             draw(

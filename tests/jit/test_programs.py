@@ -54,9 +54,9 @@ def reduced(p: Program, args: tuple) -> Any:
         result = p.f(*whole)
         total = 0.0
         for y in tree.leaves((result, [whole[k] for k in p.wrt])):
-            if hasattr(y, "dtype") and y.dtype.kind == "f":
-                total = total + np.sum(np.asarray(y) * np.cos(np.arange(1.0, np.size(y) + 1)).reshape(np.shape(y)))
-            elif isinstance(y, float):
+            if np.shape(y) and y.dtype.kind == "f":
+                total = total + np.sum(y * np.cos(np.arange(1.0, np.size(y) + 1)).reshape(np.shape(y)))
+            elif isinstance(y, float) or (hasattr(y, "dtype") and y.dtype.kind == "f"):
                 total = total + y
         return total
 

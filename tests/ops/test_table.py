@@ -23,7 +23,7 @@ import wengert as wg
 from wengert.box.functions.matrix_functions import Scalar
 from wengert.box.functions.quadrature import Integrand
 from wengert.modes.batch import BatchTrace
-from wengert.ops.derive import Elementwise, General, Linear, Multilinear, Zero
+from wengert.ops.derive import Control, Elementwise, General, Linear, Multilinear, Zero
 from wengert.ops.index import ARRAY
 from wengert.ops.op import TABLE, Op, Traced
 
@@ -93,6 +93,13 @@ EXAMPLES: dict[str, list[Call]] = {
     },
     "floor_divide": [call(P, Q), call(M, P)],
     "round": [call(M), call(M, decimals=1)],
+    **{name: [call(I, I[::-1]), call(I, 1)] for name in ["left_shift", "right_shift"]},
+    **{name: [call(I, I[::-1]), call(MASK, True)] for name in ["bitwise_and", "bitwise_or", "bitwise_xor"]},
+    "invert": [call(I), call(MASK)],
+    "size": [call(M, axis=1)],
+    "iota": [call(n=3)],
+    "true_positions": [call(MASK)],
+    "require": [call(True, error="ValueError", message="it must be so")],
     "as_integer": [call(M, dtype=np.dtype(np.int64)), call(M, dtype=np.dtype(bool))],
     "any": [call(M, axis=(0,)), call(M, axis=(0, 1))],
     "all": [call(M, axis=(1,)), call(M, axis=(0, 1))],
@@ -300,6 +307,12 @@ EXAMPLES: dict[str, list[Call]] = {
         call(M, [0, 1], patterns=((slice(None), ARRAY, 0),), shape=(2, 3, 1), before=lambda m: m[:, :2]),
         call(N[:2], [0, 1], [3, 3], patterns=((ARRAY, slice(0, 2), ARRAY),), shape=(2, 3, 4)),
     ],
+    "add_at": [
+        call(V, 0.5, pattern=(1,)),
+        call(M, V, pattern=(slice(None), slice(0, 3))),
+        call(V, P, I, pattern=(ARRAY,)),
+        call(M, P, I, pattern=(1, ARRAY)),
+    ],
     "store": [
         call(V, 0.5, pattern=(1,)),
         call(M, V, pattern=(0,)),
@@ -449,6 +462,8 @@ WITHOUT_BATCH_RULE = {
     "factors": "LAPACK factorises one matrix; for stacks there is another way to solve",
     "integral": "SciPy's adaptive quadrature finds its points for one example",
     "observe": "asks a function of the caller's, of which nothing is known",
+    "iota": "it has no operands",
+    "true_positions": "how many there are differs between examples",
     "roots": "NumPy finds the roots of one polynomial at a time",
     "are_simple": "NumPy evaluates one polynomial at a time",
 }
@@ -467,14 +482,14 @@ WITHOUT_PARTIAL = {
 }
 """Operands in which an op that is differentiable in others has no derivative, and why."""
 
-NAMES = sorted(TABLE)
-CALLS = [pytest.param(name, c, id=f"{name}-{k}") for name in sorted(EXAMPLES) for k, c in enumerate(EXAMPLES[name])]
-SMOOTH = [p for p in CALLS if not isinstance(TABLE[p.values[0]], Zero)]
-CONSTANT = [p for p in CALLS if isinstance(TABLE[p.values[0]], Zero)]
-
-
 def floats(c: Call) -> list[int]:
     return [k for k, a in enumerate(c.args) if np.asarray(a).dtype.kind == "f"]
+
+
+NAMES = sorted(name for name, op in TABLE.items() if not isinstance(op, Control))  # those: tests/control
+CALLS = [pytest.param(name, c, id=f"{name}-{k}") for name in sorted(EXAMPLES) for k, c in enumerate(EXAMPLES[name])]
+SMOOTH = [p for p in CALLS if not isinstance(TABLE[p.values[0]], Zero)]
+CONSTANT = [p for p in CALLS if isinstance(TABLE[p.values[0]], Zero) and floats(p.values[1])]
 
 
 def as_function(name: str, c: Call) -> tuple[Callable, list]:

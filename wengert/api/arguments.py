@@ -59,7 +59,21 @@ class Prepared:
             self.leaves, self.in_structure = tree.flatten(chosen)
         for k, leaf in enumerate(self.leaves):
             if leaf.__class__ is not float:
-                _check_input(leaf, self, k)
+                self._check_input(leaf, k)
+
+    def _check_input(self, leaf: Any, k: int) -> None:
+        try:
+            dtype = dtype_of(leaf)
+            known = is_inexact(dtype)
+        except (TypeError, ValueError, AttributeError):
+            dtype, known = None, False
+        if known:
+            return
+        shared = shared_array(leaf) if dtype is None else None
+        if shared is None:
+            _refuse_input(leaf, dtype, self, k)
+        self.leaves[k] = shared
+        self._check_input(shared, k)
 
     def restricted(self, chosen: Any) -> Any:
         """The user's function of the differentiated arguments only."""
@@ -181,14 +195,7 @@ def _name_of_leaf(prepared: Prepared, k: int) -> str:
     return f"argument {prepared.argnums}{tree.paths(container)[k]}"
 
 
-def _check_input(leaf: Any, prepared: Prepared, k: int) -> None:
-    try:
-        dtype = dtype_of(leaf)
-        known = is_inexact(dtype)
-    except (TypeError, ValueError):
-        dtype, known = None, False
-    if known:
-        return
+def _refuse_input(leaf: Any, dtype: Any, prepared: Prepared, k: int) -> None:
     where = _name_of_leaf(prepared, k)
     if dtype is None or dtype.kind not in "iub":
         raise NotDifferentiableInputError(
@@ -258,6 +265,18 @@ def fit_to(x: Any, aval: Aval, what: str) -> Any:
             remedy=f"pass {what} of type {aval.dtype}",
         )
     return astype(x if hasattr(x, "dtype") else np.asarray(x), dtype=aval.dtype)
+
+
+def shared_array(x: Any) -> np.ndarray | None:
+    """An array of a library that speaks DLPack and not NumPy's protocols, in its own memory; `None` for all else."""
+    if not hasattr(x, "__dlpack__") or hasattr(x, "__array_ufunc__"):
+        return None
+    if getattr(x, "requires_grad", False):
+        x = x.detach()  # PyTorch does not hand out what it differentiates itself
+    try:
+        return np.from_dlpack(x)
+    except (BufferError, RuntimeError, TypeError, ValueError):  # not in the CPU's memory
+        return None
 
 
 def demand_complex(leaves: Sequence[Any], what: str) -> None:

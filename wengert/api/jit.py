@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from wengert import tree
+from wengert.api.arguments import shared_array
 from wengert.backend.execute import native, optimised
 from wengert.backend.python import python_source
 from wengert.box.box import Box
@@ -108,6 +110,11 @@ class Jitted:
         return self if instance is None else MethodType(self, instance)
 
     def __reduce__(self) -> Any:
+        found: Any = sys.modules.get(self.__module__)
+        for part in self.__qualname__.split("."):
+            found = getattr(found, part, None)
+        if found is self:  # a decorated function: its name means this, not what was decorated
+            return self.__qualname__
         return _made, (self._f, self._static_argnums, tuple(self._static_argnames), self._fallback)
 
     def __repr__(self) -> str:
@@ -180,6 +187,10 @@ class Jitted:
         else:
             static = ()
         everything, structure = tree.flatten((args, kwargs))
+        for k, x in enumerate(everything):
+            if not _is_data(x) and hasattr(x, "__dlpack__"):
+                shared = shared_array(x)
+                everything[k] = x if shared is None else shared
         places = [k for k, x in enumerate(everything) if _is_data(x)]
         leaves = [everything[k] for k in places]
         others = [(k, x) for k, x in enumerate(everything) if not _is_data(x)]

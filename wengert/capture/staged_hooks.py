@@ -27,7 +27,7 @@ from wengert.capture.iteration import Items, staged_enumerate, staged_range, sta
 from wengert.capture.session import current
 from wengert.capture.stage import StagingError, is_symbolic, stages, truth
 from wengert.ir.infer import Found
-from wengert.ir.symbol import known
+from wengert.ir.symbol import Sym, known
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index, split_index
@@ -61,6 +61,8 @@ def number(x: Any, dtype: Any) -> Any:
     if shape_of(x):
         x = s.reshape(x, shape=())
     op = s.astype if np.dtype(dtype).kind in "fc" else s.as_integer
+    if x.__class__ is not Sym:  # of a transformation inside the program
+        return op(x, dtype=np.dtype(dtype))
     (y,) = running.state.capture.emit(op, (x,), {"dtype": np.dtype(dtype)}, [Found((), np.dtype(dtype), True)])
     if np.dtype(dtype).kind == "i" and x.__class__ is y.__class__:
         y.tangent = x.tangent if dtype_of(x).kind in "iu" else None

@@ -70,7 +70,9 @@ def _derivative(call: point.Call) -> tuple[Callable, str]:
     return jacobian(call.function, argnums=argnums), "jacobian"
 
 
-def _measured(call: point.Call, columns: dict[str, Callable], options: argparse.Namespace, bar: Progress) -> dict[str, float]:
+def _measured(
+    call: point.Call, columns: dict[str, Callable], options: argparse.Namespace, bar: Progress
+) -> dict[str, float]:
     calls = {name: partial(g, *call.args, **call.kwargs) for name, g in columns.items()}
     for g in calls.values():
         g()  # what is done once (instrumentation) is not counted

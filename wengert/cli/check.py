@@ -75,7 +75,9 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     return 1 if any(o.status == FAILED for o in outcomes) else 0
 
 
-def _checked(name: str, function: Callable, options: argparse.Namespace, modes: tuple[str, ...], alone: bool) -> Outcome:
+def _checked(
+    name: str, function: Callable, options: argparse.Namespace, modes: tuple[str, ...], alone: bool
+) -> Outcome:
     positional, named = point.given(options.at, options.arg)
     mine = _belonging(name, function, named, alone)
     rng = np.random.default_rng(options.seed)
@@ -104,7 +106,9 @@ def _outcome(call: point.Call, where: str, given: bool, options: argparse.Namesp
             value = call.function(*call.args, **call.kwargs)
     except Exception as error:
         status = FAILED if given else SKIPPED
-        return Outcome(name, status, f"the function itself raises {type(error).__name__}: {error}{place_of(error)}", where)
+        return Outcome(
+            name, status, f"the function itself raises {type(error).__name__}: {error}{place_of(error)}", where
+        )
     if not point.has_floats(value):
         return Outcome(name, SKIPPED, f"returns {type(value).__name__}, which has no derivative", where)
     if not all(np.all(np.isfinite(leaf)) for leaf in tree.leaves(value) if is_inexact(dtype_of(leaf))):

@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print the findings; code 1 if a trial fails."""
-    findings = {
+    findings: dict[str, dict[str, Any]] = {
         "versions": {"python": platform.python_version(), **{name: version_of(name) for name in REQUIRED}},
         "optional": {name: version_of(name) for name in OPTIONAL},
         "system": {"platform": platform.platform(), "machine": platform.machine(), "executable": sys.executable},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -54,10 +55,12 @@ def plain(x: Any) -> Any:
     return {path.lstrip("."): plain(leaf) for path, leaf in zip(tree.paths(x), leaves, strict=True)}
 
 
-def table(rows: list[tuple[str, ...]], right: frozenset[int] = frozenset()) -> list[str]:
+def table(rows: Sequence[tuple[str, ...]], right: frozenset[int] = frozenset()) -> list[str]:
     """Rows in columns; `right` says which are set to the right."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return [
-        "  ".join(c.rjust(w) if k in right else c.ljust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))).rstrip()
+        "  ".join(
+            c.rjust(w) if k in right else c.ljust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
         for row in rows
     ]

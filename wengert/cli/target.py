@@ -25,7 +25,7 @@ def split(target: str) -> tuple[str, str]:
 
 
 def load_module(where: str) -> ModuleType:
-    """The module at a path or of a dotted name. Its own folder is searched for what it imports, as `python file` does."""
+    """The module at a path or of a dotted name. A file finds its neighbours, as by `python file`."""
     if where.endswith(".py") or "/" in where or "\\" in where:
         return _from_file(Path(where))
     if "" not in sys.path:
@@ -36,7 +36,9 @@ def load_module(where: str) -> ModuleType:
         if error.name is None or not where.startswith(error.name):
             raise _failed(where, error) from error
         near = Path(where.replace(".", "/") + ".py")
-        remedy = f"write {near} if you mean the file" if near.exists() else "write the path of a file, such as model.py:f"
+        remedy = (
+            f"write {near} if you mean the file" if near.exists() else "write the path of a file, such as model.py:f"
+        )
         raise UsageError(f"there is no module {where}", remedy=remedy) from error
     except Exception as error:
         raise _failed(where, error) from error
@@ -110,8 +112,8 @@ def load(target: str) -> tuple[str, Callable]:
         if not hasattr(found, part):
             choices = [n for n in vars(found) if not n.startswith("_")] if hasattr(found, "__dict__") else []
             near = get_close_matches(part, choices, 1)
-            known = ", ".join(functions_of(module)) or "no function"
-            remedy = f"did you mean {where}:{near[0]}?" if near else f"it defines {known}"
+            defined = ", ".join(functions_of(module)) or "no function"
+            remedy = f"did you mean {where}:{near[0]}?" if near else f"it defines {defined}"
             raise UsageError(f"{where} has no {part}", remedy=remedy)
         found = getattr(found, part)
     if not callable(found):

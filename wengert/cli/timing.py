@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import repeat
 from time import perf_counter
 
 
-def shortest(functions: dict[str, Callable], seconds: float, rounds: int, step: Callable[[str], None]) -> dict[str, float]:
+def shortest(
+    functions: Mapping[str, Callable], seconds: float, rounds: int, step: Callable[[str], None]
+) -> dict[str, float]:
     """The seconds per call of each function. A sample lasts `seconds` at least; `step` is told what is measured."""
     calls = dict.fromkeys(functions, 1)
     best = dict.fromkeys(functions, float("inf"))

@@ -33,7 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tangent", action="append", default=[], metavar="VALUE",
         help="the tangent of an input, one for each: adds the forward trace",
     )  # fmt: skip
-    parser.add_argument("--adjoint", action="store_true", help="add the reverse trace, from the adjoint 1 of the results")
+    parser.add_argument(
+        "--adjoint", action="store_true", help="add the reverse trace, from the adjoint 1 of the results"
+    )
     parser.add_argument("--rows", type=int, metavar="N", help="leave out the middle of a list longer than N")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how the table is written (default: text)")
     parser.add_argument("--graph", metavar="FILE.svg", help="write the computational graph, too")
@@ -70,7 +72,12 @@ def as_data(found: Trace) -> dict[str, Any]:
     """The list for JSON."""
     rows = []
     for row in found.rows:
-        entry = {"name": row.name, "operation": row.operation, "operands": plain(row.operands), "value": plain(row.value)}
+        entry = {
+            "name": row.name,
+            "operation": row.operation,
+            "operands": plain(row.operands),
+            "value": plain(row.value),
+        }
         if row.place is not None:
             entry |= {"line": getattr(row.place, "line", None)}
         if row.tangent is not None:

@@ -25,11 +25,12 @@ from wengert.control.blocks import (
     unpadded,
     with_lengths,
 )
+from wengert.control.examples import may_fail, one_by_one
 from wengert.control.loop import unwrapped
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found
 from wengert.ir.interpret import run
-from wengert.ir.node import Block, Dyn, Var
+from wengert.ir.node import Block, Dyn, Type, Var
 from wengert.modes.dual import Dual, DualTrace, push
 from wengert.modes.tape import Tape, TapeTrace
 from wengert.ops.derive import Control, Unmapped
@@ -171,6 +172,9 @@ def _backward(
 def _batch(args: Any, mapped: Any, params: dict) -> Any:
     n = batch_size(args, mapped)
     then, orelse = params["then"], params["orelse"]
+    if mapped[0] and may_fail(then, orelse):
+        types = [Type((), np.dtype(bool)), *[p.type for p in then.params]]
+        return one_by_one(cond, args, mapped, types, params, n)
     found = [batched(block, mapped[1:], n)[1] for block in (then, orelse)]
     want = [mapped[0] or a or b for a, b in zip(*found, strict=True)]
     blocks = [batched(block, mapped[1:], n, want)[0] for block in (then, orelse)]

@@ -28,6 +28,7 @@ from wengert.control.blocks import (
     with_lengths,
 )
 from wengert.control.remat import recomputed
+from wengert.control.examples import one_by_one
 from wengert.errors import ConcretizationError
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found, found
@@ -298,10 +299,13 @@ def expanded(x: Any, n: int) -> Any:
 
 def _batch(args: Any, mapped: Any, params: dict) -> Any:
     body, carried = params["body"], params["carried"]
+    if mapped[0] and len(body.results) == carried:
+        types = [p.type for p in body.params]
+        return one_by_one(loop, args, mapped, types, params, batch_size(args, mapped))
     if mapped[0]:
         raise ConcretizationError(
-            "the number of iterations differs between the examples of a batch",
-            remedy="loop to the largest number, and use np.where for examples that have ended",
+            "reverse mode inside a batch, through a loop whose number of iterations differs between the examples",
+            remedy="take the gradient of the whole batch (vmap inside grad), or loop over the examples",
         )
     n = batch_size(args, mapped)
     block, stacked, outs = batched_body(body, 1, carried, mapped[1:], n)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.control.blocks import batch_size, batched, block_of
+from wengert.control.examples import may_fail, one_by_one
 from wengert.control.loop import (
     Reverse,
     batched_body,
@@ -103,6 +104,8 @@ def _batch(args: Any, mapped: Any, params: dict) -> Any:
                 "reverse mode inside a batch, through a while loop whose number of rounds differs between the examples",
                 remedy="take the gradient of the whole batch (vmap inside grad), or loop over the examples",
             )
+        if may_fail(body, test):
+            return one_by_one(while_, args, mapped, [p.type for p in body.params], params, n)
         stacked = [True] * carried
         block, stacked, outs = batched_body(body, 0, carried, [*stacked, *mapped[carried:]], n)
         tested = batched(test, [*stacked, *mapped[carried:]], n, [True])[0]

@@ -130,8 +130,8 @@ def symbolic(f: Callable, *args: Any) -> Symbolic:
         A `Symbolic`: `.expression`, `.derivative`, `.simplified`, and `.function(*args)`, `.gradient(*args)`, which
         compute with NumPy.
 
-    Raises `NoClosedFormError` if the program decides by a symbol or does what has no closed form. Needs SymPy: the extra
-    `symbolic`. Cost: expressions can grow exponentially with the program (`wg.expression_swell`).
+    Raises `NoClosedFormError` if the program decides by a symbol or does what has no closed form. Needs SymPy: the
+    extra `symbolic`. Cost: expressions can grow exponentially with the program (`wg.expression_swell`).
 
     >>> import numpy as np, wengert as wg
     >>> s = wg.symbolic(lambda x: x * np.sin(x), 1.0)

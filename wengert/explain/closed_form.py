@@ -2,8 +2,8 @@
 
 A `Closed` box holds an object array of SymPy expressions. Elementary functions are looked up in a table of SymPy's;
 structural ops (sums, products of matrices, indexing) compute on object arrays as they are. Since it is a mode as all
-others, derivatives may be taken of what it holds: reverse mode over `Closed` values gives a gradient in symbols, and over
-numbers of fifty digits a gradient to fifty digits.
+others, derivatives may be taken of what it holds: reverse mode over `Closed` values gives a gradient in symbols, and
+over numbers of fifty digits a gradient to fifty digits.
 
 What decides by a symbol (`if x > 0`) has no closed form and raises; by a number it decides.
 """
@@ -121,12 +121,11 @@ class ClosedTrace(Trace):
             dtype = _BOOL if op.name in _CONDITIONS else _FLOAT
         elif op.name in _AS_IT_IS:
             y, dtype = values[0], args[0].dtype
-        elif op.name in _MATRICES:
-            y, dtype = _MATRICES[op.name](*values, **params), _FLOAT
+        elif op.name in _WHOLE:
+            y, dtype = _WHOLE[op.name](*values, **params), _FLOAT
         elif isinstance(op, (Linear, Multilinear)) and not isinstance(op, (Elementwise, General)):
-            y, dtype = op.impl(*self._structured(op, args, values), **params), args[0].dtype if isinstance(
-                args[0], Closed
-            ) else _FLOAT  # fmt: skip
+            y = op.impl(*self._structured(op, args, values), **params)
+            dtype = args[0].dtype if isinstance(args[0], Closed) else _FLOAT
         else:
             raise NoClosedFormError(
                 f"{op.name} has no closed form that SymPy knows",
@@ -135,9 +134,14 @@ class ClosedTrace(Trace):
         return self.box(y, dtype)
 
     def _structured(self, op: Op, args: tuple, values: list[Any]) -> list[Any]:
-        """Operands of a structural op: indices stay integers."""
-        return [v if isinstance(a, Closed) or op.name not in ("index", "store", "add_at") or k < _DATA[op.name] else a
-                for k, (a, v) in enumerate(zip(args, values, strict=True))]  # fmt: skip
+        """Operands of a structural op: indices stay integers, and what is written into one place is no array."""
+        data = _DATA.get(op.name)
+        if data is None:
+            return values
+        found = [v if k < data else a for k, (a, v) in enumerate(zip(args, values, strict=True))]
+        if data == 2 and not found[1].shape:
+            found[1] = found[1][()]
+        return found
 
     def box(self, y: Any, dtype: np.dtype) -> Closed:
         return Closed(self, y if isinstance(y, np.ndarray) else _lone(y), dtype)
@@ -283,21 +287,29 @@ def _matrix(function: Callable[[Any], Any]) -> Callable[..., Any]:
     return of_array
 
 
-_MATRICES: dict[str, Callable] = {
+_WHOLE: dict[str, Callable] = {
     "det": _matrix(lambda a: a.det()),
     "inv": _matrix(lambda a: a.inv()),
     "solve": _matrix(lambda a, b: a.LUsolve(b)),
-    "prod": lambda x, axis=None, keepdims=False: np.prod(x, axis=axis, keepdims=keepdims),
-    "max": lambda x, axis=None, keepdims=False: _extreme("Max", x, axis, keepdims),
-    "min": lambda x, axis=None, keepdims=False: _extreme("Min", x, axis, keepdims),
+    "prod": lambda x, axis=None: np.prod(x, axis=axis),
+    "cumprod": lambda x, axis=None: np.cumprod(x, axis=axis),
+    "max": lambda x, axis=None: _extreme("Max", x, axis),
+    "min": lambda x, axis=None: _extreme("Min", x, axis),
+    "norm": lambda x, axis=None: _each("sqrt", np.sum(x * x, axis=axis)),
+    "logsumexp": lambda x, axis=None: _each("log", np.sum(_each("exp", x), axis=axis)),
+    "softmax": lambda x, axis=None: _each("exp", x) / np.sum(_each("exp", x), axis=axis, keepdims=True),
 }
 
 
-def _extreme(name: str, x: np.ndarray, axis: Any, keepdims: bool) -> Any:
+def _each(name: str, x: Any) -> Any:
+    return np.frompyfunc(getattr(sympy(), name), 1, 1)(x)
+
+
+def _extreme(name: str, x: np.ndarray, axis: Any) -> Any:
     choose = np.frompyfunc(getattr(sympy(), name), 2, 1)
-    axes = tuple(range(x.ndim)) if axis is None else axis
-    for k in sorted([a % x.ndim for a in np.atleast_1d(axes)], reverse=True):
-        x = choose.reduce(x, axis=k, keepdims=keepdims)
+    axes = range(x.ndim) if axis is None else [a % x.ndim for a in np.atleast_1d(axis)]
+    for k in sorted(axes, reverse=True):
+        x = choose.reduce(x, axis=k)
     return x
 
 

@@ -175,10 +175,10 @@ class Latex(Style):
         return base + (f"_{digits if len(digits) == 1 else f'{{{digits}}}'}" if digits else "")
 
     def number(self, text: str) -> str:
-        if "e" in text:
-            mantissa, exponent = text.split("e")
-            return rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
-        return text.replace("∞", r"\infty").replace("nan", r"\mathrm{nan}")
+        if text in ("True", "False", "nan"):
+            return rf"\mathrm{{{text}}}"
+        text = re.sub(r"e([+-]\d+)", lambda found: rf" \cdot 10^{{{int(found[1])}}}", text)
+        return text.replace("∞", r"\infty")
 
     def word(self, name: str) -> str:
         if name in _LATEX_SYMBOLS:

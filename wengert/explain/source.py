@@ -2,8 +2,8 @@
 
 The function is captured as for `jit`, and the Python backend writes the program (`backend/python/`). What is added here
 are names. While the function is captured, its frames are looked at line by line: a value that a variable holds is
-called as the variable. A watch (`modes/watching.py`) hands the names on: the tangent of `y` becomes `y_dot`, and the reverse
-sweep comes by every value with its cotangent, which becomes `y_bar`.
+called as the variable. A watch (`modes/watching.py`) hands the names on: the tangent of `y` becomes `y_dot`, and the
+reverse sweep comes by every value with its cotangent, which becomes `y_bar`.
 """
 
 from __future__ import annotations

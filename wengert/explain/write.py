@@ -56,7 +56,7 @@ def explain(f: Callable, *args: Any, path: str | Path | None = None, open: bool 
     Returns:
         The path of the page.
 
-    Cost: about a millisecond for each operation, and the memory of all intermediate values.
+    Cost: about two milliseconds for each operation, and the memory of all intermediate values.
 
     >>> import numpy as np
     >>> page = explain(lambda x: np.sin(x) * x, 1.0)

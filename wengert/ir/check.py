@@ -140,7 +140,7 @@ class _Check:
 
     def same(self, what: str, types: Sequence[Type]) -> None:
         self.expect(
-            all(covers(a, b) for a in types for b in types),
+            all(covers(a, b, weakly=True) for a in types for b in types),
             lambda: f"{what} have different types: {', '.join(map(repr, types))}",
         )
 
@@ -156,7 +156,7 @@ class _Check:
         self.count(f"parameters of {what}", len(block.params), len(args))
         for param, arg in zip(block.params, args, strict=True):
             self.expect(
-                covers(param.type, arg.type),
+                covers(param.type, arg.type, weakly=True),
                 lambda p=param, a=arg: f"{self.name(p)} of {what} is {p.type} and gets a {a.type}",  # type: ignore[misc]
             )
 
@@ -169,7 +169,7 @@ class _Check:
         for out, y in zip(outs, ys, strict=True):
             wanted = Type((length, *y.type.shape), y.type.dtype)
             self.expect(
-                covers(out.type, wanted), lambda o=out, w=wanted: f"{self.name(o)} is {o.type}, but it stacks up a {w}"  # type: ignore[misc]
+                covers(out.type, wanted, weakly=True), lambda o=out, w=wanted: f"{self.name(o)} is {o.type}, but it stacks up a {w}"  # type: ignore[misc]
             )  # fmt: skip
 
     def is_count(self, carried: Any, most: int) -> None:
@@ -279,8 +279,11 @@ class _Contradiction(Exception):
     pass
 
 
-def covers(declared: Type, found: Type) -> bool:
+def covers(declared: Type, found: Type, *, weakly: bool = False) -> bool:
     """Whether a value of type `found` may be one of type `declared`: nothing contradicts it.
+
+    Where values only pass in and out of blocks, `weakly`, it does not matter whether they are weak: that counted when
+    the types of results were inferred.
 
     >>> f64 = np.dtype(float)
     >>> covers(Type((Dyn(5),), f64), Type((3,), f64)), covers(Type((2,), f64), Type((3,), f64))
@@ -288,7 +291,7 @@ def covers(declared: Type, found: Type) -> bool:
     """
     return (
         declared.dtype == found.dtype
-        and declared.weak == found.weak
+        and (weakly or declared.weak == found.weak)
         and len(declared.shape) == len(found.shape)
         and all(_may_be(n, m) for n, m in zip(declared.shape, found.shape, strict=True))
     )

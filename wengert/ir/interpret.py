@@ -11,7 +11,7 @@ from typing import Any
 
 from wengert.box.writing import running
 from wengert.ir.node import Block, Const, map_refs
-from wengert.ops.op import Op, call
+from wengert.ops.op import Op, Traced, call
 
 
 def run(block: Block, args: Sequence[Any]) -> list[Any]:
@@ -31,7 +31,10 @@ def run(block: Block, args: Sequence[Any]) -> list[Any]:
                 params = map_refs(params, lambda ref: sizes[ref.k])  # noqa: B023
             state.source = node.source
             args = [value(a) for a in node.args]
-            y = call(node.op, *args, **params) if args else _without_operands(node.op, params)
+            if args and ((not node.sizes and node.outs) or any(isinstance(a, Traced) for a in args)):
+                y = call(node.op, *args, **params)
+            else:
+                y = _with_parameters(node.op, args, params)
             if len(node.outs) == 1 and y.__class__ is not tuple:
                 values[node.outs[0]] = y
             else:
@@ -41,8 +44,9 @@ def run(block: Block, args: Sequence[Any]) -> list[Any]:
     return [value(r) for r in block.results]
 
 
-def _without_operands(op: Op, params: dict) -> Any:
-    """An op whose operands are all in its parameters, where the door does not look for traced values."""
+def _with_parameters(op: Op, args: Sequence[Any], params: dict) -> Any:
+    """An op that may have traced values among its parameters only, where the door does not look for them; or an effect,
+    which belongs to the block that is being captured even if it is about nothing but constants."""
     if running.state.capture is not None:
-        return running.state.capture.process(op, (), params)
-    return op.impl(**params)
+        return running.state.capture.process(op, tuple(args), params)
+    return op.impl(*args, **params)

@@ -81,7 +81,7 @@ class BatchTrace(Trace):
             y = self._one_by_one(op, values, mapped, params)
         if y.__class__ is tuple:
             return tuple([part.value if part.__class__ is Unmapped else Batch(self, part) for part in y])
-        return Batch(self, y)
+        return y.value if y.__class__ is Unmapped else Batch(self, y)
 
     def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
         capture = running.state.capture

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ops.derive import zero
+from wengert.ops.derive import Unmapped, zero
 from wengert.types import shape_of
 
 size = zero(
-    "size", lambda x, axis: shape_of(x)[axis], batch=lambda args, mapped, params: size(args[0], axis=params["axis"] + 1)
+    "size",
+    lambda x, axis: shape_of(x)[axis],
+    batch=lambda args, mapped, params: Unmapped(size(args[0], axis=params["axis"] + 1)),
 )
 """The length of an axis."""
 

@@ -5,6 +5,8 @@ import math
 import numpy as np
 from jit.programs import positive, program, random, values
 
+import wengert as wg
+
 
 @program(random(9))
 def continue_in_loop(x):
@@ -231,7 +233,8 @@ def logic(x, y):
 @program(0.7, -1.3, wrt=(0, 1))
 def builtin_functions(x, y):
     s = max(x, y) * min(x, y, 0.5) + abs(y) + pow(x, 3) + sum([x, y, x * y])
-    k = int(10 * x) + round(y) + len([x, y]) + math.floor(x) + math.ceil(y)
+    u, v = wg.stop_gradient(x), wg.stop_gradient(y)
+    k = int(10 * u) + round(v) + len([x, y]) + math.floor(u) + math.ceil(v)
     return s * k + float(k) + s**2
 
 

@@ -220,7 +220,8 @@
     if (reveal && current >= 0) {
       bringIntoView(current);
       const line = lineElements[rows[current].line];
-      if (line && line.scrollIntoView && data.sources.length) keepVisible($("source"), line);
+      if (line) keepVisible($("source"), line);
+      showNode(nodes[rows[current].node]);
     }
     render();
   };
@@ -228,6 +229,11 @@
     const top = element.offsetTop, bottom = top + element.offsetHeight;
     if (top < box.scrollTop) box.scrollTop = top - 20;
     else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight + 20;
+  };
+  const showNode = (node) => {
+    const box = $("graph"), inside = box.getBoundingClientRect(), own = node.getBoundingClientRect();
+    if (own.left < inside.left || own.right > inside.right) box.scrollLeft += (own.left + own.right - inside.left - inside.right) / 2;
+    if (own.top < inside.top || own.bottom > inside.bottom) box.scrollTop += (own.top + own.bottom - inside.top - inside.bottom) / 2;
   };
   const stop = () => { clearInterval(state.playing); state.playing = 0; body.classList.remove("playing"); $("play").setAttribute("aria-label", "Play"); };
   const play = () => {
@@ -301,7 +307,7 @@
     node.setAttribute("role", "button");
     node.addEventListener("mouseenter", () => light(rowsOfNode[k]));
     node.addEventListener("mouseleave", () => light(null));
-    node.addEventListener("click", () => { const last = rowsOfNode[k].at(-1); if (rowsOfNode[k].length > 1) bringIntoView(rowsOfNode[k][0]); choose(last === state.chosen ? -1 : last); });
+    node.addEventListener("click", () => { const last = rowsOfNode[k].at(-1); bringIntoView(last); choose(last === state.chosen ? -1 : last); });
   });
   addEventListener("resize", () => { showRows(); });
 
@@ -330,4 +336,5 @@
   if (wanted.has("theme")) document.documentElement.dataset.theme = wanted.get("theme");
   if (wanted.has("row")) follow(Math.max(0, Math.min(rows.length - 1, +wanted.get("row"))));
   go(wanted.has("time") ? +wanted.get("time") : end());
+  if (state.chosen >= 0) { bringIntoView(state.chosen); showNode(nodes[rows[state.chosen].node]); showRows(); }
 })();
