@@ -14,7 +14,7 @@ READY := $(VENV)/.ready
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  variables: PYTHON=$(PYTHON)  JOBS=$(JOBS) (test processes)  ARGS= (more arguments for pytest)"
+	@echo "  variables: PYTHON=$(PYTHON)  JOBS=$(JOBS) (test processes)  ARGS= (more arguments for pytest or the benchmarks)"
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=/path/to/python" if sys.version_info < (3, 11) else 0)'
@@ -42,7 +42,7 @@ format: $(READY) ## let ruff mend and format the source
 	$(BIN)/ruff format .
 
 bench: $(READY) ## benchmarks, side by side with other packages (which get a venv of their own)
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py $(ARGS)
 
 clean: ## remove everything that the other targets made
 	rm -rf $(VENV) .venv-* benchmarks/.venv* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

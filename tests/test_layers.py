@@ -28,7 +28,7 @@ ROWS = (
     ("passes",),
     ("backend",),
     ("api", "numpy"),
-    ("optimize", "least_squares", "mcmc", "vi", "nn"),
+    ("optimize", "least_squares", "mcmc", "vi", "nn", "interop"),
     ("explain",),
     ("cli",),
     ("__init__", "__main__"),  # the package itself: the top

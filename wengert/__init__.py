@@ -21,22 +21,34 @@ from wengert.api.subgradient import subgradient
 from wengert.api.vmap import vmap
 from wengert.api.wirtinger import wirtinger
 from wengert.box.functions.statistics import logsumexp
+from wengert.explain.algebra import symbolic
+from wengert.explain.nans import debug_nans
+from wengert.explain.profile import profile
+from wengert.explain.source import source
+from wengert.explain.swell import expression_swell
 from wengert.explain.trace import trace
+from wengert.explain.ways import compare_ways
 from wengert.explain.write import explain
+from wengert.interop.jax import to_jax
+from wengert.interop.scipy import to_scipy
+from wengert.interop.torch import to_torch
 
 __version__ = "0.1.0"
 
 __all__ = [
     "check_gradients",
+    "compare_ways",
     "curl",
     "curl_and_divergence",
     "custom_jvp",
     "custom_vjp",
+    "debug_nans",
     "derivative",
     "directional",
     "divergence",
     "errors",
     "explain",
+    "expression_swell",
     "grad",
     "grad_and_hessian",
     "grad_and_hvp",
@@ -51,8 +63,14 @@ __all__ = [
     "linearize",
     "logsumexp",
     "numerical",
+    "profile",
+    "source",
     "stop_gradient",
     "subgradient",
+    "symbolic",
+    "to_jax",
+    "to_scipy",
+    "to_torch",
     "trace",
     "value_and_grad",
     "value_and_jacobian",

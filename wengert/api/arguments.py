@@ -71,7 +71,7 @@ class Prepared:
             return
         shared = shared_array(leaf) if dtype is None else None
         if shared is None:
-            _refuse_input(leaf, dtype, self, k)
+            raise _not_differentiable(leaf, dtype, self, k)
         self.leaves[k] = shared
         self._check_input(shared, k)
 
@@ -195,15 +195,15 @@ def _name_of_leaf(prepared: Prepared, k: int) -> str:
     return f"argument {prepared.argnums}{tree.paths(container)[k]}"
 
 
-def _refuse_input(leaf: Any, dtype: Any, prepared: Prepared, k: int) -> None:
+def _not_differentiable(leaf: Any, dtype: Any, prepared: Prepared, k: int) -> NotDifferentiableInputError:
     where = _name_of_leaf(prepared, k)
     if dtype is None or dtype.kind not in "iub":
-        raise NotDifferentiableInputError(
+        return NotDifferentiableInputError(
             f"{where} is a {type(leaf).__name__}, which has no derivative",
             remedy="differentiate floating-point numbers and arrays, and containers of them; choose others by argnums",
         )
     remedy = f"pass {float(leaf)!r}" if np.ndim(leaf) == 0 else "pass x.astype(float)"
-    raise NotDifferentiableInputError(
+    return NotDifferentiableInputError(
         f"{where} is of integer type {dtype}, which has no derivative",
         remedy=f"{remedy}, or choose another argument with argnums",
     )

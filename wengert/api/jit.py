@@ -30,7 +30,7 @@ from wengert.capture.program import Captured, captured
 from wengert.control.call import call as call_op
 from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
 from wengert.ir.build import type_of_value
-from wengert.ir.node import Program
+from wengert.ir.node import Block, Const, Node, Program
 from wengert.ir.show import show
 from wengert.ops.choice import choice
 from wengert.ops.op import Traced, call
@@ -66,13 +66,17 @@ class Lowered:
 
     @property
     def python(self) -> str:
-        """The program as NumPy source that runs on its own."""
-        return self.python_as(self._found.name)
-
-    def python_as(self, name: str) -> str:
-        """The same with another name for the function."""
+        """The program as NumPy source that runs on its own. Arrays that the function finds outside are arguments."""
         names = [*self._names, *[f"outer{k}" for k in range(len(self._found.inputs))]]
-        return python_source(Program(name, self.program.block), names)
+        return python_source(self.program, names)
+
+    def python_with_constants(self, name: str) -> str:
+        """The same with another name, in which arrays that the function finds outside are constants as they are now."""
+        found = self._found
+        if not found.inputs:
+            return python_source(Program(name, self.program.block), list(self._names))
+        block = with_constants(found.block, [path() for path in found.inputs])
+        return python_source(optimised(block, name), list(self._names))
 
     @property
     def llvm(self) -> str:
@@ -88,6 +92,18 @@ class Lowered:
     def report(self) -> Any:
         """How each operation was compiled: as native code, by a library, or by calling NumPy."""
         return native(self._found.block, self._found.name).report
+
+
+def with_constants(block: Block, values: Sequence[Any]) -> Block:
+    """A block with constants in place of its last parameters."""
+    n = len(block.params) - len(values)
+    known: dict[Any, Any] = {p: Const(v, p.type) for p, v in zip(block.params[n:], values, strict=True)}
+    nodes = [
+        Node(node.op, tuple([known.get(a, a) for a in node.args]), node.params, node.outs,
+             tuple([known.get(s, s) for s in node.sizes]), node.source)
+        for node in block.nodes
+    ]  # fmt: skip
+    return Block(block.params[:n], nodes, [known.get(r, r) for r in block.results])
 
 
 class Jitted:
@@ -111,10 +127,11 @@ class Jitted:
 
     def __reduce__(self) -> Any:
         found: Any = sys.modules.get(self.__module__)
-        for part in self.__qualname__.split("."):
+        name: str = getattr(self, "__qualname__", "")
+        for part in name.split("."):
             found = getattr(found, part, None)
         if found is self:  # a decorated function: its name means this, not what was decorated
-            return self.__qualname__
+            return name
         return _made, (self._f, self._static_argnums, tuple(self._static_argnames), self._fallback)
 
     def __repr__(self) -> str:

@@ -271,7 +271,7 @@ def table() -> dict[str, Callable]:
     return found
 
 
-def _matrix(function: Callable[[Any], Any]) -> Callable[..., Any]:
+def _matrix(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of one square matrix of expressions, given as an array."""
 
     def of_array(a: np.ndarray, *others: np.ndarray, **params: Any) -> Any:

@@ -63,6 +63,8 @@ class Finding:
     result: Any
     sweep: str
     given: bool = False
+    number: int = 0
+    """Which one it is: of several that a result has from its operands, the first counts."""
 
     def error(self, why: str = "") -> NonFiniteError:
         """What to raise."""
@@ -113,6 +115,7 @@ class NanWatch(Watch):
     def __init__(self) -> None:
         self._marks: dict[int, tuple[Any, Finding]] = {}
         self._last: dict[str, Finding] = {}
+        self._count = 0
 
     # ------------------------------------------------------------------------------------------ values and tangents
 
@@ -126,8 +129,11 @@ class NanWatch(Watch):
         return y
 
     def written(self, step: Step, box: Any, v: Any, apply: Callable[[], Any]) -> Any:
+        before = self._marked(plain(box))
         y = apply()
         self._look(step, [v, box], box)
+        if before is not None and kind_of_fault(plain(box)):
+            self._mark(plain(box), before)
         return y
 
     def _look(self, step: Step, args: Sequence[Any], y: Any) -> None:
@@ -144,13 +150,14 @@ class NanWatch(Watch):
 
     def _origin(self, step: Step, result: Any, sweep: str, operands: Sequence[Any]) -> Finding:
         """Who is to blame for a result: whoever made an operand that is not finite, or else this operation."""
-        found = None
-        for x in operands:
-            if kind_of_fault(x):
-                found = self._marked(x) or self._last.get(sweep) or Finding(step, x, sweep, given=True)
-                break
-        if found is None:
-            found = self._last[sweep] = Finding(step, result, sweep)
+        bad = [x for x in operands if kind_of_fault(x)]
+        marked = [finding for finding in map(self._marked, bad) if finding is not None]
+        if marked:
+            return min(marked, key=lambda finding: finding.number)
+        if bad:
+            return self._last.get(sweep) or Finding(step, bad[0], sweep, given=True)
+        self._count += 1
+        found = self._last[sweep] = Finding(step, result, sweep, number=self._count)
         return found
 
     def _mark(self, value: Any, finding: Finding) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 COLOURS = ("#3b6fb6", "#d9822b", "#3a9d5d", "#b04a7f", "#6b6b6b")
 _CHARACTER = 7.0
@@ -46,7 +46,7 @@ def text(x: float, y: float, content: str, anchor: str = "start", colour: str = 
     )
 
 
-def bars(labels: Sequence[str], series: dict[str, Sequence[float]], unit: str = "") -> Picture:
+def bars(labels: Sequence[str], series: Mapping[str, Sequence[float]], unit: str = "") -> Picture:
     """For each label a group of horizontal bars, one of each series, all to one scale.
 
     >>> str(bars(["a", "b"], {"time": [1.0, 2.0]})).count("<rect")
@@ -74,7 +74,7 @@ def bars(labels: Sequence[str], series: dict[str, Sequence[float]], unit: str = 
     return Picture(left + room + 80, 36 + len(labels) * max(group, _ROW), parts)
 
 
-def curves(x: Sequence[float], series: dict[str, Sequence[float]], x_label: str, y_label: str) -> Picture:
+def curves(x: Sequence[float], series: Mapping[str, Sequence[float]], x_label: str, y_label: str) -> Picture:
     """Curves over logarithmic axes. Points that are not positive are left out.
 
     >>> str(curves([1e-3, 1e-2], {"error": [1.0, 0.1]}, "h", "error")).count("<polyline")

@@ -200,14 +200,13 @@ def profile(f: Callable, *args: Any, argnums: Argnums | None = None, repeat: int
     for place in places:
         if place is None:
             continue
-        least = [min(run.time.get(place, 0.0) for run in runs) for runs in (plain_runs, forward_runs, reverse_runs)]
-        lines.append(
-            Line(
-                place[0], place[1], linecache.getline(place[0], place[1]).strip(), plain_runs[0].count.get(place, 0),
-                *least, min(run.sweep.get(place, 0.0) for run in reverse_runs),
-                plain_runs[0].allocated.get(place, 0), reverse_runs[0].kept.get(place, 0),
-            )
-        )  # fmt: skip
+        function, forward, record = [min(run.time.get(place, 0.0) for run in runs)
+                                     for runs in (plain_runs, forward_runs, reverse_runs)]  # fmt: skip
+        first, last = plain_runs[0], reverse_runs[0]
+        sweep = min(run.sweep.get(place, 0.0) for run in reverse_runs)
+        text = linecache.getline(place[0], place[1]).strip()
+        lines.append(Line(place[0], place[1], text, first.count.get(place, 0), function, forward, record, sweep,
+                          first.allocated.get(place, 0), last.kept.get(place, 0)))  # fmt: skip
     lines.sort(key=lambda line: -(line.function + line.forward + line.reverse))
     return Profile(
         getattr(f, "__name__", "f"), lines, _time(lambda: f(*args, **kwargs), repeat),

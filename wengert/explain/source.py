@@ -30,7 +30,8 @@ def source(f: Callable, *args: Any, **kwargs: Any) -> str:
     Derivatives are programs as well: `wg.source(wg.grad(f), x)` is the gradient written out, with `y_bar` for the
     cotangent of your variable `y` and `y_dot` for its tangent. Loops and branches on values stay loops and branches;
     decisions on shapes and on what is not data are taken. The function in the source has the parameters of `f`, one for
-    each array if an argument is a container, and returns a tuple if there are several results.
+    each array if an argument is a container, and returns a tuple if there are several results. Arrays that `f` finds
+    outside, in globals and closures, are constants in it.
 
     Args:
         f: a function that `jit` can compile.
@@ -51,7 +52,7 @@ def source(f: Callable, *args: Any, **kwargs: Any) -> str:
     """
     with _naming_variables(), looking_on(_Names()):
         lowered = jit(f).lower(*args, **kwargs)
-    return lowered.python_as(_title(f))
+    return lowered.python_with_constants(_title(f))
 
 
 def _title(f: Callable) -> str:

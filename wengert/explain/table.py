@@ -216,7 +216,8 @@ def text(table: Table, source: bool) -> str:
         parts = []
         for part in table.parts:
             cells = [padded(_cell(line, *c), widths[c]) for c in columns if c[0] == part]
-            parts.append("  ".join([cells[0] + " " + cells[1], *cells[2:]]) if len(cells) > 1 else cells[0])
+            joined = "  ".join([cells[0] + " " + cells[1], *cells[2:]]) if len(cells) > 1 else cells[0]
+            parts.append(padded(joined, len(TITLES[part])))
         return "   ".join(parts)
 
     blank = row(Line())

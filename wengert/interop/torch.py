@@ -63,7 +63,7 @@ def _array(x: Any) -> Any:
 def _function() -> Any:
     torch = package("torch", "torch")
 
-    class Applied(torch.autograd.Function):
+    class Applied(torch.autograd.Function):  # type: ignore[name-defined]
         """A function of arrays to a tuple of arrays, applied to tensors."""
 
         @staticmethod

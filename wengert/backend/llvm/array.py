@@ -64,12 +64,12 @@ class Array:
 def in_memory(cx: Context, buffer: Buffer, slot: Slot | None = None) -> Array:
     """The array that lies in a buffer."""
     epochs = {id(slot): (slot, slot.epoch)} if slot is not None else {}
-    found = _reading(cx, buffer, epochs)
+    found = reading(cx, buffer, epochs)
     found.whole = slot is not None
     return found
 
 
-def _reading(cx: Context, buffer: Buffer, epochs: dict[int, tuple[Slot, int]]) -> Array:
+def reading(cx: Context, buffer: Buffer, epochs: dict[int, tuple[Slot, int]]) -> Array:
     def check() -> None:
         for slot, epoch in epochs.values():
             assert slot.epoch == epoch, "the plan lets a value be overwritten that is still read"
@@ -127,7 +127,7 @@ def remapped(
         pointer = x.buffer.pointer
         if start is not None and known(start) != 0:
             pointer = cx.builder.gep(pointer, [start], inbounds=True, source_etype=element_type(x.dtype))
-        return _reading(cx, Buffer(pointer, lengths, None if contiguous else strides, x.dtype), x.epochs)
+        return reading(cx, Buffer(pointer, lengths, None if contiguous else strides, x.dtype), x.epochs)
     return Array(lengths, x.dtype, lambda indices: x.load(indices_of(indices)), None, None, x.epochs)
 
 

@@ -26,7 +26,7 @@ STACK_FOR_SCRATCH = 1 << 15
 class Context:
     """The kernel being written. See the module's text."""
 
-    def __init__(self, module: ir.Module, function: ir.Function, record: ir.Value):
+    def __init__(self, module: ir.Module, function: ir.Function, record: ir.Value, outer: Context | None = None):
         self.module = module
         self.function = function
         self.record = record
@@ -38,12 +38,14 @@ class Context:
         self.builder.store(I32(OK), self.status)
         self.jump = self.builder.branch(start)  # slots and their initial values are inserted before it
         self.builder.position_at_end(start)
-        self.faults: list[Fault] = []
-        self._numbers: dict[Fault, int] = {}
+        # A function of a kernel reports what happens as the kernel does.
+        self.faults: list[Fault] = outer.faults if outer else []
+        self._numbers: dict[Fault, int] = outer._numbers if outer else {}
+        self.kept: list[Any] = outer.kept if outer else []
+        self.addresses: dict[str, int] = outer.addresses if outer else {}
+        self.source: Source | None = outer.source if outer else None
+        self.may_leave = False  # before the end
         self._stacked = 0
-        self.kept: list[Any] = []
-        self.addresses: dict[str, int] = {}
-        self.source: Source | None = None
         self.on_leaving: list[Callable[[], None]] = []
 
     # ------------------------------------------------------------------------------------------------------- faults
@@ -72,6 +74,7 @@ class Context:
 
     def exit_with(self, status: ir.Value) -> None:
         """Go to the way out."""
+        self.may_leave = True
         self.builder.store(status, self.status)
         self.builder.branch(self.leave)
 

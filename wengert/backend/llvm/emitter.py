@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.llvm.array import Array, constant_array, in_memory
+from wengert.backend.llvm.array import Array, in_memory
+from wengert.backend.llvm.array import constant_array as uniform
 from wengert.backend.llvm.buffer import (
     F64,
     I1,
@@ -66,9 +67,11 @@ class Emitter:
         self.arena = arena
         self.report: list[tuple[str, str]] = []
         self.loop_depth = 0
+        self.outline: Any = None  # of a large kernel, see `outline.py`
         self._heap: dict[int, GrowingMemory] = {}
         self._stack: dict[int, ir.Value] = {}
-        self._constants: dict[int, Array] = {}
+        self.constants: dict[int, Array] = {}  # by the id of the value
+        self.places: dict[int, ir.Value] = {}  # of slots, by id, whose address was handed over
         self._work: ir.Value | None = None
 
     # ------------------------------------------------------------------------------------------------------- values
@@ -78,13 +81,13 @@ class Emitter:
         if isinstance(operand, Const):
             if operand.type.ndim == 0:
                 return constant(operand.value, operand.type.dtype)
-            return self._constant_array(operand)
+            return self.constant_array(operand)
         return frame.values[operand]
 
     def array(self, frame: Frame, operand: Operand) -> Array:
         """The value of an operand as an array, of rank 0 if it is a scalar."""
         value = self.value(frame, operand)
-        return value if isinstance(value, Array) else constant_array(self.cx, value, operand.type.dtype, [])
+        return value if isinstance(value, Array) else uniform(self.cx, value, operand.type.dtype, [])
 
     def integer(self, frame: Frame, operand: Operand) -> ir.Value:
         """The value of an integer scalar, as i64."""
@@ -102,12 +105,12 @@ class Emitter:
             node.params, lambda ref: known(sizes[ref.k]) if known(sizes[ref.k]) is not None else sizes[ref.k]
         )
 
-    def _constant_array(self, operand: Const) -> Array:
-        found = self._constants.get(id(operand.value))
+    def constant_array(self, operand: Const) -> Array:
+        found = self.constants.get(id(operand.value))
         if found is None:
             data = self.cx.keep(np.ascontiguousarray(operand.value, dtype=operand.type.dtype))
             self.cx.keep(operand.value)
-            name = f"constant{len(self._constants)}"
+            name = f"constant{len(self.constants)}"
             place = ir.GlobalVariable(self.cx.module, ir.ArrayType(I8, data.nbytes), name)
             place.global_constant = True
             place.align = 16
@@ -118,7 +121,7 @@ class Emitter:
             else:
                 self.cx.addresses[name] = data.ctypes.data
             buffer = Buffer(place, [I64(n) for n in data.shape], None, data.dtype)
-            found = self._constants[id(operand.value)] = in_memory(self.cx, buffer)
+            found = self.constants[id(operand.value)] = in_memory(self.cx, buffer)
         return found
 
     # ------------------------------------------------------------------------------------------------------- memory
@@ -147,6 +150,8 @@ class Emitter:
 
     def _pointer(self, slot: Slot, lengths: Sequence[ir.Value]) -> ir.Value:
         builder = self.cx.builder
+        if id(slot) in self.places:
+            return self.places[id(slot)]
         if slot.output is not None:
             return self.outputs[slot.output]
         if slot.on_stack:
@@ -179,9 +184,10 @@ class Emitter:
 
     def current(self, slot: Slot, lengths: Sequence[ir.Value]) -> Array:
         """What lies in a slot now."""
-        return in_memory(self.cx, Buffer(self._place(slot), list(lengths), None, slot.type.dtype, writable=True), slot)
+        return in_memory(self.cx, Buffer(self.place(slot), list(lengths), None, slot.type.dtype, writable=True), slot)
 
-    def _place(self, slot: Slot) -> ir.Value:
+    def place(self, slot: Slot) -> ir.Value:
+        """Where a slot lies now."""
         return self._heap[id(slot)].current() if id(slot) in self._heap else self._pointer(slot, [])
 
     # ------------------------------------------------------------------------------------------------------- copying

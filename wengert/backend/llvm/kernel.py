@@ -22,6 +22,7 @@ from wengert.backend.llvm.composed import natively
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import ON_STACK, Emitter, Frame
 from wengert.backend.llvm.entry import Entry
+from wengert.backend.llvm.outline import Outline, is_large
 from wengert.backend.llvm.plan import lay_out, plan_program
 from wengert.backend.llvm.run import run_block
 from wengert.backend.llvm.traits import byte_bound
@@ -87,6 +88,8 @@ def write_kernel(program: Program) -> Kernel:
             values[p] = load_element(cx.builder, pointer, I64(0), p.type.dtype)
     places = list(arguments)
     em = Emitter(cx, places, None)
+    if is_large(plan):
+        em.outline = Outline()
     if arena_size:
         em.arena = cx.scratch(arena_size)
     frame = Frame(plan, values)

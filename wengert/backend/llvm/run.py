@@ -25,7 +25,9 @@ def run_block(em: Emitter, frame: Frame) -> None:
     """Write the code of all nodes of a block."""
     for i, node in enumerate(frame.plan.block.nodes):
         before, em.cx.source = em.cx.source, node.source or em.cx.source
-        how = _run(em, frame, node, i)
+        how = em.outline.run(em, frame, node, i, _run) if em.outline is not None else None
+        if how is None:
+            how = _run(em, frame, node, i)
         em.report.append((node.op.name, how))
         em.cx.source = before
 

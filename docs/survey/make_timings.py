@@ -1,0 +1,157 @@
+"""Table 4 and figure 5 of the survey: what the gradient of the Helmholtz energy costs, by every way, as n grows.
+
+    python docs/survey/make_timings.py              tables and figures from the times in timings.json
+    python docs/survey/make_timings.py --measure    measure again, first
+
+Everything is measured twice: as plain NumPy, where the cost of a call hides that of the arithmetic, and as native code
+(`wg.jit`). Times belong to the machine that they were taken on, so they are kept in `timings.json` with its name, and
+the tables show ratios. Numbers of operations are the same everywhere; they are counted whenever this runs.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from collections.abc import Callable
+from itertools import repeat
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from drawing import curves
+from functions import helmholtz, helmholtz_inputs
+from writing import markdown, run
+
+import wengert as wg
+from wengert.explain.counting import count_operations
+
+SIZES = (1, 8, 15, 22, 29, 36, 43, 50)
+WAYS = ("f", "numerical", "forward", "reverse")
+NAMES = {
+    "f": "*f*",
+    "numerical": "∇*f*, numerical (central)",
+    "forward": "∇*f*, forward AD",
+    "reverse": "∇*f*, reverse AD",
+}
+TIMINGS = Path(__file__).parent / "timings.json"
+
+
+def central(x, A, b):
+    """The gradient by central differences, 2n calls of f."""
+    n = len(x)
+    h = 6e-6
+    out = np.zeros(n)
+    for i in range(n):
+        up, down = x.copy(), x.copy()
+        up[i] += h
+        down[i] -= h
+        out[i] = (helmholtz(up, A, b) - helmholtz(down, A, b)) / (2 * h)
+    return out
+
+
+def gradients() -> dict[str, Callable]:
+    """The function, and its gradient by each way."""
+    return {"f": helmholtz, "numerical": central, "forward": wg.jacfwd(helmholtz), "reverse": wg.grad(helmholtz)}
+
+
+def operations(n: int) -> dict[str, int]:
+    """How many operations on numbers each way takes."""
+    arguments = helmholtz_inputs(n)
+    once = count_operations(helmholtz, *arguments)
+    return {
+        "f": once,
+        "numerical": 2 * n * once,
+        "forward": count_operations(wg.jacfwd(helmholtz), *arguments),
+        "reverse": count_operations(wg.grad(helmholtz), *arguments),
+    }
+
+
+def measure(sizes: tuple[int, ...] = SIZES, rounds: int = 15, seconds: float = 0.01) -> dict[str, Any]:
+    """The seconds of one call, for plain and compiled, for each way and size."""
+    found: dict[str, Any] = {"machine": processor(), "python": platform.python_version(), "numpy": np.__version__}
+    calls = {}
+    for kind, prepare in (("plain", lambda f: f), ("native", wg.jit)):
+        for way, f in gradients().items():
+            for n in sizes:
+                calls[kind, way, n] = bound(prepare(f), helmholtz_inputs(n))
+    best = dict.fromkeys(calls, np.inf)
+    often = dict.fromkeys(calls, 1)
+    for _ in range(rounds):
+        for key, call in calls.items():
+            while (taken := elapsed(call, often[key])) < seconds:
+                often[key] = max(often[key] + 1, int(1.2 * often[key] * seconds / taken))
+            best[key] = min(best[key], taken / often[key])
+    for kind in ("plain", "native"):
+        found[kind] = {way: {str(n): best[kind, way, n] for n in sizes} for way in WAYS}
+    return found
+
+
+def bound(f: Callable, arguments: tuple) -> Callable:
+    """The call, made once so that compiling is not measured."""
+    f(*arguments)
+    return lambda: f(*arguments)
+
+
+def elapsed(call: Callable, times: int) -> float:
+    """Seconds for so many calls."""
+    start = perf_counter()
+    for _ in repeat(None, times):
+        call()
+    return perf_counter() - start
+
+
+def processor() -> str:
+    """What the machine calls its processor."""
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def table(times: dict[str, dict[str, float]]) -> str:
+    """The survey's table 4: relative to f with n = 1, and to f with the n of the column."""
+    sizes = list(times["f"])
+    base = times["f"][sizes[0]]
+    rows = []
+    for way in WAYS:
+        rows.append([NAMES[way], "n = 1", *(f"{times[way][n] / base:.2f}" for n in sizes)])
+        if way != "f":
+            rows.append(["", "this n", *(f"{times[way][n] / times['f'][n]:.2f}" for n in sizes)])
+    return markdown(["", "relative to", *sizes], rows, right=range(2, 2 + len(sizes)))
+
+
+def make(out: Path, quick: bool = False) -> None:
+    """Write table-4*.md and figure-5*.svg."""
+    sizes = SIZES[:3] if quick else SIZES
+    if quick:
+        found = measure(sizes, rounds=1, seconds=1e-4)
+    else:
+        found = json.loads(TIMINGS.read_text(encoding="utf-8"))
+    counted: dict[str, dict[str, float]] = {way: {} for way in WAYS}
+    for n in sizes:
+        for way, count in operations(n).items():
+            counted[way][str(n)] = count
+    for kind, times in (("operations", counted), ("plain", found["plain"]), ("native", found["native"])):
+        (out / f"table-4-{kind}.md").write_text(table(times), encoding="utf-8")
+        base = times["f"][str(sizes[0])]
+        series = {way: [times[way][str(n)] / base for n in sizes] for way in WAYS}
+        names = {"f": "f", "numerical": "∇f, numerical", "forward": "∇f, forward AD", "reverse": "∇f, reverse AD"}
+        shown = {names[way]: values for way, values in series.items()}
+        what = "operations" if kind == "operations" else "time"
+        for scale, axes in (("linear", (False, False)), ("log", (False, True))):
+            title = f"Helmholtz energy: {what} of the function and of its gradient ({kind}, {scale})"
+            svg = curves(list(sizes), shown, "n, number of variables", f"{what}, relative to f with n = 1", title, axes, True)
+            (out / f"figure-5-{kind}-{scale}.svg").write_text(svg, encoding="utf-8")
+    machine = f"{found['machine']}; Python {found['python']}, NumPy {found['numpy']}; one process, shortest samples.\n"
+    (out / "table-4-machine.md").write_text(machine, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if "--measure" in sys.argv:
+        sys.argv.remove("--measure")
+        TIMINGS.write_text(json.dumps(measure(), indent=1) + "\n", encoding="utf-8")
+    run(make, __doc__)
