@@ -143,7 +143,8 @@ def arrow(x1: float, y1: float, x2: float, y2: float, label: str, at: str = "sid
     lines = label.split("\n")
     for k, line in enumerate(lines):
         if at == "side":
-            parts.append(text((x1 + x2) / 2 + 10, (y1 + y2) / 2 + 4 + 15 * k, line, colour=QUIET, more='font-size="12"'))
+            place = (x1 + x2) / 2 + 10, (y1 + y2) / 2 + 4 + 15 * k
+            parts.append(text(*place, line, colour=QUIET, more='font-size="12"'))
         else:
             y = (y1 + y2) / 2 - 8 - 15 * (len(lines) - 1 - k)
             parts.append(text((x1 + x2) / 2, y, line, "middle", QUIET, 'font-size="12"'))

@@ -1,4 +1,4 @@
-"""The functions that the survey takes as examples, in plain NumPy; every table and figure differentiates one of them."""
+"""The functions that the survey takes as examples, in plain NumPy; every table and figure is about one of them."""
 
 import numpy as np
 

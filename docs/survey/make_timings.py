@@ -144,7 +144,8 @@ def make(out: Path, quick: bool = False) -> None:
         what = "operations" if kind == "operations" else "time"
         for scale, axes in (("linear", (False, False)), ("log", (False, True))):
             title = f"Helmholtz energy: {what} of the function and of its gradient ({kind}, {scale})"
-            svg = curves(list(sizes), shown, "n, number of variables", f"{what}, relative to f with n = 1", title, axes, True)
+            label = f"{what}, relative to f with n = 1"
+            svg = curves(list(sizes), shown, "n, number of variables", label, title, axes, True)
             (out / f"figure-5-{kind}-{scale}.svg").write_text(svg, encoding="utf-8")
     machine = f"{found['machine']}; Python {found['python']}, NumPy {found['numpy']}; one process, shortest samples.\n"
     (out / "table-4-machine.md").write_text(machine, encoding="utf-8")

@@ -11,13 +11,15 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-from drawing import Block, arrow, block, picture
+from drawing import QUIET, Block, arrow, block, picture, text
 from functions import logistic_map
 from writing import markdown, run
 
 import wengert as wg
 
 X0 = 0.2
+PROGRAM = ["def f(x):", "    v = x", "    for _ in range(3):", "        v = 4 * v * (1 - v)", "    return v"]
+QUOTIENT = ["def derivative(x):", "    h = 1e-6", "    return (f(x + h) - f(x)) / h"]
 COEFFICIENTS = (1, -42, 504, -2640, 7040, -9984, 7168, -2048)  # of f′/64, from table 1
 
 
@@ -57,7 +59,7 @@ def code_of(f, *args) -> list[str]:
     lines = wg.source(f, *args).splitlines()
     start = next(k for k, line in enumerate(lines) if line.startswith("def "))
     kept = [line.partition("  #")[0].rstrip() for line in lines[start:] if '"""' not in line]
-    return [line for line in kept if line.strip()]
+    return [line.replace("np.float64(1.0)", "1.0") for line in kept if line.strip()]
 
 
 def make(out: Path, quick: bool = False) -> None:
@@ -66,42 +68,51 @@ def make(out: Path, quick: bool = False) -> None:
     truth = float(exact())
     write_table(out, found, truth)
     symbolic = str(wg.symbolic(logistic_map, X0).derivative)
-    forward = code_of(forward_derivative, X0)
     width, gap, wide = 400.0, 120.0, 2 * 400.0 + 120.0 + 40
+    edge, other = 20 + width, 20 + width + gap
     shown = lambda name: f"f′(0.2) = {found[name]:.10f}"
-    left = [
-        Block("The mathematics", ["l₁ = x", "lₙ₊₁ = 4 lₙ (1 − lₙ)", "f(x) = l₄"]),
-        Block("The program", ["def f(x):", "    v = x", "    for _ in range(3):", "        v = 4 * v * (1 - v)", "    return v"]),
-        Block("Automatic: the program, augmented", forward, shown("automatic, forward") + "  exact", True),
-    ]  # fmt: skip
-    right = [
-        Block("By hand", ["l′₁ = 1", "l′ₙ₊₁ = 4 (1 − 2 lₙ) l′ₙ", "f′(x) = l′₄"], shown("by hand") + "  exact", True),
-        Block("Symbolic: an expression", textwrap.wrap(symbolic, 52), shown("symbolic (SymPy)") + "  exact", True),
-        Block("Numerical: a quotient", ["def derivative(x):", "    h = 1e-6", "    return (f(x + h) - f(x)) / h"],
-              shown("numerical, h = 10⁻⁶") + "  approximate", True),
+    mathematics = Block("The mathematics", ["l₁ = x", "lₙ₊₁ = 4 lₙ (1 − lₙ)", "f(x) = l₄"])
+    hand = ["l′₁ = 1", "l′ₙ₊₁ = 4 (1 − 2 lₙ) l′ₙ", "f′(x) = l′₄"]
+    rows = [
+        (mathematics, Block("By hand", hand, shown("by hand") + "  exact", True)),
+        (Block("The program", PROGRAM), Block("Symbolic: an expression", textwrap.wrap(symbolic, 52),
+                                              shown("symbolic (SymPy)") + "  exact", True)),
     ]  # fmt: skip
     parts: list[str] = []
-    y, middles = 20.0, []
-    for a, b in zip(left, right, strict=True):
+    y, spans = 20.0, []
+    for a, b in rows:
         height = max(a.height, b.height)
-        parts += block(a, 20, y, width, height) + block(b, 20 + width + gap, y, width, height)
-        middles.append((y, y + height))
+        parts += block(a, 20, y, width, height) + block(b, other, y, width, height)
+        spans.append((y, y + height))
         y += height + 54
-    first, second, third = middles
-    edge, other = 20 + width, 20 + width + gap
+    numerical = Block("Numerical: a quotient", QUOTIENT, shown("numerical, h = 10⁻⁶") + "  approximate", True)
+    codes = code_of(forward_derivative, X0), code_of(reverse_derivative, X0)
+    forward = Block("Automatic, forward mode", codes[0], shown("automatic, forward") + "  exact", True)
+    reverse = Block("Automatic, reverse mode", codes[1], shown("automatic, reverse") + "  exact", True)
+    low = y + numerical.height + 40
+    bottom = max(y + forward.height, low + reverse.height)
+    parts += block(numerical, other, y, width, numerical.height)
+    parts += block(forward, 20, y, width, bottom - y) + block(reverse, other, low, width, bottom - low)
+    first, second = spans
     parts += arrow(edge + 4, sum(first) / 2, other - 4, sum(first) / 2, "differentiate\non paper", "above")
     parts += arrow(edge + 4, sum(second) / 2, other - 4, sum(second) / 2, "symbolic\ndifferentiation", "above")
-    parts += arrow(edge + 4, second[1] + 4, other - 4, third[0] + 30, "numerical\ndifferentiation", "above")
+    parts += arrow(edge - 40, second[1] + 4, other - 4, y + 60, "")
+    parts.append(text(edge + 50, second[1] + 24, "numerical differentiation", colour=QUIET, more='font-size="12"'))
+    parts += arrow(edge + 4, (low + bottom) / 2, other - 4, (low + bottom) / 2, "linearise,\ntranspose", "above")
     parts += arrow(20 + width / 2, first[1] + 4, 20 + width / 2, second[0] - 4, "code it")
-    parts += arrow(other + width / 2, first[1] + 4, other + width / 2, second[0] - 4, "code it")
-    parts += arrow(20 + width / 2, second[1] + 4, 20 + width / 2, third[0] - 4, "automatic differentiation")
+    parts += arrow(20 + width / 4, second[1] + 4, 20 + width / 4, y - 4, "automatic differentiation")
     title = "Ways to differentiate the truncated logistic map"
-    (out / "figure-2.svg").write_text(picture(wide, y - 34, parts, title), encoding="utf-8")
+    (out / "figure-2.svg").write_text(picture(wide, bottom + 20, parts, title), encoding="utf-8")
 
 
 def forward_derivative(x):
     """Value and derivative, forwards."""
     return wg.jvp(logistic_map, (x,), (1.0,))
+
+
+def reverse_derivative(x):
+    """Value and derivative, backwards."""
+    return wg.value_and_grad(logistic_map)(x)
 
 
 def write_table(out: Path, found: dict[str, float], truth: float) -> None:

@@ -399,11 +399,10 @@ def test_mismatch_of_lengths():
 # ---------------------------------------------------------------------------------------------- what cannot be staged
 
 
-def growing(x):
-    y = np.zeros(1)
-    for k in range(1000):
-        y = np.append(y, x[k % 8])
-    return y
+def more_axes(x):
+    for _ in range(1000):
+        x = x[None]
+    return x
 
 
 def different_shapes(x):
@@ -436,7 +435,7 @@ def printed(x):
 
 
 @pytest.mark.parametrize(
-    "f", [growing, different_shapes, different_kinds, long_list, random_numbers], ids=lambda f: f.__name__
+    "f", [more_axes, different_shapes, different_kinds, long_list, random_numbers], ids=lambda f: f.__name__
 )
 def test_refusals_say_where_and_what_to_do(f):
     with pytest.raises(WengertError) as caught:
@@ -444,6 +443,36 @@ def test_refusals_say_where_and_what_to_do(f):
     text = str(caught.value)
     assert "test_api.py:" in text
     assert "remedy: " in text
+
+
+def test_arrays_that_grow():
+    def grown(x, n):
+        y = np.zeros(1)
+        for k in range(n):
+            if x[k % 8] > 0:
+                y = np.append(y, x[k % 8])
+        return y
+
+    np.testing.assert_allclose(wg.jit(grown)(X, 20), grown(X, 20))
+
+
+def test_containers_of_arrays_are_looked_at_again():
+    parts, table = [X.copy(), X + 1], {"a": X.copy()}
+
+    def f(s):
+        for part in parts:
+            s = s + part.sum()
+        first, second = parts
+        for name in table:
+            s = s + table[name][1]
+        return s + first[0] * second[1] + sum(np.max(part) for part in parts) + np.concatenate(parts)[3]
+
+    compiled = wg.jit(f)
+    for _ in range(3):
+        assert compiled(1.0) == pytest.approx(f(1.0))
+        parts[0][:] += 1
+        parts[1] = parts[1] * 2
+        table["a"] = table["a"] - 3
 
 
 def test_recursion_on_what_is_not_known():

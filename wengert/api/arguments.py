@@ -69,7 +69,7 @@ class Prepared:
             dtype, known = None, False
         if known:
             return
-        shared = shared_array(leaf) if dtype is None else None
+        shared = shared_array(leaf) if dtype is None or dtype.kind == "O" else None
         if shared is None:
             raise _not_differentiable(leaf, dtype, self, k)
         self.leaves[k] = shared

@@ -122,6 +122,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
                 writes.append(len(formals) + k)
                 outputs.append(session.box_of(session.inputs[k][0]))
             results = [top.operand(y) for y in outputs]
+            session.seal()
     finally:
         current.session = outer
     params: list[Var] = [*formals, *[var for _, _, var in session.inputs]]

@@ -96,8 +96,8 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
-        if not isinstance(node.ctx, ast.Load) or _is_constant_index(node.slice, self.staged):
-            return node
+        if not isinstance(node.ctx, ast.Load) or (not self.staged and _is_constant_index(node.slice)):
+            return node  # (in staged code anything may come from outside)
         return ast.fix_missing_locations(ast.copy_location(_hook(READ, node.value, _as_expression(node.slice)), node))
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
@@ -217,15 +217,12 @@ def _is_called_as_written(name: str) -> bool:
     return name in _NEEDS_ITS_FRAME or name.startswith(OURS)
 
 
-def _is_constant_index(index: ast.expr, staged: bool) -> bool:
+def _is_constant_index(index: ast.expr) -> bool:
     """Whether an index is of a kind that cannot be traced: numbers written out, slices, strings, and tuples of them."""
     if isinstance(index, ast.Tuple):
-        return all(_is_constant_index(item, staged) for item in index.elts)
+        return all(_is_constant_index(item) for item in index.elts)
     if isinstance(index, ast.UnaryOp):
-        return _is_constant_index(index.operand, staged)
-    if isinstance(index, ast.Slice) and staged:
-        bounds = [bound for bound in (index.lower, index.upper, index.step) if bound is not None]
-        return all(_is_constant_index(bound, staged) for bound in bounds)
+        return _is_constant_index(index.operand)
     return isinstance(index, (ast.Constant, ast.Slice))
 
 

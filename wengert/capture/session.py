@@ -81,6 +81,7 @@ class Session:
         self.inputs: list[tuple[Any, Path, Var]] = []
         """Arrays that are inputs besides the arguments, with the box that stands for each."""
         self.arguments: list[Any] = []
+        self._looked_into: dict[int, Any] = {}
         self._boxes: dict[int, Any] = {}
         self._constants: dict[int, np.ndarray] = {}
         self._originals: dict[int, np.ndarray] = {}
@@ -142,6 +143,8 @@ class Session:
     def external(self, value: Any) -> Any:
         """What stands for a value from outside in the program: for an array an input, else the value itself."""
         if value.__class__ is not np.ndarray:
+            if value.__class__ in (list, tuple, dict):
+                self._looked_into[id(value)] = value
             return value
         known = self.paths.get(id(value))
         if known is None or known[0] is not value or value.dtype.kind not in "biufc":
@@ -159,6 +162,27 @@ class Session:
             box = self._boxes[id(value)] = self.top.formal(type_of_value(value))
             self.inputs.append((value, known[1], box.node))
         return box
+
+    def items(self, iterable: Any) -> Any:
+        """What stands for the items of a list or tuple that may come from outside."""
+        known = self.paths.get(id(iterable)) if iterable.__class__ in (list, tuple) else None
+        return [self.external(item) for item in iterable] if known and known[0] is iterable else iterable
+
+    def seal(self) -> None:
+        """Guard arrays in containers that were looked at, but not by their items: they may be part of the program."""
+        pending = list(self._looked_into.values())
+        while pending:
+            container = pending.pop()
+            for item in container.values() if container.__class__ is dict else container:
+                known = self.paths.get(id(item))
+                if known is None or known[0] is not item:
+                    continue
+                if item.__class__ in (list, tuple, dict):
+                    if id(item) not in self._looked_into:
+                        self._looked_into[id(item)] = item
+                        pending.append(item)
+                elif item.__class__ is np.ndarray and id(item) not in self._boxes and id(item) not in self._constants:
+                    self.guards.append(ArrayGuard(known[1], item.copy()))
 
     def about_to_write(self, constant: np.ndarray) -> None:
         """An array is written to that may have been taken for a constant."""

@@ -699,7 +699,7 @@ def for_(iterable: Any, body: Callable, go_on: Thunk | None, get: Callable, set:
     """`for item in iterable: …`; `go_on()` says whether a `break` or `return` has not come up."""
     items = items_of(iterable)
     if items is None:
-        _python_for(iter(iterable), body, go_on, get, set, names, temporaries)
+        _python_for(iter(_from_outside(iterable)), body, go_on, get, set, names, temporaries)
         return
     known = not isinstance(items.count, Traced)
     if known and items.count <= UNROLLED:
@@ -773,4 +773,9 @@ def iterate(iterable: Any) -> Any:
     if isinstance(items, Items) and isinstance(items.count, Traced):
         raise StagingError("a comprehension over a number of items that is known only when the compiled program runs",
                            remedy="fill an array in a for loop instead")  # fmt: skip
-    return iterable
+    return _from_outside(iterable)
+
+
+def _from_outside(iterable: Any) -> Any:
+    """A list or tuple from outside with what stands for its items."""
+    return iterable if current.session is None else current.session.items(iterable)

@@ -265,7 +265,7 @@ def table() -> dict[str, Callable]:
         "j0": lambda x: sp.besselj(0, x),
         "j1": lambda x: sp.besselj(1, x),
         "jv": sp.besselj,
-        "exp1": sp.expint,
+        "exp1": lambda x: sp.expint(1, x),
         "expi": sp.Ei,
     }
     return found

@@ -19,7 +19,8 @@ from wengert.ops.derive import Elementwise, Linear, Multilinear, Zero
 from wengert.ops.op import TABLE
 from wengert.types import is_inexact, shape_of
 
-_COPIES = frozenset(("positive", "where", "stop_gradient", "copysign"))
+_COPIES = frozenset(("positive", "where", "stop_gradient", "copysign", "index", "store", "take_along_axis"))
+"""Ops that move numbers, of families whose other ops compute."""
 
 
 class _Counter(Watch):
@@ -40,8 +41,10 @@ def _scalar_operations(name: str, args: Sequence[Any], y: Any) -> int:
     op = TABLE.get(name)
     results = y if y.__class__ is tuple else (y,)
     size = sum(math.prod(shape_of(part)) for part in results)
+    if name in _COPIES:
+        return 0
     if isinstance(op, Elementwise):
-        return 0 if name in _COPIES else size
+        return size
     given = math.prod(shape_of(args[0])) if args else 0
     if name == "sum":
         return max(given - size, 0)

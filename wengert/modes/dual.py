@@ -15,6 +15,7 @@ from wengert.box.writing import overwrite, running, settled
 from wengert.ops.derive import Control
 from wengert.ops.index import index
 from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
+from wengert.types import shape_of
 
 
 class Dual(Box):
@@ -109,6 +110,7 @@ def _common(value: Any, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     while (
         isinstance(value, Traced)
         and value.owner.batches
+        and shape_of(value.value)[0]  # type: ignore[attr-defined]
         and any(isinstance(t, Traced) and t.owner is value.owner for t in tangents)
         and not any(isinstance(x, Traced) and x.owner is value.owner for x in primals)
     ):

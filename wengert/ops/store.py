@@ -20,6 +20,7 @@ import numpy as np
 from wengert.ops.derive import unfit, variadic_linear
 from wengert.ops.elementwise import equal, where
 from wengert.ops.index import (
+    FLAG,
     add_in_place,
     arrays_come_first,
     batched_place,
@@ -139,9 +140,9 @@ def _at_different_places(
 
 def _rank_of_place(shape: tuple, arrays: Any, pattern: tuple) -> int:
     """How many axes has what a pattern names."""
-    used = sum(1 for item in pattern if item is not None)
+    used = sum(1 for item in pattern if item is not None and item is not FLAG)
     kept = sum(1 for item in pattern if item is None or item.__class__ is slice)
-    return kept + len(shape) - used + max([ndim_of(a) for a in arrays], default=0)
+    return kept + len(shape) - used + max([1 if a.dtype == bool else ndim_of(a) for a in arrays], default=0)
 
 
 def place_in_batch(shape: tuple[int, ...], v: Any, v_mapped: bool, arrays: Any, pattern: tuple) -> Any:

@@ -1,0 +1,86 @@
+"""Compiled functions and derivatives travel to other processes: they are compiled anew where they arrive."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from interop.transported import decorated, filled, wrapped
+
+import wengert as wg
+
+X = np.arange(3.0)
+
+
+def test_pickle():
+    assert pickle.loads(pickle.dumps(decorated)) is decorated
+    copy = pickle.loads(pickle.dumps(wrapped))
+    assert copy is not wrapped
+    wrapped(X)
+    assert copy(X) == pickle.loads(pickle.dumps(wrapped))(X) == filled(X)
+
+
+def test_options_travel():
+    f = wg.jit(filled, static_argnums=(1,), fallback=True)
+    copy = pickle.loads(pickle.dumps(f))
+    assert copy.__reduce__()[1][1:] == f.__reduce__()[1][1:]
+
+
+def test_cloudpickle():
+    cloudpickle = pytest.importorskip("cloudpickle")
+    k = 3.0
+
+    def local(x):
+        out = np.zeros(3)
+        for i in range(3):
+            out[i] = x[i] ** k
+        return np.sum(out)
+
+    for f in (wg.jit(local), wg.grad(local), wg.jit(wg.grad(local)), wg.grad(wg.jit(local)), wg.hessian(local)):
+        expected = f(X)
+        np.testing.assert_allclose(pickle.loads(cloudpickle.dumps(f))(X), expected)
+
+
+@pytest.mark.slow
+def test_processes():
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as pool:
+        assert list(pool.map(wrapped, [X, X + 1])) == [filled(X), filled(X + 1)]
+        assert list(pool.map(decorated, [X])) == [decorated(X)]
+
+
+def test_threads_share_one_compiled_function():
+    gradient = wg.jit(wg.grad(filled))
+    points = [X + k for k in range(20)]
+    with ThreadPoolExecutor(4) as pool:
+        for x, g in zip(points, pool.map(gradient, points), strict=True):
+            np.testing.assert_allclose(g, 2 * x)
+
+
+def test_results_speak_dlpack():
+    for result in (wg.grad(filled)(X), wg.jit(wg.grad(filled))(X)):
+        np.testing.assert_array_equal(np.from_dlpack(result), 2 * X)
+
+
+class Foreign:
+    """An array of a library that speaks DLPack and nothing else."""
+
+    def __init__(self, values):
+        self._values = np.array(values)
+
+    def __dlpack__(self, **options):
+        return self._values.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._values.__dlpack_device__()
+
+
+def test_arrays_that_speak_dlpack_are_arguments():
+    x = Foreign([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(wg.grad(filled)(x), [2.0, 4.0, 6.0])
+    np.testing.assert_array_equal(wg.jit(wg.grad(filled))(x), [2.0, 4.0, 6.0])
+    np.testing.assert_array_equal(wg.grad(lambda p: filled(p["x"]))({"x": x})["x"], [2.0, 4.0, 6.0])
+    with pytest.raises(wg.errors.NotDifferentiableInputError):
+        wg.grad(filled)(Foreign([1, 2, 3]))
