@@ -19,6 +19,8 @@ import wengert as wg
 
 README = Path(__file__).parent.parent / "README.md"
 MARK = "# → "
+OPTIONAL = {"import dask": "dask", "wg.symbolic": "sympy"}
+"""What in a block says that it needs a package that need not be there."""
 
 
 def blocks(text: str) -> Iterator[tuple[int, str]]:
@@ -68,7 +70,7 @@ def test_the_blocks_run(tmp_path):
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     names: dict[str, Any] = {"__name__": "readme"}
     for start, block in found:
-        if "import dask" in block and importlib.util.find_spec("dask") is None:
+        if any(mark in block and importlib.util.find_spec(name) is None for mark, name in OPTIONAL.items()):
             continue
         run(path, "\n" * start + block, names)
 

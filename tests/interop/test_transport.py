@@ -46,7 +46,7 @@ def test_cloudpickle():
 
 @pytest.mark.slow
 def test_processes():
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as pool:
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         assert list(pool.map(wrapped, [X, X + 1])) == [filled(X), filled(X + 1)]
         assert list(pool.map(decorated, [X])) == [decorated(X)]
 

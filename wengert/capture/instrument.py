@@ -124,13 +124,13 @@ def is_user_function(f: Any) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _is_user_file(filename: str) -> bool:
+def is_user_file(filename: str) -> bool:
     return not filename.startswith((_PACKAGE, "<frozen", *_LIBRARIES)) and "site-packages" not in filename
 
 
 def is_user_code(code: CodeType) -> bool:
     """Whether a code object is of the user's own source."""
-    return _is_user_file(code.co_filename)
+    return is_user_file(code.co_filename)
 
 
 def written_positions(f: Any) -> frozenset[int]:

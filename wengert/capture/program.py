@@ -16,6 +16,7 @@ from wengert import tree
 from wengert.box.box import Box
 from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks
+from wengert.capture.effects import refuse
 from wengert.capture.instrument import staged
 from wengert.capture.session import ArrayGuard, Guard, Path, Session, WrittenTo, current
 from wengert.errors import StagingError
@@ -81,6 +82,13 @@ def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any
             return _captured(f, types, rebuild, names, variable)
         except WrittenTo:
             continue  # `variable` has grown
+        except RecursionError as error:
+            name = getattr(f, "__name__", type(f).__name__)
+            raise StagingError(
+                f"{name}, or a function that it calls, calls itself, and whether it does so again depends on a value "
+                "that is known only when the compiled program runs",
+                remedy="write a loop, or pass the value that decides as a static argument (static_argnums)",
+            ) from error
 
 
 def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
@@ -95,7 +103,14 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             formals = [x.node for x in leaves]
             session.arguments = leaves
             args, kwargs = rebuild(leaves)
+            session.watch(f)
+            given, container = tree.flatten((args, kwargs))
+            for x in given:
+                session.found(x, functools.partial(_same, x))
             out = staged(f)(*args, **kwargs)
+            now, changed = tree.flatten((args, kwargs))
+            if changed != container or any(a is not b for a, b in zip(now, given, strict=True)):
+                raise refuse("a container that it was given")
             out_leaves, structure = tree.flatten(out)
             places: list[tuple[str, Any]] = []
             outputs: list[Any] = []
@@ -125,6 +140,9 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             session.seal()
     finally:
         current.session = outer
+        outside = session.effects.undo(session.stands_for)
+    if outside is not None:
+        raise refuse(outside)
     params: list[Var] = [*formals, *[var for _, _, var in session.inputs]]
     inputs: list[Path] = [path for _, path, _ in session.inputs]
     for p, x in zip(top.params, top.captured, strict=True):

@@ -8,7 +8,9 @@ them at each call, so that nothing is ever stale.
 
 from __future__ import annotations
 
+import dis
 import functools
+import sys
 import threading
 from collections.abc import Callable
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
@@ -17,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.box.box import Box
-from wengert.capture.instrument import is_user_code
+from wengert.capture.effects import Effects
+from wengert.capture.instrument import is_user_code, is_user_file
 from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Var
 
@@ -81,6 +84,8 @@ class Session:
         self.inputs: list[tuple[Any, Path, Var]] = []
         """Arrays that are inputs besides the arguments, with the box that stands for each."""
         self.arguments: list[Any] = []
+        self.effects = Effects()
+        self._inside: dict[int, Any] = {}
         self._looked_into: dict[int, Any] = {}
         self._boxes: dict[int, Any] = {}
         self._constants: dict[int, np.ndarray] = {}
@@ -112,6 +117,23 @@ class Session:
         for name, default in (f.__kwdefaults__ or {}).items():
             self.found(default, functools.partial(_item, functools.partial(getattr, f, "__kwdefaults__"), name))
 
+    def watch(self, f: Any) -> None:
+        """Note the variables outside that a function from outside can bind."""
+        while f.__class__ is MethodType:
+            f = f.__func__
+        if f.__class__ is not FunctionType or not is_user_code(f.__code__):
+            return
+        bound = {i.argval for i in dis.get_instructions(f.__code__) if i.opname in ("STORE_GLOBAL", "STORE_DEREF")}
+        for name in bound.intersection(f.__code__.co_names):
+            self.effects.note_global(f.__globals__, name)
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+            self.effects.note_cell(cell, name)
+
+    def made(self, thing: Any) -> Any:
+        """An object was made inside: what it holds is no business of the outside."""
+        self._inside[id(thing)] = thing
+        return thing
+
     def found(self, value: Any, path: Path) -> None:
         """Something was found outside."""
         if isinstance(value, _NUMBERS):
@@ -120,20 +142,32 @@ class Session:
             self.paths.setdefault(id(value), (value, path))
         elif value.__class__ in (list, tuple, dict) and id(value) not in self.paths:
             self.paths[id(value)] = (value, path)
+            if value.__class__ is list:
+                self.effects.note_list(value)
+            elif value.__class__ is dict:
+                self.effects.note_dict(value)
             if len(value) <= _MOST:
                 self.guards.append(Guard(lambda: len(path()), len(value)))
                 for key, item in value.items() if value.__class__ is dict else enumerate(value):
                     self.found(item, functools.partial(_item, path, key))
         elif value.__class__ is FunctionType and is_user_code(value.__code__):
             self.guards.append(Guard(lambda: path().__code__, value.__code__))
+            self.watch(value)
+        elif id(value) not in self.paths and id(value) not in self._inside and _is_object(value):
+            self.paths[id(value)] = (value, path)
+            self.effects.note_object(value)
 
     def attribute(self, owner: Any, name: str, value: Any) -> Any:
         """`owner.name` was read."""
-        if isinstance(owner, (ModuleType, np.ndarray, Box, type)) or callable(value):
-            if not isinstance(owner, ModuleType) or not isinstance(value, np.ndarray):
+        if isinstance(owner, (np.ndarray, Box)) or id(owner) in self._inside:
+            return value
+        if owner.__class__ is ModuleType or isinstance(owner, type):
+            if not _is_of_user(owner):
                 return value
-        if isinstance(value, (*_NUMBERS, np.ndarray, list, tuple, dict)) and id(value) not in self._boxes:
-            self.found(value, lambda: getattr(owner, name))
+        elif callable(value) and not _is_object(value):
+            return value
+        if id(value) not in self._boxes:
+            self.found(value, functools.partial(getattr, owner, name))
         return self.external(value)
 
     def item(self, container: Any, key: Any, value: Any) -> Any:
@@ -199,8 +233,26 @@ class Session:
         """Whether a box stands for an argument, or an array that was found outside."""
         return any(box is x for x in self.arguments) or any(box is x for x in self._boxes.values())
 
+    def stands_for(self, value: Any) -> Any:
+        """The box that stands for an array from outside."""
+        return self._boxes.get(id(value), value)
+
     def box_of(self, value: Any) -> Any:
         return self._boxes[id(value)]
+
+
+def _is_of_user(thing: Any) -> bool:
+    """Whether a module, or a class, is of the user's own source."""
+    module = thing if thing.__class__ is ModuleType else sys.modules.get(thing.__module__)
+    return is_user_file(getattr(module, "__file__", None) or "<frozen>")
+
+
+def _is_object(thing: Any) -> bool:
+    """Whether something is an instance of a class of the user's, with attributes that can be set."""
+    kind = thing.__class__
+    if isinstance(thing, (type, ModuleType, FunctionType, MethodType, Box)) or not hasattr(thing, "__dict__"):
+        return False
+    return _is_of_user(kind) and not hasattr(kind, "__wrapped__")
 
 
 def _names(code: CodeType) -> set[str]:

@@ -255,7 +255,13 @@ def staged_call(f: Any, operands: int = 1) -> Any:
         _refuse_randomness(f, f.__self__)
     if f is np.random.default_rng or f is np.random.RandomState:
         return functools.partial(_seeded, f)
+    if isinstance(f, type) and current.session is not None:
+        return functools.partial(_instance, hooks.call(f, operands), current.session)
     return hooks.call(f, operands)
+
+
+def _instance(make: Callable, session: Any, *args: Any, **kwargs: Any) -> Any:
+    return session.made(make(*args, **kwargs))
 
 
 def _may_change(container: Any) -> bool:
@@ -431,7 +437,7 @@ def attr(owner: Any, name: str) -> Any:
         return getattr(owner, name)
     value = getattr(owner, name)
     session = current.session
-    return value if session is None or owner.__class__ is ModuleType else session.attribute(owner, name, value)
+    return value if session is None else session.attribute(owner, name, value)
 
 
 def entered(f: Any) -> None:

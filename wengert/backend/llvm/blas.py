@@ -353,7 +353,7 @@ def einsum(cx: Any, inputs: list[Buffer], out: Buffer, subscripts: str) -> Any:
     if any(known(n) != known(lengths[c]) for own, b in zip(letters, inputs, strict=True)
            for c, n in zip(own, b.lengths, strict=True)):  # fmt: skip
         return NotImplemented  # lengths of one broadcast
-    if len(inputs) == 2 and _einsum_by_matrices(cx, inputs, out, letters, result):
+    if len(inputs) == 2 and contract(cx, inputs, out, letters, result):
         return "blas"
     size = known(product(cx.builder, list(lengths.values())))
     if size is None or size > 20_000:
@@ -388,56 +388,3 @@ def _load(cx: Any, buffer: Buffer, offset: ir.Value) -> Scalar:
 
 def _store(cx: Any, buffer: Buffer, offset: ir.Value, value: Scalar) -> None:
     Matrix(buffer.pointer, I64(1), I64(1), I64(1), I64(1), buffer.dtype).store(cx, value, I64(0), offset)
-
-
-def _einsum_by_matrices(cx: Any, inputs: list[Buffer], out: Buffer, letters: list[str], result: str) -> bool:
-    """Products of matrices: of each factor one letter of its own, and one that both share and is summed.
-
-    All other letters of the result are looped over; a factor that does not have such a letter stays where it is.
-    """
-    a, b = letters
-    if any(len(set(own)) != len(own) for own in (a, b, result)) or out.strides is not None:
-        return False
-    summed = [c for c in a if c in b and c not in result]
-    free_a, free_b = [c for c in a if c not in b], [c for c in b if c not in a]
-    if len(summed) != 1 or any(c not in result for c in free_a + free_b):
-        return False
-    everything = zip((a, b, result), (*inputs, out), strict=True)
-    places = [dict(zip(own, strides_of(cx, x), strict=True)) for own, x in everything]
-    lengths = {c: n for own, x in zip((a, b), inputs, strict=True) for c, n in zip(own, x.lengths, strict=True)}
-    row, column = _matrix_letters(free_a, free_b, result)
-    if row is not None and row in b:  # the result is the transposed product
-        inputs, places = [inputs[1], inputs[0]], [places[1], places[0], places[2]]
-    outer = [c for c in result if c not in (row, column)]
-    one = I64(1)
-
-    def matrix(
-        x: Buffer, steps: dict[str, ir.Value], at: dict[str, ir.Value], down: str | None, right: str | None
-    ) -> Matrix:
-        offset = _offset(cx, at, {c: step for c, step in steps.items() if c in at})
-        pointer = element_pointer(cx.builder, x.pointer, offset, x.dtype)
-        return Matrix(
-            pointer,
-            lengths[down] if down else one,
-            lengths[right] if right else one,
-            steps[down] if down else at_least_one(cx, lengths[right] if right else one),
-            steps[right] if right else one,
-            x.dtype,
-        )
-
-    with cx.loops([lengths[c] for c in outer]) as indices:
-        at = dict(zip(outer, indices, strict=True))
-        x = matrix(inputs[0], places[0], at, row, summed[0])
-        y = matrix(inputs[1], places[1], at, summed[0], column)
-        multiply(cx, x, y, matrix(out, places[2], at, row, column))
-    return True
-
-
-def _matrix_letters(free_a: list[str], free_b: list[str], result: str) -> tuple[str | None, str | None]:
-    """The letters for rows and columns of the products: columns must lie in a row in the result."""
-    last = result[-1:] or None
-    if last in free_b or last is None:
-        return (free_a[-1] if free_a else None), (last if last in free_b else None)
-    if last in free_a:
-        return (free_b[-1] if free_b else None), last
-    return (free_a[-1] if free_a else free_b[-1] if free_b else None), None

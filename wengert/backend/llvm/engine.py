@@ -6,6 +6,7 @@ the engine by address: those a context declared with one, and those of `natives.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 from collections.abc import Mapping
 
@@ -13,10 +14,14 @@ import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from wengert.backend.llvm import natives
+from wengert.backend.llvm.arena import NAME
 
 SHORT, LONG, HUGE = 500, 1500, 8000
 """Lines of IR. Making vectors of straight-line code takes ten times as long as all else, so only short modules get it;
 long ones do without several copies of each loop's body; in huge ones, passes that take quadratic time are left out."""
+
+_free = ctypes.CDLL(None).free
+_free.argtypes, _free.restype = [ctypes.c_void_p], None
 
 
 @functools.cache
@@ -68,6 +73,13 @@ class Code:
                 if place is not None:
                     self.engine.add_global_mapping(value, place)
         self.engine.finalize_object()
+        self._has_arena = any(v.name == NAME for v in module.global_variables)
+
+    def __del__(self) -> None:
+        engine = getattr(self, "engine", None)
+        place = engine.get_global_value_address(NAME) if engine is not None and self._has_arena else 0
+        if place:
+            _free(ctypes.c_void_p.from_address(place))
 
     def address(self, name: str) -> int:
         return self.engine.get_function_address(name)

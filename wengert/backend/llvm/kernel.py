@@ -16,6 +16,7 @@ import numpy as np
 from llvmlite import ir
 
 from wengert.backend.llvm import faults
+from wengert.backend.llvm.arena import kept_arena
 from wengert.backend.llvm.array import Array, in_memory
 from wengert.backend.llvm.buffer import I32, I64, POINTER, Buffer, element_pointer, load_element, store_element
 from wengert.backend.llvm.composed import natively
@@ -91,7 +92,7 @@ def write_kernel(program: Program) -> Kernel:
     if is_large(plan):
         em.outline = Outline()
     if arena_size:
-        em.arena = cx.scratch(arena_size)
+        em.arena = kept_arena(cx, arena_size) if arena_size > ON_STACK else cx.scratch(arena_size)
     frame = Frame(plan, values)
     run_block(em, frame)
     for k, result in enumerate(plan.block.results):

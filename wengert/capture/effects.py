@@ -1,0 +1,92 @@
+"""What a function must not change outside while it is captured: containers, objects and variables of Python.
+
+A compiled program writes to arrays. If the function also binds a global, sets an attribute of an object from outside or
+changes a list from outside, that would happen when it is captured, with symbols, and never again. So what is there
+before is noted, put back afterwards, and a difference is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import CellType
+from typing import Any
+
+from wengert.errors import StagingError
+
+_MISSING = object()
+
+
+class Effects:
+    """Things from outside, with what they were like before."""
+
+    def __init__(self) -> None:
+        self._noted: dict[Any, tuple[Any, str, Callable[[], dict], Callable[[dict], None], dict]] = {}
+
+    def _note(self, key: Any, thing: Any, what: str, get: Callable[[], dict], put: Callable[[dict], None]) -> None:
+        if key not in self._noted:
+            self._noted[key] = (thing, what, get, put, get())
+
+    def note_list(self, thing: list) -> None:
+        def put(before: dict) -> None:
+            thing[:] = before.values()
+
+        self._note(id(thing), thing, "a list", lambda: dict(enumerate(thing)), put)
+
+    def note_dict(self, thing: dict) -> None:
+        self._note(id(thing), thing, "a dict", lambda: dict(thing), lambda before: _refill(thing, before))
+
+    def note_object(self, thing: Any) -> None:
+        state = vars(thing)
+        self._note(id(thing), thing, f"an attribute of a {type(thing).__name__}", lambda: dict(state),
+                   lambda before: _refill(state, before))  # fmt: skip
+
+    def note_cell(self, cell: CellType, name: str) -> None:
+        def put(before: dict) -> None:
+            if name in before:
+                cell.cell_contents = before[name]
+
+        self._note(id(cell), cell, f"the variable {name}", lambda: _content(cell, name), put)
+
+    def note_global(self, namespace: dict, name: str) -> None:
+        def get() -> dict:
+            return {name: namespace[name]} if name in namespace else {}
+
+        def put(before: dict) -> None:
+            namespace.pop(name, None)
+            namespace.update(before)
+
+        self._note((id(namespace), name), namespace, f"the global variable {name}", get, put)
+
+    def undo(self, stands_for: Callable[[Any], Any]) -> str | None:
+        """Put back what was there; say what was changed. `stands_for(x)` is what stands for x in the program."""
+        changed = None
+        for _, what, get, put, before in self._noted.values():
+            now = get()
+            if now.keys() == before.keys() and all(now[k] is before[k] for k in now):
+                continue
+            put(before)
+            same = now.keys() == before.keys() and all(
+                now[k] is before[k] or now[k] is stands_for(before[k]) for k in now
+            )
+            changed = changed if same else what  # (`self.w += 1` writes to the array that is there)
+        return changed
+
+
+def refuse(what: str) -> StagingError:
+    """The error for a change outside."""
+    return StagingError(
+        f"a compiled function changes {what} from outside, which would happen only once",
+        remedy="return the new value and assign it where the function is called, or keep it in an array",
+    )
+
+
+def _refill(thing: dict, before: dict) -> None:
+    thing.clear()
+    thing.update(before)
+
+
+def _content(cell: CellType, name: str) -> dict:
+    try:
+        return {name: cell.cell_contents}
+    except ValueError:  # empty
+        return {}
