@@ -8,9 +8,10 @@ PIP_FLAGS ?= -qq --disable-pip-version-check
 VENV  := .venv
 BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
+DOCS_READY := $(VENV)/.ready-docs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick lint format bench clean
+.PHONY: help demo test test-quick lint format bench docs docs-serve clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +45,17 @@ format: $(READY) ## let ruff mend and format the source
 bench: $(READY) ## benchmarks, side by side with other packages (which get a venv of their own)
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
+$(DOCS_READY): $(READY)
+	@$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[docs]'
+	@touch $@
+
+docs: $(DOCS_READY) ## build the documentation into site/; fails on a broken link
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+docs-serve: $(DOCS_READY) ## the documentation in a browser, built anew whenever a page changes
+	$(BIN)/mkdocs serve
+
 clean: ## remove everything that the other targets made
-	rm -rf $(VENV) .venv-* benchmarks/.venv* build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* benchmarks/.venv* build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -5,11 +5,11 @@ import jax.numpy as jnp
 
 import problems
 
-NOTE = "`vmap(jacfwd(residual))`"
+NOTE = "`vmap(jacrev(residual))`"
 module = problems.load("ba")
 module.np = jnp
 objective = module.objective
-blocks = jax.vmap(jax.jacfwd(module.residual, argnums=(0, 1, 2)))
+blocks = jax.vmap(jax.jacrev(module.residual, argnums=(0, 1, 2)))
 diagonal = jax.vmap(jax.grad(module.weight_error))
 
 

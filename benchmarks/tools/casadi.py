@@ -1,7 +1,7 @@
 """CasADi: the problem as an expression graph, differentiated as such and run by CasADi's virtual machine.
 
 All arguments but the first are constants of the graph. Expressions are scalar (`SX`) unless the statement of the
-problem says `SYMBOLS = "MX"`: then matrices are operands. A function takes and returns CasADi's own matrices.
+problem says `SYMBOLS = "MX"`: then matrices are operands. A compiled graph takes and returns CasADi's own matrices.
 """
 
 import casadi
@@ -47,8 +47,10 @@ def graph(problem, arguments):
     if not hasattr(own, "objective"):
         raise problems.NotStated("only the derivative is stated")
     first, *rest = arguments
-    x = getattr(casadi, getattr(own, "SYMBOLS", "SX")).sym("x", *np.shape(first))
-    rest = [casadi.DM(leaf) if isinstance(leaf, np.ndarray) and leaf.dtype == float else leaf for leaf in rest]
+    symbols = getattr(own, "SYMBOLS", "SX")
+    x = getattr(casadi, symbols).sym("x", *np.shape(first))
+    if symbols == "MX":
+        rest = [casadi.DM(leaf) if isinstance(leaf, np.ndarray) else leaf for leaf in rest]
     return x, own.objective(x, *rest), casadi.DM(first)
 
 

@@ -43,7 +43,7 @@ def fewest(f):
     """Return the Jacobian of f, forward if it has fewer arguments than results (JAX leaves that to its users)."""
 
     def jacobian(x, *rest):
-        count = jax.eval_shape(f, x, *rest).size
+        count = jax.eval_shape(lambda x: f(x, *rest), x).size
         return (jax.jacfwd if x.size <= count else jax.jacrev)(f)(x, *rest)
 
     return jacobian

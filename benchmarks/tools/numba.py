@@ -38,6 +38,8 @@ def compiled(module: ModuleType) -> ModuleType:
 
 def started(f, arguments):
     """Compile for the arguments; a program that Numba cannot compile counts as not stated for it."""
+    if isinstance(f, FunctionType):
+        raise problems.NotStated("a function of another module, which is not compiled")
     try:
         f(*arguments)
     except NumbaError as error:

@@ -89,7 +89,7 @@ def test_shown():
 
 
 def test_pictures_are_well_formed(tmp_path):
-    picture = bars(["<a> & b", "c"], {"one": [1.0, 0.0], "two": [3.0, 2.0]}, "µs")
+    picture = bars(["<a> & b", "c"], {"one": [1.0, 0.0], "two": [3.0, 2.0]}, lambda v: f"{v} < µs")
     root = ET.fromstring(str(picture))
     widths = [float(r.get("width")) for r in root.iter() if r.tag.endswith("rect")][2:]
     np.testing.assert_allclose(np.array(widths) / widths[1], [1 / 3, 1.0, 0.0, 2 / 3], atol=1e-3)

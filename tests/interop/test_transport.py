@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import multiprocessing
 import pickle
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -29,6 +30,30 @@ def test_options_travel():
     assert copy.__reduce__()[1][1:] == f.__reduce__()[1][1:]
 
 
+def test_derivatives_of_named_functions_need_only_pickle():
+    for operator in (wg.grad, wg.hessian, wg.jacfwd, lambda f: wg.grad(wg.grad(f, 0), 0), wg.hvp, wg.vmap):
+        f = wg.jit(operator(filled))
+        copy = pickle.loads(pickle.dumps(f))
+        assert copy._f.__qualname__ == f._f.__qualname__
+    f = wg.jit(wg.value_and_grad(wg.jit(filled), argnums=0))
+    value, gradient = pickle.loads(pickle.dumps(f))(X)
+    assert value == filled(X)
+    np.testing.assert_array_equal(gradient, 2 * X)
+
+
+def test_source_that_lies_in_no_file_travels():
+    """As functions of a notebook do: there is source, but the worker cannot read it."""
+    cloudpickle = pytest.importorskip("cloudpickle")
+    text = "def square(v):\n    return v * v\n\ndef f(x):\n    out = np.zeros(3)\n    out[:] = square(x)\n    return np.sum(out)\n"
+    name = "<notebook cell 7>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    names = {"np": np, "__name__": "__main__"}
+    exec(compile(text, name, "exec"), names)
+    sent = cloudpickle.dumps(wg.jit(wg.grad(names["f"])))
+    del linecache.cache[name]
+    np.testing.assert_allclose(pickle.loads(sent)(X), 2 * X)
+
+
 def test_cloudpickle():
     cloudpickle = pytest.importorskip("cloudpickle")
     k = 3.0
@@ -49,6 +74,7 @@ def test_processes():
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         assert list(pool.map(wrapped, [X, X + 1])) == [filled(X), filled(X + 1)]
         assert list(pool.map(decorated, [X])) == [decorated(X)]
+        np.testing.assert_array_equal(next(pool.map(wg.jit(wg.grad(filled)), [X])), 2 * X)
 
 
 def test_threads_share_one_compiled_function():

@@ -136,10 +136,7 @@ def test_decorators():
 
 
 def test_static_arguments():
-    seen = []
-
     def f(x, kind, n=2):
-        seen.append((kind, n))
         for _ in range(n):
             x = x * 2 if kind == "double" else x + 1
         return x
@@ -149,8 +146,7 @@ def test_static_arguments():
     assert compiled(1.0, "double", 2) == 4.0
     assert compiled(1.0, kind="more", n=2) == 3.0
     assert compiled(5.0, "double", 3) == 40.0
-    assert seen[0] == ("double", 3)
-    assert all(isinstance(n, int) for _, n in seen if not hasattr(n, "shape"))
+    assert versions(compiled) == 3
 
 
 def test_text_and_none_are_static():

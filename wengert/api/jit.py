@@ -22,6 +22,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.api.arguments import shared_array
+from wengert.api.transport import keep_sources, portable, sources_of
 from wengert.backend.execute import native, optimised
 from wengert.backend.python import python_source
 from wengert.box.box import Box
@@ -132,7 +133,9 @@ class Jitted:
             found = getattr(found, part, None)
         if found is self:  # a decorated function: its name means this, not what was decorated
             return name
-        return _made, (self._f, self._static_argnums, tuple(self._static_argnames), self._fallback)
+        return _arrived, (
+            portable(self._f), self._static_argnums, tuple(self._static_argnames), self._fallback, sources_of(self._f)
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<jit of {getattr(self._f, '__qualname__', self._f)!s}>"
@@ -363,6 +366,12 @@ def jit(
         raise TypeError(f"jit compiles functions, not a {type(f).__name__}")
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
     names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    return _made(f, numbers, names, fallback)
+
+
+def _arrived(f: Callable, numbers: Sequence[int], names: Sequence[str], fallback: bool, sources: dict) -> Jitted:
+    """A compiled function that was pickled."""
+    keep_sources(sources)
     return _made(f, numbers, names, fallback)
 
 

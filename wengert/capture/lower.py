@@ -36,7 +36,7 @@ from typing import Any, TypeVar
 from wengert.capture.expressions import Expressions
 from wengert.capture.flags import jumps_out_of_finally, without_jumps
 from wengert.capture.liveness import mark_live
-from wengert.capture.lowered import ASSERT, FOR, IF, LOWERED_HOOKS, RAISE, TEST, UNDEFINED_NAME, WHILE
+from wengert.capture.lowered import ASSERT, FOR, IF, ITERATE, LOWERED_HOOKS, RAISE, TEST, UNDEFINED_NAME, WHILE
 from wengert.capture.names import binds_in_place, body_of, bound, evaluated_here, own_nodes, rebound, scope_of, stored
 from wengert.capture.syntax import OURS, assign, at, function, hook, load, statement, strings, thunk
 from wengert.capture.undefined import UNDEFINED, Undefined, defined
@@ -279,6 +279,9 @@ class _Lowering(Expressions):
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         node.value = self.visit(node.value)
+        if any(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets):
+            if not isinstance(node.value, (ast.Tuple, ast.List)):
+                node.value = at(hook(ITERATE, node.value), node.value)
         node.targets = [self.visit(target) for target in node.targets]
         self.assigned.update(bound(node.targets))
         return node

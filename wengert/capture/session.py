@@ -202,6 +202,11 @@ class Session:
         known = self.paths.get(id(iterable)) if iterable.__class__ in (list, tuple) else None
         return [self.external(item) for item in iterable] if known and known[0] is iterable else iterable
 
+    def mapping(self, thing: dict) -> dict:
+        """A dict that may come from outside with what stands for its values."""
+        known = self.paths.get(id(thing))
+        return {k: self.external(v) for k, v in thing.items()} if known and known[0] is thing else thing
+
     def seal(self) -> None:
         """Guard arrays in containers that were looked at, but not by their items: they may be part of the program."""
         pending = list(self._looked_into.values())

@@ -11,6 +11,7 @@ one) is unrolled if the number of iterations is known and not large.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import operator
 from collections.abc import Callable, Sequence
@@ -26,6 +27,7 @@ from wengert.capture.containers import copied, noted, refilled, unchanged
 from wengert.capture.iteration import Items, items_of
 from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED, is_of_user
+from wengert.capture.undefined import defined as known_to_be_defined
 from wengert.control.cond import cond
 from wengert.control.loop import loop
 from wengert.control.while_ import while_
@@ -236,6 +238,12 @@ def _merge(a: Any, b: Any, name: str, outputs: list) -> Any:
     """What a variable is after a branch: what it is in both, or results of the `cond`, which are added to `outputs`."""
     if a is b:
         return a
+    if not name.startswith("_wengert") and _need_not_exist(a, b):
+        a, b = (x if x.__class__ is Perhaps else Perhaps(x, x is not UNDEFINED) for x in (a, b))
+        if a.value is UNDEFINED or b.value is UNDEFINED:
+            leaves, structure = tree.flatten(b.value if a.value is UNDEFINED else a.value)
+            nothing = tree.unflatten(structure, [UNDEFINED] * len(leaves))
+            a, b = (Perhaps(nothing, x.has) if x.value is UNDEFINED else x for x in (a, b))
     for x, y in ((a, b), (b, a)):
         if x is UNDEFINED and not _is_number(y):
             leaves, structure = tree.flatten(y)
@@ -268,6 +276,36 @@ def _merge(a: Any, b: Any, name: str, outputs: list) -> Any:
     if not any(k is not None for k, _ in places):
         return a
     return _Merged(lambda results: tree.unflatten(a_structure, [v if k is None else results[k] for k, v in places]))
+
+
+@dataclasses.dataclass
+class Perhaps:
+    """The value of a variable that has one only in one branch, or only if a loop runs; `has` says whether it has."""
+
+    value: Any
+    has: Any
+
+
+def _need_not_exist(a: Any, b: Any) -> bool:
+    """Whether a variable has no value in one of two branches, and a number, an array or a container of them else."""
+    if Perhaps in (a.__class__, b.__class__):
+        return True
+    if (a is UNDEFINED) == (b is UNDEFINED):
+        return False
+    leaves = tree.leaves(b if a is UNDEFINED else a)
+    return bool(leaves) and all(_is_number(leaf) for leaf in leaves)
+
+
+def defined(name: str, value: Any) -> Any:
+    """The value of a variable that may have none: where only the program knows, it raises."""
+    if value.__class__ is not Perhaps:
+        return known_to_be_defined(name, value)
+    if is_symbolic(value.has):
+        text = f"cannot access local variable {name!r} where it is not associated with a value"
+        running.state.capture.process(require, (value.has,), {"error": "UnboundLocalError", "message": text})
+    elif not value.has:
+        return known_to_be_defined(name, UNDEFINED)
+    return value.value
 
 
 def _described(x: Any) -> str:
@@ -402,6 +440,8 @@ class Carried:
 
     def __init__(self, get: Callable, set: Callable, names: tuple, stores: tuple, temporaries: tuple):
         self.get, self.set, self.names = get, set, names
+        self.may_not_run = True
+        """Whether it may be that there is no iteration at all."""
         self.state = get()
         self.bound: list[int] = []
         self.roots: dict[int, Any] = {}
@@ -423,6 +463,12 @@ class Carried:
     def _numeric(self, value: Any) -> bool:
         leaves = tree.leaves(value)
         return bool(leaves) and any(_is_number(leaf) for leaf in leaves)
+
+    def _perhaps(self, k: int, now: Any) -> Any:
+        """The value of a variable that gets one in the loop: afterwards it has none if the loop does not run."""
+        if not self.may_not_run or self.names[k].startswith("_wengert") or now.__class__ is Perhaps:
+            return now
+        return Perhaps(now, True)
 
     def add_root(self, box: Any) -> None:
         """Carry an array that is written to."""
@@ -473,7 +519,7 @@ class Carried:
             if now is UNDEFINED or (not self._numeric(now) and not self._numeric(before) and _equal(before, now)):
                 continue
             if before is UNDEFINED:
-                leaves, structure = tree.flatten(now)
+                leaves, structure = tree.flatten(self._perhaps(k, now))
                 if not leaves or not all(_is_number(leaf) for leaf in leaves):
                     self.local.append(k)  # cannot be used after the loop
                     continue
@@ -492,7 +538,10 @@ class Carried:
             raise _Again
         for k in self.bound:
             leaves, structure = self._leaves(k)
-            new, new_structure = tree.flatten(after[k])
+            now = after[k]
+            if now.__class__ is not Perhaps and (self.state[k].__class__ is Perhaps or self.state[k] is UNDEFINED):
+                now = Perhaps(now, True) if self.state[k].__class__ is Perhaps else self._perhaps(k, now)
+            new, new_structure = tree.flatten(now)
             if new_structure != structure:
                 raise StagingError(
                     f"{self.names[k]} is {_described(self.state[k])} before a loop and {_described(after[k])} after an "
@@ -708,6 +757,7 @@ def for_(iterable: Any, body: Callable, go_on: Thunk | None, get: Callable, set:
     state = get()
     try:
         carried = Carried(get, set, names, stores, temporaries)
+        carried.may_not_run = not known
         if go_on is None:
             _staged_for(items, body, carried)
         else:

@@ -22,7 +22,7 @@ from wengert.box.functions.operands import array
 from wengert.box.writing import running, settled
 from wengert.capture import hooks, rewrite, stage
 from wengert.capture import lowered as lowering
-from wengert.capture.instrument import STAGED, set_staged_hooks
+from wengert.capture.instrument import STAGED, is_user_function, set_staged_hooks
 from wengert.capture.iteration import Items, staged_enumerate, staged_range, staged_reversed, staged_zip
 from wengert.capture.session import current
 from wengert.capture.stage import StagingError, is_symbolic, stages, truth
@@ -240,11 +240,14 @@ def staged_call(f: Any, operands: int = 1) -> Any:
         found = BUILTINS.get(f)
     except TypeError:  # not hashable
         found = None
+    session = current.session
     if found is not None:
-        return found
+        return found if session is None else functools.partial(_with_items, found, session)
     kind = f.__class__
     if kind is BuiltinFunctionType:
         owner = f.__self__
+        if owner.__class__ is dict and f.__name__ in ("values", "items", "get") and session is not None:
+            return getattr(session.mapping(owner), f.__name__)
         if isinstance(owner, _CONTAINERS) and f.__name__ in _CHANGING and not _may_change(owner):
             raise StagingError(
                 f"{f.__name__} of a {type(owner).__name__} in a loop or branch that is staged",
@@ -255,13 +258,21 @@ def staged_call(f: Any, operands: int = 1) -> Any:
         _refuse_randomness(f, f.__self__)
     if f is np.random.default_rng or f is np.random.RandomState:
         return functools.partial(_seeded, f)
-    if isinstance(f, type) and current.session is not None:
-        return functools.partial(_instance, hooks.call(f, operands), current.session)
-    return hooks.call(f, operands)
+    target = hooks.call(f, operands)
+    if session is None or is_user_function(f):
+        return target
+    if isinstance(f, type):
+        return functools.partial(_instance, target, session)
+    return functools.partial(_with_items, target, session)
+
+
+def _with_items(f: Callable, session: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call of a function that does not look at lists from outside as staged code does."""
+    return f(*[session.items(a) for a in args], **kwargs)
 
 
 def _instance(make: Callable, session: Any, *args: Any, **kwargs: Any) -> Any:
-    return session.made(make(*args, **kwargs))
+    return session.made(make(*[session.items(a) for a in args], **kwargs))
 
 
 def _may_change(container: Any) -> bool:
@@ -472,5 +483,6 @@ set_staged_hooks(
         lowering.ITERATE: stage.iterate,
         lowering.TEST: stage.test,
         lowering.MADE: made,
+        lowering.DEFINED: stage.defined,
     }
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 COLOURS = ("#3b6fb6", "#d9822b", "#3a9d5d", "#b04a7f", "#6b6b6b")
 _CHARACTER = 7.0
@@ -46,8 +46,10 @@ def text(x: float, y: float, content: str, anchor: str = "start", colour: str = 
     )
 
 
-def bars(labels: Sequence[str], series: Mapping[str, Sequence[float]], unit: str = "") -> Picture:
-    """For each label a group of horizontal bars, one of each series, all to one scale.
+def bars(
+    labels: Sequence[str], series: Mapping[str, Sequence[float]], show: Callable[[float], str] = "{:.3g}".format
+) -> Picture:
+    """For each label a group of horizontal bars, one of each series, all to one scale; `show` writes their values.
 
     >>> str(bars(["a", "b"], {"time": [1.0, 2.0]})).count("<rect")
     3
@@ -70,7 +72,9 @@ def bars(labels: Sequence[str], series: Mapping[str, Sequence[float]], unit: str
             y = top + 10 * k
             colour = COLOURS[k % len(COLOURS)]
             parts.append(f'<rect x="{left:.1f}" y="{y:.1f}" width="{width:.1f}" height="9" fill="{colour}"/>')
-            parts.append(f'<text x="{left + width + 4:.1f}" y="{y + 8:.1f}" font-size="9">{value:.3g} {unit}</text>')
+            parts.append(
+                f'<text x="{left + width + 4:.1f}" y="{y + 8:.1f}" font-size="9">{html.escape(show(value))}</text>'
+            )
     return Picture(left + room + 80, 36 + len(labels) * max(group, _ROW), parts)
 
 

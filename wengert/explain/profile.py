@@ -112,8 +112,8 @@ class Profile:
         """The times of the lines as bars: function, forward mode, reverse mode."""
         shown = self.lines[:30]
         labels = [f"{x.line:>5}  {x.text[:60]}" for x in shown]
-        series = {name: [1e6 * getattr(x, name) for x in shown] for name in ("function", "forward", "reverse")}
-        return bars(labels, series, "µs")
+        series = {name: [getattr(x, name) for x in shown] for name in ("function", "forward", "reverse")}
+        return bars(labels, series, tables.seconds)
 
 
 class _Costs(Watch):

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from wengert.errors import UnsupportedFunctionError
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
@@ -27,10 +29,9 @@ def interval_of(x: Any) -> Interval:
         return (max(low or 0, 0), high)
     if x.__class__ is Sym:
         return x.tangent or UNKNOWN
-    try:
+    if isinstance(x, (int, np.integer, np.bool_)) or (x.__class__ is np.ndarray and x.dtype.kind in "iub" and not x.ndim):
         return (int(x), int(x))
-    except (TypeError, ValueError, OverflowError):  # an array, a NaN, an infinity
-        return UNKNOWN
+    return UNKNOWN
 
 
 def _sum(a: int | None, b: int | None) -> int | None:

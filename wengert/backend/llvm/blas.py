@@ -18,7 +18,6 @@ from wengert.backend.llvm.buffer import (
     I32,
     I64,
     POINTER,
-    Buffer,
     Complex,
     Scalar,
     element_pointer,
@@ -30,15 +29,12 @@ from wengert.backend.llvm.buffer import (
 )
 from wengert.backend.llvm.matrices import (
     Matrix,
-    as_matrix,
     at_least_one,
     call,
     copy,
     fresh,
     letter,
     number,
-    part,
-    strides_of,
 )
 
 SMALL = 8000
@@ -51,30 +47,6 @@ SMALL_IN_VECTORS = 64_000
 """The same for loops written in vectors. Against OpenBLAS: at 8³ twice as fast, at 20³ by half, from 40³ on equal."""
 
 _FLAGS = ("reassoc", "contract")
-
-
-def matmul(cx: Any, inputs: list[Buffer], out: Buffer) -> Any:
-    """`x @ y`, of stacks and vectors, into `out`."""
-    x, y = inputs
-    if not x.ndim or not y.ndim:
-        return NotImplemented
-    x_core, y_core = min(x.ndim, 2), min(y.ndim, 2)
-    out_core = x_core + y_core - 2
-    lead = out.lengths[: out.ndim - out_core]
-    with cx.loops(list(lead)) as indices:
-        a, b, c = (
-            part(cx, buffer, lead, indices, core) for buffer, core in ((x, x_core), (y, y_core), (out, out_core))
-        )
-        left = as_matrix(a) if x_core == 2 else _row(a)
-        right = as_matrix(b) if y_core == 2 else _row(b).turned
-        down = at_least_one(cx, right.columns)
-        multiply(cx, left, right, Matrix(c.pointer, left.rows, right.columns, down, I64(1), out.dtype))
-    return "blas"
-
-
-def _row(v: Buffer) -> Matrix:
-    assert v.strides is not None
-    return Matrix(v.pointer, I64(1), v.lengths[0], v.lengths[0], v.strides[0], v.dtype)
 
 
 def multiply(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
@@ -100,7 +72,7 @@ def multiply(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
 # ------------------------------------------------------------------------------------------------------------ loops
 
 
-def _times(cx: Any, x: Scalar, y: Scalar, dtype: np.dtype) -> Scalar:
+def product_of(cx: Any, x: Scalar, y: Scalar, dtype: np.dtype) -> Scalar:
     if dtype.kind == "f":
         return cx.builder.fmul(x, y, flags=_FLAGS)
     return scalars.emit(cx, "multiply", {}, dtype, [x, y], [dtype] * 2, [False] * 2)
@@ -114,7 +86,7 @@ def _plus(cx: Any, x: Scalar, y: Scalar, dtype: np.dtype) -> Scalar:
     return scalars.emit(cx, "add", {}, dtype, [x, y], [dtype] * 2, [False] * 2)
 
 
-class _Sum:
+class Sum:
     """A sum in a variable."""
 
     def __init__(self, cx: Any, dtype: np.dtype):
@@ -159,9 +131,9 @@ def _by_loops(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
 
     if known(y.columns) == 1 or (known(y.right) != 1 and known(y.down) == 1 and known(x.right) == 1):
         with cx.loop(z.rows) as i, cx.loop(z.columns) as j:
-            total = _Sum(cx, z.dtype)
+            total = Sum(cx, z.dtype)
             with cx.loop(x.columns) as k:
-                total.add(_times(cx, load(x, i, k), load(y, k, j), z.dtype))
+                total.add(product_of(cx, load(x, i, k), load(y, k, j), z.dtype))
             z.store(cx, total.get(), i, j)
         return
     with cx.loop(z.rows) as i:
@@ -170,7 +142,7 @@ def _by_loops(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
         with cx.loop(x.columns) as k:
             factor = load(x, i, k)
             with cx.loop(z.columns) as j:
-                term = _times(cx, factor, load(y, k, j), z.dtype)
+                term = product_of(cx, factor, load(y, k, j), z.dtype)
                 z.store(cx, _plus(cx, z.load(cx, i, j), term, z.dtype), i, j)
 
 
@@ -334,57 +306,3 @@ def _by_gemm(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
         cx, "blas", letter(d) + "gemm", y_flag, x_flag, y.columns, x.rows, x.columns, one, y_pointer, y_apart,
         x_pointer, x_apart, zero, z.pointer, at_least_one(cx, z.down),
     )  # fmt: skip
-
-
-# ------------------------------------------------------------------------------------------------------------ einsum
-
-
-def einsum(cx: Any, inputs: list[Buffer], out: Buffer, subscripts: str) -> Any:
-    """A contraction: of two factors by products of matrices where it is one, any small one by loops."""
-    left, result = subscripts.split("->")
-    letters = left.split(",")
-    lengths: dict[str, ir.Value] = {}
-    for own, buffer in zip(letters, inputs, strict=True):
-        for c, n in zip(own, buffer.lengths, strict=True):
-            if c not in lengths or known(lengths[c]) == 1:
-                lengths[c] = n
-    if any(known(n) is None for n in lengths.values()):
-        return NotImplemented
-    if any(known(n) != known(lengths[c]) for own, b in zip(letters, inputs, strict=True)
-           for c, n in zip(own, b.lengths, strict=True)):  # fmt: skip
-        return NotImplemented  # lengths of one broadcast
-    if len(inputs) == 2 and contract(cx, inputs, out, letters, result):
-        return "blas"
-    size = known(product(cx.builder, list(lengths.values())))
-    if size is None or size > 20_000:
-        return NotImplemented
-    strides = [dict(zip(own, strides_of(cx, b), strict=True)) for own, b in zip(letters, inputs, strict=True)]
-    summed = [c for c in lengths if c not in result]
-    with cx.loops([lengths[c] for c in result]) as indices:
-        total = _Sum(cx, out.dtype)
-        with cx.loops([lengths[c] for c in summed]) as inner:
-            at = dict(zip([*result, *summed], [*indices, *inner], strict=True))
-            term: Scalar = None
-            for buffer, steps in zip(inputs, strides, strict=True):
-                pieces = Buffer(buffer.pointer, [], None, buffer.dtype)
-                offset = _offset(cx, at, steps)
-                value = scalars.convert(cx, _load(cx, pieces, offset), buffer.dtype, out.dtype)
-                term = value if term is None else _times(cx, term, value, out.dtype)
-            total.add(term)
-        _store(cx, out, _offset(cx, at, dict(zip(result, strides_of(cx, out), strict=True))), total.get())
-    return "blas"
-
-
-def _offset(cx: Any, at: dict[str, ir.Value], strides: dict[str, ir.Value]) -> ir.Value:
-    total: ir.Value = I64(0)
-    for c, stride in strides.items():
-        total = plus(cx.builder, total, product(cx.builder, [at[c], stride]))
-    return total
-
-
-def _load(cx: Any, buffer: Buffer, offset: ir.Value) -> Scalar:
-    return Matrix(buffer.pointer, I64(1), I64(1), I64(1), I64(1), buffer.dtype).load(cx, I64(0), offset)
-
-
-def _store(cx: Any, buffer: Buffer, offset: ir.Value, value: Scalar) -> None:
-    Matrix(buffer.pointer, I64(1), I64(1), I64(1), I64(1), buffer.dtype).store(cx, value, I64(0), offset)

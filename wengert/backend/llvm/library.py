@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.backend.llvm import blas, lapack
+from wengert.backend.llvm import contraction, lapack
 from wengert.backend.llvm.buffer import Buffer, known
 from wengert.ir.node import Node, map_refs
 
@@ -27,9 +27,9 @@ def emit(cx: Any, node: Node, inputs: list[Buffer], outs: list[Buffer]) -> Any:
     if refs:
         return NotImplemented
     if name == "matmul":
-        return blas.matmul(cx, inputs, outs[0])
+        return contraction.matmul(cx, inputs, outs[0])
     if name == "einsum":
-        return blas.einsum(cx, inputs, outs[0], **params)
+        return contraction.einsum(cx, inputs, outs[0], **params)
     if any(out.dtype.char not in "fdFD" for out in outs):
         return NotImplemented
     return lapack.RULES[name](cx, inputs, outs, **params)

@@ -57,7 +57,8 @@ class Outline:
     """The functions of a kernel so far."""
 
     def __init__(self) -> None:
-        self._functions: dict[Any, _Function | None] = {}  # None: one for each line of the user's
+        self._functions: dict[Any, _Function] = {}  # by key, or by key and line
+        self._count = 0
         self._makers: dict[int, dict[Var, Node]] = {}
 
     def run(self, em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> str | None:
@@ -68,19 +69,13 @@ class Outline:
             part = _Part(em, frame, node, i, self._made_by(frame.plan))
         except _NotStatic:
             return None
-        key = part.key
-        found = self._functions.get(key, False)
+        here = (part.key, em.cx.source)
+        found = self._functions.get(part.key) or self._functions.get(here)
         if found is None:
-            key = (key, em.cx.source)
-            found = self._functions.get(key, False)
-        if found is False:
-            found = part.write(f"part{len(self._functions)}", run)
-            if found.may_fail and key is part.key:
-                self._functions[key] = None
-                key = (key, em.cx.source)
+            self._count += 1
+            found = part.write(f"part{self._count}", run)
             if found.how != "callback":  # what Python is called with is known by the node only
-                self._functions[key] = found
-        assert found
+                self._functions[here if found.may_fail else part.key] = found
         part.call(found)
         return found.how
 
@@ -101,8 +96,9 @@ def _is_worth_it(frame: Frame, node: Node) -> bool:
         return False
     if Kind.MADE in kinds:
         return True
-    return any(a.type.ndim for a in node.args) and not traits.is_elementwise(node) and not traits.is_view(node) \
-        and node.op.name not in ("index", "size", "iota")  # fmt: skip
+    if traits.is_elementwise(node) or traits.is_view(node) or node.op.name in ("index", "size", "iota"):
+        return False
+    return any(a.type.ndim for a in node.args)
 
 
 class _Part:
@@ -189,7 +185,7 @@ class _Part:
             return "again", self._placed[operand]
         node = self.makers.get(operand)
         # An index that is not basic is checked where it stands: that is not to be done twice.
-        if node is None or not traits.is_view(node) and not traits.is_elementwise(node) and node.op.name != "iota":
+        if node is None or not (traits.is_view(node) or traits.is_elementwise(node) or node.op.name == "iota"):
             raise _NotStatic
         if node.op.name == "index" and len(node.args) > 1:
             raise _NotStatic

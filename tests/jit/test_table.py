@@ -1,0 +1,93 @@
+"""Every op of the table through `jit`: value, forward and reverse mode are those of the eager modes.
+
+The calls are the `EXAMPLES` of `tests/ops/test_table.py`, so a new op is tried here as soon as it has an example there.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from ops.test_table import CALLS, SMOOTH, as_function
+
+import wengert as wg
+from wengert.ops.op import TABLE
+
+WITHOUT_VALUE: dict[str, str] = {}
+"""Ops that cannot be part of a compiled program, and why."""
+
+WITHOUT_DERIVATIVE: dict[str, str] = {}
+"""Ops whose derivatives cannot, and why."""
+
+COMPLEX = {
+    "roots": "NumPy gives real numbers if all roots are real; a program has one type, whatever the values",
+}
+"""Ops whose results are complex in a compiled program although NumPy's may be real, and why."""
+
+
+def test_exceptions_are_ops():
+    assert {*WITHOUT_VALUE, *WITHOUT_DERIVATIVE, *COMPLEX} <= set(TABLE)
+
+
+def same(got: Any, expected: Any, dtypes: bool = True) -> None:
+    got, expected = wg.tree.leaves(got), wg.tree.leaves(expected)
+    assert len(got) == len(expected)
+    for a, b in zip(got, expected, strict=True):
+        a, b = np.asarray(a), np.asarray(b)
+        assert a.shape == b.shape
+        assert a.dtype == b.dtype or not dtypes
+        if b.dtype.kind in "fc":
+            np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-11)
+        else:
+            np.testing.assert_array_equal(a, b)
+
+
+def tangents(xs: Any) -> tuple:
+    rng = np.random.default_rng(5)
+    return tuple([rng.uniform(-1, 1, np.shape(x))[()] for x in xs])
+
+
+def quietly(f: Any, *args: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return f(*args)
+
+
+@pytest.mark.parametrize(("name", "c"), CALLS)
+def test_values(name, c):
+    f, args = as_function(name, c)
+    if name in WITHOUT_VALUE:
+        with pytest.raises(wg.errors.WengertError):
+            wg.jit(f)(*args)
+        return
+    same(quietly(wg.jit(f), *args), quietly(f, *args), dtypes=name not in COMPLEX)
+
+
+@pytest.mark.parametrize(("name", "c"), [p for p in SMOOTH if p.values[0] not in {**WITHOUT_VALUE, **WITHOUT_DERIVATIVE}])
+def test_forward_mode(name, c):
+    f, args = as_function(name, c)
+    dots = tangents(args)
+
+    def pushed(*xs: Any) -> Any:
+        return wg.jvp(f, xs, dots)
+
+    expected = quietly(pushed, *args)
+    same(quietly(wg.jit(pushed), *args), expected)
+    same(quietly(lambda *xs: wg.jvp(wg.jit(f), xs, dots), *args), expected)
+
+
+@pytest.mark.parametrize(("name", "c"), [p for p in SMOOTH if p.values[0] not in {**WITHOUT_VALUE, **WITHOUT_DERIVATIVE}])
+def test_reverse_mode(name, c):
+    f, args = as_function(name, c)
+    ct = wg.tree.map(lambda y: np.cos(np.arange(1.0, np.size(y) + 1)).reshape(np.shape(y))[()].astype(np.asarray(y).dtype),
+                     quietly(f, *args))  # fmt: skip
+
+    def pulled(*xs: Any) -> Any:
+        _, pull = wg.vjp(f, *xs)
+        return pull(ct)
+
+    expected = quietly(pulled, *args)
+    same(quietly(wg.jit(pulled), *args), expected)
+    same(quietly(lambda *xs: wg.vjp(wg.jit(f), *xs)[1](ct), *args), expected)
