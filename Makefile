@@ -24,8 +24,8 @@ $(READY): pyproject.toml
 	@$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[dev]'
 	@touch $@
 
-demo: $(READY) ## differentiate a real program and show it
-	@$(BIN)/python examples/demo.py
+demo: $(READY) ## a short tour: derivatives, native code, and a page that explains one
+	@$(BIN)/python examples/demo.py $(ARGS)
 
 test: $(READY) ## the whole test suite, with the doctests of the package
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)

@@ -58,6 +58,10 @@ def curves(cases: list[dict], results: dict):
             text = f"{title}, {what}" if (tool, what) != ("numba", "derivative") else "by hand (Numba), derivative"
             panel.loglog(*zip(*points, strict=True), STYLES[what], color=COLOURS[tool], marker=".", label=text)
         panel.set_title(mine[0]["title"].split(",")[0])
+        sizes = [case["size"] for case in mine]
+        shown = sizes if len(sizes) <= 4 else sizes[:2] + sizes[-3:]
+        panel.set_xticks(shown, [f"{size:,}".replace(",", " ") for size in shown])
+        panel.minorticks_off()
         panel.set_xlabel("n")
         panel.set_ylabel("µs")
         panel.grid(alpha=0.3)

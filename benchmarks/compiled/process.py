@@ -77,7 +77,8 @@ def note(event: dict, found: dict, where: tuple[str, str] | None) -> tuple[str, 
         case "start":
             return key
         case "tool":
-            found["tools"][event["tool"]] = {"title": event["title"], "version": event["version"]}
+            title = event["title"].removesuffix(" (function)")  # which the eager suite has to say of NumPy
+            found["tools"][event["tool"]] = {"title": title, "version": event["version"]}
         case "missing":
             found["missing"][event["tool"]] = event["reason"]
         case "built":

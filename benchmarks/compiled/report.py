@@ -132,7 +132,7 @@ def costs(results: dict) -> list[str]:
     ]
     if any(case["memory"] for case in last.values()):
         parts += [
-            "Megabytes of a call at its peak, results included (the largest size):",
+            "Megabytes that a call touches at its peak: arguments, temporaries, results (the largest size; ± 1):",
             table(
                 {name: case for name, case in last.items() if case["memory"]},
                 {head(entry, titles): megabytes(entry) for entry in entries},

@@ -40,6 +40,7 @@ def started(f, arguments):
     """Compile for the arguments; a program that Numba cannot compile counts as not stated for it."""
     if isinstance(f, FunctionType):
         raise problems.NotStated("a function of another module, which is not compiled")
+    arguments = (*arguments, *(f.py_func.__defaults__ or ()))  # left to Numba, defaults cost 60 µs a call
     try:
         f(*arguments)
     except NumbaError as error:

@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def example(x1, x2):
+def f(x1, x2):
     """Tables 2 and 3, figure 4: ln x₁ + x₁ x₂ − sin x₂, with the operations in the survey's order."""
     a, b, c = np.log(x1), x1 * x2, np.sin(x2)
     return a + b - c

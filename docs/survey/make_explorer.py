@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from functions import example
+from functions import f
 from writing import run
 
 import wengert as wg
@@ -12,7 +12,7 @@ import wengert as wg
 
 def make(out: Path, quick: bool = False) -> None:
     """Write explorer.html."""
-    wg.explain(example, 2.0, 5.0, path=out / "explorer.html")
+    wg.explain(f, 2.0, 5.0, path=out / "explorer.html")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
     python docs/survey/make_timings.py --measure    measure again, first
 
 Everything is measured twice: as plain NumPy, where the cost of a call hides that of the arithmetic, and as native code
-(`wg.jit`). Times belong to the machine that they were taken on, so they are kept in `timings.json` with its name, and
+(`wg.jit`). Times are processor time and belong to the machine that they were taken on, so they are kept in `timings.json` with its name, and
 the tables show ratios. Numbers of operations are the same everywhere; they are counted whenever this runs.
 """
 
@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 from itertools import repeat
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,8 @@ NAMES = {
     "forward": "∇*f*, forward AD",
     "reverse": "∇*f*, reverse AD",
 }
+BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks" / "results" / "compiled.json"
+BY_HAND = ("numba",)  # does not differentiate: the benchmark gives it a gradient written by hand
 TIMINGS = Path(__file__).parent / "timings.json"
 
 
@@ -95,11 +97,11 @@ def bound(f: Callable, arguments: tuple) -> Callable:
 
 
 def elapsed(call: Callable, times: int) -> float:
-    """Seconds for so many calls."""
-    start = perf_counter()
+    """Seconds of processor time for so many calls: what else the machine does is not counted."""
+    start = process_time()
     for _ in repeat(None, times):
         call()
-    return perf_counter() - start
+    return process_time() - start
 
 
 def processor() -> str:
@@ -118,10 +120,15 @@ def table(times: dict[str, dict[str, float]]) -> str:
     base = times["f"][sizes[0]]
     rows = []
     for way in WAYS:
-        rows.append([NAMES[way], "n = 1", *(f"{times[way][n] / base:.2f}" for n in sizes)])
+        rows.append([NAMES[way], "n = 1", *(short(times[way][n] / base) for n in sizes)])
         if way != "f":
-            rows.append(["", "this n", *(f"{times[way][n] / times['f'][n]:.2f}" for n in sizes)])
+            rows.append(["", "this n", *(short(times[way][n] / times["f"][n]) for n in sizes)])
     return markdown(["", "relative to", *sizes], rows, right=range(2, 2 + len(sizes)))
+
+
+def short(ratio: float) -> str:
+    """Three digits, as far as they mean something."""
+    return f"{ratio:.0f}" if ratio >= 100 else f"{ratio:.1f}" if ratio >= 10 else f"{ratio:.2f}"
 
 
 def make(out: Path, quick: bool = False) -> None:
@@ -147,8 +154,34 @@ def make(out: Path, quick: bool = False) -> None:
             label = f"{what}, relative to f with n = 1"
             svg = curves(list(sizes), shown, "n, number of variables", label, title, axes, True)
             (out / f"figure-5-{kind}-{scale}.svg").write_text(svg, encoding="utf-8")
-    machine = f"{found['machine']}; Python {found['python']}, NumPy {found['numpy']}; one process, shortest samples.\n"
+    write_tools(out)
+    machine = f"{found['machine']}; Python {found['python']}, NumPy {found['numpy']}; one thread, processor time, shortest of many samples.\n"
     (out / "table-4-machine.md").write_text(machine, encoding="utf-8")
+
+
+def write_tools(out: Path) -> None:
+    """What the gradient costs in other packages, from the benchmarks' own results, if they were run."""
+    found = json.loads(BENCHMARKS.read_text(encoding="utf-8")) if BENCHMARKS.exists() else {"cases": {}, "tools": {}}
+    cases = [case for case in found["cases"].values() if case.get("problem") == "helmholtz"]
+    titles = {tool: facts["title"] for tool, facts in found["tools"].items() if tool != "numpy"}
+    series: dict[str, list[float]] = {}
+    for tool, title in titles.items():
+        times = [case["seconds"].get(f"{tool}/derivative") for case in cases]
+        if cases and None not in times:
+            base = [case["seconds"]["numpy/function"] for case in cases]
+            name = f"{title}, by hand" if tool in BY_HAND else title
+            series[name] = [t / b for t, b in zip(times, base, strict=True)]
+    if not series:
+        (out / "table-4-tools.md").write_text("*Not measured: run `make bench`.*\n", encoding="utf-8")
+        return
+    sizes = [case["size"] for case in cases]
+    rows = [[name, *map(short, ratios)] for name, ratios in series.items()]
+    text = markdown(["∇*f* ÷ *f* of NumPy, same n", *map(str, sizes)], rows, right=range(1, 1 + len(sizes)))
+    (out / "table-4-tools.md").write_text(text, encoding="utf-8")
+    label = "time of ∇f ÷ time of f in NumPy, same n"
+    title = "Helmholtz energy: the gradient in several packages, relative to the function in NumPy"
+    svg = curves(sizes, series, "n, number of variables", label, title, (True, True), True)
+    (out / "figure-5-tools.svg").write_text(svg, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -53,7 +53,9 @@ def untyped(q):
 
 
 def keyword(x: float, *, power=3):
-    return x**power
+    out = np.zeros(1)
+    out[0] = x**power
+    return out[0]
 
 
 def many(*xs):

@@ -1,5 +1,6 @@
 """The other commands: trace, explain, check, source, bench, doctor."""
 
+import importlib.util
 import json
 import math
 import re
@@ -100,7 +101,7 @@ def test_source_runs_on_its_own(run):
     found = run("source", "model.py:energy", "--at", "[1.0, 2.0]")
     names: dict = {}
     exec(found.out, names)
-    np.testing.assert_allclose(names["energy"](np.array([1.0, 2.0]), 2.0), [2.0, 1.6])
+    np.testing.assert_allclose(names["energy_gradient"](np.array([1.0, 2.0]), 2.0), [2.0, 1.6])
 
 
 @pytest.mark.parametrize("language", ["ir", "llvm", "assembly"])
@@ -130,7 +131,26 @@ def test_doctor(run):
     assert "processor" in run("doctor").out
 
 
-@pytest.mark.parametrize("command", ["grad", "trace", "explain", "check", "source", "bench", "doctor"])
+def test_profile_charges_lines(run, folder):
+    found = run("profile", "model.py:f", "--at", "2.0", "--at", "5.0", "--json").json
+    assert {row["line"]: row["operations"] for row in found["lines"]} == {11: 3, 12: 2}
+    text = run("profile", "model.py:f", "--at", "2.0", "--at", "5.0", "--svg", "p.svg")
+    assert "return a + b - c" in text.out
+    assert (folder / "p.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("sympy") is None, reason="needs SymPy")
+def test_compare_measures_errors(run):
+    found = run("compare", "model.py:energy", "--at", "[1.0, 2.0]", "--json").json
+    errors = {row["name"]: row["error"] for row in found["ways"]}
+    assert errors["AD, reverse mode"] < 1e-15 < errors["differences, forward"]
+    assert "differences, central" in run("compare", "model.py:energy", "--at", "[1.0, 2.0]").out
+    assert run("compare", "model.py:f", "--at", "2.0", "--at", "5.0").code == 2
+
+
+@pytest.mark.parametrize(
+    "command", ["grad", "trace", "explain", "check", "source", "compare", "profile", "bench", "doctor"]
+)
 def test_help_has_examples(run, command):
     found = run(command, "--help")
     assert found.code == 0

@@ -51,6 +51,11 @@ def test_colours_can_be_refused(plain_environment, monkeypatch, variable, value)
     assert "\x1b[1m" not in written(Screen())
 
 
+def test_a_dumb_terminal_gets_no_escape_sequence(plain_environment, monkeypatch):
+    monkeypatch.setenv("TERM", "dumb")
+    assert "\x1b" not in written(Screen())
+
+
 def execute(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **environment}
     command = [sys.executable, "-m", "wengert", *arguments]

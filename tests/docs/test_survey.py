@@ -143,7 +143,7 @@ def test_truncation_and_rounding():
 def test_traces_and_graph():
     traces, functions = load("make_traces"), load("functions")
     x1, x2 = traces.POINT
-    found = wg.trace(functions.example, x1, x2, tangent=(1.0, 0.0), cotangent=1.0)
+    found = wg.trace(functions.f, x1, x2, tangent=(1.0, 0.0), cotangent=1.0)
     assert found.value == pytest.approx(np.log(x1) + x1 * x2 - np.sin(x2))
     assert found.tangent == pytest.approx(1 / x1 + x2)
     assert found.gradient == pytest.approx((1 / x1 + x2, x1 - np.cos(x2)))

@@ -158,6 +158,19 @@ def test_results_and_written_arguments_are_those_of_the_compiled_function():
     np.testing.assert_array_equal(x, y)
 
 
+def test_a_compiled_function_may_make_integers_of_its_values():
+    @wg.jit
+    def histogram(x):
+        counts = np.zeros(4)
+        for v in x:
+            counts[int(4 * v)] += 1
+        return counts
+
+    x = np.array([0.1, 0.3, 0.35, 0.9])
+    with wg.debug_nans():
+        np.testing.assert_array_equal(histogram(x), [1, 2, 0, 1])
+
+
 def test_the_error_is_one_that_numpy_users_catch():
     assert issubclass(NonFiniteError, FloatingPointError)
     error = found(wg.grad(distance), ZEROS)

@@ -8,11 +8,15 @@ import sys
 
 import numpy as np
 import pytest
+from jit.programs import load_all
+from jit.test_programs import chosen, reduced
 from scenarios import SCENARIOS
 
 import wengert as wg
 from wengert import tree
 from wengert.errors import WengertError
+
+PROGRAMS = load_all()
 
 
 def run(text: str, args):
@@ -99,6 +103,38 @@ def test_loops_and_branches_stay():
     assert "for " in text
     x = np.linspace(-1, 1, 100)
     np.testing.assert_allclose(run(text, (x,)), np.where(x > 0, 2 * x, 0))
+
+
+def test_a_loop_inside_a_loop_leaves_the_outer_counter_alone():
+    def insertion_sort(x):
+        x = x.copy()
+        for i in range(1, len(x)):
+            key, j = x[i], i - 1
+            while j >= 0 and x[j] > key:
+                x[j + 1] = x[j]
+                j -= 1
+            x[j + 1] = key
+        return np.sum(x * np.arange(1.0, len(x) + 1))
+
+    x = np.array([0.3, -0.2, 0.9, 0.1, 0.5])
+    text = wg.source(wg.grad(insertion_sort), x)
+    np.testing.assert_allclose(run(text, (x,)), np.argsort(np.argsort(x)) + 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(PROGRAMS)[::6])
+def test_gradients_of_many_programs(name):
+    p = PROGRAMS[name]
+    if not p.wrt or not p.eager:
+        pytest.skip("has no gradient")
+    args = p.fresh()
+    f, given = reduced(p, args), chosen(p, args)
+    gradient = wg.grad(f, tuple(range(len(given))))
+    expected = flat(gradient(*given))
+    tolerance = 1e-4 if any(np.asarray(x).dtype == np.float32 for x in tree.leaves(given)) else 1e-9
+    np.testing.assert_allclose(flat(run(wg.source(gradient, *given), given)), expected, rtol=tolerance, atol=tolerance)
+    with wg.debug_nans():
+        np.testing.assert_array_equal(flat(gradient(*given)), expected)
 
 
 def test_source_leaves_no_trace_function_behind():

@@ -12,6 +12,7 @@ import pytest
 from interop.transported import decorated, filled, wrapped
 
 import wengert as wg
+from wengert import tree
 
 X = np.arange(3.0)
 
@@ -31,10 +32,18 @@ def test_options_travel():
 
 
 def test_derivatives_of_named_functions_need_only_pickle():
-    for operator in (wg.grad, wg.hessian, wg.jacfwd, lambda f: wg.grad(wg.grad(f, 0), 0), wg.hvp, wg.vmap):
+    operators = [wg.grad, wg.value_and_grad, wg.hessian, wg.jacfwd, wg.jacrev, wg.laplacian, wg.value_grad_and_hessian]
+    for operator in [*operators, lambda f: wg.jacfwd(wg.grad(f)), lambda f: wg.vmap(f, out_axes=0)]:
         f = wg.jit(operator(filled))
         copy = pickle.loads(pickle.dumps(f))
-        assert copy._f.__qualname__ == f._f.__qualname__
+        assert copy._f.__name__ == "filled"
+        x = X if operator(filled).__code__.co_name != "mapped" else np.ones((2, 3))
+        for a, b in zip(tree.leaves(copy(x)), tree.leaves(f(x)), strict=True):
+            np.testing.assert_array_equal(a, b)
+    for operator in (wg.hvp, wg.grad_and_hvp):
+        f = wg.jit(operator(filled))
+        for a, b in zip(tree.leaves(pickle.loads(pickle.dumps(f))(X, X)), tree.leaves(f(X, X)), strict=True):
+            np.testing.assert_array_equal(a, b)
     f = wg.jit(wg.value_and_grad(wg.jit(filled), argnums=0))
     value, gradient = pickle.loads(pickle.dumps(f))(X)
     assert value == filled(X)
@@ -44,7 +53,8 @@ def test_derivatives_of_named_functions_need_only_pickle():
 def test_source_that_lies_in_no_file_travels():
     """As functions of a notebook do: there is source, but the worker cannot read it."""
     cloudpickle = pytest.importorskip("cloudpickle")
-    text = "def square(v):\n    return v * v\n\ndef f(x):\n    out = np.zeros(3)\n    out[:] = square(x)\n    return np.sum(out)\n"
+    text = "def square(v):\n    return v * v\n\n"
+    text += "def f(x):\n    out = np.zeros(3)\n    out[:] = square(x)\n    return np.sum(out)\n"
     name = "<notebook cell 7>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     names = {"np": np, "__name__": "__main__"}

@@ -1,7 +1,7 @@
 """The programs that `jit` is tried on: natural NumPy, as numerical benchmarks and their authors write it.
 
-`@program(…)` enters a function with arguments to try it on; the modules in `suite/` hold them, by subject. Arguments are
-copied for each call, since a program may write to them.
+`@program(…)` enters a function with arguments to try it on; the modules in `suite/` hold them, by subject. Arguments
+are copied for each call, since a program may write to them.
 """
 
 from __future__ import annotations

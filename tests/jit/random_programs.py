@@ -21,7 +21,7 @@ ROWS, COLUMNS = 4, 5
 FOLDER = tempfile.TemporaryDirectory()
 _numbers = itertools.count()
 
-HEAD = '''import math
+HEAD = """import math
 
 import numpy as np
 
@@ -48,7 +48,7 @@ def f(x, A, k, n, m, a):
     c, d = 1, n
     w = np.zeros(6)
     fuel = 9
-'''
+"""
 
 
 def imported(source: str) -> Any:
@@ -189,7 +189,8 @@ def statements(draw: Any, names: Names, depth: int) -> list[str]:
     if kind == "float":
         return [draw(st.sampled_from([f"{s} = {x}", f"{s} = np.tanh({s} + {x})", f"{s} *= 0.9", f"s, t = t, {x}"]))]
     if kind == "integer":
-        return [draw(st.sampled_from([f"{c} = ({i}) % 9", f"{c} += 1", f"{c} = int(wg.stop_gradient(3 * np.sin({x})))", "c, d = d, c"]))]
+        rounded = f"{c} = int(wg.stop_gradient(3 * np.sin({x})))"
+        return [draw(st.sampled_from([f"{c} = ({i}) % 9", f"{c} += 1", rounded, "c, d = d, c"]))]
     if kind == "write":
         return [
             draw(

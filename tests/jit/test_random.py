@@ -1,4 +1,4 @@
-"""Random programs: Python, the interpreter and native code agree, and so do their derivatives with those of eager modes.
+"""Random programs: Python, the interpreter and native code agree, and derivatives are those of the eager modes.
 
 The long variants are for hunting: WENGERT_RANDOM_PROGRAMS sets how many programs they draw.
 """

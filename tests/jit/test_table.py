@@ -27,6 +27,9 @@ COMPLEX = {
 """Ops whose results are complex in a compiled program although NumPy's may be real, and why."""
 
 
+DIFFERENTIABLE = [p for p in SMOOTH if p.values[0] not in {*WITHOUT_VALUE, *WITHOUT_DERIVATIVE}]
+
+
 def test_exceptions_are_ops():
     assert {*WITHOUT_VALUE, *WITHOUT_DERIVATIVE, *COMPLEX} <= set(TABLE)
 
@@ -49,6 +52,10 @@ def tangents(xs: Any) -> tuple:
     return tuple([rng.uniform(-1, 1, np.shape(x))[()] for x in xs])
 
 
+def cotangent(y: Any) -> Any:
+    return np.cos(np.arange(1.0, np.size(y) + 1)).reshape(np.shape(y))[()].astype(np.asarray(y).dtype)
+
+
 def quietly(f: Any, *args: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -65,7 +72,7 @@ def test_values(name, c):
     same(quietly(wg.jit(f), *args), quietly(f, *args), dtypes=name not in COMPLEX)
 
 
-@pytest.mark.parametrize(("name", "c"), [p for p in SMOOTH if p.values[0] not in {**WITHOUT_VALUE, **WITHOUT_DERIVATIVE}])
+@pytest.mark.parametrize(("name", "c"), DIFFERENTIABLE)
 def test_forward_mode(name, c):
     f, args = as_function(name, c)
     dots = tangents(args)
@@ -78,11 +85,10 @@ def test_forward_mode(name, c):
     same(quietly(lambda *xs: wg.jvp(wg.jit(f), xs, dots), *args), expected)
 
 
-@pytest.mark.parametrize(("name", "c"), [p for p in SMOOTH if p.values[0] not in {**WITHOUT_VALUE, **WITHOUT_DERIVATIVE}])
+@pytest.mark.parametrize(("name", "c"), DIFFERENTIABLE)
 def test_reverse_mode(name, c):
     f, args = as_function(name, c)
-    ct = wg.tree.map(lambda y: np.cos(np.arange(1.0, np.size(y) + 1)).reshape(np.shape(y))[()].astype(np.asarray(y).dtype),
-                     quietly(f, *args))  # fmt: skip
+    ct = wg.tree.map(cotangent, quietly(f, *args))
 
     def pulled(*xs: Any) -> Any:
         _, pull = wg.vjp(f, *xs)

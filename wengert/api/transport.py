@@ -1,8 +1,8 @@
 """What makes compiled functions arrive in other processes: how derivatives are pickled, and the source they need.
 
-Pickle knows functions by name only, and what `grad` returns has none. But it is known how it was made: by an operator of
-this package from values that its closure holds under the names of the operator's parameters. So it is pickled as that
-call. (Cloudpickle, which Dask and joblib use, can do without; `concurrent.futures` cannot.)
+Pickle knows functions by name only, and what `grad` returns has none. But it is a function inside `grad` of this
+package, which is there on the other side as well, with values in its closure. So it is pickled as the place of its
+code, and those values. (Cloudpickle, which Dask and joblib use, can do without; `concurrent.futures` cannot.)
 
 A worker that is given a function of a notebook, by value, has no file to read its source from, and without source a
 function is not instrumented. So the source of such functions travels along.
@@ -10,53 +10,67 @@ function is not instrumented. So the source of such functions travels along.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import linecache
 import os
-from types import FunctionType
+from collections.abc import Iterator
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 _PACKAGE = __name__.split(".")[0]
 
 
-class Made:
-    """Stands for a function that an operator made; pickled it becomes the call that makes it."""
+class Inner:
+    """Stands for a function that was made inside a function of this package; unpickled it is that function."""
 
-    def __init__(self, module: str, operator: str, given: dict[str, Any]):
-        self._recipe = (module, operator, given)
+    def __init__(self, *recipe: Any):
+        self._recipe = recipe
 
     def __reduce__(self) -> Any:
-        return made, self._recipe
+        return _inner, self._recipe
 
 
-def made(module: str, operator: str, given: dict[str, Any]) -> Any:
-    """What an operator makes of these arguments."""
-    return getattr(importlib.import_module(module), operator)(**given)
+def _inner(module: str, outer: str, path: tuple[int, ...], qualname: str, contents: tuple, defaults: tuple | None,
+           wrapped: Any) -> FunctionType:  # fmt: skip
+    namespace = vars(importlib.import_module(module))
+    code = namespace[outer].__code__
+    for k in path:
+        code = code.co_consts[k]
+    if code.co_qualname != qualname:
+        raise ImportError(f"{module}.{outer} is of another version where {qualname} was pickled")
+    made = FunctionType(code, namespace, code.co_name, defaults, tuple([CellType(x) for x in contents]))
+    return made if wrapped is None else functools.update_wrapper(made, wrapped, updated=())
+
+
+def _paths(code: CodeType, before: tuple[int, ...] = ()) -> Iterator[tuple[CodeType, tuple[int, ...]]]:
+    """The code objects inside a code object, and where they are."""
+    for k, constant in enumerate(code.co_consts):
+        if isinstance(constant, CodeType):
+            yield constant, (*before, k)
+            yield from _paths(constant, (*before, k))
 
 
 def portable(f: Any) -> Any:
-    """A function as it can be pickled: one that an operator of this package made as that call, any other as it is.
+    """A function as it can be pickled: one from inside this package as its place and closure, any other as it is.
 
     >>> import pickle, numpy as np, wengert as wg
     >>> pickle.loads(pickle.dumps(portable(wg.grad(wg.grad(np.sin)))))(0.5)
     np.float64(-0.479426)
     """
-    if f.__class__ is not FunctionType or f.__code__.co_qualname.count(".<locals>.") != 1:
+    if f.__class__ is not FunctionType or ".<locals>." not in f.__code__.co_qualname or f.__kwdefaults__:
         return f
-    operator = f.__code__.co_qualname.split(".")[0]
-    module = f.__globals__.get("__name__", "")
-    maker = f.__globals__.get(operator)
-    if module.split(".")[0] != _PACKAGE or maker.__class__ is not FunctionType:
+    module, outer = f.__globals__.get("__name__", ""), f.__code__.co_qualname.split(".")[0]
+    around = f.__globals__.get(outer)
+    if module.split(".")[0] != _PACKAGE or around.__class__ is not FunctionType:
         return f
-    parameters = inspect.signature(maker).parameters
-    cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
-    if not cells.keys() <= parameters.keys():
+    path = next((path for code, path in _paths(around.__code__) if code is f.__code__), None)
+    if path is None:
         return f
-    needed = {name for name, p in parameters.items() if p.default is p.empty}
-    if not needed <= cells.keys() or any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters.values()):
-        return f
-    return Made(module, operator, {name: portable(cell.cell_contents) for name, cell in cells.items()})
+    contents = tuple([portable(cell.cell_contents) for cell in f.__closure__ or ()])
+    wrapped = portable(getattr(f, "__wrapped__", None))
+    return Inner(module, outer, path, f.__code__.co_qualname, contents, f.__defaults__, wrapped)
 
 
 def sources_of(f: Any) -> dict[str, str]:

@@ -148,10 +148,9 @@ def _at_symbols(ufunc: Any, a: Any, idx: Any, b: Any) -> None:
             remedy="write a loop over the indices",
         )
     pattern, arrays = split_index(idx)
-    v = settled(array(b))
+    v = settled(array(b)) if ufunc is np.add else -settled(array(b))
     old = settled(a)
-    new = call(add_at, clone(old) if isinstance(old, Traced) else old, v if ufunc is np.add else -v, *arrays, pattern=pattern)
-    replace(a, new)
+    replace(a, call(add_at, clone(old) if isinstance(old, Traced) else old, v, *arrays, pattern=pattern))
 
 
 def _plain_index(idx: Any) -> Any:

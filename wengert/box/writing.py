@@ -410,7 +410,8 @@ def replace(box: Any, new: Any) -> Any:
     new = settled(new)
     if shape_of(new) != box.shape:
         common = broadcast_shapes([shape_of(new), box.shape])
-        if any(n.__class__ is int and n != m for n, m in zip(box.shape, common, strict=False)) or len(common) > box.ndim:
+        grows = len(common) > box.ndim
+        if grows or any(n.__class__ is int and n != m for n, m in zip(box.shape, common, strict=True)):
             raise ValueError(
                 f"non-broadcastable output operand with shape {box.shape} doesn't match the broadcast shape {common}"
             )

@@ -590,13 +590,13 @@ class Carried:
         for key in written:
             start = self._leaves(key[0])[0][key[1]]
             if self.moves.get(key) != key and key not in self._rotating() and is_seen_outside(start):
-                raise StagingError(f"a loop writes to {self.names[key[0]]}, which the caller sees, and lets the name stand "
-                                   "for another array", remedy="make a copy before the loop: .copy()")  # fmt: skip
+                raise StagingError(f"a loop writes to {self.names[key[0]]}, which the caller sees, and lets the name "
+                                   "stand for another array", remedy="make a copy before the loop")  # fmt: skip
 
     def _rotating(self) -> set[tuple[int, int]]:
         """The names whose arrays only change places among them."""
         keys = set(self.moves)
-        while not {self.moves[key] for key in keys} == keys:
+        while {self.moves[key] for key in keys} != keys:
             keys = {key for key in keys if self.moves[key] in keys} & {self.moves[key] for key in keys}
         return keys
 
@@ -625,7 +625,7 @@ class Carried:
                 names = [chosen[key] for chosen in rounds]
                 content = values[names[-1]]
                 for r in range(len(names) - 2, -1, -1):
-                    content = e.where(e.equal(count % len(rounds), r), values[names[r]], content)
+                    content = e.where(e.equal(e.remainder(count, len(rounds)), r), values[names[r]], content)
                 _assign(start, content)
         return found
 

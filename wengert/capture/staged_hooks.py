@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from types import BuiltinFunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, MethodType
 from typing import Any
 
 import numpy as np

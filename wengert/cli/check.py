@@ -12,6 +12,7 @@ import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -113,9 +114,7 @@ def _outcome(call: point.Call, where: str, given: bool, options: argparse.Namesp
         return Outcome(name, SKIPPED, f"returns {type(value).__name__}, which has no derivative", where)
     if not all(np.all(np.isfinite(leaf)) for leaf in tree.leaves(value) if is_inexact(dtype_of(leaf))):
         return Outcome(name, FAILED if given else SKIPPED, "the value is not finite at this point; give another", where)
-    f = call.function
-    kwargs = call.kwargs
-    target = (lambda *xs: f(*xs, **kwargs)) if kwargs else f
+    target = partial(call.function, **call.kwargs) if call.kwargs else call.function
     try:
         check_gradients(target, *call.args, modes=modes, order=options.order, rtol=options.rtol, seed=options.seed)
     except GradientCheckError as error:

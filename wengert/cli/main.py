@@ -8,7 +8,6 @@ not typed right.
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import os
 import sys
 import traceback
@@ -16,7 +15,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from wengert.cli import bench, check, doctor, explain, grad, source, trace
+from wengert.cli import bench, check, compare, doctor, explain, grad, profile, source, trace
 from wengert.cli.problem import TargetError, UsageError
 from wengert.cli.target import place_of
 from wengert.cli.terminal import Terminal
@@ -28,6 +27,8 @@ COMMANDS: dict[str, Any] = {
     "explain": explain,
     "check": check,
     "source": source,
+    "compare": compare,
+    "profile": profile,
     "bench": bench,
     "doctor": doctor,
 }
@@ -42,7 +43,8 @@ def parser() -> argparse.ArgumentParser:
         "wengert", description=DESCRIPTION, epilog=f"examples:\n{first}\n\n{CODES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    top.add_argument("--version", action="version", version=f"wengert {importlib.metadata.version('wengert')}")
+    version = doctor.version_of("wengert") or "(not installed)"
+    top.add_argument("--version", action="version", version=f"wengert {version}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, module in COMMANDS.items():
         one = commands.add_parser(

@@ -12,6 +12,7 @@ from wengert.api.jacobian import jacfwd, jacobian
 from wengert.api.jit import jit
 from wengert.cli import point
 from wengert.cli.terminal import Terminal
+from wengert.explain.source import source
 
 HELP = "the derivative as code: NumPy, the intermediate program, LLVM or assembly"
 EXAMPLES = """\
@@ -45,7 +46,10 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     call = point.call_of(options)
     argnums = call.argnums[0] if len(call.argnums) == 1 else call.argnums
     f = call.function if options.of == "function" else OPERATORS[options.of](call.function, argnums=argnums)
-    code = getattr(jit(f).lower(*call.args, **call.kwargs), options.language)
+    if options.language == "python":
+        code = source(f, *call.args, **call.kwargs)
+    else:
+        code = getattr(jit(f).lower(*call.args, **call.kwargs), options.language)
     if terminal.as_json:
         terminal.data({"function": call.name, "of": options.of, "language": options.language, "code": code})
     elif options.output:

@@ -54,7 +54,8 @@ class Terminal:
 
     def progress(self, total: int) -> Progress:
         """A bar of so many steps, which only a terminal shows."""
-        return Progress(self.err if self.err.isatty() else None, total)
+        shows = self.err.isatty() and os.environ.get("TERM") != "dumb"
+        return Progress(self.err if shows else None, total)
 
 
 class Progress:

@@ -56,7 +56,9 @@ def _is_within(place: Any, n: Any) -> bool:
     return n.__class__ is int and low is not None and high is not None and -n <= low and high < n
 
 
-def one_by_one(op: Op, args: Sequence[Any], mapped: Sequence[bool], types: Sequence[Type], params: dict, n: int) -> tuple:
+def one_by_one(
+    op: Op, args: Sequence[Any], mapped: Sequence[bool], types: Sequence[Type], params: dict, n: int
+) -> tuple:
     """The results of an op for each of n examples, stacked. `types` are those of the operands for one example."""
 
     def function(k: Any, *operands: Any) -> list[Any]:

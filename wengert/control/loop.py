@@ -27,8 +27,8 @@ from wengert.control.blocks import (
     unpadded,
     with_lengths,
 )
-from wengert.control.remat import recomputed
 from wengert.control.examples import one_by_one
+from wengert.control.remat import recomputed
 from wengert.errors import ConcretizationError
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found, found
@@ -220,7 +220,8 @@ def record_loop(trace: TapeTrace, op: Op, reverse: Reverse, run_primal: Callable
     first = len(args) - len(reverse.active) - len(reverse.const_active)
     mine, values = unwrapped(trace, Tape, args)
     block = running.state.capture
-    runs_again = block is not None and block.bounded and reverse.saved and (not first or interval_of(values[0])[1] is None)
+    length = interval_of(values[0])[1] if first else None
+    runs_again = block is not None and block.bounded and bool(reverse.saved) and length is None
     count, finals, extra, ys, stacks = run_primal(params["body"] if runs_again else reverse.body, values)
     consts = values[first + carried :]
     starts = mine[first : first + carried]

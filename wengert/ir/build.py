@@ -68,8 +68,10 @@ _LARGE = 16
 class Capture(Trace):
     """One block while it is captured."""
 
-    __slots__ = ("_consts", "_lifted", "_same", "_settled", "alive", "also", "bounded", "captured", "created", "nodes", "offsets", "params",
-                 "restart", "tag", "varying", "written")  # fmt: skip
+    __slots__ = (
+        "_consts", "_lifted", "_same", "_settled", "alive", "also", "bounded", "captured", "created",
+        "nodes", "offsets", "params", "restart", "tag", "varying", "written",
+    )  # fmt: skip
 
     def __init__(self, also: Sequence[Capture] = (), varying: bool = False):
         self.varying = varying

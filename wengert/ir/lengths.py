@@ -29,7 +29,8 @@ def interval_of(x: Any) -> Interval:
         return (max(low or 0, 0), high)
     if x.__class__ is Sym:
         return x.tangent or UNKNOWN
-    if isinstance(x, (int, np.integer, np.bool_)) or (x.__class__ is np.ndarray and x.dtype.kind in "iub" and not x.ndim):
+    is_integer = isinstance(x, (int, np.integer, np.bool_))
+    if is_integer or (x.__class__ is np.ndarray and x.dtype.kind in "iub" and not x.ndim):
         return (int(x), int(x))
     return UNKNOWN
 
@@ -102,7 +103,7 @@ def _as_offset(x: Any) -> tuple[Any, int]:
     """An integer as another one plus a constant."""
     if x.__class__ is int:
         return None, x
-    return x.owner.offsets.get(id(x.node), (x.node, 0)) if x.__class__ is Sym else (object(), 0)
+    return x.owner.offsets.get(id(x.node), (x.node, 0)) if x.__class__ is Sym else (object(), 0)  # type: ignore[attr-defined]
 
 
 def _value(n: Any) -> Any:

@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from wengert import tree
 from wengert.box.box import Box, outside
 from wengert.box.writing import overwrite, plain, running, settled
@@ -222,13 +224,25 @@ class WatchedDual(DualTrace):
 
 
 class Seen(Box):
-    """A value in a plain evaluation that is watched."""
+    """A value in a plain evaluation that is watched. It may become a plain number: there is no derivative to lose."""
 
     __slots__ = ()
 
     def __init__(self, trace: SeenTrace, value: Any):
         self.owner = trace
         self.value = value
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __complex__(self) -> complex:
+        return complex(self.value)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array(self.value, dtype=dtype, copy=copy)
 
 
 class SeenTrace(Trace):

@@ -14,6 +14,7 @@ from wengert.passes.cse import cse
 from wengert.passes.dce import dce
 from wengert.passes.hoist import hoist
 from wengert.passes.simplify import simplify
+from wengert.passes.strips import strips
 
 PASSES: tuple[Callable[[Block], Block], ...] = (simplify, dce, cse, hoist, dce)
 """Dead code goes first after simplification: what is left of it would be looked at by all others."""
@@ -35,4 +36,9 @@ def optimise(program: Program, check: bool = False) -> Program:
                 check_program(Program(program.name, block))
         if block is before:
             break
+    in_strips = strips(block)
+    if in_strips is not block:
+        block = dce(in_strips)
+        if check:
+            check_program(Program(program.name, block))
     return program if block is program.block else Program(program.name, block)

@@ -1,4 +1,4 @@
-"""Things that go on in time: bodies, networks over sequences, iterations that end when they have converged, searches."""
+"""Things that go on in time: bodies, networks over sequences, iterations that end when they have converged."""
 
 import math
 

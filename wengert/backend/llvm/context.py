@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 
 from wengert.backend.llvm.buffer import I8, I32, I64, POINTER, VOID, known
 from wengert.backend.llvm.faults import FIRST, HOLES, OK, RAISED, Fault
+from wengert.backend.llvm.hints import vectors
 from wengert.ir.node import Source
 
 STACK_FOR_SCRATCH = 1 << 15
@@ -160,8 +162,10 @@ class Context:
     # -------------------------------------------------------------------------------------------------------- loops
 
     @contextmanager
-    def loop(self, count: ir.Value, name: str = "i") -> Iterator[ir.Value]:
+    def loop(self, count: ir.Value, name: str = "i", lanes: np.dtype | None = None) -> Iterator[ir.Value]:
         """A loop over 0, 1, …, count − 1; the context is the body, its value the counter (i64).
+
+        With `lanes`, it goes through elements of that dtype, and vectors are to be made of them.
 
         >>> # with cx.loop(n) as i: ...
         """
@@ -191,16 +195,21 @@ class Context:
         yield counter
         following = self.builder.add(counter, I64(1), flags=("nuw", "nsw"))
         counter.add_incoming(following, self.builder.block)
-        self.builder.cbranch(self.builder.icmp_signed("<", following, count), body, after)
+        back = self.builder.cbranch(self.builder.icmp_signed("<", following, count), body, after)
+        if lanes is not None and n is not None:
+            hint = vectors(self.module, n, lanes)
+            if hint is not None:
+                back.set_metadata("llvm.loop", hint)
         self.builder.position_at_end(after)
 
     @contextmanager
-    def loops(self, lengths: Sequence[ir.Value]) -> Iterator[list[ir.Value]]:
+    def loops(self, lengths: Sequence[ir.Value], lanes: np.dtype | None = None) -> Iterator[list[ir.Value]]:
         """Loops inside each other, the last the innermost; the value is the list of counters."""
         if not lengths:
             yield []
             return
-        with self.loop(lengths[0]) as i, self.loops(lengths[1:]) as rest:
+        innermost = all(known(n) == 1 for n in lengths[1:])
+        with self.loop(lengths[0], lanes=lanes if innermost else None) as i, self.loops(lengths[1:], lanes) as rest:
             yield [i, *rest]
 
     @contextmanager

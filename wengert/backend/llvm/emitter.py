@@ -225,11 +225,11 @@ class Emitter:
                 self.work(total)
                 return
         if target.strides is None and array.flat is not None:
-            with cx.loop(total) as i:
+            with cx.loop(total, lanes=target.dtype) as i:
                 store_element(cx.builder, array.flat(i), target.pointer, i, target.dtype)
         else:
             strides = contiguous_strides(builder, target.lengths) if target.strides is None else target.strides
-            with cx.loops(array.lengths) as indices:
+            with cx.loops(array.lengths, target.dtype) as indices:
                 value = array.load(indices)
                 store_element(cx.builder, value, target.pointer, _dot(cx.builder, indices, strides), target.dtype)
         self.work(total)

@@ -49,7 +49,7 @@ class _Lanes:
         maximum = cx.declare(f"llvm.maximum.f{8 * self.dtype.itemsize}", type, [type, type])
         top = Accumulator(cx, self.dtype)
         top.set(type(-np.inf))
-        with cx.loops(self.inner) as inner:
+        with cx.loops(self.inner, self.dtype) as inner:
             top.set(cx.builder.call(maximum, [top.get(), self.x.load(self.indices(outer, inner))]))
         return top.get()
 
@@ -64,7 +64,7 @@ class _Lanes:
         """Σ exp(x − m)."""
         total = Accumulator(self.cx, self.dtype)
         total.set(register_type(self.dtype)(0.0))
-        with self.cx.loops(self.inner) as inner:
+        with self.cx.loops(self.inner, self.dtype) as inner:
             weight = self.weight(self.x.load(self.indices(outer, inner)), top)
             total.set(added(self.cx, self.dtype, total.get(), weight))
         self.em.work(product(self.cx.builder, self.inner))
@@ -102,14 +102,14 @@ def softmax(em: Emitter, frame: Frame, node: Node) -> Array:
         top = lanes.largest(outer)
         total = Accumulator(cx, dtype)
         total.set(register_type(dtype)(0.0))
-        with cx.loops(lanes.inner) as inner:
+        with cx.loops(lanes.inner, dtype) as inner:
             indices = lanes.indices(outer, inner)
             weight = lanes.weight(x.load(indices), top)
             total.set(added(cx, dtype, total.get(), weight))
             store_element(cx.builder, weight, target.pointer, offset_of(cx.builder, target, indices), dtype)
         whole = in_memory(cx, target)
         sum_of_weights = total.get()
-        with cx.loops(lanes.inner) as inner:
+        with cx.loops(lanes.inner, dtype) as inner:
             indices = lanes.indices(outer, inner)
             share = cx.builder.fdiv(whole.load(indices), sum_of_weights)
             store_element(cx.builder, share, target.pointer, offset_of(cx.builder, target, indices), dtype)

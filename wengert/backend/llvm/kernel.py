@@ -23,6 +23,7 @@ from wengert.backend.llvm.composed import natively
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import ON_STACK, Emitter, Frame
 from wengert.backend.llvm.entry import Entry
+from wengert.backend.llvm.hints import finished
 from wengert.backend.llvm.outline import Outline, is_large
 from wengert.backend.llvm.plan import lay_out, plan_program
 from wengert.backend.llvm.run import run_block
@@ -105,7 +106,7 @@ def write_kernel(program: Program) -> Kernel:
     entry = Entry(module, function, inputs, outputs, runs_long)
     has_entry = entry.write()
     addresses = cx.addresses | entry.addresses
-    return Kernel(str(module), addresses, cx.kept, cx.faults, em.report, inputs, outputs, has_entry)
+    return Kernel(finished(str(module)), addresses, cx.kept, cx.faults, em.report, inputs, outputs, has_entry)
 
 
 def _put_out(em: Emitter, frame: Frame, k: int, result: Any) -> None:

@@ -163,10 +163,10 @@ def _folded_loops(
     zeros: list[ir.Value] = [I64(0)] * len(axes)
     total.set(x.load([*outer, *zeros]) if start is None else start)
     if x.flat is not None and not outer:
-        with cx.loop(product(cx.builder, lengths)) as i:
+        with cx.loop(product(cx.builder, lengths), lanes=x.dtype) as i:
             total.set(combine(total.get(), x.flat(i)))
     else:
-        with cx.loops(lengths) as inner:
+        with cx.loops(lengths, x.dtype) as inner:
             total.set(combine(total.get(), x.load([*outer, *inner])))
     em.work(product(cx.builder, lengths))
     return total.get()
@@ -206,7 +206,7 @@ def _into(
                 indices[k] = i
             first = x.load(indices) if start is None else start
             store_element(cx.builder, first, target.pointer, offset(indices), target.dtype)
-    with cx.loops([x.lengths[k] for k in front]) as outer:
+    with cx.loops([x.lengths[k] for k in front], x.dtype if tail == x.ndim else None) as outer:
         if tail < x.ndim:
             part = _folded_loops(em, x, list(range(tail, x.ndim)), outer, combine, start)
         else:

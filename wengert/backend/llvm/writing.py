@@ -88,7 +88,7 @@ def _put(em: Emitter, target: Buffer, place: Place, value: Array, add: bool) -> 
             return total
 
         if contiguous and value.flat is not None and place.lengths and not add:
-            with cx.loop(product(cx.builder, place.lengths)) as k:
+            with cx.loop(product(cx.builder, place.lengths), lanes=target.dtype) as k:
                 at = plus(cx.builder, start, k)
                 store_element(cx.builder, value.flat(k), target.pointer, at, target.dtype)
             em.work(product(cx.builder, place.lengths))
@@ -102,7 +102,7 @@ def _put(em: Emitter, target: Buffer, place: Place, value: Array, add: bool) -> 
 
 
 def _each(em: Emitter, lengths: list[ir.Value], value: Array, action: Callable) -> None:
-    with em.cx.loops(lengths) as part:
+    with em.cx.loops(lengths, value.dtype) as part:
         action(part, value.load(part if value.ndim else []))
     em.work(product(em.cx.builder, lengths))
 

@@ -45,7 +45,9 @@ class Writer(Branches):
         self.bind(counter, index)
         self.line(f"for {index} in {range_}:")
         opened = len(self.lines)
+        self.reads[counter] += stacked  # what is kept is written at its place: nobody else may have its name
         self.region(body, slots, held)
+        self.reads[counter] -= stacked
         if len(self.lines) == opened:
             self.lines.append("    " * (self.indent + 1) + "pass")
         self.done(step.args)

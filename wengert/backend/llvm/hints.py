@@ -1,0 +1,41 @@
+"""What LLVM is told about loops.
+
+Left alone, it unrolls loops of few turns before it makes vectors, and then gathers the elements of the loop around
+them one by one; and of long loops it makes vectors of half the length that the processor has.
+
+A hint is metadata of the jump back. LLVM wants it to refer to itself, which llvmlite cannot write: `finished` puts that
+into the text of a module.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from llvmlite import ir
+
+FEW, MANY = 5, 64
+"""Loops of fewer turns than the first are unrolled; of the second or more, vectors are as long as they can be."""
+
+_SELF = "wg.self"
+
+
+def vectors(module: ir.Module, count: int, dtype: np.dtype) -> ir.MDValue | None:
+    """The hint for a loop of so many turns, each for one element of some dtype."""
+    if count < FEW or dtype.kind not in "fiub":
+        return None
+    if count < MANY:
+        return module.add_metadata([_SELF, module.add_metadata(["llvm.loop.unroll.disable"])])
+    if dtype.kind != "f":
+        return None
+    width = ir.Constant(ir.IntType(32), 64 // dtype.itemsize)
+    return module.add_metadata([_SELF, module.add_metadata(["llvm.loop.vectorize.width", width])])
+
+
+def finished(text: str) -> str:
+    """The text of a module with hints that refer to themselves.
+
+    >>> finished('!3 = !{ !"wg.self", !2 }')
+    '!3 = distinct !{ !3, !2 }'
+    """
+    return re.sub(rf'^(!\d+) = !\{{ !"{_SELF}"', r"\1 = distinct !{ \1", text, flags=re.MULTILINE)
