@@ -50,11 +50,11 @@ $(DOCS_READY): $(READY)
 	@touch $@
 
 docs: $(DOCS_READY) ## build the documentation into site/; fails on a broken link
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site/index.html"
 
 docs-serve: $(DOCS_READY) ## the documentation in a browser, built anew whenever a page changes
-	$(BIN)/mkdocs serve
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
 
 clean: ## remove everything that the other targets made
 	rm -rf $(VENV) .venv-* benchmarks/.venv* build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -4,8 +4,9 @@
     python docs/survey/make_timings.py --measure    measure again, first
 
 Everything is measured twice: as plain NumPy, where the cost of a call hides that of the arithmetic, and as native code
-(`wg.jit`). Times are processor time and belong to the machine that they were taken on, so they are kept in `timings.json` with its name, and
-the tables show ratios. Numbers of operations are the same everywhere; they are counted whenever this runs.
+(`wg.jit`). Times are processor time. They belong to the machine that they were taken on, so they are kept in
+`timings.json` with its name, and the tables show ratios. Numbers of operations are the same everywhere; they are
+counted whenever this runs.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ NAMES = {
     "forward": "∇*f*, forward AD",
     "reverse": "∇*f*, reverse AD",
 }
-BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks" / "results" / "compiled.json"
+_RESULTS = Path(__file__).parent.parent.parent / "benchmarks" / "results"
+BENCHMARKS = (_RESULTS / "compiled.json", _RESULTS / "eager.json")
 BY_HAND = ("numba",)  # does not differentiate: the benchmark gives it a gradient written by hand
 TIMINGS = Path(__file__).parent / "timings.json"
 
@@ -155,33 +157,43 @@ def make(out: Path, quick: bool = False) -> None:
             svg = curves(list(sizes), shown, "n, number of variables", label, title, axes, True)
             (out / f"figure-5-{kind}-{scale}.svg").write_text(svg, encoding="utf-8")
     write_tools(out)
-    machine = f"{found['machine']}; Python {found['python']}, NumPy {found['numpy']}; one thread, processor time, shortest of many samples.\n"
+    versions = f"{found['machine']}; Python {found['python']}, NumPy {found['numpy']}"
+    machine = f"{versions}; one thread, processor time, shortest of many samples.\n"
     (out / "table-4-machine.md").write_text(machine, encoding="utf-8")
 
 
 def write_tools(out: Path) -> None:
-    """What the gradient costs in other packages, from the benchmarks' own results, if they were run."""
-    found = json.loads(BENCHMARKS.read_text(encoding="utf-8")) if BENCHMARKS.exists() else {"cases": {}, "tools": {}}
-    cases = [case for case in found["cases"].values() if case.get("problem") == "helmholtz"]
-    titles = {tool: facts["title"] for tool, facts in found["tools"].items() if tool != "numpy"}
-    series: dict[str, list[float]] = {}
-    for tool, title in titles.items():
-        times = [case["seconds"].get(f"{tool}/derivative") for case in cases]
-        if cases and None not in times:
-            base = [case["seconds"]["numpy/function"] for case in cases]
-            name = f"{title}, by hand" if tool in BY_HAND else title
-            series[name] = [t / b for t, b in zip(times, base, strict=True)]
-    if not series:
+    """What the gradient costs in other packages, from the benchmarks' own results: compiled ones if there are."""
+    for path in BENCHMARKS:
+        found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"cases": {}, "tools": {}}
+        cases = {int(key.rpartition("-")[2]): c["seconds"] for key, c in found["cases"].items() if "helmholtz" in key}
+        series = ratios_of(cases, {tool: facts["title"] for tool, facts in found["tools"].items()})
+        if series:
+            break
+    else:
         (out / "table-4-tools.md").write_text("*Not measured: run `make bench`.*\n", encoding="utf-8")
         return
-    sizes = [case["size"] for case in cases]
     rows = [[name, *map(short, ratios)] for name, ratios in series.items()]
-    text = markdown(["∇*f* ÷ *f* of NumPy, same n", *map(str, sizes)], rows, right=range(1, 1 + len(sizes)))
-    (out / "table-4-tools.md").write_text(text, encoding="utf-8")
+    head = ["∇*f* ÷ *f* of NumPy, same n", *map(str, cases)]
+    text = markdown(head, rows, right=range(1, len(head)))
+    where = f"\nFrom `benchmarks/results/{path.name}`, {found['machine']['processor']}.\n"
+    (out / "table-4-tools.md").write_text(text + where, encoding="utf-8")
     label = "time of ∇f ÷ time of f in NumPy, same n"
     title = "Helmholtz energy: the gradient in several packages, relative to the function in NumPy"
-    svg = curves(sizes, series, "n, number of variables", label, title, (True, True), True)
+    svg = curves(list(cases), series, "n, number of variables", label, title, (True, True), True)
     (out / "figure-5-tools.svg").write_text(svg, encoding="utf-8")
+
+
+def ratios_of(cases: dict[int, dict[str, float]], titles: dict[str, str]) -> dict[str, list[float]]:
+    """For each tool that has all sizes: the time of the gradient over that of NumPy's function."""
+    found: dict[str, list[float]] = {}
+    for tool, title in titles.items():
+        times = [case.get(f"{tool}/derivative", case.get(tool)) for case in cases.values()]
+        base = [case.get("numpy/function", case.get("numpy")) for case in cases.values()]
+        if cases and tool != "numpy" and None not in times + base:
+            name = f"{title}, by hand" if tool in BY_HAND else title
+            found[name] = [t / b for t, b in zip(times, base, strict=True)]
+    return found
 
 
 if __name__ == "__main__":

@@ -18,7 +18,10 @@ from wengert.ops.op import TABLE
 WITHOUT_VALUE: dict[str, str] = {}
 """Ops that cannot be part of a compiled program, and why."""
 
-WITHOUT_DERIVATIVE: dict[str, str] = {}
+WITHOUT_DERIVATIVE: dict[str, str] = {
+    "integral": "adaptive quadrature asks for the integrand where it likes, one point after the other",
+    "logm": "how often the square root is taken depends on the matrix",
+}
 """Ops whose derivatives cannot, and why."""
 
 COMPLEX = {
@@ -53,7 +56,7 @@ def tangents(xs: Any) -> tuple:
 
 
 def cotangent(y: Any) -> Any:
-    return np.cos(np.arange(1.0, np.size(y) + 1)).reshape(np.shape(y))[()].astype(np.asarray(y).dtype)
+    return np.cos(np.arange(1.0, np.size(y) + 1)).reshape(np.shape(y))[()].astype(y.dtype)
 
 
 def quietly(f: Any, *args: Any) -> Any:
@@ -81,19 +84,19 @@ def test_forward_mode(name, c):
         return wg.jvp(f, xs, dots)
 
     expected = quietly(pushed, *args)
-    same(quietly(wg.jit(pushed), *args), expected)
-    same(quietly(lambda *xs: wg.jvp(wg.jit(f), xs, dots), *args), expected)
+    same(quietly(wg.jit(pushed), *args), expected, dtypes=name not in COMPLEX)
+    same(quietly(lambda *xs: wg.jvp(wg.jit(f), xs, dots), *args), expected, dtypes=name not in COMPLEX)
 
 
 @pytest.mark.parametrize(("name", "c"), DIFFERENTIABLE)
 def test_reverse_mode(name, c):
     f, args = as_function(name, c)
-    ct = wg.tree.map(cotangent, quietly(f, *args))
 
     def pulled(*xs: Any) -> Any:
-        _, pull = wg.vjp(f, *xs)
-        return pull(ct)
+        y, pull = wg.vjp(f, *xs)
+        return pull(wg.tree.map(cotangent, y))
 
     expected = quietly(pulled, *args)
-    same(quietly(wg.jit(pulled), *args), expected)
-    same(quietly(lambda *xs: wg.vjp(wg.jit(f), *xs)[1](ct), *args), expected)
+    same(quietly(wg.jit(pulled), *args), expected, dtypes=name not in COMPLEX)
+    y, pull = quietly(wg.vjp, wg.jit(f), *args)
+    same(quietly(pull, wg.tree.map(cotangent, y)), expected, dtypes=name not in COMPLEX)

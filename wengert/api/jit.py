@@ -144,13 +144,16 @@ class Jitted:
         quick = self._quick
         if quick is not None and not kwargs and choice.is_default():
             enter, found = quick
-            if found.depends_on_nothing_else or found.holds():
+            if found.depends_on_nothing_else:
                 return enter(*args)[0]
+            if found.holds():
+                return enter(*args, *[_in_order(path()) for path in found.inputs])[0]
         return self._general(args, kwargs)
 
     def _mismatch(self, *args: Any) -> list[Any]:
-        self._quick = None
-        return [self._general(args, {})]
+        quick, self._quick = self._quick, None
+        from_outside = len(quick[1].inputs) if quick is not None else 0
+        return [self._general(args[: len(args) - from_outside], {})]
 
     def _general(self, args: tuple, kwargs: dict) -> Any:
         watch = running.state.watch
@@ -175,7 +178,7 @@ class Jitted:
         else:
             code = native(found.block, found.name)
             results = code.plain(*inputs)
-            if found.gives_one_array and not found.inputs and not kwargs and len(leaves) == len(args):
+            if found.gives_one_array and not kwargs and len(leaves) == len(args):
                 if all(x is leaf for x, leaf in zip(args, leaves, strict=True)):
                     code.on_mismatch(self._mismatch)
                     self._quick = (code.enter, found)
@@ -253,6 +256,11 @@ class Jitted:
             kept.append(found)
             del kept[:-_MOST_VERSIONS]
             return found, leaves
+
+
+def _in_order(x: Any) -> Any:
+    """An array from outside as native code takes it: in C order."""
+    return x if x.__class__ is not np.ndarray or x.flags.c_contiguous else np.ascontiguousarray(x)
 
 
 def _key_of(x: Any) -> Any:

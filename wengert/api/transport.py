@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from wengert.errors import is_library_file
+
 _PACKAGE = __name__.split(".")[0]
 
 
@@ -33,7 +35,7 @@ class Inner:
 
 
 def _inner(module: str, outer: str, path: tuple[int, ...], qualname: str, contents: tuple, defaults: tuple | None,
-           wrapped: Any) -> FunctionType:  # fmt: skip
+           wrapped: Any) -> Any:  # fmt: skip
     namespace = vars(importlib.import_module(module))
     code = namespace[outer].__code__
     for k in path:
@@ -87,7 +89,8 @@ def sources_of(f: Any) -> dict[str, str]:
             lines = linecache.getlines(name, g.__globals__)
             if lines:
                 found[name] = "".join(lines)
-        pending += [g.__globals__[n] for n in g.__code__.co_names if n in g.__globals__]
+        if not is_library_file(name) and "site-packages" not in name:
+            pending += [g.__globals__[n] for n in g.__code__.co_names if n in g.__globals__]
         for cell in g.__closure__ or ():
             try:
                 pending.append(cell.cell_contents)

@@ -61,7 +61,13 @@ class ArrayGuard(NamedTuple):
             now = self.path()
         except Exception:
             return False
-        return isinstance(now, np.ndarray) and now.dtype == self.value.dtype and np.array_equal(now, self.value)
+        value = self.value
+        return (
+            isinstance(now, np.ndarray)
+            and now.dtype == value.dtype
+            and now.shape == value.shape
+            and now.tobytes() == value.tobytes()  # ten times as fast as `array_equal`
+        )
 
 
 _SMALL = 4096

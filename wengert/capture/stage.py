@@ -302,7 +302,7 @@ def defined(name: str, value: Any) -> Any:
         return known_to_be_defined(name, value)
     if is_symbolic(value.has):
         text = f"cannot access local variable {name!r} where it is not associated with a value"
-        running.state.capture.process(require, (value.has,), {"error": "UnboundLocalError", "message": text})
+        call(require, value.has, error="UnboundLocalError", message=text)
     elif not value.has:
         return known_to_be_defined(name, UNDEFINED)
     return value.value

@@ -30,7 +30,6 @@ OPTIONAL = {
     "sympy": "symbolic derivatives",
     "torch": "functions for PyTorch",
     "jax": "functions for JAX",
-    "matplotlib": "figures of the documentation",
 }
 FEATURES = ("sse4.2", "avx", "avx2", "fma", "avx512f", "neon", "sve")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

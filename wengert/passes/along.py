@@ -118,7 +118,7 @@ def _weighted_sum(node: Node, k: int | None, axis: int) -> Along | None:
         return None
     rank = max(a.type.ndim for a in node.args)
     padded = [(1,) * (rank - a.type.ndim) + a.type.shape for a in node.args]
-    shape = [max(n, m) for n, m in zip(*padded, strict=True)]  # type: ignore[type-var]
+    shape = [max(n, m) for n, m in zip(*padded, strict=True)]
     axis += rank - node.args[k].type.ndim
     needs = _aligned(node.args, shape, axis)
     axes = _axes(node, rank)
@@ -137,12 +137,12 @@ def _reshape(node: Node, k: int | None, axis: int) -> Along | None:
     old, new = node.args[0].type.shape, node.outs[0].type.shape
     if k is None:
         old, new = new, old
-    before, n = math.prod(old[:axis]), old[axis]  # type: ignore[arg-type]
+    before, n = math.prod(old[:axis]), old[axis]
     place = 1
     for j, m in enumerate(new):
         if place == before and m == n:
             return Along((axis,), j) if k is not None else Along((j,), axis)
-        place *= m  # type: ignore[assignment,operator]
+        place *= m  # type: ignore[assignment]
     return None
 
 

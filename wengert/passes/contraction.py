@@ -88,9 +88,10 @@ def _pairwise(
 
 
 def _joint(terms: list[str] | tuple[str, ...], i: int, j: int, result: str) -> str:
-    """The letters of the product of two factors: those of the first, then those of the second."""
+    """The letters of the product of two factors: those that are summed later first, then those of the result."""
     others = set(result).union(*[t for k, t in enumerate(terms) if k not in (i, j)])
-    return "".join([c for c in dict.fromkeys(terms[i] + terms[j]) if c in others])
+    letters = [c for c in dict.fromkeys(terms[i] + terms[j]) if c in others]
+    return "".join([c for c in letters if c not in result] + [c for c in letters if c in result])
 
 
 def _best(terms: tuple[str, ...], result: str, sizes: dict[str, int]) -> tuple[int, list[tuple[int, int]]]:

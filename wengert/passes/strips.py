@@ -13,9 +13,9 @@ goes through memory once, as one would write it by hand. This pass comes last: a
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -63,7 +63,12 @@ def _first_run(block: Block, nodes: list[Node]) -> _Run | None:
 
 
 def _nbytes(type: Type) -> int:
-    return math.prod(type.shape) * type.dtype.itemsize if type.is_static else 0  # type: ignore[arg-type]
+    count = 1
+    for n in type.shape:
+        if not isinstance(n, int):
+            return 0
+        count *= n
+    return count * type.dtype.itemsize
 
 
 class _Run:
@@ -318,7 +323,7 @@ class _Slices:
             operand = maker.args[0]
         return operand
 
-    def _new(self, name: str, operand: Operand, params: dict, shape: Sequence[int]) -> Var:
+    def _new(self, name: str, operand: Operand, params: dict, shape: Sequence[Any]) -> Var:
         out = Var(Type(tuple(shape), operand.type.dtype))
         self.nodes.append(Node(TABLE[name], (operand,), params, (out,), (), None))
         return out

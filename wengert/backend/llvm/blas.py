@@ -127,8 +127,7 @@ def _parts(value: Scalar) -> tuple[ir.Value, ...]:
 
 def _by_loops(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
     """The innermost loop goes along what lies in a row: sums along columns of y if it has one, else rows of z."""
-    in_rows = known(z.right) == 1
-    if in_rows and z.dtype.kind == "f" and x.dtype == y.dtype == z.dtype and known(x.rows) and known(y.columns):
+    if z.dtype.kind == "f" and x.dtype == y.dtype == z.dtype and known(x.rows) and known(y.columns):
         if known(y.right) == 1 and known(y.columns) != 1:
             _by_columns(cx, x, y, z)
             return
@@ -231,8 +230,13 @@ def _by_columns(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
                         b.store(_fused(cx, b.load(place, typ=t), _spread(cx, factor, t), v), place)
             for r, row in enumerate(sums):
                 for (t, start), place in zip(panel, row, strict=True):
+                    found = b.load(place, typ=t)
+                    if known(z.right) != 1:
+                        for lane in range(t.count):
+                            z.store(cx, b.extract_element(found, I32(lane)), plus(b, i, I64(r)), I64(start + lane))
+                        continue
                     target = element_pointer(b, z.pointer, z.offset(cx, plus(b, i, I64(r)), I64(start)), z.dtype)
-                    b.store(b.load(place, typ=t), target, align=z.dtype.itemsize)
+                    b.store(found, target, align=z.dtype.itemsize)
 
         # A sum waits for the one before: eight of them keep the processor busy.
         _row_blocks(cx, x, body, 2 * _ROWS if len(panel) <= 2 and (known(x.rows) or 0) >= 2 * _ROWS else _ROWS)

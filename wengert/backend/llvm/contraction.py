@@ -18,7 +18,7 @@ import numpy as np
 from llvmlite import ir
 
 from wengert.backend.llvm import scalars
-from wengert.backend.llvm.blas import Sum, multiply, product_of
+from wengert.backend.llvm.blas import PANEL, SMALL_IN_VECTORS, Sum, multiply, product_of
 from wengert.backend.llvm.buffer import (
     I64,
     Buffer,
@@ -211,9 +211,11 @@ def _packed(cx: Any, factor: Factor, order: Sequence[str], sizes: dict[str, int]
 
 
 def _by_matrices(cx: Any, x: Factor, y: Factor, z: Factor, sizes: dict[str, int], summed: str | None) -> None:
-    row, column = _rows_and_columns(x, y, z, sizes)
+    row, column = _rows_and_columns(x, y, z, sizes, summed)
     if (row is not None and row in y.steps) or (column is not None and column in x.steps):
         x, y = y, x
+    if _is_worth_packing(x, y, z, sizes, summed, column):
+        y = _packed(cx, y, [c for c in (summed, column) if c is not None], sizes)
     outer = sorted([c for c in z.steps if c not in (row, column)], key=lambda c: -z.steps[c])
 
     def matrix(f: Factor, at: dict[str, ir.Value], down: str | None, right: str | None) -> Matrix:
@@ -228,12 +230,30 @@ def _by_matrices(cx: Any, x: Factor, y: Factor, z: Factor, sizes: dict[str, int]
         multiply(cx, matrix(x, at, row, summed), matrix(y, at, summed, column), matrix(z, at, row, column))
 
 
-def _rows_and_columns(x: Factor, y: Factor, z: Factor, sizes: dict[str, int]) -> tuple[str | None, str | None]:
-    """The letters for rows and columns of the products: columns must lie in a row in the result."""
+def _is_worth_packing(
+    x: Factor, y: Factor, z: Factor, sizes: dict[str, int], summed: str | None, column: str | None
+) -> bool:
+    """Whether the second factor is used often enough that a copy pays in which its columns lie in a row."""
+    if column is None or summed is None or y.steps[column] == 1 or not x.dtype == y.dtype == z.dtype:
+        return False
+    if z.dtype.kind != "f" or sizes[summed] * sizes[column] > PANEL:
+        return False
+    often = math.prod([n for c, n in sizes.items() if c not in y.steps])
+    return often >= 256 or (often >= 8 and (sizes[summed] < 32 or y.steps[summed] != 1))
+
+
+def _rows_and_columns(
+    x: Factor, y: Factor, z: Factor, sizes: dict[str, int], summed: str | None
+) -> tuple[str | None, str | None]:
+    """The letters for rows and columns of the products: columns lie in a row in the result, unless they are too few."""
     own = [[c for c in f.steps if c in z.steps and c not in g.steps] for f, g in ((x, y), (y, x))]
     column = next((c for cs in own for c in cs if z.steps[c] == 1), None)
     if column is None:
         longest = sorted(own[0] + own[1], key=lambda c: sizes[c])
         return (longest[-1] if longest else None), None
-    others = own[1] if column in own[0] else own[0]
-    return max(others, key=lambda c: sizes[c], default=None), column
+    mine, others = (y, own[1]) if column in own[0] else (x, own[0])
+    row = max(others, key=lambda c: sizes[c], default=None)
+    if row is not None and summed is not None and sizes[column] < 8 and z.dtype.kind == "f":
+        if mine.steps[row] == 1 and sizes[row] >= 16 and sizes[row] * sizes[summed] * sizes[column] < SMALL_IN_VECTORS:
+            return column, row
+    return row, column

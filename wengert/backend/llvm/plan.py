@@ -33,6 +33,7 @@ from dataclasses import dataclass, field
 
 from wengert.backend.llvm import traits
 from wengert.backend.llvm.inline import inline_calls
+from wengert.backend.llvm.lower import lowered
 from wengert.ir.node import Block, Const, Dyn, Node, Operand, Type, Var
 
 
@@ -129,7 +130,7 @@ def plan_program(block: Block, native: Callable[[Node], bool]) -> tuple[BlockPla
 def _plan_block(
     block: Block, owned: dict[Var, Slot], contiguous: frozenset[Var], native: Callable[[Node], bool]
 ) -> BlockPlan:
-    block = inline_calls(block)
+    block = lowered(inline_calls(block))
     forced: set[Var] = set()
     while True:
         plan = BlockPlan(block, owned, contiguous)

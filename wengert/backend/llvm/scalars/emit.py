@@ -139,7 +139,8 @@ class _Use:
     def key(self) -> str:
         """Uses with the same key have the same code."""
         known = [(n.__class__.__name__, n) for n in self.known]
-        return repr((self.name, sorted(self.params.items()), self.out, self.dtypes, self.weak, known))
+        dtypes = [d.str for d in self.dtypes]
+        return repr((self.name, sorted(self.params.items()), self.out.str, dtypes, self.weak, known))
 
     def write(self, cx: Any, values: Sequence[Scalar]) -> Scalar:
         """Run the op's `impl` on lanes."""

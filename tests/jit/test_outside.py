@@ -1,0 +1,244 @@
+"""Arrays with several names, and Python's own state: what a compiled function does to them is what Python does, or is
+refused."""
+
+from __future__ import annotations
+
+import types
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.errors import StagingError
+
+X = np.arange(8.0) ** 2
+
+# ---------------------------------------------------------------------------------------- arrays with several names
+
+
+def ping_pong(a, steps):
+    b = a.copy()
+    for _ in range(steps):
+        b[1:-1] = 0.5 * (a[2:] - a[:-2])
+        a, b = b, a
+    return a, b
+
+
+def three_in_turn(a, b, c, steps):
+    for k in range(steps):
+        a[1:] = b[:-1] + c[1:] * k
+        a, b, c = b, c, a
+    return a
+
+
+@pytest.mark.parametrize("steps", range(8))
+def test_arrays_that_change_places(steps):
+    """What the caller sees of them depends on the number of iterations."""
+    for f, n in ((ping_pong, 1), (three_in_turn, 3)):
+        args, compiled_args = [X + k for k in range(n)], [X + k for k in range(n)]
+        expected, got = f(*args, steps), wg.jit(f)(*compiled_args, steps)
+        np.testing.assert_allclose(got, expected)
+        np.testing.assert_allclose(compiled_args, args)
+
+
+def test_arrays_that_change_places_a_known_number_of_times():
+    def f(a):
+        first = a
+        b = np.zeros(8)
+        for _ in range(7):
+            b[:] = a + 1
+            a, b = b, a
+        a[0] = 100.0
+        return first.sum()
+
+    x, y = X.copy(), X.copy()
+    assert wg.jit(f)(x) == f(y)
+    np.testing.assert_allclose(x, y)
+
+
+def renamed(a, b, n):
+    for i in range(n):
+        b[i % 8] = a[i % 8] + 1
+        a = b
+        a[0] += 1
+    return a
+
+
+def rebound(a, n):
+    for i in range(n):
+        a[i % 8] = i
+        a = a * 2
+    return a
+
+
+@pytest.mark.parametrize(("f", "count"), [(renamed, 2), (rebound, 1)])
+def test_what_values_do_not_tell_is_unrolled_or_refused(f, count):
+    args, compiled_args = [X + k for k in range(count)], [X + k for k in range(count)]
+    expected = f(*args, 6)
+    np.testing.assert_allclose(wg.jit(f, static_argnums=count)(*compiled_args, 6), expected)
+    np.testing.assert_allclose(compiled_args, args)
+    with pytest.raises(StagingError, match="copy"):
+        wg.jit(f)(*compiled_args, 6)
+
+
+def test_views_that_are_kept():
+    def f(A):
+        tail, row, column = A[2:], A[1], A[:, 3]
+        for i in range(6):
+            tail[i] += row
+            row[i % 8] = column[i]
+            A[i, 3] *= 0.5
+        return tail.sum() + column[2]
+
+    A, B = np.arange(64.0).reshape(8, 8), np.arange(64.0).reshape(8, 8)
+    assert wg.jit(f)(A) == pytest.approx(f(B))
+    np.testing.assert_allclose(A, B)
+
+
+# --------------------------------------------------------------------------------------------------- Python's own state
+
+RESULTS: list = []
+TABLE = {"a": 1.0}
+COUNT = 0
+module = types.ModuleType("settings_of_the_user")
+module.__file__ = __file__
+module.RATE = 2.0
+module.ARRAY = np.ones(3)
+
+
+class Counter:
+    step = 1.0
+
+    def __init__(self):
+        self.total = 0.0
+        self.values = np.zeros(3)
+
+    def add(self, x):
+        self.total = self.total + x
+        return x
+
+
+COUNTER = Counter()
+
+
+def to_list(x):
+    RESULTS.append(x)
+    return x
+
+
+def to_dict(x):
+    TABLE["b"] = x
+    return x
+
+
+def to_global(x):
+    global COUNT
+    COUNT = COUNT + x
+    return x
+
+
+def to_attribute(x):
+    return COUNTER.add(x)
+
+
+@pytest.mark.parametrize("f", [to_list, to_dict, to_global, to_attribute], ids=lambda f: f.__name__)
+def test_changes_outside_are_refused(f):
+    """They would happen once, with symbols."""
+    with pytest.raises(StagingError, match="outside") as caught:
+        wg.jit(f)(1.5)
+    assert "remedy" in str(caught.value)
+    assert [] == RESULTS
+    assert TABLE == {"a": 1.0}
+    assert COUNT == 0
+    assert COUNTER.total == 0.0
+
+
+def test_changes_of_a_variable_around_are_refused():
+    last = 0.0
+
+    @wg.jit
+    def f(x):
+        nonlocal last
+        last = x
+        return x
+
+    with pytest.raises(StagingError, match="last"):
+        f(1.5)
+    assert last == 0.0
+
+
+def test_changes_of_containers_that_are_given_are_refused():
+    def replaced(xs):
+        xs[0] = xs[0] * 2
+        return xs[1]
+
+    def added(options, x):
+        options["y"] = x * 2
+        return x
+
+    with pytest.raises(StagingError, match="given"):
+        wg.jit(replaced)([X, X])
+    with pytest.raises(StagingError, match="given"):
+        wg.jit(added)({"x": 1.0}, 2.0)
+
+
+def test_arrays_in_attributes_are_written_to():
+    counter = Counter()
+
+    @wg.jit
+    def f(x):
+        counter.values[1] = x
+        counter.values += 1.0
+        return counter.values.sum()
+
+    assert f(2.0) == 5.0
+    assert f(5.0) == 10.0
+    np.testing.assert_array_equal(counter.values, [2, 6, 2])
+
+
+def test_attributes_are_looked_at_again(monkeypatch):
+    @wg.jit
+    def f(x):
+        return x * module.RATE + module.ARRAY[0] + Counter.step
+
+    assert f(1.0) == 4.0
+    monkeypatch.setattr(module, "RATE", 3.0)
+    assert f(1.0) == 5.0
+    module.ARRAY[0] = 10.0
+    assert f(1.0) == 14.0
+    monkeypatch.setattr(Counter, "step", 5.0)
+    assert f(1.0) == 18.0
+
+
+def test_objects_made_inside_are_no_reason_to_compile_again():
+    @wg.jit
+    def f(x):
+        counter = Counter()
+        for _ in range(3):
+            counter.add(x)
+            counter.n = getattr(counter, "n", 0) + 1
+        return counter.total + counter.n
+
+    for x in (1.0, 2.0, 3.0):
+        assert f(x) == 3 * x + 3
+    assert sum(len(found) for found in f._versions.values()) == 1
+
+
+def test_a_variable_that_has_a_value_in_one_branch_only():
+    @wg.jit
+    def f(x):
+        for k in range(7, -1, -1):
+            y = x[k] if k == 7 else 0.5 * y + x[k]  # noqa: F821
+        return y
+
+    assert f(X) == pytest.approx(f._f(X))
+
+    @wg.jit
+    def g(x):
+        if x > 0:
+            y = x
+        return y * 2
+
+    assert g(1.5) == 3.0
+    with pytest.raises(UnboundLocalError):
+        g(-1.5)
