@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import re
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
 from types import MethodType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -121,7 +122,8 @@ class Jitted:
         self._lock = threading.RLock()
         self._quick: tuple[Callable, Captured] | None = None
         """How the program was entered that ran last, if its arguments are plain arrays and numbers, by position, and
-        its result is one: the entry looks at their types itself, and asks `_mismatch` if they are not as expected."""
+        its results are new ones: the entry looks at their types itself, and asks `_mismatch` if they are not as
+        expected."""
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)
@@ -145,15 +147,21 @@ class Jitted:
         if quick is not None and not kwargs and choice.is_default():
             enter, found = quick
             if found.depends_on_nothing_else:
-                return enter(*args)[0]
-            if found.holds():
-                return enter(*args, *[_in_order(path()) for path in found.inputs])[0]
+                results = enter(*args)
+            elif found.holds():
+                results = enter(*args, *[_in_order(path()) for path in found.inputs])
+            else:
+                return self._general(args, kwargs)
+            if found.gives_one_array:
+                return results[0]
+            return results[0].value if results[0].__class__ is _Finished else found.output((), results)
         return self._general(args, kwargs)
 
-    def _mismatch(self, *args: Any) -> list[Any]:
-        quick, self._quick = self._quick, None
-        from_outside = len(quick[1].inputs) if quick is not None else 0
-        return [self._general(args[: len(args) - from_outside], {})]
+    def _mismatch(self, found: Captured, *args: Any) -> list[Any]:
+        """Arguments, and arrays from outside, that are not as a program wants them: the call starts again."""
+        self._quick = None
+        result = self._general(args[: len(args) - len(found.inputs)], {})
+        return [result if found.gives_one_array else _Finished(result)]
 
     def _general(self, args: tuple, kwargs: dict) -> Any:
         watch = running.state.watch
@@ -177,11 +185,13 @@ class Jitted:
             results = call(call_op, *[settled(x) for x in inputs], body=found.block, name=found.name)
         else:
             code = native(found.block, found.name)
-            results = code.plain(*inputs)
-            if found.gives_one_array and not kwargs and len(leaves) == len(args):
-                if all(x is leaf for x, leaf in zip(args, leaves, strict=True)):
-                    code.on_mismatch(self._mismatch)
-                    self._quick = (code.enter, found)
+            is_flat = not kwargs and len(leaves) == len(args) and all(map(operator.is_, args, leaves))
+            if is_flat and found.gives_new_arrays:
+                results = code.plain(*inputs)
+                code.on_mismatch(functools.partial(self._mismatch, found))
+                self._quick = (code.enter, found)
+            else:
+                results = code(*inputs)
         n = len(results) - len(found.writes)
         for k, new in zip(found.writes, results[n:], strict=True):
             if isinstance(inputs[k], Box):
@@ -256,6 +266,12 @@ class Jitted:
             kept.append(found)
             del kept[:-_MOST_VERSIONS]
             return found, leaves
+
+
+class _Finished(NamedTuple):
+    """What a call returns, from where it started again."""
+
+    value: Any
 
 
 def _in_order(x: Any) -> Any:

@@ -48,7 +48,8 @@ class Captured:
         self._quick = [(guard.path, guard.value) for guard in guards if isinstance(guard, Guard)]
         self._arrays = [guard for guard in guards if isinstance(guard, ArrayGuard)]
         self.depends_on_nothing_else = not guards and not inputs
-        self.gives_one_array = not writes and places == [("result", 0)] and tree.is_leaf(structure)
+        self.gives_new_arrays = not writes and len(places) > 0 and all(kind == "result" for kind, _ in places)
+        self.gives_one_array = self.gives_new_arrays and places == [("result", 0)] and tree.is_leaf(structure)
 
     def holds(self) -> bool:
         """Whether what the function found outside is still the same, and of the same type."""

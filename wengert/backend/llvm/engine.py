@@ -59,9 +59,14 @@ class Code:
         builder = llvm.create_pass_builder(machine, options)
         passes = builder.getModulePassManager()
         passes.run(module, builder)
+        # Calls of vector functions are there only now.
+        inlining = llvm.create_new_module_pass_manager()
+        inlining.add_always_inliner_pass()
+        inlining.run(module, builder)
         # llvmlite's class inherits a `_dispose` that does nothing before the one that frees (80 kB for each module).
-        NewPassManager._dispose(passes)
-        passes.detach()
+        for manager in (passes, inlining):
+            NewPassManager._dispose(manager)
+            manager.detach()
         self.module = module
         self._machine = target_machine()  # the engine takes the other one
         self.engine = llvm.create_mcjit_compiler(module, machine)

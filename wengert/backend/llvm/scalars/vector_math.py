@@ -219,6 +219,7 @@ def vector_function(module: ir.Module, name: str, lanes: int) -> ir.Function:
         type = ir.VectorType(ir.FloatType() if name.endswith("f") else F64, lanes)
         function = ir.Function(module, ir.FunctionType(type, [type]), symbol)
         function.linkage = "internal"
+        function.attributes.add("alwaysinline")  # steps of several vectors then go on at the same time
         v = _Vectors(module, function)
         v.b.ret(FUNCTIONS[name](v, function.args[0]))
     return function
