@@ -142,8 +142,9 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
 
 def _with_zeros(block: Block, place: int, others: Sequence[Any]) -> Block:
     """A branch with zeros among its results, where the other branch has its residuals."""
-    constants = block_of(lambda: [padded_zeros(r) for r in others], []).results
-    return Block(block.params, block.nodes, [*block.results[:place], *constants, *block.results[place:]])
+    filler = block_of(lambda: [padded_zeros(r) for r in others], [])
+    results = [*block.results[:place], *filler.results, *block.results[place:]]
+    return Block(block.params, [*block.nodes, *filler.nodes], results)
 
 
 def _backward(
