@@ -147,7 +147,7 @@ def test_changes_outside_are_refused(f):
     with pytest.raises(StagingError, match="outside") as caught:
         wg.jit(f)(1.5)
     assert "remedy" in str(caught.value)
-    assert [] == RESULTS
+    assert RESULTS == []
     assert TABLE == {"a": 1.0}
     assert COUNT == 0
     assert COUNTER.total == 0.0

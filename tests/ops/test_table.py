@@ -482,6 +482,7 @@ WITHOUT_PARTIAL = {
 }
 """Operands in which an op that is differentiable in others has no derivative, and why."""
 
+
 def floats(c: Call) -> list[int]:
     return [k for k, a in enumerate(c.args) if np.asarray(a).dtype.kind == "f"]
 

@@ -64,9 +64,11 @@ def staged_range(*args: Any) -> Any:
     if not any(isinstance(a, Traced) for a in args):
         return range(*[int(a) if isinstance(a, np.ndarray) else a for a in args])
     start, stop = (0, args[0]) if len(args) == 1 else args[:2]
-    step = args[2] if len(args) > 2 else 1
+    step: Any = args[2] if len(args) > 2 else 1
     if isinstance(step, Traced):
-        count = e.where(e.greater(step, 0), (stop - start + step - 1) // step, (start - stop - step - 1) // -step)
+        count = e.where(
+            e.greater(step, 0), (stop - start + step - 1) // step, (start - stop - step - 1) // e.negative(step)
+        )
     elif step == 0:
         raise ValueError("range() arg 3 must not be zero")
     else:

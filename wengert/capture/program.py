@@ -127,9 +127,11 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
                     places.append(("result", len(outputs)))
                     outputs.append(y)
                 elif _mentions_symbols(y):
-                    raise StagingError(f"a compiled function returned a {type(y).__name__}, which holds values that are "
-                                       "known only when it runs", remedy="return arrays, numbers and containers of "
-                                       "them")  # fmt: skip
+                    raise StagingError(
+                        f"a compiled function returned a {type(y).__name__}, which holds values that are known only "
+                        "when it runs",
+                        remedy="return arrays, numbers and containers of them",
+                    )
                 else:
                     places.append(("constant", y))
             writes = [k for k, (x, var) in enumerate(zip(leaves, formals, strict=True)) if settled(x).node is not var]

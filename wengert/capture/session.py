@@ -79,7 +79,7 @@ class WrittenTo(Exception):
 
 
 class Session:
-    """See the module's text. `variable` are arrays (their ids) that are inputs although they are small and of integers."""
+    """See the module's text. `variable` are arrays (their ids) that are inputs although small and of integers."""
 
     def __init__(self, top: Capture, variable: set[int]):
         self.variable = variable

@@ -160,9 +160,9 @@ class _Branch:
                 set(tuple([copied(value, self.capture) for value in state]))
                 try:
                     self.value = None if function is None else function()
-                    self.state = tuple([
-                        old if unchanged(new, old) else new for new, old in zip(get(), state, strict=True)
-                    ])
+                    self.state = tuple(
+                        [old if unchanged(new, old) else new for new, old in zip(get(), state, strict=True)]
+                    )
                 except UnboundLocalError as error:
                     if not is_of_user(error):
                         raise

@@ -364,8 +364,10 @@ def _writable(container: Any, v: Any, key: Any) -> Any:
             current.session.about_to_write(container)
         if stages() or holds_symbols_inside(v) or _holds_symbols(key):
             if container.base is not None:
-                raise StagingError("a value that is known only when the compiled program runs is written into a view of "
-                                   "a plain array", remedy="write into the array itself")  # fmt: skip
+                raise StagingError(
+                    "a value that is known only when the compiled program runs is written into a view of a plain array",
+                    remedy="write into the array itself",
+                )
             return Cell(container)
     elif isinstance(container, _CONTAINERS) and not _may_change(container):
         raise StagingError(f"a {type(container).__name__} is written to in a loop or branch that is staged",

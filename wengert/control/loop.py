@@ -171,8 +171,15 @@ class Reverse:
         self.saved = [r for r in found if id(r.node) not in known]
         self.body = source.primal(self.saved, padded)
 
-    def backward(self, count: Any, cts: Sequence[Any], totals: Sequence[Any], y_cts: Sequence[Any], stacks: Sequence[Any],
-                 consts: Sequence[Any]) -> Any:  # fmt: skip
+    def backward(
+        self,
+        count: Any,
+        cts: Sequence[Any],
+        totals: Sequence[Any],
+        y_cts: Sequence[Any],
+        stacks: Sequence[Any],
+        consts: Sequence[Any],
+    ) -> Any:
         """Run the backward loop; return the cotangents of the active carried values and the totals of the constants.
 
         `cts` are the cotangents of the active carried values at the end, `y_cts` those of the active ys, as arrays.

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.box import Box, escaped
+from wengert.box.box import escaped
 from wengert.box.writing import SETTLING, become, clone, make_views_stale, running, settled
 from wengert.errors import UnsupportedFunctionError, user_frame
 from wengert.ir.infer import Found, results
@@ -225,7 +225,7 @@ class Capture(Trace):
         x, y = operands if operands[0].__class__ is Var or name == "subtract" else operands[::-1]
         if x.__class__ is Var and y.__class__ is Const:
             base, offset = self.offsets.get(id(x), (x, 0))
-            step = int(y.value)  # type: ignore[union-attr]
+            step = int(y.value)
             self.offsets[id(var)] = (base, offset + step if name == "add" else offset - step)
 
     def _shape(self, array: Var, shape: tuple) -> tuple:

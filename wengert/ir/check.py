@@ -169,7 +169,8 @@ class _Check:
         for out, y in zip(outs, ys, strict=True):
             wanted = Type((length, *y.type.shape), y.type.dtype)
             self.expect(
-                covers(out.type, wanted, weakly=True), lambda o=out, w=wanted: f"{self.name(o)} is {o.type}, but it stacks up a {w}"  # type: ignore[misc]
+                covers(out.type, wanted, weakly=True),
+                lambda o=out, w=wanted: f"{self.name(o)} is {o.type}, but it stacks up a {w}",  # type: ignore[misc]
             )  # fmt: skip
 
     def is_count(self, carried: Any, most: int) -> None:

@@ -127,6 +127,7 @@ def _clipped(bound: Any, n: Any) -> Any:
 
 def sliced(item: slice, n: Any) -> tuple[slice, Any]:
     """A slice with bounds that need no more interpretation, and its length, of an axis of length n."""
+    item = slice(*[int(v) if isinstance(v, np.integer) else v for v in (item.start, item.stop, item.step)])
     step = 1 if item.step is None else item.step
     if all(v is None or v.__class__ is int for v in (item.start, item.stop)) and n.__class__ is int:
         return item, len(range(*slice(item.start, item.stop, step).indices(n)))

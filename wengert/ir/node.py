@@ -74,7 +74,8 @@ class Var:
     """A value of the program: a parameter of a block or a result of a node. It is what it is by identity.
 
     `hint` is the name the user gave it, if any: for people who read the program, of no meaning otherwise. `span` is the
-    smallest and the largest value that an integer can have, as far as known. It is `stable` if no loop around changes it.
+    smallest and the largest value that an integer can have, as far as known. It is `stable` if no loop around changes
+    it.
     """
 
     __slots__ = ("hint", "span", "stable", "type")

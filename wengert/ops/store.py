@@ -161,7 +161,9 @@ def place_in_batch(shape: tuple[int, ...], v: Any, v_mapped: bool, arrays: Any, 
     return v, pattern
 
 
-store = variadic_linear("store", _store, _transpose, batch=_batch_of(lambda: store), shape=lambda x, *rest, pattern: x.shape)
+store = variadic_linear(
+    "store", _store, _transpose, batch=_batch_of(lambda: store), shape=lambda x, *rest, pattern: x.shape
+)
 
 
 def _add_at(x: Any, v: Any, *arrays: Any, pattern: tuple) -> Any:
