@@ -167,7 +167,7 @@ def loops(draw: Any, names: Names, depth: int) -> list[str]:
                 (f"for {counter}, {item} in enumerate(x):", names.inside((item,), (counter,))),
                 (f"for {item}, {other} in zip(x, w):", names.inside(floats=(item, other))),
                 (f"for {counter} in reversed(range(({i}) % 7)):", names.inside(integers=(counter,))),
-                ("while fuel > 0 and " + draw(conditions(names)) + ":", names.inside()),
+                (f"while fuel > 0 and ({draw(conditions(names))}):", names.inside()),
                 ("while fuel > 0:", names.inside()),
             ]
         )

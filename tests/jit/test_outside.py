@@ -242,3 +242,35 @@ def test_a_variable_that_has_a_value_in_one_branch_only():
     assert g(1.5) == 3.0
     with pytest.raises(UnboundLocalError):
         g(-1.5)
+
+
+def written_or_bound(a, d):
+    w = np.zeros(6)
+    if a > 0:
+        if d > 1:
+            w[d:] = 0.3
+        else:
+            w[1] = a
+    elif a < -1:
+        w = np.sin(w + a)
+    return w
+
+
+def view_or_copy(a, d):
+    A = np.zeros((3, 4))
+    row = A[0]
+    if a > 0:
+        A[1, d] = a
+        row = A[1]
+    else:
+        row = row + 1.0
+    return row, A
+
+
+@pytest.mark.parametrize("f", [written_or_bound, view_or_copy], ids=lambda f: f.__name__)
+def test_one_branch_writes_and_the_other_binds(f):
+    compiled = wg.jit(f)
+    for a in (0.5, 1.5, -0.5, -1.5):
+        for d in (1, 2):
+            for got, expected in zip(compiled(a, d), f(a, d), strict=True):
+                np.testing.assert_allclose(got, expected)

@@ -168,9 +168,24 @@ class _Branch:
                         raise
                     self.ends, self.value, self.state = False, UNDEFINED, state
                     self.capture.process(require, (False,), {"error": "UnboundLocalError", "message": str(error)})
+                self._note_contents()
         finally:
             self.changed = self.capture.restore()
             set(state)
+
+    def _note_contents(self) -> None:
+        """Note what arrays that are written to in the branch, and views of them, hold at its end."""
+        self._at_end: dict[int, tuple[Any, Any]] = {}
+        for leaf in tree.leaves((self.value, self.state)):
+            if not isinstance(leaf, Box):
+                continue
+            if id(leaf if leaf.view_of is None else leaf.view_of.root) in self.capture.written:
+                now = settled(leaf)
+                self._at_end[id(leaf)] = (leaf, clone(now) if isinstance(now, Traced) else now)
+
+    def at_end(self, x: Any) -> Any:
+        """What a value is at the end of the branch."""
+        return self._at_end.get(id(x), (None, x))[1]
 
     def reopened(self, values: Sequence[Any], types: Sequence[Type]) -> list[Any]:
         """These values, in these types, as operands of the block."""
@@ -197,6 +212,7 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
             continue
         merged.append(_merge(branches[0].state[k], branches[1].state[k], name, outputs))
     result = _merge(branches[0].value, branches[1].value, "the value", outputs)
+    outputs = [(branches[0].at_end(a), branches[1].at_end(b), name) for a, b, name in outputs]
     contents = [{id(root): new for root, new in b.changed} for b in branches]
     for key, root in roots.items():
         outputs.append((contents[0].get(key, root), contents[1].get(key, root), "an array"))
