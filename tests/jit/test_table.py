@@ -56,7 +56,7 @@ def tangents(xs: Any) -> tuple:
 
 
 def cotangent(y: Any) -> Any:
-    return np.cos(np.arange(1.0, np.size(y) + 1)).reshape(np.shape(y))[()].astype(y.dtype)
+    return np.cos(np.arange(1.0, np.size(y) + 1)).reshape(np.shape(y))[()].astype(np.asarray(y).dtype)
 
 
 def quietly(f: Any, *args: Any) -> Any:

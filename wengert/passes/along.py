@@ -100,11 +100,13 @@ def _axes(node: Node, ndim: int) -> list[int]:
 
 
 def _reduction(node: Node, k: int | None, axis: int) -> Along | None:
-    if k is None:
-        return None
     name, x = node.op.name, node.args[0].type
     axes = _axes(node, x.ndim)
+    if k is None and node.outs[0].type.ndim != x.ndim:
+        axis = [own for own in range(x.ndim) if own not in axes][axis]
     if axis in axes:
+        if k is None:
+            return None
         if name not in _COMBINED or x.dtype.kind not in "f" or node.outs[0].type.dtype != x.dtype:
             return None
         return Along((axis,), None, _COMBINED[name])
@@ -159,30 +161,68 @@ def _flip(node: Node, k: int | None, axis: int) -> Along | None:
 
 def _index(node: Node, k: int | None, axis: int) -> Along | None:
     """A part along other axes. An array may stand for one of them."""
+    found = _place(node, node.args[1:])
+    if found is None:
+        return None
+    others = (None,) * (len(node.args) - 1)
+    for a, b in found.whole:
+        if (k == 0 and a == axis) or (k is None and b == axis):
+            return Along((a, *others), b)
+    if found.rows is not None and (k == 1 or (k is None and axis == found.rows)):
+        return Along((None, 0), found.rows)  # the array says which rows
+    return None
+
+
+class _Place(NamedTuple):
+    """What an index takes."""
+
+    whole: list[tuple[int, int]]
+    """Axes that are taken whole: of the array, of the part."""
+    rows: int | None
+    """The axis of the part that an array of indices gives it."""
+    ndim: int
+
+
+def _place(node: Node, arrays: Sequence[Operand]) -> _Place | None:
+    """The place that an index names, if it is a simple one."""
     x = node.args[0].type
     pattern = explicit(node.params["pattern"], x.ndim)
     pattern += (slice(None),) * (x.ndim - sum(item is not None for item in pattern))
-    if sum(item is ARRAY for item in pattern) > 1 or any(a.type.ndim > 1 for a in node.args[1:]):
+    if sum(item is ARRAY for item in pattern) > 1 or any(a.type.ndim > 1 for a in arrays):
         return None
     if any(item is not None and item is not ARRAY and item.__class__ not in (int, slice) for item in pattern):
         return None
     if any(item is ARRAY for item in pattern) and any(item.__class__ is int for item in pattern):
         return None
-    pairs = []  # (axis of x, axis of the result) that are taken whole
+    pairs = []
+    rows = None
     old = new = 0
-    arrays = iter(node.args[1:])
+    remaining = iter(arrays)
     for item in pattern:
         if item == slice(None):
             pairs.append((old, new))
-        width = next(arrays).type.ndim if item is ARRAY else 0 if item.__class__ is int else 1
+        width = next(remaining).type.ndim if item is ARRAY else 0 if item.__class__ is int else 1
+        if item is ARRAY and width:
+            rows = new
         old += item is not None
         new += width
-    others = (None,) * (len(node.args) - 1)
+    return _Place(pairs, rows, new)
+
+
+def _write(node: Node, k: int | None, axis: int) -> Along | None:
+    """A part along other axes is written, or added to."""
+    found = _place(node, node.args[2:])
+    if found is None or (k is not None and k > 1):
+        return None
+    pairs, rank = found.whole, found.ndim
+    v = node.args[1].type
+    if k == 1:
+        axis = next((a for a, b in pairs if b == axis + rank - v.ndim), -1)
     for a, b in pairs:
-        if k == 0 and a == axis:
-            return Along((a, *others), b)
-        if k is None and b == axis:
-            return Along((a, *others), b)
+        if a == axis:
+            own = b - (rank - v.ndim)
+            need = own if own >= 0 and v.shape[own] == node.args[0].type.shape[a] != 1 else None
+            return Along((a, need, *(None,) * (len(node.args) - 2)), a)
     return None
 
 
@@ -226,6 +266,8 @@ _RULES: dict[str, Callable[[Node, int | None, int], Along | None]] = {
     "flip": _flip,
     "index": _index,
     "concatenate": _concatenate,
+    "store": _write,
+    "add_at": _write,
     "einsum": _product,
     "matmul": _product,
 }

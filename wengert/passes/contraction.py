@@ -142,7 +142,7 @@ def _sum(node: Node, scope: Scope) -> Rewritten:
         scope.add(Node(node.op, maker.args, node.params, (total,), (), node.source))
         return changed(node, "negative", (total,), {})
     maker = scope.maker(x, "einsum")
-    if maker is None:
+    if maker is None or len(maker.args) < 2:
         return None
     terms, result = _terms(maker)
     if _sizes(terms, maker.args) is None or len(set(result)) != len(result):

@@ -1,8 +1,8 @@
 """Parts are taken early: of an array of which only some rows are used, only these are computed.
 
 `f(x)[rows]` is `f(x[rows])` for every f that works along the axis (`along.py`): elementwise ops, products, sums along
-other axes. It is said of parts along one axis that are known now, surely exist, and leave at most half of the rows; and
-only where nothing else uses the whole.
+other axes. It is said of parts along one axis that have at most half of the rows, and only where nothing else uses the
+whole. Some operand is still indexed along an axis of the same length, so rows that do not exist raise as before.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from wengert.ir.node import Const, Node, Operand, Source, Type, Var
+from wengert.ir.node import Node, Operand, Source, Type, Var
 from wengert.ops.index import ARRAY, explicit
 from wengert.passes.along import along, in_strip
 from wengert.passes.scope import Rewritten, Scope
@@ -45,7 +43,8 @@ def _index(node: Node, scope: Scope) -> Rewritten:
     if found is None or not _computes(maker, scope):
         return None
     axis, part = found
-    return _early(maker, axis, part, scope, node)
+    early = _early(maker, axis, part, scope, node.source)
+    return None if early is None else Node(early.op, early.args, early.params, node.outs, (), early.source)
 
 
 def _selected(node: Node) -> tuple[int, _Part] | None:
@@ -67,12 +66,9 @@ def _selected(node: Node) -> tuple[int, _Part] | None:
         return None
     if item.__class__ is slice:
         return axis, _Part(item, (), m)
-    if item is not ARRAY or len(node.args) != 2 or not isinstance(node.args[1], Const):
+    if len(node.args) != 2 or node.args[1].type.ndim != 1:
         return None
-    rows = node.args[1].value
-    if not isinstance(rows, np.ndarray) or rows.ndim != 1 or not np.all((-n <= rows) & (rows < n)):
-        return None
-    return axis, _Part(ARRAY, (node.args[1],), m)
+    return axis, _Part(ARRAY, node.args[1:], m)
 
 
 def _computes(maker: Node, scope: Scope) -> bool:
@@ -87,19 +83,21 @@ def _computes(maker: Node, scope: Scope) -> bool:
     return False
 
 
-def _early(maker: Node, axis: int, part: _Part, scope: Scope, node: Node | None) -> Node | None:
-    """The node that makes only a part of its result; with the results of `node`, or its own."""
+def _early(maker: Node, axis: int, part: _Part, scope: Scope, source: Source | None) -> Node | None:
+    """A node that makes only a part of what another makes. `source` is where the part is taken."""
     if maker.sizes or maker.blocks or len(maker.outs) != 1:
         return None
     how = along(maker, lambda operand: None, (axis, maker.outs[0].type.shape[axis]))  # type: ignore[arg-type]
     if how is None or how.axis != axis:
         return None
+    if maker.op.name == "index" and how.needs[0] is None:
+        return None  # rows that do not exist raise, also those that are not used
+    if all(need is None for need in how.needs):
+        return None
     args: list[Operand] = []
     for a, need in zip(maker.args, how.needs, strict=True):
-        args.append(a if need is None else _part(a, need, part, scope, maker.source))
+        args.append(a if need is None else _part(a, need, part, scope, source))
     params = in_strip(maker, axis, part.length)
-    if node is not None:
-        return Node(maker.op, tuple(args), params, node.outs, (), maker.source)
     out = maker.outs[0].type
     shape = list(out.shape)
     shape[axis] = part.length
@@ -109,7 +107,7 @@ def _early(maker: Node, axis: int, part: _Part, scope: Scope, node: Node | None)
 def _part(x: Operand, axis: int, part: _Part, scope: Scope, source: Source | None) -> Operand:
     maker = scope.maker(x)
     if maker is not None and scope.uses[x] == 1 and _computes(maker, scope):
-        early = _early(maker, axis, part, scope, None)
+        early = _early(maker, axis, part, scope, source)
         if early is not None:
             scope.add(early)
             return early.outs[0]

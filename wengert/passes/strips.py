@@ -13,6 +13,7 @@ goes through memory once, as one would write it by hand. This pass comes last: a
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -25,13 +26,14 @@ from wengert.ops.op import TABLE
 from wengert.passes.along import Along, along, in_strip
 from wengert.passes.rewrite import const, has_effects
 
-LARGE = 1 << 20
-"""Arrays of at least so many bytes are worth it."""
+LARGE = 1 << 21
+"""It is worth it if arrays with so many bytes in all need not lie in memory: more than fits into a core's cache."""
 
 STRIP = 1 << 18
 """All arrays of a strip together have about so many bytes, so that they stay in the cache."""
 
 _PRODUCTS = ("einsum", "matmul")
+_OUT_OF_NOTHING = ("broadcast_to", "iota")
 
 
 def strips(block: Block) -> Block:
@@ -39,7 +41,7 @@ def strips(block: Block) -> Block:
     rest = list(block.nodes)
     done: list[Node] = []
     while rest:
-        run = _first_run(block, rest)
+        run = _best_run(block, rest)
         if run is None:
             break
         done += [*run.before, *run.rewritten()]
@@ -47,19 +49,23 @@ def strips(block: Block) -> Block:
     return Block(block.params, done + rest, block.results) if done else block
 
 
-def _first_run(block: Block, nodes: list[Node]) -> _Run | None:
-    tried: set[tuple[int, int]] = set()
+def _best_run(block: Block, nodes: list[Node]) -> _Run | None:
+    """The run that saves most."""
+    axes: set[tuple[int, int]] = set()
     for node in nodes:
-        if not any(_nbytes(v.type) >= LARGE for v in node.outs) or node.op.name in ("broadcast_to", "iota"):
-            continue
-        for axis, n in enumerate(node.outs[0].type.shape):
-            if n.__class__ is not int or n < 16 or (axis, n) in tried:
-                continue
-            tried.add((axis, n))
-            run = _Run(block, nodes, n, node, axis)
-            if run.pays():
-                return run
-    return None
+        for v in node.outs:
+            if _nbytes(v.type) >= LARGE // 8 and node.op.name not in _OUT_OF_NOTHING:
+                axes.update((axis, n) for axis, n in enumerate(v.type.shape) if isinstance(n, int) and n >= 16)
+    runs = [_Run(block, nodes, n, axis) for axis, n in sorted(axes)]
+    return max([run for run in runs if run.saves > 0], key=lambda run: run.saves, default=None)
+
+
+def _starts(node: Node, axis: int, length: int) -> bool:
+    """Whether a node is to be done in strips along an axis though nothing it reads is."""
+    if len(node.outs) != 1 or node.blocks or node.op.name in _OUT_OF_NOTHING:
+        return False
+    type = node.outs[0].type
+    return type.ndim > axis and type.shape[axis] == length and _nbytes(type) >= LARGE // 32
 
 
 def _nbytes(type: Type) -> int:
@@ -74,7 +80,7 @@ def _nbytes(type: Type) -> int:
 class _Run:
     """Nodes that work along an axis of some length, and all others, before and after them."""
 
-    def __init__(self, block: Block, nodes: list[Node], length: int, first: Node, axis: int):
+    def __init__(self, block: Block, nodes: list[Node], length: int, axis: int):
         self.length = length
         self.before: list[Node] = []
         self.after: list[Node] = []
@@ -88,12 +94,10 @@ class _Run:
             operands = (*node.args, *node.sizes)
             found = None
             if not any(a in late for a in operands):
-                if node is first:
-                    found = along(node, self._cut, (axis, length))
-                elif any(a in self.axes for a in node.args) and not node.blocks:
+                if any(a in self.axes for a in node.args) and not node.blocks:
                     found = along(node, self._cut)
                 elif not any(a in self.axes for a in operands):
-                    if self._starts(node):
+                    if _starts(node, axis, length):
                         found = along(node, self._cut, (axis, length))
                     if found is None and not (has_effects(node) and (effects or self.members)):
                         self.before.append(node)
@@ -117,20 +121,18 @@ class _Run:
     def _cut(self, operand: Operand) -> int | None:
         return self.axes.get(operand) if isinstance(operand, Var) else None
 
-    def _starts(self, node: Node) -> bool:
-        """Whether a node is to be done in strips though nothing it reads is."""
-        return bool(self.members) and any(_nbytes(v.type) >= LARGE for v in node.outs)
-
     # -------------------------------------------------------------------------------------------------- is it worth it
 
-    def pays(self) -> bool:
-        """Whether large arrays that would have to lie in memory need not any more."""
+    @functools.cached_property
+    def saves(self) -> int:
+        """How many bytes less go to memory and back, about; 0 if it is not worth it."""
         if len(self.members) < 3 or any(self.axes[v] != 0 for v in self.stacked):
-            return False
-        kept = [v for v in self._in_memory() if v not in self.stacked]
-        return sum(_nbytes(v.type) >= LARGE for v in kept) >= 2 and 2 * sum(_nbytes(v.type) for v in kept) > sum(
-            _nbytes(v.type) for v in self.stacked
-        )
+            return 0
+        saved = sum(_nbytes(v.type) for v in self._in_memory() if v not in self.stacked)
+        # What is carried is read and written for every strip.
+        spent = sum(_nbytes(v.type) for v in self.stacked) // 2
+        spent += sum(_nbytes(v.type) for v in self.wanted) * (self.length // self._strip)
+        return saved - spent if saved >= LARGE else 0
 
     def _in_memory(self) -> list[Var]:
         """Values that lie in memory, as they are read several times, or by or from products."""
@@ -142,12 +144,13 @@ class _Run:
         made_by_product = {v for node, _ in self.members if node.op.name in _PRODUCTS for v in node.outs}
         return [v for v in self.axes if uses[v] > 1 or v in made_by_product or v in self.stacked]
 
+    @functools.cached_property
     def _strip(self) -> int:
         """The length of a strip: it divides the axis if possible."""
         row = max(sum(_nbytes(v.type) for v in self._in_memory()) // self.length, 1)
         best = max(min(STRIP // row, self.length // 2), 1)
         if any(node.op.name in _PRODUCTS for node, _ in self.members):
-            best = max(best, min(32, self.length // 2))
+            best = max(best, min(50, self.length // 2))
         for n in range(best, best // 2, -1):
             if self.length % n == 0:
                 return n
@@ -156,7 +159,7 @@ class _Run:
     # ----------------------------------------------------------------------------------------------------- the loop
 
     def rewritten(self) -> list[Node]:
-        strip = self._strip()
+        strip = self._strip
         count, left = divmod(self.length, strip)
         source = self.members[0][0].source
         nodes: list[Node] = []

@@ -135,8 +135,25 @@ def _are_apart(node: Node, other: Node) -> bool:
     shape = node.args[0].type.shape
     patterns = [explicit(each.params["pattern"], len(shape)) for each in (node, other)]
     return not any(None in p for p in patterns) and any(
-        a.__class__ is int and b.__class__ is int and a % n != b % n for a, b, n in zip(*patterns, shape, strict=False)
+        _have_nothing_in_common(a, b, n) for a, b, n in zip(*patterns, shape, strict=False)
     )
+
+
+def _have_nothing_in_common(a: Any, b: Any, n: Any) -> bool:
+    if n.__class__ is not int:
+        return False
+    spans = []
+    for item in (a, b):
+        if item.__class__ is int:
+            item = slice(item % n, item % n + 1)
+        if item.__class__ is not slice:
+            return False
+        bounds = (item.start, item.stop, item.step)
+        if any(bound is not None and bound.__class__ is not int for bound in bounds) or item.step not in (None, 1):
+            return False
+        spans.append(item.indices(n))
+    (first, end, _), (other, other_end, _) = spans
+    return end <= other or other_end <= first
 
 
 def _index(node: Node, scope: Scope) -> Rewritten:
@@ -229,6 +246,31 @@ def _known(length: Any, node: Node) -> Rewritten:
     return (length,) if length.type == node.outs[0].type else None
 
 
+def _add_at(node: Node, scope: Scope) -> Rewritten:
+    """What is added to zeros is written there, as a sum with zero: −0.0 becomes 0.0."""
+    x, v, *arrays = node.args
+    type = node.outs[0].type
+    if arrays or node.sizes or type.dtype.kind != "f" or v.type.dtype != type.dtype or not is_certain(node):
+        return None
+    base = x
+    for _ in range(_FAR):
+        maker = scope.maker(base)
+        if maker is None:
+            return None
+        if maker.op.name == "broadcast_to":
+            break
+        if maker.op.name not in ("add_at", "store") or len(maker.args) > 2 or maker.sizes:
+            return None
+        if not (is_certain(maker) and _are_apart(node, maker)):
+            return None
+        base = maker.args[0]
+    number = scope.uniform(base)
+    if number is None or number != 0 or np.signbit(number):
+        return None
+    value = scope.new("add", (v, const(type.dtype.type(0))), {}, Type(v.type.shape, type.dtype), node.source)
+    return changed(node, "store", (x, value))
+
+
 RULES: dict[str, Callable[[Node, Scope], Rewritten]] = {
     "copy": _unchanged,
     "astype": _astype,
@@ -239,6 +281,7 @@ RULES: dict[str, Callable[[Node, Scope], Rewritten]] = {
     "flip": _flip,
     "sum": _sum,
     "index": _index,
+    "add_at": _add_at,
     "size": _size,
 }
 """By op, the rule that may concern it."""

@@ -36,6 +36,7 @@ from wengert.backend.llvm.matrices import (
     letter,
     number,
 )
+from wengert.backend.llvm.subnormal import Lifted
 
 SMALL = 8000
 """Products of fewer multiplications than this are loops rather than calls of BLAS."""
@@ -47,9 +48,18 @@ SMALL_IN_VECTORS = 64_000
 """The same for loops written in vectors. Against OpenBLAS: at 8³ twice as fast, at 20³ by half, from 40³ on equal."""
 
 PANEL = 4096
-"""If the second factor has at most so many elements, loops in vectors are as fast as BLAS for any number of rows."""
+"""If the second factor has at most so many elements, or twice as many in few columns, loops in vectors are as fast as
+BLAS for any number of rows."""
+
+MANY_COLUMNS = 32
+"""From so many on it pays to look at the first factor before (see `subnormal.py`)."""
 
 _FLAGS = ("reassoc", "contract")
+
+
+def is_narrow(rows: int, columns: int) -> bool:
+    """Whether a second factor is small enough to stay in the cache while all rows of the first go by."""
+    return rows * columns <= (PANEL if columns > 64 else 2 * PANEL)
 
 
 def multiply(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
@@ -57,7 +67,7 @@ def multiply(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
     m, n, k = known(x.rows), known(y.columns), known(x.columns)
     work = product(cx.builder, [x.rows, y.columns, x.columns])
     in_vectors = z.dtype.kind == "f" and known(y.right) == 1 and None not in (m, n)
-    if m is not None and n is not None and k is not None and m >= 8 and n > 1 and k * n <= PANEL:
+    if m is not None and n is not None and k is not None and m >= 8 and n > 1 and is_narrow(k, n):
         if z.dtype.kind == "f" and x.dtype == y.dtype == z.dtype and known(z.right) == 1:
             if known(y.down) == 1 and known(x.right) == 1 and k >= 32 and m < 256:
                 _by_sums(cx, x, y, z)
@@ -66,7 +76,12 @@ def multiply(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
                 packed = fresh(cx, y.rows, y.columns, y.dtype)
                 copy(cx, y, packed)
                 y = packed
-            _by_columns(cx, x, y, z)
+            if n >= MANY_COLUMNS:
+                lifted = Lifted(cx, x, y)
+                _by_columns(cx, lifted.matrix, y, z)
+                lifted.settle(z)
+            else:
+                _by_columns(cx, x, y, z)
             return
     limit = SMALL_BY_VECTOR if 1 in (m, n) else SMALL_IN_VECTORS if in_vectors else SMALL
     size = known(work)

@@ -18,7 +18,7 @@ import numpy as np
 from llvmlite import ir
 
 from wengert.backend.llvm import scalars
-from wengert.backend.llvm.blas import PANEL, SMALL_IN_VECTORS, Sum, multiply, product_of
+from wengert.backend.llvm.blas import SMALL_IN_VECTORS, Sum, is_narrow, multiply, product_of
 from wengert.backend.llvm.buffer import (
     I64,
     Buffer,
@@ -236,7 +236,7 @@ def _is_worth_packing(
     """Whether the second factor is used often enough that a copy pays in which its columns lie in a row."""
     if column is None or summed is None or y.steps[column] == 1 or not x.dtype == y.dtype == z.dtype:
         return False
-    if z.dtype.kind != "f" or sizes[summed] * sizes[column] > PANEL:
+    if z.dtype.kind != "f" or not is_narrow(sizes[summed], sizes[column]):
         return False
     often = math.prod([n for c, n in sizes.items() if c not in y.steps])
     return often >= 256 or (often >= 8 and (sizes[summed] < 32 or y.steps[summed] != 1))

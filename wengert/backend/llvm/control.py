@@ -11,6 +11,7 @@ put aside.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -19,7 +20,17 @@ from llvmlite import ir
 
 from wengert.backend.llvm import scalars
 from wengert.backend.llvm.array import Array, in_memory
-from wengert.backend.llvm.buffer import I64, Buffer, element_type, known, plus, product, store_element, times
+from wengert.backend.llvm.buffer import (
+    I64,
+    Buffer,
+    element_pointer,
+    element_type,
+    known,
+    plus,
+    product,
+    store_element,
+    times,
+)
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.plan import WHOLE, BlockPlan, Slot
 from wengert.backend.llvm.reduction import Accumulator
@@ -157,6 +168,7 @@ class Stacked:
         self.slots = [frame.plan.slots[v] for v in outs]
         self.count = count
         self.buffers: list[Buffer | None] = []
+        self.there: dict[int, Slot] = {}  # by result: slots of the body that are parts of the stack
         # Lengths of one turn's part, where they are known only when there was one: zero until then.
         self.parts = [[I64(n) if isinstance(n, int) else _zero_variable(em) for n in v.type.shape[1:]] for v in outs]
         for v, slot in zip(outs, self.slots, strict=True):
@@ -164,10 +176,35 @@ class Stacked:
             known_before = count is not None and all(isinstance(n, int) for n in part)
             self.buffers.append(em.allocate(slot, [count, *[I64(n) for n in part]]) if known_before else None)
 
+    def direct(self, plan: BlockPlan, results: Sequence[Operand]) -> None:
+        """Find arrays that the body makes for a stack only: they are made where they will lie."""
+        for j, result in enumerate(results):
+            version = plan.storage.get(result) if isinstance(result, Var) else None
+            buffer = self.buffers[j]
+            if version is None or buffer is None or result.type.dtype != buffer.dtype:
+                continue
+            slot = plan.slots[version]
+            is_own = slot.type.is_static and slot not in plan.owned.values() and slot.within is None
+            if is_own and all(slot is not other for other in self.there.values()):
+                self.there[j] = slot
+
+    def place(self, turn: ir.Value) -> None:
+        """Before the code of a turn."""
+        em = self.em
+        for j, slot in self.there.items():
+            size = math.prod(slot.type.shape)
+            offset = times(em.cx.builder, turn, I64(size))
+            buffer = self.buffers[j]
+            assert buffer is not None
+            em.places[id(slot)] = element_pointer(em.cx.builder, buffer.pointer, offset, buffer.dtype)
+
     def put(self, inner: Frame, results: Sequence[Operand], turn: ir.Value) -> None:
         em = self.em
         for j, result in enumerate(results):
             value = em.array(inner, result)
+            if j in self.there and em.fills(value, self.there[j]):
+                value.check()
+                continue
             dtype = self.outs[j].type.dtype
             size = product(em.cx.builder, value.lengths)
             pointer = self._room(j, value, turn)
@@ -230,11 +267,16 @@ def loop(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
     shared = [em.value(frame, a) for a in node.args[1 + carried :]]
     held = _epochs(shared)
 
+    stacked.direct(plan, body.results[carried:])
+
     def turn(k: ir.Value) -> None:
+        stacked.place(k)
         inner = Frame(plan, dict(zip(body.params, [k, *state.values(), *shared], strict=True)))
         run(em, inner)
         stacked.put(inner, body.results[carried:], k)
         state.update(inner, plan, body.results[:carried])
+        for slot in stacked.there.values():
+            del em.places[id(slot)]
 
     _turns(em, count, turn)
     assert held == _epochs(shared), "a loop overwrites what it needs again"

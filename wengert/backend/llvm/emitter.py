@@ -13,6 +13,7 @@ What has no native code goes to a library (`library.py`) or back to Python (`cal
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -152,6 +153,9 @@ class Emitter:
         builder = self.cx.builder
         if id(slot) in self.places:
             return self.places[id(slot)]
+        if slot.within is not None:
+            whole, offset = slot.within
+            return builder.gep(self._pointer(whole, []), [I64(offset)], inbounds=True, source_etype=I8)
         if slot.output is not None:
             return self.outputs[slot.output]
         if slot.on_stack:
@@ -163,6 +167,13 @@ class Emitter:
         if slot.offset is not None:
             return builder.gep(self.arena, [I64(slot.offset)], inbounds=True, source_etype=I8)
         return self.heap(slot).at_least(self.byte_count(lengths, slot.type.dtype))
+
+    def fills(self, array: Array, slot: Slot) -> bool:
+        """Whether an array lies in a slot, from its beginning to its end and in order."""
+        buffer = array.buffer
+        if buffer is None or buffer.strides is not None or array.slots() != [slot] or not slot.type.is_static:
+            return False
+        return known(product(self.cx.builder, array.lengths)) == math.prod(slot.type.shape)
 
     def heap(self, slot: Slot) -> GrowingMemory:
         if id(slot) not in self._heap:

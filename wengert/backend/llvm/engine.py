@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import weakref
 from collections.abc import Mapping
 
 import llvmlite.binding as llvm
@@ -22,6 +23,11 @@ long ones do without several copies of each loop's body; in huge ones, passes th
 
 _free = ctypes.CDLL(None).free
 _free.argtypes, _free.restype = [ctypes.c_void_p], None
+
+
+def _free_arena(place: ctypes.c_void_p) -> None:
+    _free(place)
+    place.value = None
 
 
 @functools.cache
@@ -78,13 +84,9 @@ class Code:
                 if place is not None:
                     self.engine.add_global_mapping(value, place)
         self.engine.finalize_object()
-        self._has_arena = any(v.name == NAME for v in module.global_variables)
-
-    def __del__(self) -> None:
-        engine = getattr(self, "engine", None)
-        place = engine.get_global_value_address(NAME) if engine is not None and self._has_arena else 0
-        if place:
-            _free(ctypes.c_void_p.from_address(place))
+        if any(v.name == NAME for v in module.global_variables):
+            arena = ctypes.c_void_p.from_address(self.engine.get_global_value_address(NAME))
+            weakref.finalize(self, _free_arena, arena).atexit = False  # the system does it then
 
     def address(self, name: str) -> int:
         return self.engine.get_function_address(name)

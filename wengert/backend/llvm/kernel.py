@@ -58,7 +58,13 @@ def write_kernel(program: Program) -> Kernel:
     on_stack = 0
     for slot in slots:
         nbytes = slot.nbytes
-        if slot.output is None and nbytes is not None and nbytes <= ON_STACK and on_stack + nbytes <= STACK_IN_ALL:
+        if (
+            slot.output is None
+            and slot.within is None
+            and nbytes is not None
+            and nbytes <= ON_STACK
+            and on_stack + nbytes <= STACK_IN_ALL
+        ):
             slot.on_stack = True
             on_stack += nbytes
     arena_size = lay_out(slots)
@@ -119,7 +125,7 @@ def _put_out(em: Emitter, frame: Frame, k: int, result: Any) -> None:
         return
     if type.is_static:
         slot = None if isinstance(result, Const) else _slot(frame, result)
-        if slot is not None and slot.output == k and value.whole:
+        if slot is not None and slot.output == k and em.fills(value, slot):
             return
         em.fill(value, Buffer(place, value.lengths, None, type.dtype, writable=True))
         return
@@ -137,7 +143,7 @@ def _put_out(em: Emitter, frame: Frame, k: int, result: Any) -> None:
 
 
 def _slot(frame: Frame, result: Any) -> Any:
-    version = frame.plan.alias(result)
+    version = frame.plan.storage.get(result)
     return frame.plan.slots.get(version) if version is not None else None
 
 

@@ -91,6 +91,8 @@ def _is_worth_it(frame: Frame, node: Node) -> bool:
         return False
     if not all(v.type.is_static for v in (*node.args, *node.outs)):
         return False
+    if node.op.name == "concatenate" and any(slot.within is not None for slot in _slots_read(frame, node)):
+        return False  # a piece may be a part of the result
     kinds = [frame.plan.kinds[v] for v in node.outs]
     if any(kind in (Kind.LAZY, Kind.VIEW) for kind in kinds):
         return False
@@ -99,6 +101,11 @@ def _is_worth_it(frame: Frame, node: Node) -> bool:
     if traits.is_elementwise(node) or traits.is_view(node) or node.op.name in ("index", "size", "iota"):
         return False
     return any(a.type.ndim for a in node.args)
+
+
+def _slots_read(frame: Frame, node: Node) -> list[Slot]:
+    values = [frame.values[a] for a in node.args if isinstance(a, Var)]
+    return [slot for value in values if isinstance(value, Array) for slot in value.slots()]
 
 
 class _Part:

@@ -65,6 +65,7 @@ class Slot:
     output: int | None = None
     offset: int | None = None  # in the arena
     on_stack: bool = False
+    within: tuple[Slot, int] | None = None  # it is a part of another, from a byte on
     epoch: int = 0  # counts writes, while code is written: a check of the plan
 
     @property
@@ -81,6 +82,8 @@ class BlockPlan:
     contiguous: frozenset[Var]  # parameters that are known to lie in memory in C order, whoever owns them
     kinds: dict[Var, Kind] = field(default_factory=dict)
     reads: dict[Var, Reads] = field(default_factory=dict)
+    storage: dict[Var, Var] = field(default_factory=dict)
+    """The version of which a value has all elements, in the same order, if there is one."""
     last: dict[Var, int] = field(default_factory=dict)
     slots: dict[Var, Slot] = field(default_factory=dict)
     in_place: set[int] = field(default_factory=set)  # of nodes, by number
@@ -114,11 +117,11 @@ def plan_program(block: Block, native: Callable[[Node], bool]) -> tuple[BlockPla
     _lifetimes(plan, slots)
     claimed: set[int] = set()
     for k, result in enumerate(plan.block.results):
-        version = plan.alias(result)
-        if version is None or plan.kinds[version] is not Kind.MADE or not result.type.is_static:
+        version = plan.storage.get(result) if isinstance(result, Var) else None
+        if version is None or not result.type.is_static:
             continue
         slot = plan.slots[version]
-        if slot.output is None and id(slot) not in claimed:
+        if slot.output is None and slot.within is None and id(slot) not in claimed:
             slot.output = k
             claimed.add(id(slot))
     return plan, list(slots.values())
@@ -142,6 +145,7 @@ def _plan_block(
         forced |= more
     _give_away(plan)
     _assign_slots(plan, native)
+    _join_pieces(plan)
     return plan
 
 
@@ -180,6 +184,12 @@ def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool])
                 depth[v] = 0
             kinds[v] = kind
             reads[v] = {v: WHOLE} if kind is Kind.MADE else passed_on
+            if kind is Kind.MADE:
+                plan.storage[v] = v
+            elif kind is Kind.VIEW and (node.op.name == "reshape" or traits.is_identity(node)):
+                x = node.args[0]
+                if isinstance(x, Var) and x in plan.storage:
+                    plan.storage[v] = plan.storage[x]
 
 
 def _may_compute(reader: tuple[Node, int], native: Callable[[Node], bool]) -> bool:
@@ -375,6 +385,33 @@ def _assign_slots(plan: BlockPlan, native: Callable[[Node], bool]) -> None:
                 slots[v] = slots[donor] if donor is not None else Slot(v.type)
 
 
+def _join_pieces(plan: BlockPlan) -> None:
+    """Pieces that are put together one after the other are made where they will lie."""
+    taken: set[int] = {id(slot) for slot in plan.owned.values()}
+    for i, node in enumerate(plan.block.nodes):
+        if node.op.name != "concatenate" or not all(v.type.is_static for v in (*node.args, *node.outs)):
+            continue
+        (out,) = node.outs
+        if any(n != 1 for n in out.type.shape[: node.params["axis"]]):
+            continue
+        offset = 0
+        for a in node.args:
+            version = plan.storage.get(a) if isinstance(a, Var) else None
+            if version is not None and a.type.dtype == out.type.dtype and plan.last.get(version, -1) == i:
+                slot = plan.slots[version]
+                if id(slot) not in taken and _is_last(plan, version):
+                    slot.within = (plan.slots[out], offset)
+                    taken.add(id(slot))
+            offset += traits.byte_bound(a.type) or 0
+
+
+def _is_last(plan: BlockPlan, version: Var) -> bool:
+    """Whether a version is the last in its slot."""
+    slot = plan.slots[version]
+    later = [v for v, s in plan.slots.items() if s is slot]
+    return later[-1] is version
+
+
 class _Dying:
     """Elementwise results that are made may take the slot of an operand that is read for the last time."""
 
@@ -473,14 +510,20 @@ def _lifetimes(plan: BlockPlan, slots: dict[int, Slot]) -> None:
             slot = plan.slots.get(v)
             if slot is None:
                 continue
-            if id(slot) not in slots:
-                slots[id(slot)] = slot
-                slot.first = start
             read = plan.last.get(v, i)
             until = plan.end if read >= len(plan.block.nodes) else plan.positions[max(read, i)][1]
-            slot.last = max(slot.last, end, until)
+            _live(slot, start, max(end, until), slots)
         for child in _inner(plan, i):
             _lifetimes(child, slots)
+
+
+def _live(slot: Slot, start: int, end: int, slots: dict[int, Slot]) -> None:
+    if id(slot) not in slots:
+        slots[id(slot)] = slot
+        slot.first = start
+    slot.last = max(slot.last, end)
+    if slot.within is not None:
+        _live(slot.within[0], start, end, slots)
 
 
 def _inner(plan: BlockPlan, i: int) -> list[BlockPlan]:
@@ -491,11 +534,11 @@ def _inner(plan: BlockPlan, i: int) -> list[BlockPlan]:
 def lay_out(slots: list[Slot], alignment: int = 64) -> int:
     """Offsets in one arena for slots of bounded size; those that live at different times share memory.
 
-    Returns the size of the arena. Slots that have an output, or no bound, get no offset.
+    Returns the size of the arena. Slots that have an output, are part of another or have no bound get no offset.
     """
     total = 0
     placed: list[Slot] = []
-    wanted = [s for s in slots if s.output is None and s.nbytes is not None and not s.on_stack]
+    wanted = [s for s in slots if s.output is None and s.within is None and s.nbytes is not None and not s.on_stack]
     for slot in sorted(wanted, key=lambda s: -(s.nbytes or 0)):
         size = -(-max(slot.nbytes or 0, 1) // alignment) * alignment
         at = 0

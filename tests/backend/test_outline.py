@@ -1,0 +1,101 @@
+"""Large kernels as several functions: same results, one function for what is the same, and faults at the right line."""
+
+import re
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.backend.llvm import outline
+from wengert.backend.llvm.kernel import write_kernel
+
+
+@pytest.fixture(autouse=True)
+def large(monkeypatch):
+    """Every kernel counts as large."""
+    monkeypatch.setattr(outline, "LARGE", 0)
+
+
+def functions(f, *args) -> int:
+    text = write_kernel(wg.jit(f).lower(*args).program).text
+    return len(re.findall(r'^define .*@"part\d+"', text, re.MULTILINE))
+
+
+def test_what_is_the_same_is_written_once():
+    def f(x, A):
+        for _ in range(20):
+            x = np.tanh(A @ x)
+        return x
+
+    x, A = np.ones(5), np.random.default_rng(0).normal(size=(5, 5))
+    np.testing.assert_allclose(wg.jit(f)(x, A), f(x, A), rtol=1e-13)
+    assert functions(f, x, A) <= 4
+
+
+def test_strides_and_constants_tell_functions_apart():
+    def f(x):
+        a = np.exp(x[0]) * np.ones(4)
+        b = np.exp(x[:, 1]) * np.ones(4)
+        return np.stack([a * 2, a * 3, b * 2, a + b, b[::-1] * a])
+
+    x = np.random.default_rng(0).normal(size=(4, 4))
+    np.testing.assert_allclose(wg.jit(f)(x), f(x), rtol=1e-14)
+
+
+def test_writes_in_place():
+    def f(x):
+        y = np.zeros((6, 4))
+        for k in range(6):
+            y[k] = x * k
+            y[k, 1:] += y[k, :-1]
+        y[1] = y[2] + y[0]
+        return y, y[:, ::-1] * y
+
+    x = np.arange(4.0)
+    for got, wanted in zip(wg.jit(f)(x), f(x), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_inside_of_loops_and_branches():
+    def f(x, n):
+        total = np.zeros(3)
+        for k in range(n):
+            y = np.sin(x + k)
+            if np.sum(y) > 0:
+                total += y
+            else:
+                total = total * 0.5 + np.cos(y)
+        return total
+
+    x = np.array([0.1, 0.2, 0.3])
+    for n in (0, 1, 7):
+        np.testing.assert_allclose(wg.jit(f)(x, n), f(x, n), rtol=1e-13)
+
+
+def test_a_fault_names_its_own_line():
+    def f(x, i, j):
+        a = np.zeros(3)
+        a[i] = x[0]
+        b = np.zeros(3)
+        b[j] = x[0]
+        return a + b
+
+    j = wg.jit(f)
+    x = np.ones(2)
+    np.testing.assert_array_equal(j(x, 0, 1), [1, 1, 0])
+    for bad in ((0, 3), (3, 0)):
+        with pytest.raises(IndexError):
+            j(x, *bad)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16", "i4", "?"])
+def test_dtypes(dtype):
+    def f(x, s):
+        y = x[1:] + x[:-1]
+        return np.concatenate([y * s, (y * s)[::-1]]), np.sum(y), np.max(np.abs(y))
+
+    x = np.arange(6).astype(dtype)
+    s = x[2]
+    for got, wanted in zip(wg.jit(f)(x, s), f(x, s), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-6)
+        assert got.dtype == wanted.dtype
