@@ -72,13 +72,23 @@ def rebound(a, n):
 
 
 @pytest.mark.parametrize(("f", "count"), [(renamed, 2), (rebound, 1)])
-def test_what_values_do_not_tell_is_unrolled_or_refused(f, count):
+def test_what_values_do_not_tell_is_unrolled(f, count):
     args, compiled_args = [X + k for k in range(count)], [X + k for k in range(count)]
     expected = f(*args, 6)
     np.testing.assert_allclose(wg.jit(f, static_argnums=count)(*compiled_args, 6), expected)
     np.testing.assert_allclose(compiled_args, args)
+
+
+def test_or_refused():
     with pytest.raises(StagingError, match="copy"):
-        wg.jit(f)(*compiled_args, 6)
+        wg.jit(renamed)(X + 1, X + 2, 6)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 9, 1000])
+def test_the_first_iteration_writes_to_what_the_caller_sees(n):
+    x, y = X.copy(), X.copy()
+    np.testing.assert_allclose(wg.jit(rebound)(x, n), rebound(y, n))
+    np.testing.assert_allclose(x, y)
 
 
 def test_views_that_are_kept():

@@ -262,6 +262,12 @@ def clone(box: Any) -> Any:
 
 def set_item(box: Any, idx: Any, v: Any) -> None:
     """`box[idx] = v`."""
+    _set_item(box, idx, v)
+    if running.state.capture is not None:
+        running.state.capture.links.follow(box, idx)
+
+
+def _set_item(box: Any, idx: Any, v: Any) -> None:
     view = box.view_of
     if isinstance(idx, tuple):
         idx = tuple([settled(item) for item in idx])
@@ -287,7 +293,7 @@ def set_item(box: Any, idx: Any, v: Any) -> None:
             if running.state.capture is not None:  # x[mask] = 0
                 old = settled(box)
                 new = call(where, idx, v, clone(old) if isinstance(old, Traced) else old)
-                replace(box, new if dtype_of(new) == box.dtype else call(astype, new, dtype=box.dtype))
+                _take(box, new if dtype_of(new) == box.dtype else call(astype, new, dtype=box.dtype))
                 return
         pattern, arrays = split_index(idx)
         write(box, v, pattern, arrays)
@@ -424,12 +430,19 @@ def replace(box: Any, new: Any) -> Any:
     if box.view_of is not None:
         set_item(box, Ellipsis, new)
     else:
+        _take(box, new)
         if running.state.capture is not None:
-            running.state.capture.about_to_write(box)
-        _about_to_become(box)
-        become(box, clone(new) if isinstance(new, Traced) else np.array(new))
-        make_views_stale(box)
+            running.state.capture.links.follow(box)
     return box
+
+
+def _take(box: Any, new: Any) -> None:
+    """Let an array, not a view, have a new content."""
+    if running.state.capture is not None:
+        running.state.capture.about_to_write(box)
+    _about_to_become(box)
+    become(box, clone(new) if isinstance(new, Traced) else np.array(new))
+    make_views_stale(box)
 
 
 def read_scalar(box: Any, idx: Any) -> Any:

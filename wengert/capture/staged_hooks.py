@@ -22,10 +22,13 @@ from wengert.box.functions.operands import array
 from wengert.box.writing import running, settled
 from wengert.capture import hooks, rewrite, stage
 from wengert.capture import lowered as lowering
+from wengert.capture.branching import defined
 from wengert.capture.instrument import STAGED, is_user_function, set_staged_hooks
 from wengert.capture.iteration import Items, staged_enumerate, staged_range, staged_reversed, staged_zip
 from wengert.capture.session import current
-from wengert.capture.stage import StagingError, is_symbolic, stages, truth
+from wengert.capture.stage import stages
+from wengert.capture.values import is_symbolic, truth
+from wengert.errors import StagingError
 from wengert.ir.infer import Found
 from wengert.ir.symbol import Sym, known
 from wengert.ops import elementwise as e
@@ -485,6 +488,6 @@ set_staged_hooks(
         lowering.ITERATE: stage.iterate,
         lowering.TEST: stage.test,
         lowering.MADE: made,
-        lowering.DEFINED: stage.defined,
+        lowering.DEFINED: defined,
     }
 )

@@ -14,6 +14,7 @@ values, and makes views stale that were fetched inside.
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ import numpy as np
 from wengert.box.box import escaped
 from wengert.box.writing import SETTLING, become, clone, make_views_stale, running, settled
 from wengert.errors import UnsupportedFunctionError, user_frame
+from wengert.ir.aliases import Links
 from wengert.ir.infer import Found, results
 from wengert.ir.lengths import as_length, interval, placed
 from wengert.ir.node import Block, Const, Node, Operand, Ref, Source, Type, Var
@@ -69,8 +71,8 @@ class Capture(Trace):
     """One block while it is captured."""
 
     __slots__ = (
-        "_consts", "_lifted", "_same", "_settled", "alive", "also", "bounded", "captured", "created",
-        "nodes", "offsets", "params", "restart", "tag", "varying", "written",
+        "_boxes", "_consts", "_lifted", "_same", "_settled", "alive", "also", "bounded", "captured", "created",
+        "links", "nodes", "offsets", "params", "restart", "tag", "varying", "written",
     )  # fmt: skip
 
     def __init__(self, also: Sequence[Capture] = (), varying: bool = False):
@@ -85,6 +87,10 @@ class Capture(Trace):
         self.written: dict[int, tuple[Any, Any]] = {}
         """Boxes from outside that are written to inside, with what they were before."""
         self.created: dict[int, Any] = {}
+        """Lists and dicts that were made inside, by their ids."""
+        self._boxes: dict[int, weakref.ref] = {}
+        outer = running.state.capture
+        self.links = Links() if outer is None else outer.links
         self.offsets: dict[int, tuple[Var, int]] = {}
         """Integers that are another one plus a constant."""
         self.restart = False
@@ -261,9 +267,21 @@ class Capture(Trace):
 
     # -------------------------------------------------------------------------------------------------------- writes
 
-    def note_created(self, box: Any) -> None:
-        """An array was created inside: writing to it concerns nobody outside."""
-        self.created[id(box)] = box
+    def note_created(self, thing: Any) -> None:
+        """An array or a container was created inside: writing to it concerns nobody outside."""
+        if isinstance(thing, Traced):
+            self._boxes[id(thing)] = weakref.ref(thing)
+        else:
+            self.created[id(thing)] = thing
+
+    def made(self, root: Any) -> bool:
+        """Whether an array, not a view, was made inside."""
+        if id(root) in self.written:
+            return False
+        noted = self._boxes.get(id(root))
+        if noted is not None and noted() is root:
+            return True
+        return root.owner is self or (root.owner.tag > self.tag and root.owner is not SETTLING)
 
     def note_settled(self, view: Any) -> None:
         """A view was fetched inside: what it holds must not be seen outside."""
@@ -271,16 +289,15 @@ class Capture(Trace):
 
     def about_to_write(self, root: Any) -> None:
         """Note that an array is written to."""
-        if id(root) in self.written or id(root) in self.created or (root.__class__ is Sym and root.owner is self):
+        if id(root) in self.written or self.made(root):
             return
-        if root.owner.tag > self.tag and root.owner is not SETTLING:
-            return  # of a differentiation inside
         self.written[id(root)] = (root, clone(root))
+        self.restart = self.restart or self.has_taken(root)
+
+    def has_taken(self, root: Any) -> bool:
+        """Whether the value of an array from outside is used inside."""
         held = settled(root)
-        if isinstance(held, Traced):
-            self.restart = self.restart or content(held) in self._lifted
-        else:
-            self.restart = self.restart or id(held) in self._consts
+        return content(held) in self._lifted if isinstance(held, Traced) else id(held) in self._consts
 
     def adopt(self, root: Any) -> Sym:
         """Let an array from outside stand for a formal parameter, because it is written to inside."""
@@ -355,5 +372,6 @@ def capturing(capture: Capture) -> Iterator[Capture]:
         state.depth -= 1
         state.capture, state.traces, state.tapes = outer, traces, tapes
         capture.alive = False
+        capture.links.forget(capture)
         for t in waiting:
             t.alive = True

@@ -1,0 +1,175 @@
+"""Arrays with several names, some of which are bound anew in branches and loops, while others are written through.
+
+What a compiled function computes, and what the caller sees in its arguments, is what NumPy does; or a `StagingError`
+says that values do not tell. The programs of the random test have nothing but names, copies, views and writes.
+"""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jit.random_programs import imported
+
+import wengert as wg
+
+X = np.linspace(0.1, 1.4, 4)
+
+
+def same(f, *args):
+    """Whether compiled and plain function agree on values and on what they write to arguments."""
+    mine, numpys = [[np.copy(a) if isinstance(a, np.ndarray) else a for a in args] for _ in range(2)]
+    for got, expected in zip(wg.jit(f)(*mine), f(*numpys), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
+    for got, expected in zip(mine, numpys, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("a", [1.0, -1.0])
+def test_a_branch_binds_a_name_anew_and_the_other_writes(a):
+    def f(a):
+        w = np.zeros(6)
+        z = w
+        if a > 0:
+            w[2:] = 0.3
+        else:
+            w = w + a
+        w[1] = 9.0
+        return w, z
+
+    same(f, a)
+
+
+@pytest.mark.parametrize("a", [1.0, -1.0])
+def test_a_copy_if_need_be(a):
+    def f(x, a):
+        w = x.copy() if a > 0 else x
+        for i in range(40):
+            w[i % 4] += i
+        x[2] *= 2
+        return w + 10 * x, w[::-1]
+
+    same(f, X, a)
+
+
+@pytest.mark.parametrize("a", [1.0, -1.0])
+@pytest.mark.parametrize("b", [1.0, -1.0])
+def test_nested_branches(a, b):
+    def f(x, y, a, b):
+        w = x
+        if a > 0:
+            if b > 0:
+                w = y
+            v = w
+        elif b > 0:
+            v, w = w, y[::-1]
+        else:
+            v = w + y
+        w[1] += 2.0
+        v[0] *= 3.0
+        y[2:] -= 1.0
+        return v + 10 * w, x + 10 * y
+
+    same(f, X, 2 * X, a, b)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 1000])
+def test_names_that_a_loop_gives(n):
+    def f(x, n):
+        a, b = np.zeros(4), x
+        for _ in range(n):
+            a = a * 0.5 + 1.0
+            b = a
+        b[1] = 7.0
+        return a + 10 * b, x
+
+    same(f, X, n)
+
+
+def test_a_view_that_is_kept_from_one_iteration_to_the_next_sees_writes_or_is_refused():
+    def f(A):
+        before = A[0]
+        total = 0.0
+        for i in range(1, 8):
+            A[i - 1] += 1.0
+            total = total + before.sum()
+            before = A[i]
+        return total, before
+
+    same(f, np.arange(32.0).reshape(8, 4))  # unrolled
+
+    def long(A, n):
+        before = A[0]
+        total = 0.0
+        for i in range(1, n):
+            A[i - 1] += 1.0
+            total = total + before.sum()
+            before = A[i]
+        return total
+
+    with pytest.raises(wg.errors.StagingError, match="copy"):
+        wg.jit(long)(np.arange(32.0).reshape(8, 4), 8)
+
+
+def test_the_derivative_follows_too():
+    def f(x):
+        w = x * 1.0
+        z = w
+        if x[0] > 0:
+            w = w + x
+        w[1] = x[0] * x[1]
+        z[2] = w[1] * 2
+        return (z * w).sum()
+
+    for x in (X, -X):
+        np.testing.assert_allclose(wg.jit(wg.grad(f))(x), wg.grad(f)(x), rtol=1e-12)
+        np.testing.assert_allclose(wg.grad(wg.jit(f))(x), wg.grad(f)(x), rtol=1e-12)
+
+
+# ----------------------------------------------------------------------------------------------------- random programs
+
+HEAD = """import numpy as np
+
+def h(u, v):
+    u[0] += 1.0
+    return v
+
+"""
+
+
+def suite(rng: random.Random, indent: int, depth: int, most: int) -> list[str]:
+    return [line for _ in range(rng.randrange(1, most)) for line in statement(rng, indent, depth)]
+
+
+def statement(rng: random.Random, indent: int, depth: int) -> list[str]:
+    p = "    " * indent
+    n, m, i = rng.choice("abc"), rng.choice("abc"), rng.randrange(4)
+    simple = [
+        f"{n} = {m}", f"{n} = {m}", f"{n} = {m}.copy()", f"{n} = {m} * 0.5 + {i}.0", f"{n} = {m}[::-1]",
+        f"{n}, {m} = {m}, {n}", f"{n}[{i}] = s + {rng.randrange(9)}.0", f"{n}[1:3] += s", f"{n} += {m}", f"{n} *= 0.5",
+        f"{n}[{i}] = {m}[{rng.randrange(4)}] + 1.0", f"{n} = h({n}, {m})",
+    ]  # fmt: skip
+    kind = rng.random()
+    if depth == 2 or kind < 0.7:
+        return [p + rng.choice(simple)]
+    if kind < 0.88:
+        found = [p + f"if {n}[{i}] > {rng.choice(['0.5', 's', m + '[1]'])}:", *suite(rng, indent + 1, depth + 1, 4)]
+        return [*found, p + "else:", *suite(rng, indent + 1, depth + 1, 4)] if rng.random() < 0.6 else found
+    return [p + f"for k{indent} in range({rng.choice(['5', '7', 'n'])}):", *suite(rng, indent + 1, depth + 1, 5)]
+
+
+def program(seed: int) -> str:
+    rng = random.Random(seed)
+    start = ["    a = x", "    b = np.zeros(4)", f"    c = {rng.choice(['y', 'a', 'b', 'x[::-1]', 'y.copy()'])}"]
+    end = "    return a + 10 * b + 100 * c, a.copy(), b.copy(), c.copy()"
+    return HEAD + "\n".join(["def f(x, y, s, n):", *start, *suite(rng, 1, 0, 8), end]) + "\n"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**9), st.sampled_from([0.31, 0.97]), st.integers(0, 6))
+def test_random_programs(seed, s, n):
+    try:
+        same(imported(program(seed)).f, X, 2 * X, s, n)
+    except wg.errors.StagingError as error:
+        assert "copy" in str(error)  # noqa: PT017

@@ -1,0 +1,301 @@
+"""Branches, staged: both suites of an `if` become blocks, and a `cond` is recorded.
+
+What the suites bind and write to are results of the `cond`. A name may afterwards stand for an array that has other
+names too, in one branch or in both: `_same_arrays` finds out, and `ir/aliases.py` keeps them together.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wengert import tree
+from wengert.box.box import Box
+from wengert.box.writing import SETTLING, clone, running, settled
+from wengert.capture.containers import copied, refilled, unchanged
+from wengert.capture.undefined import UNDEFINED, is_of_user
+from wengert.capture.undefined import defined as known_to_be_defined
+from wengert.capture.values import (
+    arguments,
+    assign,
+    converted,
+    described,
+    equal,
+    is_number,
+    is_symbolic,
+    truth,
+    widened,
+)
+from wengert.control.cond import cond
+from wengert.errors import StagingError
+from wengert.ir.aliases import root_of
+from wengert.ir.build import Capture, capturing, type_of_value
+from wengert.ir.node import Block, Type
+from wengert.ops import elementwise as e
+from wengert.ops.op import Traced, call
+from wengert.ops.sizes import require
+
+Facts = list[tuple[Any, Any]]
+"""Arrays that a value may be the same as, each with the condition (`ir/aliases.py`)."""
+
+
+class _Branch:
+    """One branch of an `if` that has been run."""
+
+    def __init__(self, function: Callable | None, state: tuple, get: Callable, set: Callable):
+        self.capture = Capture()
+        self.ends = True
+        """Whether the branch gets to its end: it does not if it reads a variable that has no value."""
+        try:
+            with capturing(self.capture):
+                set(tuple([copied(value, self.capture) for value in state]))
+                try:
+                    self.value = None if function is None else function()
+                    self.state = tuple(
+                        [old if unchanged(new, old) else new for new, old in zip(get(), state, strict=True)]
+                    )
+                except UnboundLocalError as error:
+                    if not is_of_user(error):
+                        raise
+                    self.ends, self.value, self.state = False, UNDEFINED, state
+                    self.capture.process(require, (False,), {"error": "UnboundLocalError", "message": str(error)})
+                self._note_arrays()
+        finally:
+            self.changed = self.capture.restore()
+            set(state)
+
+    def _note_arrays(self) -> None:
+        """Note what arrays that are written to in the branch, and views of them, hold at its end; and which arrays
+        they may be the same as."""
+        self._at_end: dict[int, tuple[Any, Any]] = {}
+        self._facts: dict[int, Facts] = {}
+        for leaf in tree.leaves((self.value, self.state)):
+            if not isinstance(leaf, Box) or id(leaf) in self._facts:
+                continue
+            root = root_of(leaf)
+            if id(root) in self.capture.written or leaf.owner is SETTLING:
+                now = settled(leaf)
+                self._at_end[id(leaf)] = (leaf, clone(now) if isinstance(now, Traced) else now)
+            if leaf.shape:
+                made = self.capture.made(root)
+                self._facts[id(leaf)] = self.capture.links.reached_from(leaf, self.capture) if made else [(leaf, True)]
+
+    def at_end(self, x: Any) -> Any:
+        """What a value is at the end of the branch."""
+        return self._at_end.get(id(x), (None, x))[1]
+
+    def same(self, values: Sequence[Any]) -> dict[tuple[int, Any], tuple[Any, Any]]:
+        """Which values may be the same as an array from outside, or as another one of them: for the number of the
+        value and the id of the array, or the number of the other value, the array and the condition."""
+        found: dict[tuple[int, Any], tuple[Any, Any]] = {}
+        for i, x in enumerate(values):
+            for other, holds in self._facts.get(id(x), ()):
+                if not self.capture.made(root_of(other)):
+                    found[i, ("outside", id(other))] = (other, holds)
+            for j in range(i):
+                y = values[j]
+                if id(x) not in self._facts or id(y) not in self._facts:
+                    continue
+                if root_of(x) is root_of(y):
+                    if self.capture.made(root_of(x)):
+                        found[i, j] = (None, True if x is y else None)
+                    continue
+                for other, holds in self._facts[id(x)]:
+                    if root_of(other) is root_of(y):
+                        found[i, j] = (None, holds if other is y else None)
+        return found
+
+    def reopened(self, values: Sequence[Any], types: Sequence[Type]) -> list[Any]:
+        """These values, in these types, as operands of the block."""
+        self.capture.alive = True
+        with capturing(self.capture):
+            return [self.capture.operand(converted(v, t)) for v, t in zip(values, types, strict=True)]
+
+
+def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, set: Callable, names: Sequence[str],
+           temporaries: Sequence[str] = ()) -> Any:  # fmt: skip
+    """Stage a branch; bind what it binds; return what it returns."""
+    state = get()
+    pred = truth(pred)
+    branches = [_Branch(f, state, get, set) for f in (then, orelse)]
+    _follow_the_other(state, *branches)
+    roots: dict[int, Any] = {}
+    for b in branches:
+        roots.update({id(root): root for root, _ in b.changed})
+    outputs: list[tuple[Any, Any, str]] = []
+    merged: list[Any] = []
+    for k, name in enumerate(names):
+        if name in temporaries:
+            merged.append(UNDEFINED)
+            continue
+        merged.append(_merge(branches[0].state[k], branches[1].state[k], name, outputs))
+    result = _merge(branches[0].value, branches[1].value, "the value", outputs)
+    links = _same_arrays(branches, outputs)
+    outputs = [(branches[0].at_end(a), branches[1].at_end(b), name) for a, b, name in outputs]
+    contents = [{id(root): new for root, new in b.changed} for b in branches]
+    for key, root in roots.items():
+        outputs.append((contents[0].get(key, root), contents[1].get(key, root), "an array"))
+    types = []
+    for a, b, name in outputs:
+        known = [type_of_value(v) for v in (a, b) if v is not UNDEFINED]
+        types.append(known[0] if len(known) == 1 else widened(known[0], known[1], name))
+    results = [b.reopened([o[k] for o in outputs], types) for k, b in enumerate(branches)]
+    values, params = arguments([b.capture for b in branches])
+    blocks = [Block(params[k], b.capture.nodes, results[k]) for k, b in enumerate(branches)]
+    found = list(call(cond, pred, *values, then=blocks[0], orelse=blocks[1]))
+    new_state = [m(found) if m.__class__ is _Merged else m for m in merged]
+    set(tuple([refilled(old, new) for old, new in zip(state, new_state, strict=True)]))
+    for root, new in zip(roots.values(), found[len(found) - len(roots) :], strict=True):
+        assign(root, new)
+    for each in links:
+        each.make(pred, found)
+    return result(found) if result.__class__ is _Merged else result
+
+
+def _follow_the_other(state: tuple, first: _Branch, second: _Branch) -> None:
+    """Let variables have no value after a branch that does not get to its end, if the other branch binds them."""
+    if not first.ends and not second.ends:
+        raise UnboundLocalError("a variable is read that has no value in either branch of an if")
+    for a, b in ((first, second), (second, first)):
+        if not a.ends:
+            a.state = tuple([old if new is old else UNDEFINED for old, new in zip(state, b.state, strict=True)])
+
+
+@dataclasses.dataclass
+class _SameArray:
+    """A result of a `cond` may be the same array as another result, or one from outside."""
+
+    result: int
+    other: Any
+    conditions: tuple[Any, Any]
+    """In the two branches: `False`, `True`, or `None` (not known)."""
+    told_by: int | None = None
+    """The number of the result that says it, if it does not depend on the branch only."""
+
+    def make(self, pred: Any, found: list[Any]) -> None:
+        capture = running.state.capture
+        array = found[self.result]
+        other = found[self.other] if self.other.__class__ is int else self.other
+        same: Any = None
+        if self.told_by is not None:
+            same = found[self.told_by]
+        elif self.conditions == (True, True):
+            same = True
+        elif self.conditions == (True, False):
+            same = pred
+        elif self.conditions == (False, True):
+            same = e.logical_not(pred)
+        capture.links.add(array, other, same, capture)
+
+
+def _same_arrays(branches: Sequence[_Branch], outputs: list[tuple[Any, Any, str]]) -> list[_SameArray]:
+    """Find out which results may be the same arrays; conditions that are known in a branch only become results."""
+    found = [b.same([o[k] for o in outputs]) for k, b in enumerate(branches)]
+    links: list[_SameArray] = []
+    for key in {**found[0], **found[1]}:
+        others, conditions = zip(*[f.get(key, (None, False)) for f in found], strict=True)
+        i, other = key
+        if other.__class__ is not int:
+            other = others[0] if others[0] is not None else others[1]
+        told_by = None
+        if any(c is None for c in conditions):
+            conditions = (None, None)
+        elif any(c.__class__ is not bool for c in conditions):
+            told_by = len(outputs)
+            outputs.append((*conditions, "a condition"))
+        links.append(_SameArray(i, other, conditions, told_by))
+    return links
+
+
+class _Merged:
+    """A value that is put together from results of a `cond`."""
+
+    def __init__(self, build: Callable[[list[Any]], Any]):
+        self._build = build
+
+    def __call__(self, results: list[Any]) -> Any:
+        return self._build(results)
+
+
+def _merge(a: Any, b: Any, name: str, outputs: list) -> Any:
+    """What a variable is after a branch: what it is in both, or results of the `cond`, which are added to `outputs`."""
+    if a is b:
+        return a
+    if not name.startswith("_wengert") and _need_not_exist(a, b):
+        a, b = (x if x.__class__ is Perhaps else Perhaps(x, x is not UNDEFINED) for x in (a, b))
+        if a.value is UNDEFINED or b.value is UNDEFINED:
+            leaves, structure = tree.flatten(b.value if a.value is UNDEFINED else a.value)
+            nothing = tree.unflatten(structure, [UNDEFINED] * len(leaves))
+            a, b = (Perhaps(nothing, x.has) if x.value is UNDEFINED else x for x in (a, b))
+    for x, y in ((a, b), (b, a)):
+        if x is UNDEFINED and not is_number(y):
+            leaves, structure = tree.flatten(y)
+            if not all(is_number(leaf) for leaf in leaves):
+                return y  # what it is in the other branch nobody may ask
+            a, b = (tree.unflatten(structure, [UNDEFINED] * len(leaves)) if v is UNDEFINED else v for v in (a, b))
+    a_leaves, a_structure = tree.flatten(a)
+    b_leaves, b_structure = tree.flatten(b)
+    if a_structure != b_structure:
+        raise StagingError(
+            f"{name} is {described(a)} in one branch and {described(b)} in the other of an if that depends on a "
+            "value known only when the compiled program runs",
+            remedy="let it be of one kind in both branches",
+        )
+    places: list[Any] = []
+    for x, y in zip(a_leaves, b_leaves, strict=True):
+        if x is y:
+            places.append((None, x))
+        elif (is_number(x) or x is UNDEFINED) and (is_number(y) or y is UNDEFINED):
+            places.append((_output(x, y, name, outputs), None))
+        elif not is_number(x) and not is_number(y) and equal(x, y):
+            places.append((None, x))
+        else:
+            raise StagingError(
+                f"{name} is {described(x)} in one branch and {described(y)} in the other of an if that depends on a "
+                "value known only when the compiled program runs",
+                remedy="let it be a number or an array in both branches",
+            )
+    if not any(k is not None for k, _ in places):
+        return a
+    return _Merged(lambda results: tree.unflatten(a_structure, [v if k is None else results[k] for k, v in places]))
+
+
+def _output(x: Any, y: Any, name: str, outputs: list) -> int:
+    """The number of a result. Two names for the same array in both branches stay two names for one array."""
+    if isinstance(x, Box) and isinstance(y, Box):
+        for k, (a, b, _) in enumerate(outputs):
+            if a is x and b is y:
+                return k
+    outputs.append((x, y, name))
+    return len(outputs) - 1
+
+
+@dataclasses.dataclass
+class Perhaps:
+    """The value of a variable that has one only in one branch, or only if a loop runs; `has` says whether it has."""
+
+    value: Any
+    has: Any
+
+
+def _need_not_exist(a: Any, b: Any) -> bool:
+    """Whether a variable has no value in one of two branches, and a number, an array or a container of them else."""
+    if Perhaps in (a.__class__, b.__class__):
+        return True
+    if (a is UNDEFINED) == (b is UNDEFINED):
+        return False
+    leaves = tree.leaves(b if a is UNDEFINED else a)
+    return bool(leaves) and all(is_number(leaf) for leaf in leaves)
+
+
+def defined(name: str, value: Any) -> Any:
+    """The value of a variable that may have none: where only the program knows, it raises."""
+    if value.__class__ is not Perhaps:
+        return known_to_be_defined(name, value)
+    if is_symbolic(value.has):
+        text = f"cannot access local variable {name!r} where it is not associated with a value"
+        call(require, value.has, error="UnboundLocalError", message=text)
+    elif not value.has:
+        return known_to_be_defined(name, UNDEFINED)
+    return value.value

@@ -1,0 +1,129 @@
+"""What staged code asks of values: are they symbols, which type has room for two of them, and what is in a block's way.
+
+Used by branches (`branching.py`), loops (`carried.py`) and statements (`stage.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.box.box import Box
+from wengert.box.functions.operands import cast
+from wengert.box.writing import become, clone, make_views_stale, running, settled
+from wengert.capture.undefined import UNDEFINED
+from wengert.errors import StagingError
+from wengert.ir.build import Capture, content
+from wengert.ir.infer import Found
+from wengert.ir.node import Dyn, Type, Var
+from wengert.ir.symbol import Sym
+from wengert.ops import elementwise as e
+from wengert.ops import shape as s
+from wengert.ops.op import Traced
+from wengert.types import SCALARS, dtype_of, shape_of
+
+
+def is_symbolic(x: Any) -> bool:
+    """Whether a value is known only when the program runs."""
+    return isinstance(x, Traced) and isinstance(settled(x), Traced)
+
+
+def truth(x: Any) -> Any:
+    """The truth value of a symbol, as a symbol."""
+    x = settled(x)
+    if shape_of(x):
+        if any(n != 1 for n in shape_of(x)):
+            raise ValueError("The truth value of an array with more than one element is ambiguous. "
+                             "Use a.any() or a.all()")  # fmt: skip
+        x = s.reshape(x, shape=())
+    return x if dtype_of(x).kind == "b" else e.not_equal(x, 0)
+
+
+def is_number(x: Any) -> bool:
+    return isinstance(x, (np.ndarray, np.generic, Box)) or x.__class__ in SCALARS
+
+
+def widened(a: Type, b: Type, name: str) -> Type:
+    """The type that has room for values of both."""
+    if a == b:
+        return a
+    if len(a.shape) != len(b.shape):
+        raise StagingError(
+            f"{name} has {len(a.shape)} axes before and {len(b.shape)} axes after an iteration, or in the other branch",
+            remedy="give it one shape, for instance by making it an array of its final shape before",
+        )
+    lengths = []
+    for m, n in zip(a.shape, b.shape, strict=True):
+        bounds = [k if k.__class__ is int else k.bound for k in (m, n)]  # type: ignore[union-attr]
+        lengths.append(m if m == n else Dyn(None if None in bounds else max(bounds)))  # type: ignore[type-var]
+    weak = a.weak and b.weak
+    samples = [_SAMPLE[t.dtype.kind] if t.weak else t.dtype for t in (a, b)]
+    return Type(tuple(lengths), np.result_type(*samples), weak)
+
+
+_SAMPLE = {"b": True, "i": 1, "u": 1, "f": 1.0, "c": 1j}
+
+
+def converted(x: Any, type: Type) -> Any:
+    """A value in a dtype, as a number (if the type is weak) or as a scalar or array."""
+    x = settled(x)
+    if x is UNDEFINED and type.weak:
+        return converted(0, type)
+    if x is UNDEFINED:
+        return np.zeros(tuple([n if n.__class__ is int else 0 for n in type.shape]), type.dtype)
+    if x.__class__ in SCALARS:
+        return {"b": bool, "i": int, "f": float, "c": complex}[type.dtype.kind](x) if type.weak else type.dtype.type(x)
+    if x.__class__ is Sym and x.node.type.weak != type.weak:
+        op = s.astype if type.dtype.kind in "fc" else s.as_integer
+        (y,) = running.state.capture.emit(op, (x,), {"dtype": type.dtype}, [Found((), type.dtype, type.weak)])
+        y.tangent = x.tangent if dtype_of(x).kind in "iu" else None
+        return y
+    return cast(x if isinstance(x, Traced) else np.asarray(x), type.dtype) if dtype_of(x) != type.dtype else x
+
+
+def assign(root: Any, new: Any) -> None:
+    """Let an array have the value that it has after a block that writes to it."""
+    outer = running.state.capture
+    if outer is not None:
+        outer.about_to_write(root)
+    new = settled(new)
+    become(root, clone(new) if isinstance(new, Traced) else new)
+    make_views_stale(root)
+
+
+def arguments(captures: Sequence[Capture]) -> tuple[list[Any], list[list[Var]]]:
+    """What several blocks take from outside: the values, and for each block its parameters for all of them."""
+    values: dict[tuple, Any] = {}
+    own: list[dict[tuple, Var]] = []
+    for capture in captures:
+        own.append({})
+        for p, x in zip(capture.params, capture.captured, strict=True):
+            if x is not None:
+                values.setdefault(content(x), x)
+                own[-1][content(x)] = p
+    return list(values.values()), [[mine.get(key) or _copy(_var(own, key)) for key in values] for mine in own]
+
+
+def _copy(var: Var) -> Var:
+    return Var(var.type, var.hint, var.span, var.stable)
+
+
+def _var(own: Sequence[dict[tuple, Var]], key: tuple) -> Var:
+    return next(mine[key] for mine in own if key in mine)
+
+
+def formals(capture: Capture) -> list[Var]:
+    return [p for p, x in zip(capture.params, capture.captured, strict=True) if x is None]
+
+
+def described(x: Any) -> str:
+    return "not defined" if x is UNDEFINED else "None" if x is None else f"a {type(x).__name__}"
+
+
+def equal(x: Any, y: Any) -> bool:
+    try:
+        return bool(x == y)
+    except Exception:
+        return False

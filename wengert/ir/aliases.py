@@ -1,0 +1,206 @@
+"""Arrays that may be one and the same, depending on values that are known only when the program runs.
+
+After `if p: w = w + 1` the name w stands for a new array or for the old one. In a program both are values; what the old
+one is known by elsewhere must see what is written to the new one, if they are the same. A `Link` says when that is so:
+`a` and `b` are the same array where `same` holds. After each write to one of them `Links.follow` gives the other the
+same content, under that condition. What nobody else holds any more costs nothing: its links are dropped, and what was
+computed for it is dead code.
+
+Where a condition cannot be stated, `same` is `None`, and a write to either is an error.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.box.writing import SETTLING, clone, replace, set_item, settled
+from wengert.errors import StagingError, WengertError
+from wengert.ops.elementwise import logical_and, logical_or, where
+from wengert.ops.op import Traced, call
+from wengert.ops.store import counted
+from wengert.types import dtype_of, shape_of
+
+_MOST = 12
+"""There are no more arrays than this that may be the same, or it is an error: each is updated on every write."""
+
+
+def root_of(box: Any) -> Any:
+    """The array whose elements a box shows."""
+    return box if box.view_of is None else box.view_of.root
+
+
+def is_usable(box: Any) -> bool:
+    """Whether an array from a block that has ended can be used: not if it is a view at a place that only that knew."""
+    view = box.view_of
+    if view is None:
+        return True
+    view.fresh, box.owner = False, SETTLING
+    try:
+        view.function(counted(view.root.shape))
+    except (WengertError, TypeError):
+        return False
+    return True
+
+
+def both(a: Any, b: Any) -> Any:
+    """Whether two conditions hold; `None` stands for a condition that is not known."""
+    if a is None or b is None:
+        return None
+    return b if a is True else a if b is True else call(logical_and, a, b)
+
+
+def either(a: Any, b: Any) -> Any:
+    """Whether one of two conditions holds."""
+    if a is True or b is True:
+        return True
+    return None if a is None or b is None else call(logical_or, a, b)
+
+
+class Link:
+    """`a` and `b` are the same array where `same` holds. `owner` is the capture in which that is known."""
+
+    __slots__ = ("a", "b", "owner", "same")
+
+    def __init__(self, a: Any, b: Any, same: Any, owner: Any):
+        self.a, self.b, self.same, self.owner = a, b, same, owner
+
+    def ends(self) -> Iterator[tuple[Any, Any]]:
+        yield self.a, self.b
+        yield self.b, self.a
+
+
+class Links:
+    """All links that hold where the program is being captured."""
+
+    def __init__(self) -> None:
+        self._links: list[Link] = []
+        self._path: list[Any] = []
+
+    def add(self, a: Any, b: Any, same: Any, owner: Any) -> None:
+        """From now on `a` and `b` are the same array where `same` holds."""
+        if not is_usable(b):
+            b, same = root_of(b), None
+        if shape_of(a) != shape_of(b) or dtype_of(a) != dtype_of(b):
+            same = None  # one of them has room for something else that it may be
+        self._links.append(Link(a, b, same, owner))
+
+    def forget(self, owner: Any) -> None:
+        """A capture has ended."""
+        if self._links:
+            self._links = [link for link in self._links if link.owner is not owner]
+
+    def follow(self, box: Any, idx: Any = None) -> None:
+        """An array was written to, at an index if that is given."""
+        if not self._links:
+            return
+        root = root_of(box)
+        if not self._path:
+            self._prune()
+        self._path.append(root)
+        try:
+            for link in self._links:
+                for here, there in link.ends():
+                    if root_of(here) is root and not any(root_of(there) is r for r in self._path):
+                        if link.same is None or len(self._path) > _MOST:
+                            raise _shared()
+                        _update(here, there, link.same, idx if box is here else None)
+        finally:
+            self._path.pop()
+
+    def reached_from(self, x: Any, capture: Any) -> list[tuple[Any, Any]]:
+        """The arrays that may be the same as `x` by what is known in a capture only, each with the condition.
+
+        Arrays from outside the capture end the search: what they are the same as is known outside.
+        """
+        found: dict[int, tuple[Any, Any]] = {}
+        self._reach(x, True, (root_of(x),), capture, found)
+        return list(found.values())
+
+    def _reach(self, at: Any, same: Any, path: tuple, capture: Any, found: dict[int, tuple[Any, Any]]) -> None:
+        for link in self._links:
+            if link.owner is not capture:
+                continue
+            for here, there in link.ends():
+                target = root_of(there)
+                if root_of(here) is not root_of(at) or any(target is r for r in path):
+                    continue
+                holds = both(same, link.same) if here is at else None
+                known = found.get(id(there))
+                found[id(there)] = (there, holds if known is None else either(known[1], holds))
+                if capture.made(target):
+                    self._reach(there, holds, (*path, target), capture, found)
+
+    def connects(self, a: Any, b: Any) -> bool:
+        """Whether two arrays may be the same, or parts of one."""
+        if not self._links:
+            return root_of(a) is root_of(b)
+        self._prune()
+        near, found = [root_of(a)], [root_of(a)]
+        while near:
+            root = near.pop()
+            for here, there in [ends for link in self._links for ends in link.ends()]:
+                if root_of(here) is root and not any(root_of(there) is r for r in found):
+                    near.append(root_of(there))
+                    found.append(root_of(there))
+        return any(root_of(b) is r for r in found)
+
+    def count(self, box: Any) -> int:
+        """How many references to an array are those of links."""
+        self._prune()
+        return self._counts()[id(box)]
+
+    def _counts(self) -> Counter:
+        return Counter(id(end) for link in self._links for end in (link.a, link.b))
+
+    def _prune(self) -> None:
+        """Drop links to arrays that nobody has any more, unless they connect others."""
+        while self._links:
+            counts = self._counts()
+            ends = Counter(id(root_of(end)) for link in self._links for end in (link.a, link.b))
+            views = {id(end): id(end.view_of.root) for link in self._links for end in (link.a, link.b) if end.view_of}
+            kept = []
+            for link in self._links:
+                apart = [end for end in (link.a, link.b) if ends[id(root_of(end))] == 1]
+                if all(_is_held(end, 3 + counts[id(end)], views) for end in apart):
+                    kept.append(link)
+            if len(kept) == len(self._links):
+                return
+            self._links = kept
+
+
+def _is_held(end: Any, known: int, views: dict[int, int]) -> bool:
+    """Whether anybody has an array besides so many known references; a view is had by those who have its root."""
+    if sys.getrefcount(end) > known + 1:
+        return True
+    if end.view_of is None:
+        return False
+    return sys.getrefcount(end.view_of.root) > 1 + list(views.values()).count(id(end.view_of.root))
+
+
+def _update(here: Any, there: Any, same: Any, idx: Any) -> None:
+    """Let `there` have the content of `here` where they are the same; at an index only, if that is all that changed."""
+    if idx is None or _has_masks(idx):
+        now = settled(here)
+        new = now if same is True else call(where, same, clone(now) if isinstance(now, Traced) else now, there)
+        replace(there, new)
+    else:
+        set_item(there, idx, here[idx] if same is True else call(where, same, here[idx], there[idx]))
+
+
+def _has_masks(idx: Any) -> bool:
+    items = idx if isinstance(idx, tuple) else (idx,)
+    return any(isinstance(i, (Traced, np.ndarray, list)) and dtype_of(np.asarray(i) if i.__class__ is list else i)
+               == np.dtype(bool) for i in items)  # fmt: skip
+
+
+def _shared() -> StagingError:
+    return StagingError(
+        "an array is written to that may be the same as another one, and whether it is depends on values that are "
+        "known only when the compiled program runs",
+        remedy="give the name that is written to an array of its own: w = w.copy()",
+    )
