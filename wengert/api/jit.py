@@ -24,7 +24,7 @@ import numpy as np
 from wengert import tree
 from wengert.api.arguments import shared_array
 from wengert.api.transport import keep_sources, portable, sources_of
-from wengert.backend.execute import native, optimised
+from wengert.backend.execute import module, native, optimised
 from wengert.backend.python import python_source
 from wengert.box.box import Box
 from wengert.box.writing import replace, running, settled
@@ -83,12 +83,12 @@ class Lowered:
     @property
     def llvm(self) -> str:
         """The optimised LLVM code."""
-        return native(self._found.block, self._found.name).llvm
+        return module(self._found.block, self._found.name).text
 
     @property
     def assembly(self) -> str:
         """The machine code as text."""
-        return native(self._found.block, self._found.name).assembly
+        return module(self._found.block, self._found.name).assembly
 
     @property
     def report(self) -> Any:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.llvm import faults
 from wengert.backend.llvm.arena import kept_arena
 from wengert.backend.llvm.array import Array, in_memory
 from wengert.backend.llvm.buffer import I32, I64, POINTER, Buffer, element_pointer, load_element, store_element
@@ -24,11 +23,12 @@ from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import ON_STACK, Emitter, Frame
 from wengert.backend.llvm.entry import Entry
 from wengert.backend.llvm.hints import finished
+from wengert.backend.llvm.interface import Interface, dynamic_axes
 from wengert.backend.llvm.outline import Outline, is_large
 from wengert.backend.llvm.plan import lay_out, plan_program
 from wengert.backend.llvm.run import run_block
 from wengert.backend.llvm.traits import byte_bound
-from wengert.ir.node import Const, Dyn, Program, Type
+from wengert.ir.node import Const, Program, Type
 
 STACK_IN_ALL = 1 << 14
 """At most so many bytes of the stack are used for small arrays."""
@@ -36,20 +36,17 @@ STACK_IN_ALL = 1 << 14
 
 @dataclass
 class Kernel:
-    """The text of a module and what belongs to it."""
+    """The text of a module and what belongs to it.
+
+    `addresses` are places in this process by name, `constants` large arrays by name, both known to the text as symbols;
+    `kept` is what must live as long as the code.
+    """
 
     text: str
     addresses: dict[str, int]
+    constants: dict[str, np.ndarray]
     kept: list[Any]
-    faults: list[faults.Fault]
-    report: list[tuple[str, str]]
-    inputs: list[Type]
-    outputs: list[Type]
-    has_entry: bool
-
-
-def dynamic_axes(type: Type) -> list[int]:
-    return [k for k, n in enumerate(type.shape) if isinstance(n, Dyn)]
+    interface: Interface
 
 
 def write_kernel(program: Program) -> Kernel:
@@ -110,9 +107,8 @@ def write_kernel(program: Program) -> Kernel:
     )
     _write_call(module, function, inputs, outputs)
     entry = Entry(module, function, inputs, outputs, runs_long)
-    has_entry = entry.write()
-    addresses = cx.addresses | entry.addresses
-    return Kernel(finished(str(module)), addresses, cx.kept, cx.faults, em.report, inputs, outputs, has_entry)
+    interface = Interface(inputs, outputs, cx.faults, em.report, entry.write())
+    return Kernel(finished(str(module)), cx.addresses, cx.constants, cx.kept, interface)
 
 
 def _put_out(em: Emitter, frame: Frame, k: int, result: Any) -> None:

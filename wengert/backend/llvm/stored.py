@@ -1,0 +1,108 @@
+"""Compiled programs on disk: found again by what they are, where they run, and what made them.
+
+The key is the digest of the captured block (`digest.py`), so that a program that is found need not even be simplified,
+together with the processor, the versions of Python, NumPy, SciPy and LLVM, and the state of this package's own source.
+Nothing is executed to read a file: it holds a description in JSON, object code, and the bytes of large constants.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import platform
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+import numpy as np
+import scipy
+
+from wengert.backend.llvm import disk, symbols
+from wengert.backend.llvm.digest import digest
+from wengert.backend.llvm.engine import Object, host
+from wengert.backend.llvm.interface import as_data, from_data
+from wengert.backend.llvm.native import Compiled
+from wengert.ir.node import Block
+
+_PACKAGE = Path(__file__).parents[2]
+
+
+def key_of(block: Block) -> bytes | None:
+    """What a block is kept under; `None` if it is not to be."""
+    if disk.folder() is None:
+        return None
+    found = digest(block)
+    return None if found is None else hashlib.blake2b(found + _circumstances(), digest_size=32).digest()
+
+
+def find(key: bytes) -> Compiled | None:
+    """The code that was kept under a key, if it can be loaded here."""
+    contents = disk.read(key)
+    if contents is None:
+        return None
+    length = int.from_bytes(contents[:8], "little")
+    head, rest = json.loads(contents[8 : 8 + length]), memoryview(contents)[8 + length :]
+    constants = {}
+    for name, char, shape, nbytes in head["constants"]:
+        constants[name] = np.frombuffer(rest[:nbytes], np.dtype(char)).reshape(shape).copy()  # aligned
+        rest = rest[nbytes:]
+    told = {*constants, "wg_plain", "wg_fail"}
+    if not all(name in told or symbols.is_known(name) for name in head["symbols"]):
+        return None
+    return Compiled(
+        Object(bytes(rest), head["symbols"], head["has_arena"]), from_data(head["interface"]), constants, {}, []
+    )
+
+
+def keep(key: bytes, compiled: Compiled) -> None:
+    """Keep code under a key, unless it depends on this process."""
+    if compiled.addresses:
+        return
+    head: dict[str, Any] = {
+        "interface": as_data(compiled.interface),
+        "symbols": compiled.object.symbols,
+        "has_arena": compiled.object.has_arena,
+        "constants": [[name, a.dtype.char, a.shape, a.nbytes] for name, a in compiled.constants.items()],
+    }
+    text = json.dumps(head).encode()
+    parts = [len(text).to_bytes(8, "little"), text, *[a.tobytes() for a in compiled.constants.values()]]
+    disk.write(key, b"".join([*parts, compiled.object.code]))
+
+
+@functools.cache
+def _circumstances() -> bytes:
+    """All that code depends on besides its program."""
+    said = (
+        sys.version,
+        sys.platform,
+        platform.machine(),
+        sysconfig.get_config_var("SOABI"),
+        np.__version__,
+        scipy.__version__,
+        llvmlite.__version__,
+        llvm.llvm_version_info,
+        host(),
+        _state_of_source(),
+    )
+    return hashlib.blake2b(repr(said).encode(), digest_size=32).digest()
+
+
+def _state_of_source() -> list[tuple[str, int, int]]:
+    """Name, size and time of each file of this package: whoever changes one changes what programs become."""
+    found = []
+    waiting = [str(_PACKAGE)]
+    while waiting:
+        folder = waiting.pop()
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    status = entry.stat()
+                    found.append((os.path.relpath(entry.path, _PACKAGE), status.st_size, status.st_mtime_ns))
+                elif entry.is_dir() and entry.name != "__pycache__":
+                    waiting.append(entry.path)
+    return sorted(found)
