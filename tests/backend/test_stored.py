@@ -1,18 +1,23 @@
 """Compiled code on disk: found again, told apart, and never trusted when something is wrong with it."""
 
+import linecache
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from backend.building import Builder
 
 import wengert as wg
+from wengert import disk
 from wengert.backend import execute
-from wengert.backend.llvm import disk, stored
+from wengert.backend.llvm import stored
 from wengert.backend.llvm.digest import digest
+from wengert.backend.llvm.engine import Code, Object
+from wengert.capture import instrument
 from wengert.ir.node import Block, Const, Node, Type, Var
 from wengert.ops.op import TABLE
 
@@ -47,7 +52,8 @@ X = np.array([1.5, 2.5, 700.5, 4.0])
 
 
 def files(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.wgc"))
+    """Files of compiled code, without those of rewritten code."""
+    return [path for path in sorted(folder.glob("*.wgc")) if b"has_entry" in path.read_bytes()]
 
 
 def test_found_again(folder, compilations):
@@ -69,6 +75,34 @@ def test_derivatives_are_found_too(folder, compilations):
         np.testing.assert_allclose(wg.grad(wg.jit(model))(X), expected, rtol=1e-13)
         np.testing.assert_allclose(wg.jit(wg.grad(model))(X), expected, rtol=1e-13)
     assert len(compilations) == len(set(files(folder))) == 3  # two sweeps, and both in one
+
+
+def test_who_calls_does_not_count(folder, compilations):
+    here = wg.jit(wg.grad(model))(X)
+    there = wg.jit(wg.grad(model))(X)
+    np.testing.assert_array_equal(here, there)
+    assert len(compilations) == 1
+
+
+def test_rewritten_code_is_found_again(folder, monkeypatch):
+    code = compile("def f(x):\n    s = 0.0\n    for v in x:\n        s = s * v + 1.0\n    return s\n", "f.py", "exec")
+    lines = "def f(x):\n    s = 0.0\n    for v in x:\n        s = s * v + 1.0\n    return s\n".splitlines(True)
+    monkeypatch.setitem(linecache.cache, "f.py", (1, None, lines, "f.py"))
+    seen = []
+    real = instrument._rewritten
+    monkeypatch.setattr(instrument, "_rewritten", lambda *args: seen.append(args) or real(*args))
+
+    def value() -> float:
+        space: dict = {}
+        exec(code, space)  # a function, and code, of its own each time
+        space["f"].__code__ = space["f"].__code__.replace()
+        return wg.jit(space["f"])(np.array([1.0, 2.0, 3.0]))
+
+    assert value() == value() == 10.0
+    assert len(seen) == 1
+    lines[3] = "        s = s * v + 2.0\n"
+    assert value() == 20.0  # the text counts
+    assert len(seen) == 2
 
 
 def test_results_with_lengths_and_scalars(folder, compilations):
@@ -151,9 +185,14 @@ def test_a_file_in_anothers_place_is_not_taken(folder, compilations):
 
 def test_symbols_that_are_not_there(folder, compilations, monkeypatch):
     wg.jit(model)(X)
-    monkeypatch.setattr(stored.symbols, "is_known", lambda name: False)
+    monkeypatch.setattr(stored, "symbols", SimpleNamespace(address=lambda name: None))
     assert wg.jit(model)(X) == pytest.approx(model(X))
     assert len(compilations) == 2
+
+
+def test_code_is_not_loaded_without_its_symbols():
+    with pytest.raises(LookupError, match="no_such_function"):
+        Code(Object(b"", ["no_such_function"], False), {})
 
 
 def test_a_folder_that_cannot_be_written_to(monkeypatch, tmp_path, compilations):
@@ -255,9 +294,10 @@ def test_what_is_no_data_has_no_digest():
 
 def test_circumstances_count(folder, compilations, monkeypatch):
     wg.jit(model)(X)
-    for name, value in (("host", lambda: ("other", "+none")), ("_state_of_source", lambda: [("a.py", 1, 2)])):
+    other = (stored, "host", lambda: ("other", "+none")), (disk, "state_of_package", lambda: (("a.py", 1, 2),))
+    for module, name, value in other:
         with monkeypatch.context() as patch:
-            patch.setattr(stored, name, value)
+            patch.setattr(module, name, value)
             stored._circumstances.cache_clear()
             wg.jit(model)(X)
     stored._circumstances.cache_clear()
@@ -272,7 +312,6 @@ PROGRAM = """
 import sys, time
 import numpy as np, wengert as wg
 from wengert.backend import execute
-from wengert.backend.llvm import disk
 count = []
 real = execute.compiled
 execute.compiled = lambda program: count.append(1) or real(program)
@@ -281,7 +320,7 @@ def f(x, k):
     for v in x:
         s = s * 0.5 + np.exp(-v) * k
     return s
-x = np.linspace(0, 1, 50)
+x = np.linspace(0, 1, 5000)  # whose residuals need memory of their own
 print("ready", flush=True)
 sys.stdin.readline()
 for k in range(3):

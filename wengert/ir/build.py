@@ -14,7 +14,9 @@ values, and makes views stale that were fetched inside.
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator, Sequence
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -70,7 +72,7 @@ class Capture(Trace):
 
     __slots__ = (
         "_consts", "_lifted", "_same", "_settled", "alive", "also", "bounded", "captured", "created",
-        "nodes", "offsets", "params", "restart", "tag", "varying", "written",
+        "nodes", "offsets", "params", "restart", "start", "tag", "varying", "written",
     )  # fmt: skip
 
     def __init__(self, also: Sequence[Capture] = (), varying: bool = False):
@@ -88,6 +90,8 @@ class Capture(Trace):
         self.offsets: dict[int, tuple[Var, int]] = {}
         """Integers that are another one plus a constant."""
         self.restart = False
+        self.start: FrameType | None = None
+        """Where the outermost capture began; lines of the user's source count from there."""
         self.bounded = False
         """Whether what a differentiation keeps of this block must have lengths with a known bound."""
         self.also = tuple(also)
@@ -208,7 +212,7 @@ class Capture(Trace):
                 return (self._same[key],)
         outs = tuple([Var(type_of(tuple([as_length(n) if n is not None else Dim(None, None) for n in f.shape]),  # type: ignore[arg-type]
                                   f.dtype, f.weak)) for f in found])  # fmt: skip
-        self.nodes.append(Node(op, operands, params, outs, tuple(sizes), source()))
+        self.nodes.append(Node(op, operands, params, outs, tuple(sizes), source(self.start)))
         symbols = []
         for f, var in zip(found, outs, strict=True):
             var.stable = all(o.__class__ is Const or o.stable for o in operands)  # type: ignore[union-attr]
@@ -331,11 +335,11 @@ def _forwards(item: slice) -> slice:
     return slice(low, high)
 
 
-def source() -> Source | None:
+def source(start: FrameType | None) -> Source | None:
     """The line of the user's source that is running, or that the node comes from that is being differentiated."""
     if running.state.source is not None:
         return running.state.source
-    frame = user_frame()
+    frame = user_frame(start)
     return None if frame is None else Source(frame.f_code.co_filename, frame.f_lineno)
 
 
@@ -347,6 +351,8 @@ def capturing(capture: Capture) -> Iterator[Capture]:
     waiting = [t for t in traces if t.alive]
     for t in waiting:
         t.alive = None
+    # Who asks for a program is not part of it: of the two frames that are left out, one is of contextlib.
+    capture.start = sys._getframe(2) if outer is None else outer.start
     state.capture, state.traces, state.tapes = capture, (*traces, capture), ()
     state.depth += 1
     try:
@@ -354,6 +360,6 @@ def capturing(capture: Capture) -> Iterator[Capture]:
     finally:
         state.depth -= 1
         state.capture, state.traces, state.tapes = outer, traces, tapes
-        capture.alive = False
+        capture.alive, capture.start = False, None
         for t in waiting:
             t.alive = True

@@ -115,8 +115,9 @@ class Code:
             place = addresses.get(value.name)
             if place is None:
                 place = symbols.address(value.name)
-            if place is not None:
-                self._engine.add_global_mapping(value, place)
+            if place is None:
+                raise LookupError(f"native code refers to {value.name}, which is not to be found")
+            self._engine.add_global_mapping(value, place)
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(object.code))
         self._engine.finalize_object()
         if object.has_arena:

@@ -10,11 +10,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import os
 import platform
 import sys
 import sysconfig
-from pathlib import Path
 from typing import Any
 
 import llvmlite
@@ -22,14 +20,13 @@ import llvmlite.binding as llvm
 import numpy as np
 import scipy
 
-from wengert.backend.llvm import disk, symbols
+from wengert import disk
+from wengert.backend.llvm import symbols
 from wengert.backend.llvm.digest import digest
 from wengert.backend.llvm.engine import Object, host
 from wengert.backend.llvm.interface import as_data, from_data
 from wengert.backend.llvm.native import Compiled
 from wengert.ir.node import Block
-
-_PACKAGE = Path(__file__).parents[2]
 
 
 def key_of(block: Block) -> bytes | None:
@@ -52,7 +49,7 @@ def find(key: bytes) -> Compiled | None:
         constants[name] = np.frombuffer(rest[:nbytes], np.dtype(char)).reshape(shape).copy()  # aligned
         rest = rest[nbytes:]
     told = {*constants, "wg_plain", "wg_fail"}
-    if not all(name in told or symbols.is_known(name) for name in head["symbols"]):
+    if not all(name in told or symbols.address(name) is not None for name in head["symbols"]):
         return None
     return Compiled(
         Object(bytes(rest), head["symbols"], head["has_arena"]), from_data(head["interface"]), constants, {}, []
@@ -87,22 +84,6 @@ def _circumstances() -> bytes:
         llvmlite.__version__,
         llvm.llvm_version_info,
         host(),
-        _state_of_source(),
+        disk.state_of_package(),
     )
     return hashlib.blake2b(repr(said).encode(), digest_size=32).digest()
-
-
-def _state_of_source() -> list[tuple[str, int, int]]:
-    """Name, size and time of each file of this package: whoever changes one changes what programs become."""
-    found = []
-    waiting = [str(_PACKAGE)]
-    while waiting:
-        folder = waiting.pop()
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.endswith(".py"):
-                    status = entry.stat()
-                    found.append((os.path.relpath(entry.path, _PACKAGE), status.st_size, status.st_mtime_ns))
-                elif entry.is_dir() and entry.name != "__pycache__":
-                    waiting.append(entry.path)
-    return sorted(found)

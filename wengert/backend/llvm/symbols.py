@@ -8,7 +8,7 @@ that was kept on disk finds its way in another process. Besides the functions of
     wg_type_…, wg_dtype_…  a class; NumPy's own object for a dtype
     wg_true, wg_false      the two objects
 
-What is left are functions of the C library (malloc, memcpy), which LLVM finds itself. Names that mean something else in
+What is left are functions of the C library (malloc, memcpy). Names that mean something else in
 each program (constants, callbacks, the functions that an entry falls back to) are told by whoever loads it.
 """
 
@@ -17,11 +17,12 @@ from __future__ import annotations
 import ctypes
 import functools
 
-import llvmlite.binding as llvm
 import numpy as np
 from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
 from wengert.backend.llvm import natives
+
+_process = ctypes.CDLL(None)
 
 _NUMPY_FUNCTIONS = {"wg_PyArray_Scalar": 60, "wg_PyArray_New": 93}
 """Places in NumPy's table of functions, which never change."""
@@ -47,18 +48,18 @@ def address(symbol: str) -> int | None:
     if symbol in _NUMPY_FUNCTIONS:
         return _numpy_function(_NUMPY_FUNCTIONS[symbol])
     if symbol.startswith("Py"):
-        function = getattr(ctypes.pythonapi, symbol, None)
-        return None if function is None else ctypes.cast(function, ctypes.c_void_p).value
+        return _of(ctypes.pythonapi, symbol)
     if symbol.startswith("wg_type_"):
         return id(getattr(np, symbol.removeprefix("wg_type_")))
     if symbol.startswith("wg_dtype_"):
         return id(np.dtype(symbol.removeprefix("wg_dtype_")))
-    return natives.address(symbol)
+    found = natives.address(symbol)
+    return found if found is not None else _of(_process, symbol)
 
 
-def is_known(symbol: str) -> bool:
-    """Whether code that refers to a symbol can be loaded here."""
-    return address(symbol) is not None or llvm.address_of_symbol(symbol) is not None
+def _of(library: ctypes.CDLL, name: str) -> int | None:
+    function = getattr(library, name, None)
+    return None if function is None else ctypes.cast(function, ctypes.c_void_p).value
 
 
 def _numpy_function(index: int) -> int | None:

@@ -1,4 +1,4 @@
-"""A folder of files that may be lost at any time: compiled code, kept for the next process.
+"""A folder of files that may be lost at any time: compiled and rewritten code, kept for the next process.
 
 A file has the name of its key, and begins with a digest of key and contents. One that is damaged, cut short, in
 another's place, or owned by somebody else is as good as none. Files are written aside and moved into place, so that
@@ -12,6 +12,7 @@ be written to, nothing is kept.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import sys
@@ -119,3 +120,20 @@ def _tidy(place: Path) -> None:
         with contextlib.suppress(OSError):
             os.unlink(path)
             total -= size
+
+
+@functools.cache
+def state_of_package() -> tuple[tuple[str, int, int], ...]:
+    """Name, size and time of each file of this package: whoever changes one changes what code becomes."""
+    found = []
+    start = str(Path(__file__).parent)
+    waiting = [start]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    status = entry.stat()
+                    found.append((entry.path[len(start) :], status.st_size, status.st_mtime_ns))
+                elif entry.is_dir() and entry.name != "__pycache__":
+                    waiting.append(entry.path)
+    return tuple(sorted(found))
