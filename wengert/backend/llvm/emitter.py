@@ -116,7 +116,7 @@ class Emitter:
             place.global_constant = True
             place.align = 16
             place.type = POINTER
-            if data.nbytes <= 4096:
+            if data.nbytes <= 4096 or self.cx.standalone:
                 place.linkage = "internal"
                 place.initializer = ir.Constant(place.value_type, bytearray(data.tobytes()))
             else:
@@ -265,6 +265,8 @@ class Emitter:
 
     def poll(self, amount: ir.Value) -> None:
         cx, b = self.cx, self.cx.builder
+        if cx.standalone:
+            return
         if self._work is None:
             self._work = cx.on_stack(I64, name="work")
             with cx.at_entry() as at_entry:

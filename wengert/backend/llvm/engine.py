@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import re
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import llvmlite.binding as llvm
@@ -48,6 +49,12 @@ def target_machine() -> llvm.TargetMachine:
     target = _initialised()
     cpu, features = host()
     return target.create_target_machine(cpu=cpu, features=features, opt=3, codemodel="jitdefault", jit=True)
+
+
+def machine_for_files() -> llvm.TargetMachine:
+    """This computer, for object code that others link, wherever it comes to lie."""
+    cpu, features = host()
+    return _initialised().create_target_machine(cpu=cpu, features=features, opt=3, reloc="pic", codemodel="default")
 
 
 class Object(NamedTuple):
@@ -92,6 +99,23 @@ class Module:
     @property
     def assembly(self) -> str:
         return self._machine.emit_assembly(self._module)
+
+    def link(self, other: Module) -> None:
+        """Take in another module, which is no more afterwards."""
+        self._module.link_in(other._module)
+
+    def rename(self, names: Callable[[str], str]) -> list[str]:
+        """Give functions from outside other names; all that are called, by their new names."""
+        called = set(re.findall(r'call [^@\n]*@"?([\w.]+)', str(self._module)))
+        found = []
+        for value in self._module.functions:
+            if value.is_declaration and value.name in called and not value.name.startswith("llvm."):
+                new = names(value.name)
+                value.name = new
+                if value.name != new:
+                    raise ValueError(f"there are two functions {new}")
+                found.append(new)
+        return found
 
     def object(self) -> Object:
         """The object code."""

@@ -49,8 +49,35 @@ class Kernel:
     interface: Interface
 
 
+@dataclass
+class Written:
+    """The function of a program in a module: what the ways to call it are written around."""
+
+    module: ir.Module
+    function: ir.Function
+    cx: Context
+    report: list[tuple[str, str]]
+    inputs: list[Type]
+    outputs: list[Type]
+
+
 def write_kernel(program: Program) -> Kernel:
-    """The LLVM module of a program."""
+    """The LLVM module of a program, with the ways by which Python calls it."""
+    written = write_function(program)
+    module, function, cx, inputs, outputs = (
+        written.module, written.function, written.cx, written.inputs, written.outputs,
+    )  # fmt: skip
+    runs_long = any(name in ("loop", "while") for name, _ in written.report) or any(
+        (byte_bound(t) or 1 << 62) > 1 << 15 for t in (*inputs, *outputs)
+    )
+    _write_call(module, function, inputs, outputs)
+    entry = Entry(module, function, inputs, outputs, runs_long)
+    interface = Interface(inputs, outputs, cx.faults, written.report, entry.write())
+    return Kernel(finished(str(module)), cx.addresses, cx.constants, cx.kept, interface)
+
+
+def write_function(program: Program, standalone: bool = False) -> Written:
+    """The function of a program, in a module of its own. If it is to stand alone, it knows nothing of Python."""
     plan, slots = plan_program(program.block, natively)
     on_stack = 0
     for slot in slots:
@@ -80,7 +107,7 @@ def write_kernel(program: Program) -> Kernel:
     for argument in function.args:
         if argument.type == POINTER:
             argument.add_attribute("noalias")
-    cx = Context(module, function, function.args[0])
+    cx = Context(module, function, function.args[0], standalone=standalone)
     arguments = iter(function.args[1:])
     values: dict[Any, Any] = {}
     for p in plan.block.params:
@@ -102,13 +129,7 @@ def write_kernel(program: Program) -> Kernel:
     for k, result in enumerate(plan.block.results):
         _put_out(em, frame, k, result)
     cx.finish()
-    runs_long = any(name in ("loop", "while") for name, _ in em.report) or any(
-        (byte_bound(t) or 1 << 62) > 1 << 15 for t in (*inputs, *outputs)
-    )
-    _write_call(module, function, inputs, outputs)
-    entry = Entry(module, function, inputs, outputs, runs_long)
-    interface = Interface(inputs, outputs, cx.faults, em.report, entry.write())
-    return Kernel(finished(str(module)), cx.addresses, cx.constants, cx.kept, interface)
+    return Written(module, function, cx, em.report, inputs, outputs)
 
 
 def _put_out(em: Emitter, frame: Frame, k: int, result: Any) -> None:
