@@ -1,7 +1,9 @@
 """Compiled code on disk: found again, told apart, and never trusted when something is wrong with it."""
 
+import json
 import linecache
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +11,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from backend.building import Builder
+import scipy.integrate
+from backend.building import ARRAY, Builder, Ref
 
 import wengert as wg
 from wengert import disk
@@ -17,6 +20,7 @@ from wengert.backend import execute
 from wengert.backend.llvm import stored
 from wengert.backend.llvm.digest import digest
 from wengert.backend.llvm.engine import Code, Object
+from wengert.backend.llvm.plain import NotPlain, as_plain, from_plain
 from wengert.capture import instrument
 from wengert.ir.node import Block, Const, Node, Type, Var
 from wengert.ops.op import TABLE
@@ -130,15 +134,68 @@ def test_linear_algebra_and_special_functions_are_linked_by_name(folder, compila
     assert compilations == ["f"]
 
 
-def test_code_that_calls_python_is_not_kept(folder, compilations):
-    def f(x):
-        return x[x > 1.5].sum()
+def test_callbacks_are_made_again(folder, compilations):
+    def f(x, n):
+        return (
+            x[x > 1.5],
+            np.sort(x[:n]) * 2.0,
+            np.linalg.eigvals(np.outer(x, x) + np.diag([1.0, 2.0, 3.0])).real.sum(),
+        )
 
     x = np.array([3.0, 1.0, 2.0])
-    assert wg.jit(f)(x) == wg.jit(f)(x) == 5.0
-    assert "callback" in dict(wg.jit(f).lower(x).report).values()
-    assert len(compilations) == 3
-    assert not files(folder)
+    first, second = wg.jit(f), wg.jit(f)
+    assert "callback" in dict(first.lower(x, 2).report).values()
+    for got, again, want in zip(first(x, 2), second(x, 2), f(x, 2), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-14)
+        np.testing.assert_array_equal(got, again)
+    assert len(compilations) == len(files(folder)) == 1
+
+
+def test_callbacks_that_raise(folder, compilations):
+    def f(x):
+        return np.linalg.eigvals(x).real.sum() + x[0][x[1] > 0].sum()
+
+    good, bad = np.diag([1.0, 2.0]), np.full((2, 2), np.nan)
+    for g in (wg.jit(f), wg.jit(f)):
+        assert g(good) == pytest.approx(f(good))
+        with pytest.raises(np.linalg.LinAlgError):
+            g(bad)
+    assert len(compilations) == 1
+
+
+def test_functions_of_the_users_own_are_not_kept(folder, compilations):
+    def g(x):
+        return scipy.integrate.quad(lambda t: np.exp(-t * x[0]), 0.0, 1.0)[0] * x.sum()
+
+    x = np.ones(3)
+    assert wg.jit(g)(x) == wg.jit(g)(x) == pytest.approx(g(x))
+    assert len(compilations) == 2 - len(files(folder))
+
+
+PLAIN = [
+    None, True, 1, 1.5, -0.0, float("inf"), 1 - 2j, "text", (1, (2.0, [3])), [1, "a"], {"k": (1, None)},
+    slice(None, Ref(1), -1), Ref(0), np.dtype(np.float32), np.dtype(bool), ..., ARRAY, np.float32(1.5), np.int64(7),
+    np.arange(6.0).reshape(2, 3), np.array(2 + 1j), np.zeros((0, 3), np.uint8),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", PLAIN, ids=repr)
+def test_plain_data_and_back(value):
+    got = from_plain(json.loads(json.dumps(as_plain(value))))
+    assert got.__class__ is value.__class__
+    assert repr(got) == repr(value)
+
+
+def test_not_a_number_is_kept_bit_for_bit():
+    for bits in (0x7FF8000000000001, 0xFFF8000000000000):
+        nan = struct.unpack("d", struct.pack("Q", bits))[0]
+        assert struct.pack("d", from_plain(as_plain(nan))) == struct.pack("Q", bits)
+
+
+@pytest.mark.parametrize("value", [len, object(), np.array(["a"]), {1: 2}, (1, {2})])
+def test_what_is_not_plain(value):
+    with pytest.raises(NotPlain):
+        as_plain(value)
 
 
 # ------------------------------------------------------------------------------------------------------ bad files

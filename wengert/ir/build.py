@@ -14,6 +14,7 @@ values, and makes views stale that were fetched inside.
 from __future__ import annotations
 
 import contextlib
+import struct
 import sys
 from collections.abc import Iterator, Sequence
 from types import FrameType
@@ -203,19 +204,19 @@ class Capture(Trace):
         """Record a node whose results are of these types."""
         operands = tuple([self.operand(a) for a in args])
         sizes: list[Operand] = []
-        params = self._with_refs(params, sizes)
+        params = self._with_refs(params, sizes) if params else {}
         key = None
-        if len(found) == 1 and not found[0].shape and all(not o.type.shape for o in operands):
-            key = (op, found[0].weak, tuple([_identity(o) for o in operands]), repr(params),
+        if len(found) == 1 and not found[0].shape and not any(o.type.shape for o in operands):
+            key = (op, found[0].weak, tuple([_identity(o) for o in operands]), repr(params) if params else "",
                    tuple([_identity(s) for s in sizes]))  # fmt: skip
             if key in self._same:
                 return (self._same[key],)
-        outs = tuple([Var(type_of(tuple([as_length(n) if n is not None else Dim(None, None) for n in f.shape]),  # type: ignore[arg-type]
-                                  f.dtype, f.weak)) for f in found])  # fmt: skip
+        outs = tuple([Var(_type_of_found(f)) for f in found])
         self.nodes.append(Node(op, operands, params, outs, tuple(sizes), source(self.start)))
         symbols = []
+        stable = all(o.__class__ is Const or o.stable for o in operands)  # type: ignore[union-attr]
         for f, var in zip(found, outs, strict=True):
-            var.stable = all(o.__class__ is Const or o.stable for o in operands)  # type: ignore[union-attr]
+            var.stable = stable
             var.span = interval(op.name, args) if not f.shape and f.dtype.kind in "iu" else None
             symbols.append(Sym(self, var, self._shape(var, f.shape), var.span))
         if op.name in ("add", "subtract") and outs[0].span is not None:
@@ -234,6 +235,8 @@ class Capture(Trace):
 
     def _shape(self, array: Var, shape: tuple) -> tuple:
         """A shape in which lengths that are open are asked of the array itself."""
+        if _is_known(shape):
+            return shape
         lengths = []
         for axis, n in enumerate(shape):
             if n is None or (n.__class__ is not int and n.__class__ is not Dim and n.__class__ is not Sym):
@@ -319,9 +322,22 @@ def content(x: Any) -> tuple:
 
 def _identity(operand: Operand) -> Any:
     if operand.__class__ is Const:
-        value = operand.value
-        return (value.__class__, str(operand.type), np.asarray(value).tobytes())
+        value, dtype = operand.value, operand.type.dtype
+        bits = struct.pack("d", value) if value.__class__ is float else np.asarray(value).tobytes()
+        return (value.__class__, dtype.kind, dtype.itemsize, operand.type.weak, operand.type.shape, bits)
     return id(operand)
+
+
+def _is_known(shape: tuple) -> bool:
+    """Whether all lengths are numbers."""
+    return all(n.__class__ is int for n in shape)
+
+
+def _type_of_found(f: Found) -> Type:
+    if _is_known(f.shape):
+        return Type(f.shape, f.dtype, f.weak)
+    shape = tuple([as_length(n) if n is not None else Dim(None, None) for n in f.shape])  # type: ignore[arg-type]
+    return type_of(shape, f.dtype, f.weak)
 
 
 def _is_static(item: slice) -> bool:

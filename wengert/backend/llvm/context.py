@@ -67,6 +67,7 @@ class Context:
         self.kept: list[Any] = outer.kept if outer else []
         self.addresses: dict[str, int] = outer.addresses if outer else {}
         self.constants: dict[str, np.ndarray] = outer.constants if outer else {}
+        self.callbacks: list[Any] = outer.callbacks if outer else []
         self.source: Source | None = outer.source if outer else None
         self.may_leave = False  # before the end
         self._stacked = 0

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from wengert.backend.llvm.faults import Fault
+from wengert.backend.llvm.plain import type_as_plain, type_from_plain
 from wengert.ir.node import Dyn, Source, Type
 
 
@@ -28,8 +27,8 @@ def dynamic_axes(type: Type) -> list[int]:
 def as_data(interface: Interface) -> dict[str, Any]:
     """An interface in lists, texts and numbers, as JSON has them."""
     return {
-        "inputs": [_type_data(t) for t in interface.inputs],
-        "outputs": [_type_data(t) for t in interface.outputs],
+        "inputs": [type_as_plain(t) for t in interface.inputs],
+        "outputs": [type_as_plain(t) for t in interface.outputs],
         "faults": [[f.kind, f.message, list(f.source) if f.source else None] for f in interface.faults],
         "report": [list(line) for line in interface.report],
         "has_entry": interface.has_entry,
@@ -39,18 +38,9 @@ def as_data(interface: Interface) -> dict[str, Any]:
 def from_data(data: dict[str, Any]) -> Interface:
     """The interface that `as_data` was given."""
     return Interface(
-        [_type(t) for t in data["inputs"]],
-        [_type(t) for t in data["outputs"]],
+        [type_from_plain(t) for t in data["inputs"]],
+        [type_from_plain(t) for t in data["outputs"]],
         [Fault(kind, message, Source(*source) if source else None) for kind, message, source in data["faults"]],
         [(name, how) for name, how in data["report"]],
         data["has_entry"],
     )
-
-
-def _type_data(type: Type) -> list[Any]:
-    return [[n if isinstance(n, int) else [n.bound] for n in type.shape], type.dtype.char, type.weak]
-
-
-def _type(data: list[Any]) -> Type:
-    shape, char, weak = data
-    return Type(tuple([n if isinstance(n, int) else Dyn(n[0]) for n in shape]), np.dtype(char), weak)

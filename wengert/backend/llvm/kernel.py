@@ -18,6 +18,7 @@ from llvmlite import ir
 from wengert.backend.llvm.arena import kept_arena
 from wengert.backend.llvm.array import Array, in_memory
 from wengert.backend.llvm.buffer import I32, I64, POINTER, Buffer, element_pointer, load_element, store_element
+from wengert.backend.llvm.callback import Callback
 from wengert.backend.llvm.composed import natively
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import ON_STACK, Emitter, Frame
@@ -38,14 +39,12 @@ STACK_IN_ALL = 1 << 14
 class Kernel:
     """The text of a module and what belongs to it.
 
-    `addresses` are places in this process by name, `constants` large arrays by name, both known to the text as symbols;
-    `kept` is what must live as long as the code.
+    `constants` are large arrays by the symbols that the text has for them, `callbacks` ways back to Python, by number.
     """
 
     text: str
-    addresses: dict[str, int]
     constants: dict[str, np.ndarray]
-    kept: list[Any]
+    callbacks: list[Callback]
     interface: Interface
 
 
@@ -73,7 +72,7 @@ def write_kernel(program: Program) -> Kernel:
     _write_call(module, function, inputs, outputs)
     entry = Entry(module, function, inputs, outputs, runs_long)
     interface = Interface(inputs, outputs, cx.faults, written.report, entry.write())
-    return Kernel(finished(str(module)), cx.addresses, cx.constants, cx.kept, interface)
+    return Kernel(finished(str(module)), cx.constants, cx.callbacks, interface)
 
 
 def write_function(program: Program, standalone: bool = False) -> Written:

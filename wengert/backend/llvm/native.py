@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.backend.llvm import faults, symbols
+from wengert.backend.llvm import faults
+from wengert.backend.llvm.callback import Callback
 from wengert.backend.llvm.engine import Code, Module, Object
 from wengert.backend.llvm.entry import python_function
 from wengert.backend.llvm.interface import Interface, dynamic_axes
@@ -30,23 +31,18 @@ def compile_program(program: Program) -> Native:
 
 
 class Compiled(NamedTuple):
-    """All that a program is in the end: object code, how to call it, and what it takes from outside.
-
-    `addresses` are places in this process; code that needs any cannot be kept for another one.
-    """
+    """All that a program is in the end: object code, how to call it, large constants, and ways back to Python."""
 
     object: Object
     interface: Interface
     constants: dict[str, np.ndarray]
-    addresses: dict[str, int]
-    kept: list[Any]
+    callbacks: list[Callback]
 
 
 def compiled(program: Program) -> Compiled:
     """A program compiled, but not yet loaded."""
     kernel = write_kernel(program)
-    own = {name: place for name, place in kernel.addresses.items() if symbols.address(name) != place}
-    return Compiled(Module(kernel.text).object(), kernel.interface, kernel.constants, own, kernel.kept)
+    return Compiled(Module(kernel.text).object(), kernel.interface, kernel.constants, kernel.callbacks)
 
 
 class Native:
@@ -83,8 +79,10 @@ class _Plain:
     def __init__(self, name: str, compiled: Compiled):
         self.name = name
         self.interface = compiled.interface
-        self.kept = compiled.kept, compiled.constants
-        addresses = compiled.addresses | {name: data.ctypes.data for name, data in compiled.constants.items()}
+        self.kept = compiled.constants, compiled.callbacks
+        addresses: dict[str, Any] = {name: data.ctypes.data for name, data in compiled.constants.items()}
+        for number, callback in enumerate(compiled.callbacks):
+            addresses |= callback.addresses(number)
         if self.interface.has_entry:
             # Functions, not methods: the entry must not be what keeps this object alive.
             self._fallbacks = _fallbacks(weakref.ref(self))

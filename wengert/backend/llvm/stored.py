@@ -22,10 +22,12 @@ import scipy
 
 from wengert import disk
 from wengert.backend.llvm import symbols
+from wengert.backend.llvm.callback import Callback
 from wengert.backend.llvm.digest import digest
 from wengert.backend.llvm.engine import Object, host
 from wengert.backend.llvm.interface import as_data, from_data
 from wengert.backend.llvm.native import Compiled
+from wengert.backend.llvm.plain import NotPlain, node_as_plain, node_from_plain
 from wengert.ir.node import Block
 
 
@@ -48,22 +50,25 @@ def find(key: bytes) -> Compiled | None:
     for name, char, shape, nbytes in head["constants"]:
         constants[name] = np.frombuffer(rest[:nbytes], np.dtype(char)).reshape(shape).copy()  # aligned
         rest = rest[nbytes:]
-    told = {*constants, "wg_plain", "wg_fail"}
+    callbacks = [Callback(node_from_plain(node)) for node in head["callbacks"]]
+    told = {*constants, "wg_plain", "wg_fail"}.union(*[c.addresses(k) for k, c in enumerate(callbacks)])
     if not all(name in told or symbols.address(name) is not None for name in head["symbols"]):
         return None
-    return Compiled(
-        Object(bytes(rest), head["symbols"], head["has_arena"]), from_data(head["interface"]), constants, {}, []
-    )
+    object = Object(bytes(rest), head["symbols"], head["has_arena"])
+    return Compiled(object, from_data(head["interface"]), constants, callbacks)
 
 
 def keep(key: bytes, compiled: Compiled) -> None:
-    """Keep code under a key, unless it depends on this process."""
-    if compiled.addresses:
+    """Keep code under a key, unless it has a callback that is bound to this process."""
+    try:
+        callbacks = [node_as_plain(callback.node) for callback in compiled.callbacks]
+    except NotPlain:
         return
     head: dict[str, Any] = {
         "interface": as_data(compiled.interface),
         "symbols": compiled.object.symbols,
         "has_arena": compiled.object.has_arena,
+        "callbacks": callbacks,
         "constants": [[name, a.dtype.char, a.shape, a.nbytes] for name, a in compiled.constants.items()],
     }
     text = json.dumps(head).encode()
