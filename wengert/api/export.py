@@ -62,7 +62,6 @@ def exported(
     static: frozenset[int],
     name: str | None,
     derivatives: Sequence[str],
-    version: str,
 ) -> Exported:
     """Write the files `path.h`, `path.o` and, if there is a C compiler, `path.so`."""
     place = Path(path)
@@ -74,7 +73,7 @@ def exported(
     files = Exported(
         stem.with_name(stem.name + ".h"), stem.with_name(stem.name + ".o"), stem.with_name(stem.name + LIBRARY_SUFFIX)
     )
-    files.header.write_text(header(name, stem.name, functions, made, version), encoding="utf-8")
+    files.header.write_text(header(name, stem.name, functions, made), encoding="utf-8")
     files.object.write_bytes(made.code)
     assert files.library is not None
     is_linked = _link(files.object, files.library, made.libraries)

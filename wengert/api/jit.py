@@ -242,7 +242,7 @@ class Jitted:
         positions = frozenset(k % len(args) for k in self._static_argnums if -len(args) <= k < len(args))
         return exported(
             self._f, path, args, kwargs, functools.partial(_stage, tuple(positions), tuple(self._static_argnames)),
-            positions, name, wanted, sys.modules["wengert"].__version__,
+            positions, name, wanted,
         )  # fmt: skip
 
     # ------------------------------------------------------------------------------------------------- versions

@@ -105,16 +105,16 @@ class Module:
         self._module.link_in(other._module)
 
     def rename(self, names: Callable[[str], str]) -> list[str]:
-        """Give functions from outside other names; all that are called, by their new names."""
+        """Give functions from outside other names; return all that are called, by their old names."""
         called = set(re.findall(r'call [^@\n]*@"?([\w.]+)', str(self._module)))
         found = []
         for value in self._module.functions:
             if value.is_declaration and value.name in called and not value.name.startswith("llvm."):
-                new = names(value.name)
+                old, new = value.name, names(value.name)
                 value.name = new
                 if value.name != new:
                     raise ValueError(f"there are two functions {new}")
-                found.append(new)
+                found.append(old)
         return found
 
     def object(self) -> Object:

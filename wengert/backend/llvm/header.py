@@ -47,12 +47,12 @@ def different(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
     return found
 
 
-def header(name: str, file: str, functions: Sequence[Function], made: Standalone, version: str) -> str:
+def header(name: str, file: str, functions: Sequence[Function], made: Standalone) -> str:
     """The text of the header `<file>.h`."""
     guard = f"{identifier(file).upper()}_H"
     libraries = " ".join(f"-l{library}" for library in made.libraries)
     parts = [
-        f"/* {file}.h: written by Wengert {version}. Link with {file}.o {libraries}\n{_EXPLAINED.format(name=name)} */",
+        f"/* {file}.h: written by Wengert. Link with {file}.o {libraries}\n{_EXPLAINED.format(name=name)} */",
         f"#ifndef {guard}\n#define {guard}",
         "#include <stdbool.h>\n#include <stdint.h>",
         '#ifdef __cplusplus\nextern "C" {\n#endif',

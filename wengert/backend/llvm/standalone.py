@@ -160,11 +160,9 @@ def _c_name(symbol: str) -> str:
     return symbol.removeprefix("wg_")
 
 
+_LIBRARIES = {"wg_lapack_": "lapack", "wg_blas_": "blas", "_ZGV": "mvec"}
+
+
 def _libraries(called: Sequence[str]) -> list[str]:
-    found = []
-    routines = [name for name in called if name.endswith("_")]
-    if routines:
-        found += ["lapack", "blas"]
-    if any(name.startswith("_ZGV") for name in called):
-        found.append("mvec")
-    return [*found, "m"]
+    """What to link with, by the symbols that are used."""
+    return [*[library for start, library in _LIBRARIES.items() if any(s.startswith(start) for s in called)], "m"]
