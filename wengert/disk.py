@@ -102,8 +102,15 @@ def _is_ours(status: os.stat_result) -> bool:
     return not hasattr(os, "geteuid") or status.st_uid in (0, os.geteuid())
 
 
-def _tidy(place: Path) -> None:
-    """Remove what was not used for longest, down to three quarters of `MOST`."""
+def usage() -> tuple[int, int]:
+    """How many files there are, and how many bytes."""
+    place = folder()
+    found = [] if place is None else _files(place)
+    return len(found), sum([size for _, size, _ in found])
+
+
+def _files(place: Path) -> list[tuple[float, int, str]]:
+    """When each file was last used, its size and its path."""
     found = []
     with contextlib.suppress(OSError), os.scandir(place) as entries:
         for entry in entries:
@@ -111,6 +118,12 @@ def _tidy(place: Path) -> None:
                 with contextlib.suppress(OSError):
                     status = entry.stat()
                     found.append((status.st_mtime, status.st_size, entry.path))
+    return found
+
+
+def _tidy(place: Path) -> None:
+    """Remove what was not used for longest, down to three quarters of `MOST`."""
+    found = _files(place)
     total = sum([size for _, size, _ in found])
     if total <= MOST:
         return

@@ -291,6 +291,7 @@ def test_the_oldest_go_first(folder, monkeypatch):
     disk._tidy(folder)
     left = [key for key in keys if disk.read(key) is not None]
     assert left == [keys[0], *keys[-2:]]
+    assert disk.usage()[0] == 3
     monkeypatch.setattr(disk, "LARGEST", 10)
     disk.write(b"x" * 32, bytes(11))
     assert disk.read(b"x" * 32) is None
