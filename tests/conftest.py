@@ -8,6 +8,9 @@ from pathlib import Path
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
+# Tests change thresholds, and must not find what others compiled; nor may they touch the user's own folder.
+os.environ["WENGERT_CACHE"] = "0"
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings

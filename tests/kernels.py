@@ -35,8 +35,10 @@ class Kernel:
         write(cx, function.args[1:-1], function.args[-1])
         cx.finish()
         self.source = str(module)
-        for name, address in cx.addresses.items():
-            llvm.add_symbol(name, address)
+        callbacks = [callback.addresses(number) for number, callback in enumerate(cx.callbacks)]
+        for addresses in (cx.addresses, *callbacks):
+            for name, address in addresses.items():
+                llvm.add_symbol(name, address)
         parsed = llvm.parse_assembly(self.source)
         parsed.verify()
         machine = llvm.Target.from_default_triple().create_target_machine(

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent / PACKAGE
 
 # A folder or module imports only from rows above its own.
 ROWS = (
-    ("errors", "tree", "types", "coloring"),
+    ("errors", "tree", "types", "disk", "coloring"),
     ("ops",),
     ("box",),
     ("modes", "ir"),

@@ -32,11 +32,11 @@ def is_library_file(filename: str) -> bool:
     return bool(after) and after[0] in _LIBRARIES
 
 
-def user_frame() -> FrameType | None:
-    """The innermost frame of the user's own code."""
+def user_frame(start: FrameType | None = None) -> FrameType | None:
+    """The innermost frame of the user's own code; only of what was called from the frame `start`, if it is given."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_library_file(frame.f_code.co_filename):
-        frame = frame.f_back
+        frame = frame.f_back if frame is not start else None
     return frame
 
 

@@ -109,6 +109,14 @@ def broadcast_shapes(shapes: Sequence[tuple]) -> tuple:
     >>> broadcast_shapes([(3, 1), (4,)])
     (3, 4)
     """
+    largest: tuple = ()
+    for shape in shapes:
+        if shape and shape != largest:
+            if largest:
+                break
+            largest = shape
+    else:
+        return largest  # the commonest case: arrays of one shape, and numbers
     if all(n.__class__ is int for shape in shapes for n in shape):
         return np.broadcast_shapes(*shapes)
     rank = max(map(len, shapes))

@@ -8,6 +8,8 @@ import problems
 from compiled.families import FAMILIES, case_name
 
 Figure = Callable[[dict], float | None]
+EVERY = tuple(name for family in FAMILIES for name in family.problems)
+DERIVED = tuple(name for name in EVERY if problems.derivative_of(name) is not None)
 LOOPS = next(family.problems for family in FAMILIES if family.name == "loops")
 
 
@@ -55,6 +57,16 @@ def build(entry: str) -> Figure:
     return lambda case: case["build"].get(entry)
 
 
+def warm(entry: str) -> Figure:
+    """Return the figure: the milliseconds to the first result of a program that is on disk."""
+    return lambda case: 1e3 * case["warm"][entry] if entry in case.get("warm", {}) else None
+
+
+def largest(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the case of the largest size of each of some problems."""
+    return tuple(case_name(name, problems.compiled_sizes(name)[-1]) for name in names)
+
+
 def every(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return all cases of some problems."""
     return tuple(case_name(name, size) for name in names for size in problems.compiled_sizes(name))
@@ -98,5 +110,7 @@ GOALS = (
     Goal(
         "loops: gradient no slower than JAX's", every(LOOPS), ratio("wengert_jit/derivative", "jax_jit/derivative"), 1.0
     ),
+    Goal("warm start from disk within 20 ms: function", largest(EVERY), warm("wengert_jit/function"), 20.0),
+    Goal("warm start from disk within 20 ms: derivative", largest(DERIVED), warm("wengert_jit/derivative"), 20.0),
     Goal("a call of an empty function takes at most 0.5 µs", ("empty-3",), microseconds("wengert_jit/function"), 0.5),
 )

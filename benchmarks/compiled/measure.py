@@ -15,7 +15,7 @@ import readme
 import tools
 from measure import processor
 
-from compiled import goals, growth, plots, report
+from compiled import goals, growth, plots, report, warm
 from compiled.families import case_name, chosen
 from compiled.process import measured
 
@@ -52,8 +52,10 @@ def main() -> int:
             most = measured(problem, sizes[-1:], taking_part, settings, patience, of_memory=True)
         results["tools"] |= found["tools"]
         results["missing"] |= found["missing"]
+        started = warm.measured(problem, sizes[-1], options.clock) if warm.TOOL in taking_part else {}
         for size in sizes:
             results["cases"][case_name(problem, size)] = case_results(family.name, problem, size, found, most)
+        results["cases"][case_name(problem, sizes[-1])]["warm"] = started
         if said := notes(problem, taking_part):
             results["notes"][problem] = said
         save(results)
@@ -83,6 +85,7 @@ def case_results(family: str, problem: str, size, found: dict, most: dict) -> di
         "samples": mine,
         "build": {entry: seconds for (of, entry), seconds in found["build"].items() if of == case},
         "memory": {entry: count for (of, entry), count in most["memory"].items() if of == case and count is not None},
+        "warm": {},
         "failed": {entry: reason for (of, entry), reason in found["failed"].items() if of == case},
     }
 

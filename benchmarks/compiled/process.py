@@ -33,7 +33,8 @@ def measured(problem: str, sizes: list, tools: list[str], settings: dict, patien
 
 def follow(request: dict, patience: float, found: dict) -> tuple[tuple[str, str] | None, str] | None:
     """Run one worker and note what it says; return what was being built when it ended early, and why, or None."""
-    environment = os.environ | (memory.SETTINGS if request["memory"] else {})
+    # Code that an earlier run left on disk would make the time to build a program look short: `warm.py` measures that.
+    environment = os.environ | {"WENGERT_CACHE": "0"} | (memory.SETTINGS if request["memory"] else {})
     command = [sys.executable, "-m", "compiled.worker", json.dumps(request)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     said: queue.Queue = queue.Queue()

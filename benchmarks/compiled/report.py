@@ -5,8 +5,10 @@ from pathlib import Path
 from report import line, plain
 
 from compiled.families import FAMILIES
-from compiled.goals import ADBENCH, Figure, build, microseconds, ratio
+from compiled.goals import ADBENCH, Figure, build, microseconds, ratio, warm
 from compiled.growth import ENTRIES
+
+WARM = ("wengert_jit/function", "wengert_jit/derivative")
 
 LOOP_COLUMNS = (
     ("f: wengert ÷ Numba", "wengert_jit/function", "numba/function"),
@@ -145,7 +147,13 @@ def costs(results: dict) -> list[str]:
             "Time grows with the size n as nᵖ; p, fitted over the three largest sizes:",
             table(rows, columns),
         ]
-    return [*parts, "Warm start from disk: not measured, since wengert keeps no compiled code on disk yet."]
+    if any(case.get("warm") for case in last.values()):
+        parts += [
+            "Milliseconds to the first result in a new process that finds the code on disk, without imports and without"
+            " the call itself (the largest size):",
+            table(last, {head(entry, titles): warm(entry) for entry in WARM}),
+        ]
+    return parts
 
 
 def megabytes(entry: str) -> Figure:

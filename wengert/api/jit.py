@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
+import os
 import re
 import sys
 import threading
@@ -23,8 +24,9 @@ import numpy as np
 
 from wengert import tree
 from wengert.api.arguments import shared_array
+from wengert.api.export import Exported, Staged, exported
 from wengert.api.transport import keep_sources, portable, sources_of
-from wengert.backend.execute import native, optimised
+from wengert.backend.execute import module, native, optimised
 from wengert.backend.python import python_source
 from wengert.box.box import Box
 from wengert.box.writing import replace, running, settled
@@ -83,12 +85,12 @@ class Lowered:
     @property
     def llvm(self) -> str:
         """The optimised LLVM code."""
-        return native(self._found.block, self._found.name).llvm
+        return module(self._found.block, self._found.name).text
 
     @property
     def assembly(self) -> str:
         """The machine code as text."""
-        return native(self._found.block, self._found.name).assembly
+        return module(self._found.block, self._found.name).assembly
 
     @property
     def report(self) -> Any:
@@ -210,6 +212,39 @@ class Jitted:
         """The captured program for these arguments as NumPy source that runs on its own."""
         return self.lower(*args, **kwargs).python
 
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        /,
+        *args: Any,
+        name: str | None = None,
+        derivatives: str | Sequence[str] = (),
+        **kwargs: Any,
+    ) -> Exported:
+        """Write the function, for arguments like these, as object code and a header for C, which need no Python.
+
+        Args:
+            path: where, without a suffix: `path.h` and `path.o` are written, and a shared library (`path.so`) if there
+                is a C compiler to link it.
+            args, kwargs: arguments whose types and shapes are those of the functions in C. Static ones, and arrays that
+                the function finds outside, become part of the code.
+            name: that of the function in C; by default its own.
+            derivatives: which to write besides, as functions `name_grad` and so on: "grad", "vjp", "jvp", "jacobian",
+                "hessian"; in all arguments that consist of floating-point numbers.
+
+        Returns:
+            The paths of the files: `.header`, `.object`, `.library`.
+
+        The code is made for processors like this one. Functions that go back to Python for an operation, and those of
+        `scipy.special` that are not in C's own library, raise an error that names them.
+        """
+        wanted = (derivatives,) if isinstance(derivatives, str) else tuple(derivatives)
+        positions = frozenset(k % len(args) for k in self._static_argnums if -len(args) <= k < len(args))
+        return exported(
+            self._f, path, args, kwargs, functools.partial(_stage, tuple(positions), tuple(self._static_argnames)),
+            positions, name, wanted,
+        )  # fmt: skip
+
     # ------------------------------------------------------------------------------------------------- versions
 
     def _taken_apart(self, args: tuple, kwargs: dict) -> tuple[list[Any], Any, Callable, Callable]:
@@ -266,6 +301,25 @@ class Jitted:
             kept.append(found)
             del kept[:-_MOST_VERSIONS]
             return found, leaves
+
+
+def _stage(static: tuple[int, ...], static_names: tuple[str, ...], f: Callable, args: tuple, kwargs: dict) -> Staged:
+    """A function as a program that has all it needs: arrays from outside are constants as they are now."""
+    jitted = Jitted(f, static, static_names, False)
+    leaves, key, rebuild, names = jitted._taken_apart(args, kwargs)
+    found, leaves = jitted._version(leaves, key, rebuild, names)
+    own = names()
+    for k in found.writes:
+        if k >= len(leaves):
+            raise StagingError(
+                f"{found.name} writes to an array that it was not given",
+                remedy="pass it as an argument: in C there is no other place for it",
+            )
+    block = with_constants(found.block, [path() for path in found.inputs]) if found.inputs else found.block
+    return Staged(
+        optimised(block, found.name), own, found.places, [own[k] for k in found.writes],
+        functools.partial(found.output, leaves),
+    )  # fmt: skip
 
 
 class _Finished(NamedTuple):

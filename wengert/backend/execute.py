@@ -1,4 +1,7 @@
-"""Running a block natively: optimised and compiled when it is first run, and kept with the block."""
+"""Running a block natively: optimised and compiled when it is first run, and kept with the block.
+
+Compiled code is kept on disk as well (`llvm/stored.py`), where another process finds it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from wengert.backend.llvm.native import Native, compile_program
+from wengert.backend.llvm import stored
+from wengert.backend.llvm.engine import Module
+from wengert.backend.llvm.kernel import write_kernel
+from wengert.backend.llvm.native import Native, compiled
 from wengert.control import call
 from wengert.ir.node import Block, Program
 from wengert.passes.pipeline import optimise
@@ -21,7 +27,25 @@ def native(block: Block, name: str) -> Native:
         with _lock:
             found = block.derived.get("native")
             if found is None:
-                found = block.derived["native"] = compile_program(optimised(block, name))
+                found = block.derived["native"] = _found_or_made(block, name)
+    return found
+
+
+def _found_or_made(block: Block, name: str) -> Native:
+    key = stored.key_of(block)
+    ready = None if key is None else stored.find(key)
+    if ready is None:
+        ready = compiled(optimised(block, name))
+        if key is not None:
+            stored.keep(key, ready)
+    return Native(name, ready)
+
+
+def module(block: Block, name: str) -> Module:
+    """The LLVM IR of the block; it is not kept with the code, as few ask for it."""
+    found = block.derived.get("module")
+    if found is None:
+        found = block.derived["module"] = Module(write_kernel(optimised(block, name)).text)
     return found
 
 

@@ -30,6 +30,7 @@ from typing import Any
 
 from wengert.box.distributions.lookup import is_of_scipy_stats, stand_in
 from wengert.box.writing import running
+from wengert.capture import twins
 from wengert.capture.locate import Located, locate
 from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined, lower
 from wengert.capture.lowered import DEFINED, UNDEFINED_NAME
@@ -180,9 +181,26 @@ def _compile_twin(
     """The code of the twin, or `None` if the function runs as it is."""
     if not is_user_code(code):
         return None, frozenset()
+    key = twins.key_of(code, module_globals) if of is STAGED else None
+    ready = None if key is None else twins.find(key)
+    if ready is None:
+        ready = _rewritten(code, module_globals, of)
+        if ready is None:
+            return None, frozenset()
+        if key is not None:
+            twins.keep(key, *ready)
+    found, writes = ready
+    if of is STAGED:
+        _adopt(found, STAGED)
+    _adopt(found, EAGER)
+    return found, writes
+
+
+def _rewritten(code: CodeType, module_globals: dict[str, Any], of: TwinKind) -> tuple[CodeType, frozenset[str]] | None:
+    """The same, from the source."""
     located = locate(code, module_globals)
     if located is None:
-        return None, frozenset()
+        return None
     node = PrivateNames(located.classes).visit(copy.deepcopy(located.node))
     writes = written_parameters(node)
     if not isinstance(node, ast.Lambda):
@@ -193,13 +211,9 @@ def _compile_twin(
     compiled = compile(tree, code.co_filename, "exec", dont_inherit=True, flags=code.co_flags & _FUTURE_FLAGS)
     found = _find(compiled, code)
     if found is None or set(found.co_freevars) - set(code.co_freevars) - set(of.hooks):
-        return None, frozenset()
+        return None
     found = found.replace(co_qualname=code.co_qualname)
-    if of is STAGED:
-        found = _with_names_as_written(found)
-        _adopt(found, STAGED)
-    _adopt(found, EAGER)
-    return found, writes
+    return (_with_names_as_written(found) if of is STAGED else found), writes
 
 
 _FUTURE_FLAGS = __future__.annotations.compiler_flag

@@ -14,6 +14,7 @@ import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 
+from wengert import disk
 from wengert.api.grad import grad
 from wengert.api.jit import jit
 from wengert.cli.showing import table
@@ -49,7 +50,7 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
         "llvm": llvm_facts(),
         "blas": blas(),
         "threads": {"cores": os.cpu_count(), **{name: os.environ.get(name) for name in THREADS}},
-        "cache": {"compiled programs": "in memory, as long as the process lives"},
+        "cache": cache(),
         "trials": trials(),
     }
     if terminal.as_json:
@@ -89,8 +90,26 @@ def blas() -> dict[str, Any]:
     return {"name": library.get("name"), "version": library.get("version")}
 
 
+def cache() -> dict[str, Any]:
+    """Where compiled code is kept for the next process, and how much there is."""
+    files, size = disk.usage()
+    place = disk.folder()
+    return {"folder": "off" if place is None else str(place), "files": files, "megabytes": round(size / 1e6, 1)}
+
+
 def trials() -> dict[str, str]:
-    """Small computations whose answer is known."""
+    """Small computations whose answer is known. Nothing that was compiled before counts."""
+    before = os.environ.get("WENGERT_CACHE")
+    os.environ["WENGERT_CACHE"] = "0"
+    try:
+        return _trials()
+    finally:
+        del os.environ["WENGERT_CACHE"]
+        if before is not None:
+            os.environ["WENGERT_CACHE"] = before
+
+
+def _trials() -> dict[str, str]:
     x = np.array([0.0, 1.0, 2.0])
 
     def loss(x: Any) -> Any:

@@ -14,8 +14,11 @@ values, and makes views stale that were fetched inside.
 from __future__ import annotations
 
 import contextlib
+import struct
+import sys
 import weakref
 from collections.abc import Iterator, Sequence
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -72,7 +75,7 @@ class Capture(Trace):
 
     __slots__ = (
         "_boxes", "_consts", "_lifted", "_same", "_settled", "alive", "also", "bounded", "captured", "created",
-        "links", "nodes", "offsets", "params", "restart", "tag", "varying", "written",
+        "links", "nodes", "offsets", "params", "restart", "start", "tag", "varying", "written",
     )  # fmt: skip
 
     def __init__(self, also: Sequence[Capture] = (), varying: bool = False):
@@ -94,6 +97,8 @@ class Capture(Trace):
         self.offsets: dict[int, tuple[Var, int]] = {}
         """Integers that are another one plus a constant."""
         self.restart = False
+        self.start: FrameType | None = None
+        """Where the outermost capture began; lines of the user's source count from there."""
         self.bounded = False
         """Whether what a differentiation keeps of this block must have lengths with a known bound."""
         self.also = tuple(also)
@@ -205,19 +210,19 @@ class Capture(Trace):
         """Record a node whose results are of these types."""
         operands = tuple([self.operand(a) for a in args])
         sizes: list[Operand] = []
-        params = self._with_refs(params, sizes)
+        params = self._with_refs(params, sizes) if params else {}
         key = None
-        if len(found) == 1 and not found[0].shape and all(not o.type.shape for o in operands):
-            key = (op, found[0].weak, tuple([_identity(o) for o in operands]), repr(params),
+        if len(found) == 1 and not found[0].shape and not any(o.type.shape for o in operands):
+            key = (op, found[0].weak, tuple([_identity(o) for o in operands]), repr(params) if params else "",
                    tuple([_identity(s) for s in sizes]))  # fmt: skip
             if key in self._same:
                 return (self._same[key],)
-        outs = tuple([Var(type_of(tuple([as_length(n) if n is not None else Dim(None, None) for n in f.shape]),  # type: ignore[arg-type]
-                                  f.dtype, f.weak)) for f in found])  # fmt: skip
-        self.nodes.append(Node(op, operands, params, outs, tuple(sizes), source()))
+        outs = tuple([Var(_type_of_found(f)) for f in found])
+        self.nodes.append(Node(op, operands, params, outs, tuple(sizes), source(self.start)))
         symbols = []
+        stable = all(o.__class__ is Const or o.stable for o in operands)  # type: ignore[union-attr]
         for f, var in zip(found, outs, strict=True):
-            var.stable = all(o.__class__ is Const or o.stable for o in operands)  # type: ignore[union-attr]
+            var.stable = stable
             var.span = interval(op.name, args) if not f.shape and f.dtype.kind in "iu" else None
             symbols.append(Sym(self, var, self._shape(var, f.shape), var.span))
         if op.name in ("add", "subtract") and outs[0].span is not None:
@@ -236,6 +241,8 @@ class Capture(Trace):
 
     def _shape(self, array: Var, shape: tuple) -> tuple:
         """A shape in which lengths that are open are asked of the array itself."""
+        if _is_known(shape):
+            return shape
         lengths = []
         for axis, n in enumerate(shape):
             if n is None or (n.__class__ is not int and n.__class__ is not Dim and n.__class__ is not Sym):
@@ -332,9 +339,22 @@ def content(x: Any) -> tuple:
 
 def _identity(operand: Operand) -> Any:
     if operand.__class__ is Const:
-        value = operand.value
-        return (value.__class__, str(operand.type), np.asarray(value).tobytes())
+        value, dtype = operand.value, operand.type.dtype
+        bits = struct.pack("d", value) if value.__class__ is float else np.asarray(value).tobytes()
+        return (value.__class__, dtype.kind, dtype.itemsize, operand.type.weak, operand.type.shape, bits)
     return id(operand)
+
+
+def _is_known(shape: tuple) -> bool:
+    """Whether all lengths are numbers."""
+    return all(n.__class__ is int for n in shape)
+
+
+def _type_of_found(f: Found) -> Type:
+    if _is_known(f.shape):
+        return Type(f.shape, f.dtype, f.weak)
+    shape = tuple([as_length(n) if n is not None else Dim(None, None) for n in f.shape])  # type: ignore[arg-type]
+    return type_of(shape, f.dtype, f.weak)
 
 
 def _is_static(item: slice) -> bool:
@@ -348,11 +368,11 @@ def _forwards(item: slice) -> slice:
     return slice(low, high)
 
 
-def source() -> Source | None:
+def source(start: FrameType | None) -> Source | None:
     """The line of the user's source that is running, or that the node comes from that is being differentiated."""
     if running.state.source is not None:
         return running.state.source
-    frame = user_frame()
+    frame = user_frame(start)
     return None if frame is None else Source(frame.f_code.co_filename, frame.f_lineno)
 
 
@@ -364,6 +384,8 @@ def capturing(capture: Capture) -> Iterator[Capture]:
     waiting = [t for t in traces if t.alive]
     for t in waiting:
         t.alive = None
+    # Who asks for a program is not part of it: of the two frames that are left out, one is of contextlib.
+    capture.start = sys._getframe(2) if outer is None else outer.start
     state.capture, state.traces, state.tapes = capture, (*traces, capture), ()
     state.depth += 1
     try:
@@ -371,7 +393,7 @@ def capturing(capture: Capture) -> Iterator[Capture]:
     finally:
         state.depth -= 1
         state.capture, state.traces, state.tapes = outer, traces, tapes
-        capture.alive = False
+        capture.alive, capture.start = False, None
         capture.links.forget(capture)
         for t in waiting:
             t.alive = True

@@ -102,7 +102,7 @@ def _key(value: Any) -> Any:
 
 def _elementwise_dtype(op: Op, args: Sequence[Any], params: dict) -> tuple[np.dtype, bool]:
     kinds = [(dtype_of(a), is_weak(a), a if a.__class__ in SCALARS else None) for a in args]
-    key = (op.name, tuple([(d, w, v.__class__, v) for d, w, v in kinds]), _key(params))
+    key = (op.name, tuple([(d, w, v.__class__, v) for d, w, v in kinds]), _key(params) if params else ())
     found = _kept.get(key)
     if found is None:
         sample = [v if v is not None else _SAMPLES[d] if w else np.ones(1, d) for d, w, v in kinds]

@@ -4,7 +4,8 @@ Fresh memory from the system is slow: each page is zeroed when it is first touch
 call takes it if nobody else has it: another thread, or a call further up that came back through Python. Who finds it
 taken allocates memory of its own, and frees it.
 
-The arena lives in the variable `wg_arena` of the module; whoever drops the code frees it (`engine.py`).
+The arena lives in the variable `wg_arena` of the module; whoever drops the code frees it (`engine.py`). Code that
+stands alone keeps it until its process ends.
 """
 
 from __future__ import annotations
@@ -58,4 +59,6 @@ def _variable(cx: Context, name: str, type: ir.Type, value: object) -> ir.Value:
     found = ir.GlobalVariable(cx.module, type, name)
     found.initializer = type(value)
     found.type = POINTER
+    if cx.standalone:
+        found.linkage = "internal"
     return found

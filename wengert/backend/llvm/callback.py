@@ -45,10 +45,11 @@ class _Words:
         self.count = place
 
 
-class _Callback:
+class Callback:
     """One node's way back to Python: the two functions that native code calls."""
 
     def __init__(self, node: Node):
+        self.node = node
         self.op = node.op
         self.params = node.params
         self.words = _Words(node)
@@ -61,6 +62,11 @@ class _Callback:
         self.kept = threading.local()
         self.compute = _PROTOTYPE(self._compute)
         self.fetch = _PROTOTYPE(self._fetch)
+
+    def addresses(self, number: int) -> dict[str, int | None]:
+        """Where the functions lie, by the symbols that the code has for the callback of that number."""
+        both = {"compute": self.compute, "fetch": self.fetch}
+        return {_symbol(number, name): ctypes.cast(f, ctypes.c_void_p).value for name, f in both.items()}
 
     def _compute(self, address: int, _: int) -> int:
         """Compute; then copy results where they belong, or, if sizes are not known, keep them and tell their sizes."""
@@ -139,7 +145,8 @@ def _view(address: int, shape: tuple[int, ...], strides: tuple[int, ...] | None,
 
 def emit(cx: Any, node: Node, inputs: list[Buffer], sizes: list[ir.Value]) -> list[Buffer]:
     """Code that has Python compute a node; its results, C-contiguous, in memory of the kernel."""
-    back: _Callback = cx.keep(_Callback(node))
+    number, back = len(cx.callbacks), Callback(node)
+    cx.callbacks.append(back)
     layout, b = back.words, cx.builder
     words = cx.on_stack(I64, max(layout.count, 1))
 
@@ -166,25 +173,24 @@ def emit(cx: Any, node: Node, inputs: list[Buffer], sizes: list[ir.Value]) -> li
     if back.static:
         for v, place in zip(node.outs, layout.results, strict=True):
             reserve(place, [I64(n) for n in v.type.shape], v.type.dtype)
-        _call(cx, back.compute, words)
+        _call(cx, _symbol(number, "compute"), words)
         return outs
-    _call(cx, back.compute, words)
+    _call(cx, _symbol(number, "compute"), words)
     for v, place in zip(node.outs, layout.results, strict=True):
         lengths: list[ir.Value] = [
             I64(n) if isinstance(n, int) else b.load(b.gep(words, [I64(place + 1 + k)], source_etype=I64), typ=I64)
             for k, n in enumerate(v.type.shape)
         ]
         reserve(place, lengths, v.type.dtype)
-    _call(cx, back.fetch, words)
+    _call(cx, _symbol(number, "fetch"), words)
     return outs
 
 
-def _call(cx: Any, function: Any, words: ir.Value) -> None:
-    """Call a ctypes callback, and leave the kernel if it raised.
+def _symbol(number: int, function: str) -> str:
+    return f"wg_callback_{number}_{function}"
 
-    The address is that of this process: code with callbacks cannot be kept for another one.
-    """
-    address = ctypes.cast(function, ctypes.c_void_p).value
-    declared = cx.declare(f"wg_callback_{address:x}", I32, [POINTER, POINTER], address)
-    status = cx.builder.call(declared, [words, POINTER(None)])
+
+def _call(cx: Any, symbol: str, words: ir.Value) -> None:
+    """Call a function of a callback, and leave the kernel if it raised."""
+    status = cx.builder.call(cx.declare(symbol, I32, [POINTER, POINTER]), [words, POINTER(None)])
     cx.raise_if(cx.builder.icmp_signed("!=", status, I32(faults.OK)))

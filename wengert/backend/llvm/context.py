@@ -9,6 +9,7 @@ A kernel has one way out, the block `leave`: it frees what was allocated and ret
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -24,12 +25,32 @@ from wengert.ir.node import Source
 STACK_FOR_SCRATCH = 1 << 15
 """At most so many bytes of the stack are used for scratch memory."""
 
+_IN_PYTHON = re.compile(r"wg_(?:special|loop|data)_(?:scipy_|numpy_)?(.+)_[^_]+")
+"""Symbols (`natives.py`) of functions that are only to be had from modules of Python."""
+
+
+class CannotStandAlone(Exception):
+    """An operation, or a function, that has no code outside Python; and where the user's source has it, if known."""
+
+    def __init__(self, name: str, source: Source | None):
+        self.name, self.source = name, source
+        super().__init__(name)
+
 
 class Context:
     """The kernel being written. See the module's text."""
 
-    def __init__(self, module: ir.Module, function: ir.Function, record: ir.Value, outer: Context | None = None):
+    def __init__(
+        self,
+        module: ir.Module,
+        function: ir.Function,
+        record: ir.Value,
+        outer: Context | None = None,
+        standalone: bool = False,
+    ):
         self.module = module
+        self.standalone: bool = outer.standalone if outer else standalone
+        """Whether the code is to run without Python (`standalone.py`)."""
         self.function = function
         self.record = record
         self.entry = function.append_basic_block("entry")
@@ -45,6 +66,8 @@ class Context:
         self._numbers: dict[Fault, int] = outer._numbers if outer else {}
         self.kept: list[Any] = outer.kept if outer else []
         self.addresses: dict[str, int] = outer.addresses if outer else {}
+        self.constants: dict[str, np.ndarray] = outer.constants if outer else {}
+        self.callbacks: list[Any] = outer.callbacks if outer else []
         self.source: Source | None = outer.source if outer else None
         self.may_leave = False  # before the end
         self._stacked = 0
@@ -110,6 +133,8 @@ class Context:
         attributes: Sequence[str] = (),
     ) -> ir.Function:
         """A function from outside: of this process by `address`, otherwise one the linker knows (libc, libm)."""
+        if self.standalone and (match := _IN_PYTHON.fullmatch(name)) is not None:
+            raise CannotStandAlone(match[1], self.source)
         if address is not None:
             self.addresses[name] = address
         found = self.module.globals.get(name)

@@ -109,18 +109,18 @@ class Emitter:
     def constant_array(self, operand: Const) -> Array:
         found = self.constants.get(id(operand.value))
         if found is None:
-            data = self.cx.keep(np.ascontiguousarray(operand.value, dtype=operand.type.dtype))
-            self.cx.keep(operand.value)
+            data = np.ascontiguousarray(operand.value, dtype=operand.type.dtype)
+            self.cx.keep(operand.value)  # its id is the key
             name = f"constant{len(self.constants)}"
             place = ir.GlobalVariable(self.cx.module, ir.ArrayType(I8, data.nbytes), name)
             place.global_constant = True
             place.align = 16
             place.type = POINTER
-            if data.nbytes <= 4096:
+            if data.nbytes <= 4096 or self.cx.standalone:
                 place.linkage = "internal"
                 place.initializer = ir.Constant(place.value_type, bytearray(data.tobytes()))
             else:
-                self.cx.addresses[name] = data.ctypes.data
+                self.cx.constants[name] = data if data.ctypes.data % place.align == 0 else data.copy()
             buffer = Buffer(place, [I64(n) for n in data.shape], None, data.dtype)
             found = self.constants[id(operand.value)] = in_memory(self.cx, buffer)
         return found
@@ -265,6 +265,8 @@ class Emitter:
 
     def poll(self, amount: ir.Value) -> None:
         cx, b = self.cx, self.cx.builder
+        if cx.standalone:
+            return
         if self._work is None:
             self._work = cx.on_stack(I64, name="work")
             with cx.at_entry() as at_entry:

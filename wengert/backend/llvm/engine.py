@@ -1,20 +1,21 @@
-"""From LLVM IR to code in memory.
+"""From LLVM IR to object code, and from object code to code in memory.
 
-One engine per program, so that a program that is dropped takes its code with it. Functions from outside are told to
-the engine by address: those a context declared with one, and those of `natives.py`.
+One engine per program, so that a program that is dropped takes its code with it.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
+import re
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
-from wengert.backend.llvm import natives
+from wengert.backend.llvm import symbols
 from wengert.backend.llvm.arena import NAME
 
 SHORT, LONG, HUGE = 500, 1500, 8000
@@ -38,21 +39,37 @@ def _initialised() -> llvm.Target:
 
 
 @functools.cache
-def _host() -> tuple[str, str]:
+def host() -> tuple[str, str]:
+    """The processor and what it can do."""
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 def target_machine() -> llvm.TargetMachine:
+    """This computer, for code that is loaded into this process."""
     target = _initialised()
-    cpu, features = _host()
+    cpu, features = host()
     return target.create_target_machine(cpu=cpu, features=features, opt=3, codemodel="jitdefault", jit=True)
 
 
-class Code:
-    """Optimised code in memory, for as long as this object lives."""
+def machine_for_files() -> llvm.TargetMachine:
+    """This computer, for object code that others link, wherever it comes to lie."""
+    cpu, features = host()
+    return _initialised().create_target_machine(cpu=cpu, features=features, opt=3, reloc="pic", codemodel="default")
 
-    def __init__(self, text: str, addresses: Mapping[str, int]):
-        machine = target_machine()
+
+class Object(NamedTuple):
+    """Object code, the symbols that it takes from outside, and whether it has an arena."""
+
+    code: bytes
+    symbols: list[str]
+    has_arena: bool
+
+
+class Module:
+    """Optimised LLVM IR."""
+
+    def __init__(self, text: str, machine: llvm.TargetMachine | None = None):
+        self._machine = machine = machine or target_machine()
         module = llvm.parse_assembly(text)
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
@@ -73,28 +90,63 @@ class Code:
         for manager in (passes, inlining):
             NewPassManager._dispose(manager)
             manager.detach()
-        self.module = module
-        self._machine = target_machine()  # the engine takes the other one
-        self.engine = llvm.create_mcjit_compiler(module, machine)
-        for value in [*module.functions, *module.global_variables]:
-            if value.is_declaration:
-                place = addresses.get(value.name)
-                if place is None:
-                    place = natives.address(value.name)
-                if place is not None:
-                    self.engine.add_global_mapping(value, place)
-        self.engine.finalize_object()
-        if any(v.name == NAME for v in module.global_variables):
-            arena = ctypes.c_void_p.from_address(self.engine.get_global_value_address(NAME))
-            weakref.finalize(self, _free_arena, arena).atexit = False  # the system does it then
-
-    def address(self, name: str) -> int:
-        return self.engine.get_function_address(name)
+        self._module = module
 
     @property
-    def llvm(self) -> str:
-        return str(self.module)
+    def text(self) -> str:
+        return str(self._module)
 
     @property
     def assembly(self) -> str:
-        return self._machine.emit_assembly(self.module)
+        return self._machine.emit_assembly(self._module)
+
+    def link(self, other: Module) -> None:
+        """Take in another module, which is no more afterwards."""
+        self._module.link_in(other._module)
+
+    def rename(self, names: Callable[[str], str]) -> list[str]:
+        """Give functions from outside other names; return all that are called, by their old names."""
+        called = set(re.findall(r'call [^@\n]*@"?([\w.]+)', str(self._module)))
+        found = []
+        for value in self._module.functions:
+            if value.is_declaration and value.name in called and not value.name.startswith("llvm."):
+                old, new = value.name, names(value.name)
+                value.name = new
+                if value.name != new:
+                    raise ValueError(f"there are two functions {new}")
+                found.append(old)
+        return found
+
+    def object(self) -> Object:
+        """The object code."""
+        values = [*self._module.functions, *self._module.global_variables]
+        outside = [v.name for v in values if v.is_declaration and not v.name.startswith("llvm.")]
+        return Object(self._machine.emit_object(self._module), outside, any(v.name == NAME for v in values))
+
+
+class Code:
+    """Code in memory, for as long as this object lives."""
+
+    def __init__(self, object: Object, addresses: Mapping[str, int]):
+        """`addresses` says where the symbols lie that are the program's own."""
+        # An engine looks for symbols by the names of a module, so there is one that has nothing but these.
+        shell = llvm.parse_assembly("".join([f'@"{name}" = external global i8\n' for name in object.symbols]))
+        machine = target_machine()
+        shell.triple = machine.triple
+        shell.data_layout = str(machine.target_data)
+        self._engine = llvm.create_mcjit_compiler(shell, machine)
+        for value in shell.global_variables:
+            place = addresses.get(value.name)
+            if place is None:
+                place = symbols.address(value.name)
+            if place is None:
+                raise LookupError(f"native code refers to {value.name}, which is not to be found")
+            self._engine.add_global_mapping(value, place)
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(object.code))
+        self._engine.finalize_object()
+        if object.has_arena:
+            arena = ctypes.c_void_p.from_address(self._engine.get_global_value_address(NAME))
+            weakref.finalize(self, _free_arena, arena).atexit = False  # the system does it then
+
+    def address(self, name: str) -> int:
+        return self._engine.get_function_address(name)

@@ -16,9 +16,7 @@ import sysconfig
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
-from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
 from wengert.backend.llvm.buffer import I8, I32, I64, POINTER, VOID, is_native
 from wengert.backend.llvm.faults import RECORD
@@ -50,17 +48,6 @@ class _Method(ctypes.Structure):
     ]
 
 
-def _numpy_api(index: int) -> int:
-    """The address of a function in NumPy's C API, by its place in the table, which never changes."""
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = get(_multiarray_umath._ARRAY_API, None)
-    return ctypes.cast(table, ctypes.POINTER(ctypes.c_void_p))[index] or 0
-
-
-_PYARRAY_SCALAR, _PYARRAY_NEW = 60, 93
-
-
 class Entry:
     """Writes the entry of a kernel, `enter(self, args, count)`, into its module.
 
@@ -73,7 +60,6 @@ class Entry:
     ):
         self.module, self.kernel = module, kernel
         self.inputs, self.outputs, self.releases_gil = inputs, outputs, releases_gil
-        self.addresses: dict[str, int] = {}
 
     def write(self) -> bool:
         """Whether there is an entry: not for scalars of unusual dtypes."""
@@ -106,7 +92,7 @@ class Entry:
         self.b.position_at_end(good)
         self._results(made)
         self.b.position_at_end(self.slow)
-        call = self._python("PyObject_Vectorcall", POINTER, [POINTER, POINTER, I64, POINTER])
+        call = self._function("PyObject_Vectorcall", POINTER, [POINTER, POINTER, I64, POINTER])
         self.b.ret(self.b.call(call, [self._object("wg_plain"), *function.args[1:], POINTER(None)]))
         return True
 
@@ -124,31 +110,22 @@ class Entry:
     def _field(self, pointer: ir.Value, offset: int, type: ir.Type) -> ir.Value:
         return self.b.load(self._at(pointer, offset), typ=type)
 
-    def _object(self, name: str, thing: Any = None) -> ir.Value:
-        """A Python object, by a symbol at its address."""
+    def _object(self, name: str) -> ir.Value:
+        """A Python object, by a symbol at its address (`symbols.py`)."""
         found = self.module.globals.get(name)
         if found is None:
             found = ir.GlobalVariable(self.module, I8, name)
             found.type = POINTER
-            if thing is not None:
-                self.addresses[name] = id(thing)
         return found
 
     def _dtype(self, type: Type) -> ir.Value:
         """NumPy's own object for a dtype."""
-        char = type.dtype.char
-        return self._object(f"wg_dtype_{char}", np.dtype(char))
+        return self._object(f"wg_dtype_{type.dtype.char}")
 
-    def _function(self, name: str, result: ir.Type, arguments: list[ir.Type], address: int) -> ir.Function:
+    def _function(self, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Function:
+        """A function from outside: of Python's C API, of NumPy's, or of the C library."""
         found = self.module.globals.get(name)
-        if found is None:
-            self.addresses[name] = address
-            found = ir.Function(self.module, ir.FunctionType(result, arguments), name)
-        return found
-
-    def _python(self, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Function:
-        address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
-        return self._function(name, result, arguments, address)
+        return ir.Function(self.module, ir.FunctionType(result, arguments), name) if found is None else found
 
     def _expect(self, condition: ir.Value) -> None:
         """Go the plain way unless the condition holds."""
@@ -156,15 +133,15 @@ class Entry:
         self.b.cbranch(condition, following, self.slow).set_weights([1000, 1])
         self.b.position_at_end(following)
 
-    def _is(self, pointer: ir.Value, name: str, thing: Any) -> ir.Value:
-        return self.b.icmp_unsigned("==", pointer, self._object(name, thing))
+    def _is(self, pointer: ir.Value, name: str) -> ir.Value:
+        return self.b.icmp_unsigned("==", pointer, self._object(name))
 
     # ----------------------------------------------------------------------------------------------------- arguments
 
     def _array(self, argument: ir.Value, type: Type) -> list[ir.Value]:
         """Data, and lengths where they are not known."""
         b = self.b
-        self._expect(self._is(self._field(argument, _TYPE, POINTER), "wg_type_ndarray", np.ndarray))
+        self._expect(self._is(self._field(argument, _TYPE, POINTER), "wg_type_ndarray"))
         self._expect(b.icmp_unsigned("==", self._field(argument, _DESCR, POINTER), self._dtype(type)))
         flags = b.and_(self._field(argument, _FLAGS, I32), I32(_GOOD))
         right = b.icmp_signed("==", flags, I32(_GOOD))
@@ -184,14 +161,13 @@ class Entry:
     def _scalar(self, argument: ir.Value, type: Type) -> ir.Value:
         """Where a scalar's value lies."""
         kind, b = type.dtype.kind, self.b
-        numpy_type = type.dtype.type
         own = self._field(argument, _TYPE, POINTER)
-        right = self._is(own, f"wg_type_{numpy_type.__name__}", numpy_type)
+        right = self._is(own, f"wg_type_{type.dtype.type.__name__}")
         place = self._at(argument, _VALUE)
         if type.dtype.char == "d":
-            right = b.or_(right, self._is(own, "wg_type_python_float", float))
+            right = b.or_(right, self._is(own, "wg_type_python_float"))
         elif type.dtype.char == "D":
-            right = b.or_(right, self._is(own, "wg_type_python_complex", complex))
+            right = b.or_(right, self._is(own, "wg_type_python_complex"))
         elif kind == "b" or (kind == "i" and type.dtype.itemsize == 8):
             return self._python_integer(argument, own, right, kind)
         self._expect(right)
@@ -211,13 +187,13 @@ class Entry:
         b.branch(after)
         b.position_at_end(pythons)
         if kind == "b":
-            yes = self._is(argument, "wg_true", True)
-            self._expect(b.or_(yes, self._is(argument, "wg_false", False)))
+            yes = self._is(argument, "wg_true")
+            self._expect(b.or_(yes, self._is(argument, "wg_false")))
             b.store(b.zext(yes, I8), value)
         else:
-            self._expect(self._is(own, "wg_type_python_int", int))
+            self._expect(self._is(own, "wg_type_python_int"))
             overflow = self._stack(I32, 1)
-            read = self._python("PyLong_AsLongLongAndOverflow", I64, [POINTER, POINTER])
+            read = self._function("PyLong_AsLongLongAndOverflow", I64, [POINTER, POINTER])
             b.store(b.call(read, [argument, overflow]), value)
             self._expect(b.icmp_signed("==", b.load(overflow, typ=I32), I32(0)))
         b.branch(after)
@@ -244,11 +220,10 @@ class Entry:
     def _new_array(self, type: Type, lengths: ir.Value, on_failure: Callable[[], None]) -> ir.Value:
         b = self.b
         new = self._function(
-            "wg_PyArray_New", POINTER, [POINTER, I32, POINTER, I32, POINTER, POINTER, I32, I32, POINTER],
-            _numpy_api(_PYARRAY_NEW),
-        )  # fmt: skip
+            "wg_PyArray_New", POINTER, [POINTER, I32, POINTER, I32, POINTER, POINTER, I32, I32, POINTER]
+        )
         null = POINTER(None)
-        array = b.call(new, [self._object("wg_type_ndarray", np.ndarray), I32(type.ndim), lengths,
+        array = b.call(new, [self._object("wg_type_ndarray"), I32(type.ndim), lengths,
                              I32(type.dtype.num), null, null, I32(0), I32(0), null])  # fmt: skip
         with b.if_then(b.icmp_unsigned("==", array, null), likely=False):
             on_failure()
@@ -259,40 +234,36 @@ class Entry:
         b = self.b
         if not self.releases_gil:
             return b.call(self.kernel, values)
-        state = b.call(self._python("PyEval_SaveThread", POINTER, []), [])
+        state = b.call(self._function("PyEval_SaveThread", POINTER, []), [])
         status = b.call(self.kernel, values)
-        b.call(self._python("PyEval_RestoreThread", VOID, [POINTER]), [state])
+        b.call(self._function("PyEval_RestoreThread", VOID, [POINTER]), [state])
         return status
 
     def _drop(self, made: list) -> None:
         for type, array, place in made:
             if array is not None:
-                self.b.call(self._python("Py_DecRef", VOID, [POINTER]), [array])
+                self.b.call(self._function("Py_DecRef", VOID, [POINTER]), [array])
             elif not type.is_static:
-                free = self.module.globals.get("free") or ir.Function(
-                    self.module, ir.FunctionType(VOID, [POINTER]), "free"
-                )
+                free = self._function("free", VOID, [POINTER])
                 self.b.call(free, [self.b.load(place, typ=POINTER)])
 
     def _failed(self, status: ir.Value, made: list) -> None:
         b = self.b
         b.store(b.zext(status, I64), self.record)
         self._drop(made)
-        address = b.call(self._python("PyLong_FromVoidPtr", POINTER, [POINTER]), [self.record])
-        call = self._python("PyObject_CallOneArg", POINTER, [POINTER, POINTER])
+        address = b.call(self._function("PyLong_FromVoidPtr", POINTER, [POINTER]), [self.record])
+        call = self._function("PyObject_CallOneArg", POINTER, [POINTER, POINTER])
         found = b.call(call, [self._object("wg_fail"), address])
-        b.call(self._python("Py_DecRef", VOID, [POINTER]), [address])
+        b.call(self._function("Py_DecRef", VOID, [POINTER]), [address])
         b.ret(found)
 
     def _results(self, made: list) -> None:
         b = self.b
-        results = b.call(self._python("PyList_New", POINTER, [I64]), [I64(len(made))])
-        put = self._python("PyList_SetItem", I32, [POINTER, I64, POINTER])
+        results = b.call(self._function("PyList_New", POINTER, [I64]), [I64(len(made))])
+        put = self._function("PyList_SetItem", I32, [POINTER, I64, POINTER])
         for k, (type, array, place) in enumerate(made):
             if array is None and not type.ndim:
-                new = self._function(
-                    "wg_PyArray_Scalar", POINTER, [POINTER, POINTER, POINTER], _numpy_api(_PYARRAY_SCALAR)
-                )
+                new = self._function("wg_PyArray_Scalar", POINTER, [POINTER, POINTER, POINTER])
                 array = b.call(new, [place, self._dtype(type), POINTER(None)])
             elif array is None:
                 array = self._received(type, place, lambda k=k: self._drop([*made[k:]]))  # type: ignore[misc]
@@ -312,12 +283,9 @@ class Entry:
             nbytes = b.mul(nbytes, length)
         array = self._new_array(type, lengths, on_failure)
         memory = b.load(words, typ=POINTER)
-        copy = self.module.globals.get("memcpy") or ir.Function(
-            self.module, ir.FunctionType(POINTER, [POINTER, POINTER, I64]), "memcpy"
-        )
+        copy = self._function("memcpy", POINTER, [POINTER, POINTER, I64])
         b.call(copy, [self._field(array, _DATA, POINTER), memory, nbytes])
-        free = self.module.globals.get("free") or ir.Function(self.module, ir.FunctionType(VOID, [POINTER]), "free")
-        b.call(free, [memory])
+        b.call(self._function("free", VOID, [POINTER]), [memory])
         b.store(POINTER(None), words)
         return array
 

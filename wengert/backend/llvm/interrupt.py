@@ -6,8 +6,6 @@ the GIL, lets waiting handlers run, and, if one raised, moves the exception into
 
 from __future__ import annotations
 
-import ctypes
-
 from llvmlite import ir
 
 from wengert.backend.llvm.buffer import I32, I64, POINTER, VOID
@@ -17,8 +15,7 @@ from wengert.backend.llvm.faults import HOLES
 
 def python_function(cx: Context, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Function:
     """A function of Python's C API."""
-    address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
-    return cx.declare(name, result, arguments, address)
+    return cx.declare(name, result, arguments)
 
 
 def poll_function(cx: Context) -> ir.Function:

@@ -15,20 +15,21 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.llvm import faults
 from wengert.backend.llvm.arena import kept_arena
 from wengert.backend.llvm.array import Array, in_memory
 from wengert.backend.llvm.buffer import I32, I64, POINTER, Buffer, element_pointer, load_element, store_element
+from wengert.backend.llvm.callback import Callback
 from wengert.backend.llvm.composed import natively
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import ON_STACK, Emitter, Frame
 from wengert.backend.llvm.entry import Entry
 from wengert.backend.llvm.hints import finished
+from wengert.backend.llvm.interface import Interface, dynamic_axes
 from wengert.backend.llvm.outline import Outline, is_large
 from wengert.backend.llvm.plan import lay_out, plan_program
 from wengert.backend.llvm.run import run_block
 from wengert.backend.llvm.traits import byte_bound
-from wengert.ir.node import Const, Dyn, Program, Type
+from wengert.ir.node import Const, Program, Type
 
 STACK_IN_ALL = 1 << 14
 """At most so many bytes of the stack are used for small arrays."""
@@ -36,24 +37,46 @@ STACK_IN_ALL = 1 << 14
 
 @dataclass
 class Kernel:
-    """The text of a module and what belongs to it."""
+    """The text of a module and what belongs to it.
+
+    `constants` are large arrays by the symbols that the text has for them, `callbacks` ways back to Python, by number.
+    """
 
     text: str
-    addresses: dict[str, int]
-    kept: list[Any]
-    faults: list[faults.Fault]
+    constants: dict[str, np.ndarray]
+    callbacks: list[Callback]
+    interface: Interface
+
+
+@dataclass
+class Written:
+    """The function of a program in a module: what the ways to call it are written around."""
+
+    module: ir.Module
+    function: ir.Function
+    cx: Context
     report: list[tuple[str, str]]
     inputs: list[Type]
     outputs: list[Type]
-    has_entry: bool
-
-
-def dynamic_axes(type: Type) -> list[int]:
-    return [k for k, n in enumerate(type.shape) if isinstance(n, Dyn)]
 
 
 def write_kernel(program: Program) -> Kernel:
-    """The LLVM module of a program."""
+    """The LLVM module of a program, with the ways by which Python calls it."""
+    written = write_function(program)
+    module, function, cx, inputs, outputs = (
+        written.module, written.function, written.cx, written.inputs, written.outputs,
+    )  # fmt: skip
+    runs_long = any(name in ("loop", "while") for name, _ in written.report) or any(
+        (byte_bound(t) or 1 << 62) > 1 << 15 for t in (*inputs, *outputs)
+    )
+    _write_call(module, function, inputs, outputs)
+    entry = Entry(module, function, inputs, outputs, runs_long)
+    interface = Interface(inputs, outputs, cx.faults, written.report, entry.write())
+    return Kernel(finished(str(module)), cx.constants, cx.callbacks, interface)
+
+
+def write_function(program: Program, standalone: bool = False) -> Written:
+    """The function of a program, in a module of its own. If it is to stand alone, it knows nothing of Python."""
     plan, slots = plan_program(program.block, natively)
     on_stack = 0
     for slot in slots:
@@ -83,7 +106,7 @@ def write_kernel(program: Program) -> Kernel:
     for argument in function.args:
         if argument.type == POINTER:
             argument.add_attribute("noalias")
-    cx = Context(module, function, function.args[0])
+    cx = Context(module, function, function.args[0], standalone=standalone)
     arguments = iter(function.args[1:])
     values: dict[Any, Any] = {}
     for p in plan.block.params:
@@ -105,14 +128,7 @@ def write_kernel(program: Program) -> Kernel:
     for k, result in enumerate(plan.block.results):
         _put_out(em, frame, k, result)
     cx.finish()
-    runs_long = any(name in ("loop", "while") for name, _ in em.report) or any(
-        (byte_bound(t) or 1 << 62) > 1 << 15 for t in (*inputs, *outputs)
-    )
-    _write_call(module, function, inputs, outputs)
-    entry = Entry(module, function, inputs, outputs, runs_long)
-    has_entry = entry.write()
-    addresses = cx.addresses | entry.addresses
-    return Kernel(finished(str(module)), addresses, cx.kept, cx.faults, em.report, inputs, outputs, has_entry)
+    return Written(module, function, cx, em.report, inputs, outputs)
 
 
 def _put_out(em: Emitter, frame: Frame, k: int, result: Any) -> None:

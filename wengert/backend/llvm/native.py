@@ -8,14 +8,16 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.backend.llvm import faults
-from wengert.backend.llvm.engine import Code
+from wengert.backend.llvm.callback import Callback
+from wengert.backend.llvm.engine import Code, Module, Object
 from wengert.backend.llvm.entry import python_function
-from wengert.backend.llvm.kernel import Kernel, dynamic_axes, write_kernel
+from wengert.backend.llvm.interface import Interface, dynamic_axes
+from wengert.backend.llvm.kernel import write_kernel
 from wengert.ir.node import Program, Type
 
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
@@ -25,7 +27,22 @@ _free.argtypes, _free.restype = [ctypes.c_void_p], None
 
 def compile_program(program: Program) -> Native:
     """The program as native code."""
-    return Native(program.name, write_kernel(program))
+    return Native(program.name, compiled(program))
+
+
+class Compiled(NamedTuple):
+    """All that a program is in the end: object code, how to call it, large constants, and ways back to Python."""
+
+    object: Object
+    interface: Interface
+    constants: dict[str, np.ndarray]
+    callbacks: list[Callback]
+
+
+def compiled(program: Program) -> Compiled:
+    """A program compiled, but not yet loaded."""
+    kernel = write_kernel(program)
+    return Compiled(Module(kernel.text).object(), kernel.interface, kernel.constants, kernel.callbacks)
 
 
 class Native:
@@ -35,20 +52,11 @@ class Native:
     may keep it; it holds all it needs.
     """
 
-    def __init__(self, name: str, kernel: Kernel):
+    def __init__(self, name: str, compiled: Compiled):
         self.name = name
-        self.report = kernel.report
-        self._plain = _Plain(name, kernel)
+        self.report = compiled.interface.report
+        self._plain = _Plain(name, compiled)
         self.enter = self._plain.entry()
-
-    @property
-    def llvm(self) -> str:
-        """The LLVM IR, optimised."""
-        return self._plain.code.llvm
-
-    @property
-    def assembly(self) -> str:
-        return self._plain.code.assembly
 
     def __repr__(self) -> str:
         return f"<native {self.name}>"
@@ -68,36 +76,39 @@ class Native:
 class _Plain:
     """The code of a program and the plain way to call it."""
 
-    def __init__(self, name: str, kernel: Kernel):
+    def __init__(self, name: str, compiled: Compiled):
         self.name = name
-        self.kernel = kernel
-        addresses = dict(kernel.addresses)
-        if kernel.has_entry:
+        self.interface = compiled.interface
+        self.kept = compiled.constants, compiled.callbacks
+        addresses: dict[str, Any] = {name: data.ctypes.data for name, data in compiled.constants.items()}
+        for number, callback in enumerate(compiled.callbacks):
+            addresses |= callback.addresses(number)
+        if self.interface.has_entry:
             # Functions, not methods: the entry must not be what keeps this object alive.
             self._fallbacks = _fallbacks(weakref.ref(self))
             addresses["wg_plain"], addresses["wg_fail"] = map(id, self._fallbacks)
-        self.code = Code(kernel.text, addresses)
+        self.code = Code(compiled.object, addresses)
         self._call = _CALL(self.code.address("call"))
         self.method: Any = None
         self.otherwise: Callable[..., list[Any]] | None = None
 
     def entry(self) -> Any:
-        if not self.kernel.has_entry:
+        if not self.interface.has_entry:
             return self.call
         return python_function(self.code.address("enter"), self.name, self)
 
     def fail(self, address: int) -> None:
         """Raise what the fault record at an address says, whose first word is the status."""
         words = list((ctypes.c_int64 * (1 + faults.RECORD)).from_address(address))
-        raise faults.exception_for(words[0], self.kernel.faults, words[1:])
+        raise faults.exception_for(words[0], self.interface.faults, words[1:])
 
     def call(self, *args: Any) -> list[Any]:
-        kernel = self.kernel
-        if len(args) != len(kernel.inputs):
-            raise TypeError(f"{self.name} takes {len(kernel.inputs)} arguments, not {len(args)}")
+        interface = self.interface
+        if len(args) != len(interface.inputs):
+            raise TypeError(f"{self.name} takes {len(interface.inputs)} arguments, not {len(args)}")
         table: list[int] = []
         alive: list[Any] = []
-        for k, (arg, type) in enumerate(zip(args, kernel.inputs, strict=True)):
+        for k, (arg, type) in enumerate(zip(args, interface.inputs, strict=True)):
             array = _as_argument(arg, type, k)
             alive.append(array)
             table.append(array.__array_interface__["data"][0])
@@ -106,7 +117,7 @@ class _Plain:
                 alive.append(length)
                 table.append(ctypes.addressof(length))
         outputs: list[Any] = []
-        for type in kernel.outputs:
+        for type in interface.outputs:
             if type.is_static:
                 out: Any = np.empty(type.shape, type.dtype)
                 table.append(out.__array_interface__["data"][0])
@@ -119,10 +130,10 @@ class _Plain:
         status = self._call(ctypes.addressof(record), ctypes.addressof(pointers))
         results = [
             out if isinstance(out, np.ndarray) else _received(out, type)
-            for out, type in zip(outputs, kernel.outputs, strict=True)
+            for out, type in zip(outputs, interface.outputs, strict=True)
         ]
         if status != faults.OK:
-            raise faults.exception_for(status, kernel.faults, list(record))
+            raise faults.exception_for(status, interface.faults, list(record))
         return [out[()] if not out.ndim else out for out in results]
 
 

@@ -12,6 +12,7 @@ from wengert.backend.llvm import callback, control, library, traits
 from wengert.backend.llvm.array import Array, in_memory
 from wengert.backend.llvm.buffer import I64, Buffer, is_native, known
 from wengert.backend.llvm.composed import compose, natively, reshape_made
+from wengert.backend.llvm.context import CannotStandAlone
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.exponential import logsumexp, softmax
 from wengert.backend.llvm.plan import Kind
@@ -102,6 +103,8 @@ def _foreign(em: Emitter, frame: Frame, node: Node) -> str:
         how = _by_library(em, frame, node, inputs)
     if how is not NotImplemented:
         return how
+    if cx.standalone:
+        raise CannotStandAlone(node.op.name, node.source)
     sizes = [em.integer(frame, s) for s in node.sizes]
     found = callback.emit(cx, node, inputs, sizes)
     for v, buffer in zip(node.outs, found, strict=True):

@@ -1,0 +1,152 @@
+"""A folder of files that may be lost at any time: compiled and rewritten code, kept for the next process.
+
+A file has the name of its key, and begins with a digest of key and contents. One that is damaged, cut short, in
+another's place, or owned by somebody else is as good as none. Files are written aside and moved into place, so that
+whoever reads sees all of it or nothing, and processes that write at once do each other no harm. If the folder cannot
+be written to, nothing is kept.
+
+`WENGERT_CACHE_DIR` is the folder (by default a folder of the user's own, where the system keeps such things);
+`WENGERT_CACHE=0` turns it off. When there is more in it than `MOST` bytes, what was not used for longest goes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+MOST = 1 << 30
+"""So many bytes at most, when somebody looks."""
+
+LARGEST = 1 << 26
+"""Files larger than this are not kept."""
+
+_BETWEEN_LOOKS = 64
+_MAGIC = b"wengert code 1\n"
+_SUFFIX = ".wgc"
+_written = 0
+
+
+def folder() -> Path | None:
+    """Where files are kept; `None` if they are not to be."""
+    if os.environ.get("WENGERT_CACHE", "").strip().lower() in ("0", "no", "off", "false"):
+        return None
+    chosen = os.environ.get("WENGERT_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    try:
+        home = Path.home()
+    except RuntimeError:  # nobody's process
+        return None
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches" / "wengert"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "wengert" / "cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "wengert"
+
+
+def read(key: bytes) -> bytes | None:
+    """What was kept under a key, if it is whole."""
+    place = folder()
+    if place is None:
+        return None
+    path = place / (key.hex() + _SUFFIX)
+    try:
+        with path.open("rb") as file:
+            if not _is_ours(os.fstat(file.fileno())):
+                return None
+            text = file.read()
+    except OSError:
+        return None
+    head = len(_MAGIC) + 32
+    if text[:head] != _MAGIC + _checksum(key, text[head:]):
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(path)  # when it was last used
+    return text[head:]
+
+
+def write(key: bytes, contents: bytes) -> None:
+    """Keep something, in place of what there may be."""
+    global _written
+    place = folder()
+    if place is None or len(contents) > LARGEST:
+        return
+    name = None
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=place, suffix=".part", delete=False) as file:
+            name = file.name
+            file.write(_MAGIC + _checksum(key, contents) + contents)
+        os.replace(name, place / (key.hex() + _SUFFIX))
+    except OSError:
+        if name is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+        return
+    if _written % _BETWEEN_LOOKS == 0:
+        _tidy(place)
+    _written += 1
+
+
+def _checksum(key: bytes, contents: bytes) -> bytes:
+    return hashlib.blake2b(contents, key=key[:32], digest_size=32).digest()
+
+
+def _is_ours(status: os.stat_result) -> bool:
+    """Code is run only if this user, or the administrator, wrote it."""
+    return not hasattr(os, "geteuid") or status.st_uid in (0, os.geteuid())
+
+
+def usage() -> tuple[int, int]:
+    """How many files there are, and how many bytes."""
+    place = folder()
+    found = [] if place is None else _files(place)
+    return len(found), sum([size for _, size, _ in found])
+
+
+def _files(place: Path) -> list[tuple[float, int, str]]:
+    """When each file was last used, its size and its path."""
+    found = []
+    with contextlib.suppress(OSError), os.scandir(place) as entries:
+        for entry in entries:
+            if entry.name.endswith((_SUFFIX, ".part")):
+                with contextlib.suppress(OSError):
+                    status = entry.stat()
+                    found.append((status.st_mtime, status.st_size, entry.path))
+    return found
+
+
+def _tidy(place: Path) -> None:
+    """Remove what was not used for longest, down to three quarters of `MOST`."""
+    found = _files(place)
+    total = sum([size for _, size, _ in found])
+    if total <= MOST:
+        return
+    for _, size, path in sorted(found):
+        if total <= MOST * 3 // 4:
+            break
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+            total -= size
+
+
+@functools.cache
+def state_of_package() -> tuple[tuple[str, int, int], ...]:
+    """Name, size and time of each file of this package: whoever changes one changes what code becomes."""
+    found = []
+    start = str(Path(__file__).parent)
+    waiting = [start]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    status = entry.stat()
+                    found.append((entry.path[len(start) :], status.st_size, status.st_mtime_ns))
+                elif entry.is_dir() and entry.name != "__pycache__":
+                    waiting.append(entry.path)
+    return tuple(sorted(found))
