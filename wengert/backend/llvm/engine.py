@@ -39,7 +39,7 @@ def _initialised() -> llvm.Target:
 
 @functools.cache
 def _host() -> tuple[str, str]:
-    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten() + ",+prefer-no-gather,+prefer-no-scatter"
 
 
 def target_machine() -> llvm.TargetMachine:
