@@ -69,6 +69,7 @@ class Emitter:
         self.report: list[tuple[str, str]] = []
         self.loop_depth = 0
         self.outline: Any = None  # of a large kernel, see `outline.py`
+        self.is_part = False  # of one
         self.folds: dict[Var, list[Node]] = {}  # reductions of what is made to a number, see `run.py`
         self._heap: dict[int, GrowingMemory] = {}
         self._stack: dict[int, ir.Value] = {}

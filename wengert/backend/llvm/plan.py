@@ -171,7 +171,7 @@ def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool])
         kinds[p] = Kind.SCALAR if p.type.ndim == 0 else Kind.MADE if p in plan.owned else Kind.GIVEN
         reads[p] = {p: WHOLE} if p.type.ndim else {}
     for node in block.nodes:
-        passed_on = _merged_reads(plan, node)
+        passed_on = merged_reads(plan, node)
         for v in node.outs:
             if v.type.ndim == 0:
                 kinds[v], reads[v] = Kind.SCALAR, {}
@@ -281,7 +281,7 @@ def place_key(node: Node, pattern: tuple, arrays: tuple[Operand, ...]) -> tuple:
     return ("place", repr(pattern), repr(names))
 
 
-def _merged_reads(plan: BlockPlan, node: Node) -> Reads:
+def merged_reads(plan: BlockPlan, node: Node) -> Reads:
     """What is read when the result of a node is computed while it is read."""
     merged: Reads = {}
     out = node.outs[0].type if node.outs else None
@@ -456,7 +456,7 @@ class _Dying:
         plan = self.plan
         if not (traits.is_elementwise(node) and native(node)) or not v.type.is_static:
             return None
-        for version, path in _merged_reads(plan, node).items():
+        for version, path in merged_reads(plan, node).items():
             if (
                 path == WHOLE
                 and _is_owned(plan, version)

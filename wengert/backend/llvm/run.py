@@ -14,6 +14,7 @@ from wengert.backend.llvm.buffer import I64, Buffer, Scalar, is_native, known
 from wengert.backend.llvm.composed import compose, natively, reshape_made
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.exponential import logsumexp, softmax
+from wengert.backend.llvm.fused import run_fused
 from wengert.backend.llvm.plan import Kind
 from wengert.backend.llvm.reduction import (
     Fold,
@@ -32,17 +33,32 @@ from wengert.ops.choice import choice
 def run_block(em: Emitter, frame: Frame) -> None:
     """Write the code of all nodes of a block."""
     around, em.folds = em.folds, _folds(em, frame)
-    for i, node in enumerate(frame.plan.block.nodes):
-        if any(v in frame.values for v in node.outs):
-            em.report.append((node.op.name, "native"))  # done while its operand was made
-            continue
-        before, em.cx.source = em.cx.source, node.source or em.cx.source
-        how = em.outline.run(em, frame, node, i, _run) if em.outline is not None else None
-        if how is None:
-            how = _run(em, frame, node, i)
-        em.report.append((node.op.name, how))
-        em.cx.source = before
+    run_nodes(em, frame, range(len(frame.plan.block.nodes)))
     em.folds = around
+
+
+def run_nodes(em: Emitter, frame: Frame, numbers: range) -> None:
+    """Write the code of some nodes of a block, which follow each other."""
+    nodes, done = frame.plan.block.nodes, numbers.start
+    for i in numbers:
+        if i < done:
+            continue  # together with one before
+        if any(v in frame.values for v in nodes[i].outs):
+            em.report.append((nodes[i].op.name, "native"))  # while its operand was made
+            continue
+        before, em.cx.source = em.cx.source, nodes[i].source or em.cx.source
+        how = None
+        if em.outline is not None:
+            how = em.outline.run(em, frame, i, run_nodes)
+        if how is None:
+            how = run_fused(em, frame, i, numbers.stop, lambda k: _run(em, frame, nodes[k], k))
+        if how is None and em.outline is not None:
+            how = em.outline.run_one(em, frame, i, numbers, run_nodes)
+        if how is None:
+            how = [_run(em, frame, nodes[i], i)]
+        done = i + len(how)
+        em.report += zip([node.op.name for node in nodes[i:done]], how, strict=True)
+        em.cx.source = before
 
 
 def _folds(em: Emitter, frame: Frame) -> dict[Var, list[Node]]:
