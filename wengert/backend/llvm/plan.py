@@ -84,6 +84,7 @@ class BlockPlan:
     block: Block
     owned: dict[Var, Slot]
     contiguous: frozenset[Var]  # parameters that are known to lie in memory in C order, whoever owns them
+    results_are_made: bool  # where they stand, rather than at the end
     kinds: dict[Var, Kind] = field(default_factory=dict)
     reads: dict[Var, Reads] = field(default_factory=dict)
     storage: dict[Var, Var] = field(default_factory=dict)
@@ -114,7 +115,7 @@ class BlockPlan:
 
 def plan_program(block: Block, native: Callable[[Node], bool]) -> tuple[BlockPlan, list[Slot]]:
     """The plan of a program and all its slots. `native(node)` tells whether an elementwise op has native code."""
-    plan = _plan_block(block, {}, frozenset(block.params), native)
+    plan = _plan_block(block, {}, frozenset(block.params), native, results_are_made=True)
     counter = itertools.count()
     _number(plan, counter)
     slots: dict[int, Slot] = {}
@@ -135,12 +136,16 @@ def plan_program(block: Block, native: Callable[[Node], bool]) -> tuple[BlockPla
 
 
 def _plan_block(
-    block: Block, owned: dict[Var, Slot], contiguous: frozenset[Var], native: Callable[[Node], bool]
+    block: Block,
+    owned: dict[Var, Slot],
+    contiguous: frozenset[Var],
+    native: Callable[[Node], bool],
+    results_are_made: bool = False,
 ) -> BlockPlan:
     block = lowered(inline_calls(block))
     forced: set[Var] = set()
     while True:
-        plan = BlockPlan(block, owned, contiguous)
+        plan = BlockPlan(block, owned, contiguous, results_are_made)
         _classify(plan, forced, native)
         _last_reads(plan)
         more = _place_writers(plan)
@@ -162,6 +167,7 @@ def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool])
     uses = Counter(a for node in block.nodes for a in _operands(node) if isinstance(a, Var))
     uses.update(r for r in block.results if isinstance(r, Var))
     readers: dict[Var, list[tuple[Node, int]]] = {}
+    results = {r for r in block.results if isinstance(r, Var)} if plan.results_are_made else set()
     depth: dict[Var, int] = {}
     for node in block.nodes:
         for k, a in enumerate(_operands(node)):
@@ -180,7 +186,11 @@ def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool])
             if kind is Kind.LAZY and not _is_free(plan, node):
                 known_readers = readers.get(v, [])
                 often = uses[v] > 1 and (uses[v] > len(known_readers) or not _is_cheap(plan, node))
-                if often or not all(_may_compute(reader, native) for reader in known_readers):
+                if (
+                    often
+                    or (v in results and v.type.is_static)
+                    or not all(_may_compute(reader, native) for reader in known_readers)
+                ):
                     kind = Kind.MADE
             depth[v] = 1 + max((depth.get(a, 0) for a in node.args if isinstance(a, Var)), default=0)
             if v in forced or (kind is Kind.LAZY and depth[v] > DEEPEST):
