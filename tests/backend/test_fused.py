@@ -168,7 +168,7 @@ def test_runs_that_occur_again_share_a_function(monkeypatch):
     monkeypatch.setattr(outline, "LARGE", 0)
 
     def f(x, steps):
-        for k in range(steps):
+        for _ in range(steps):
             a, b = np.sin(x), np.cos(x)
             c = a * b + x
             d = np.exp(-c * c) * b
