@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from llvmlite import ir
 
 from wengert.backend.llvm import traits
-from wengert.backend.llvm.array import Array, in_memory, reading
+from wengert.backend.llvm.array import Array, constant_array, in_memory, reading
 from wengert.backend.llvm.buffer import (
     I8,
     I32,
@@ -436,6 +436,8 @@ class _Put(_Part):
     def _body(self, em: Emitter, frame: Frame, own: Sequence[ir.Value], run: Run) -> None:
         (node,), part = self.nodes, self._part
         value = fitting(em.cx, converted(em, frame, node.args[1], part.dtype), part.lengths)
+        if not value.ndim:
+            value = constant_array(em.cx, value.load([]), part.dtype, part.lengths)
         em.fill(value, Buffer(own[0], part.lengths, part.strides, part.dtype, writable=True))
         em.report.append((node.op.name, "native"))
 

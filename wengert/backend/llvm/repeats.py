@@ -24,8 +24,12 @@ _RARE = (3, 6, 12, 24)
 
 def repeats(plan: BlockPlan) -> dict[int, int]:
     """Where such runs begin and end, by the numbers of their nodes."""
-    kinds = [_kind(plan, i, node) for i, node in enumerate(plan.block.nodes)]
+    if len(plan.block.nodes) < SHORTEST * FEWEST:
+        return {}
+    known: dict[Any, int] = {None: 0}
+    kinds = [known.setdefault(_kind(plan, i, node), len(known)) for i, node in enumerate(plan.block.nodes)]
     count = Counter(kinds)
+    count[0] = 0
     best: dict[int, int] = {}
     for rare in _RARE:
         found = _words(kinds, count, rare)
@@ -34,11 +38,11 @@ def repeats(plan: BlockPlan) -> dict[int, int]:
     return best
 
 
-def _words(kinds: list[Any], count: Counter, rare: int) -> dict[int, int]:
+def _words(kinds: list[int], count: Counter[int], rare: int) -> dict[int, int]:
     spans: list[tuple[int, int]] = []
     start = 0
-    for i, kind in enumerate([*kinds, None]):
-        if kind is None or count[kind] < rare or i - start >= LONGEST:
+    for i, kind in enumerate([*kinds, 0]):
+        if count[kind] < rare or i - start >= LONGEST:
             if i - start >= SHORTEST:
                 spans.append((start, i))
             start = i + 1
