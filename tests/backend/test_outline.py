@@ -99,3 +99,16 @@ def test_dtypes(dtype):
     for got, wanted in zip(wg.jit(f)(x, s), f(x, s), strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-6)
         assert got.dtype == wanted.dtype
+
+
+def test_one_number_for_a_part():
+    def f(x):
+        y = np.zeros((5, 4))
+        for k in range(4):
+            y[:, k] = x[k]
+            y[k, 1:3] = x[0] * k
+            y[k + 1] += 0.5
+        return y
+
+    x = np.arange(4.0)
+    np.testing.assert_array_equal(wg.jit(f)(x), f(x))

@@ -34,7 +34,7 @@ from wengert.capture.program import Captured, captured
 from wengert.control.call import call as call_op
 from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
 from wengert.ir.build import type_of_value
-from wengert.ir.node import Block, Const, Node, Program
+from wengert.ir.node import Block, Const, Node, Program, Var
 from wengert.ir.show import show
 from wengert.ops.choice import choice
 from wengert.ops.op import Traced, call
@@ -122,10 +122,7 @@ class Jitted:
         self._versions: dict[Any, list[Captured]] = {}
         self._given_up: set[Any] = set()
         self._lock = threading.RLock()
-        self._quick: tuple[Callable, Captured] | None = None
-        """How the program was entered that ran last, if its arguments are plain arrays and numbers, by position, and
-        its results are new ones: the entry looks at their types itself, and asks `_mismatch` if they are not as
-        expected."""
+        self._quick: _Quick | None = None
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)
@@ -147,22 +144,46 @@ class Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         quick = self._quick
         if quick is not None and not kwargs and choice.is_default():
-            enter, found = quick
+            enter, found, static, places = quick
+            data: Sequence[Any] = args
+            if static:
+                if len(args) != len(static) + len(places):
+                    return self._general(args, kwargs)
+                for k, x in static:
+                    if args[k] is not x:
+                        return self._general(args, kwargs)
+                data = [args[k] for k in places]
             if found.depends_on_nothing_else:
-                results = enter(*args)
+                results = enter(*data)
             elif found.holds():
-                results = enter(*args, *[_in_order(path()) for path in found.inputs])
+                results = enter(*data, *[_in_order(path()) for path in found.inputs])
             else:
                 return self._general(args, kwargs)
             if found.gives_one_array:
                 return results[0]
-            return results[0].value if results[0].__class__ is _Finished else found.output((), results)
+            if found.gives_argument is not None and not results:
+                return data[found.gives_argument]
+            if results and results[0].__class__ is _Finished:
+                return results[0].value
+            return found.output(data, results)
         return self._general(args, kwargs)
 
-    def _mismatch(self, found: Captured, *args: Any) -> list[Any]:
-        """Arguments, and arrays from outside, that are not as a program wants them: the call starts again."""
+    def _mismatch(self, quick: _Quick, *values: Any) -> list[Any]:
+        """Arguments, and arrays from outside, that are not as a program wants them.
+
+        If all that is wrong is how the elements lie in memory, a copy does: the program writes to none of them.
+        Otherwise the call starts again.
+        """
+        enter, found, static, _ = quick
+        if all(map(_is_of_type, values, found.block.params)):
+            in_order = [_in_order(x) for x in values]
+            if any(map(operator.is_not, in_order, values)):
+                return enter(*in_order)
         self._quick = None
-        result = self._general(args[: len(args) - len(found.inputs)], {})
+        args = list(values[: len(values) - len(found.inputs)])
+        for k, x in static:
+            args.insert(k, x)
+        result = self._general(tuple(args), {})
         return [result if found.gives_one_array else _Finished(result)]
 
     def _general(self, args: tuple, kwargs: dict) -> Any:
@@ -187,11 +208,19 @@ class Jitted:
             results = call(call_op, *[settled(x) for x in inputs], body=found.block, name=found.name)
         else:
             code = native(found.block, found.name)
-            is_flat = not kwargs and len(leaves) == len(args) and all(map(operator.is_, args, leaves))
-            if is_flat and found.gives_new_arrays:
+            static = () if kwargs else tuple(self._without_static(args, kwargs)[2])
+            taken = [k for k, _ in static]
+            places = tuple([k for k in range(len(args)) if k not in taken])
+            is_flat = (
+                not kwargs
+                and len(leaves) == len(places)
+                and all(args[k] is x for k, x in zip(places, leaves, strict=True))
+            )
+            if is_flat and not found.writes:
                 results = code.plain(*inputs)
-                code.on_mismatch(functools.partial(self._mismatch, found))
-                self._quick = (code.enter, found)
+                quick = _Quick(code.enter, found, static, places)
+                code.on_mismatch(functools.partial(self._mismatch, quick))
+                self._quick = quick
             else:
                 results = code(*inputs)
         n = len(results) - len(found.writes)
@@ -322,6 +351,19 @@ def _stage(static: tuple[int, ...], static_names: tuple[str, ...], f: Callable, 
     )  # fmt: skip
 
 
+class _Quick(NamedTuple):
+    """How the program was entered that ran last, if its arguments are plain arrays and numbers, by position, and it
+    writes to none of them: the entry looks at their types itself, and asks `_mismatch` if they are not as expected.
+
+    Static arguments have to be the very objects that they were.
+    """
+
+    enter: Callable
+    found: Captured
+    static: tuple[tuple[int, Any], ...]
+    places: tuple[int, ...]  # of the others
+
+
 class _Finished(NamedTuple):
     """What a call returns, from where it started again."""
 
@@ -329,8 +371,15 @@ class _Finished(NamedTuple):
 
 
 def _in_order(x: Any) -> Any:
-    """An array from outside as native code takes it: in C order."""
+    """An array as native code takes it: in C order."""
     return x if x.__class__ is not np.ndarray or x.flags.c_contiguous else np.ascontiguousarray(x)
+
+
+def _is_of_type(x: Any, p: Var) -> bool:
+    """Whether a value is an array or a number of the type of a parameter, as native code takes it but for the order."""
+    if x.__class__ is np.ndarray:
+        return x.dtype == p.type.dtype and x.shape == p.type.shape and x.flags.aligned
+    return not isinstance(x, (np.ndarray, Traced)) and _is_data(x) and type_of_value(x) == p.type
 
 
 def _key_of(x: Any) -> Any:

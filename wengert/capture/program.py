@@ -48,8 +48,9 @@ class Captured:
         self._quick = [(guard.path, guard.value) for guard in guards if isinstance(guard, Guard)]
         self._arrays = [guard for guard in guards if isinstance(guard, ArrayGuard)]
         self.depends_on_nothing_else = not guards and not inputs
-        self.gives_new_arrays = not writes and len(places) > 0 and all(kind == "result" for kind, _ in places)
-        self.gives_one_array = self.gives_new_arrays and places == [("result", 0)] and tree.is_leaf(structure)
+        self.gives_one_array = not writes and places == [("result", 0)] and tree.is_leaf(structure)
+        one = not writes and len(places) == 1 and places[0][0] == "argument" and tree.is_leaf(structure)
+        self.gives_argument: int | None = places[0][1] if one else None
 
     def holds(self) -> bool:
         """Whether what the function found outside is still the same, and of the same type."""
@@ -153,7 +154,14 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             params.append(p)
             inputs.append(functools.partial(_same, x))
     name = getattr(f, "__name__", type(f).__name__)
-    return Captured(Block(params, top.nodes, results), name, inputs, session.guards, structure, places, writes)
+    guards = [guard for guard in session.guards if not _always_holds(guard)]
+    return Captured(Block(params, top.nodes, results), name, inputs, guards, structure, places, writes)
+
+
+def _always_holds(guard: Guard | ArrayGuard) -> bool:
+    """Whether a guard asks an argument whether it is itself."""
+    path = guard.path
+    return isinstance(guard, Guard) and isinstance(path, functools.partial) and path.func is _same
 
 
 def _same(x: Any) -> Any:

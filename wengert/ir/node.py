@@ -143,7 +143,10 @@ class Node:
     @property
     def blocks(self) -> tuple[Block, ...]:
         """The blocks among the parameters, in the order of the parameters' names."""
-        return tuple([p for _, p in sorted(self.params.items()) if p.__class__ is Block])
+        for p in self.params.values():
+            if p.__class__ is Block:
+                return tuple([p for _, p in sorted(self.params.items()) if p.__class__ is Block])
+        return ()
 
     def __repr__(self) -> str:
         return f"{', '.join(map(repr, self.outs))} = {self.op.name}({', '.join(map(repr, self.args))})"

@@ -9,6 +9,7 @@ to change.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -59,12 +60,12 @@ def replaced(operand: Operand, env: Environment) -> Operand:
 
 
 def all_replaced(operands: Sequence[Operand], env: Environment) -> tuple[Operand, ...]:
-    return tuple([replaced(a, env) for a in operands])
+    return tuple([env.get(a, a) if a.__class__ is Var else a for a in operands])
 
 
 def same(xs: Sequence[Any], ys: Sequence[Any]) -> bool:
     """Whether two sequences have the very same elements."""
-    return len(xs) == len(ys) and all(x is y for x, y in zip(xs, ys, strict=True))
+    return len(xs) == len(ys) and all(map(operator.is_, xs, ys))
 
 
 def substituted(node: Node, env: Environment) -> Node:
@@ -79,6 +80,8 @@ def substituted(node: Node, env: Environment) -> Node:
 
 def with_blocks(node: Node, function: Callable[[Block], Block]) -> Node:
     """A node with its blocks replaced."""
+    if not node.blocks:
+        return node
     changed = {key: function(p) for key, p in node.params.items() if p.__class__ is Block}
     if all(node.params[key] is block for key, block in changed.items()):
         return node
@@ -120,4 +123,7 @@ def inlined(block: Block, args: Sequence[Operand]) -> tuple[list[Node], list[Ope
 
 def has_effects(node: Node) -> bool:
     """Whether a node does more than compute its results, or a block in it does."""
-    return node.op.name in EFFECTS or any(inner.op.name in EFFECTS for b in node.blocks for inner in all_nodes(b))
+    if node.op.name in EFFECTS:
+        return True
+    blocks = node.blocks
+    return bool(blocks) and any(inner.op.name in EFFECTS for b in blocks for inner in all_nodes(b))

@@ -1,8 +1,9 @@
 """Parts are taken early: of an array of which only some rows are used, only these are computed.
 
 `f(x)[rows]` is `f(x[rows])` for every f that works along the axis (`along.py`): elementwise ops, products, sums along
-other axes. It is said of parts along one axis that have at most half of the rows, and only where nothing else uses the
-whole. Some operand is still indexed along an axis of the same length, so rows that do not exist raise as before.
+other axes. It is said of parts along one axis that have at most half of the rows (three quarters, if there is a product
+to be computed), and only where nothing else uses the whole. Some operand is still indexed along an axis of the same
+length, so rows that do not exist raise as before.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def _index(node: Node, scope: Scope) -> Rewritten:
     maker = scope.maker(x)
     if maker is None or scope.uses[x] != 1 or maker.blocks or node.sizes or not x.type.is_static:
         return None
-    found = _selected(node)
+    found = _selected(node, lambda m, n: is_much_less(m, n, maker, scope.maker))
     if found is None or not _computes(maker, scope):
         return None
     axis, part = found
@@ -47,7 +48,30 @@ def _index(node: Node, scope: Scope) -> Rewritten:
     return None if early is None else Node(early.op, early.args, early.params, node.outs, (), early.source)
 
 
-def _selected(node: Node) -> tuple[int, _Part] | None:
+def is_much_less(m: int, n: int, maker: Node, maker_of: Callable[[Any], Node | None]) -> bool:
+    """Whether it pays to take m of n rows before they are computed. `maker` is what makes them."""
+    if 2 * m <= n:
+        return True
+    return 4 * m <= 3 * n and _has_product(maker, maker_of)
+
+
+def _has_product(maker: Node, maker_of: Callable[[Any], Node | None], deep: int = 6) -> bool:
+    if maker.op.name in ("matmul", "einsum"):
+        return True
+    if not deep or maker.blocks:
+        return False
+    return any(node is not None and _has_product(node, maker_of, deep - 1) for node in map(maker_of, maker.args))
+
+
+def part_by_rows(node: Node) -> int | None:
+    """The axis along which an index takes rows by an array of their numbers, and nothing else; None if it does not."""
+    if node.op.name != "index" or node.sizes or not node.args[0].type.is_static:
+        return None
+    found = _selected(node, lambda m, n: True)
+    return found[0] if found is not None and found[1].item is ARRAY else None
+
+
+def _selected(node: Node, is_less: Callable[[int, int], bool]) -> tuple[int, _Part] | None:
     """The axis along which an index takes a part, and which part; all others must be taken whole."""
     x = node.args[0].type
     pattern = explicit(node.params["pattern"], x.ndim)
@@ -62,7 +86,7 @@ def _selected(node: Node) -> tuple[int, _Part] | None:
     if n.__class__ is not int or m.__class__ is not int or m == 0:
         return None
     few = item.__class__ is slice and n <= 8  # one row less counts
-    if not (2 * m <= n or (few and m < n)):
+    if not ((few and m < n) or is_less(m, n)):
         return None
     if item.__class__ is slice:
         return axis, _Part(item, (), m)

@@ -14,7 +14,7 @@ What has no native code goes to a library (`library.py`) or back to Python (`cal
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,6 +69,8 @@ class Emitter:
         self.report: list[tuple[str, str]] = []
         self.loop_depth = 0
         self.outline: Any = None  # of a large kernel, see `outline.py`
+        self.is_part = False  # of one
+        self.folds: dict[Var, list[Node]] = {}  # reductions of what is made to a number, see `run.py`
         self._heap: dict[int, GrowingMemory] = {}
         self._stack: dict[int, ir.Value] = {}
         self.constants: dict[int, Array] = {}  # by the id of the value
@@ -203,10 +205,10 @@ class Emitter:
 
     # ------------------------------------------------------------------------------------------------------- copying
 
-    def make(self, array: Array, slot: Slot) -> Array:
-        """Compute an array into a slot."""
+    def make(self, array: Array, slot: Slot, each: Callable[[Scalar], None] | None = None) -> Array:
+        """Compute an array into a slot. `each` writes what else is done with every element."""
         buffer = self.allocate(slot, array.lengths)
-        self.fill(array, buffer)
+        self.fill(array, buffer, each)
         slot.epoch += 1
         return in_memory(self.cx, buffer, slot)
 
@@ -223,11 +225,11 @@ class Emitter:
         self.fill(array, buffer)
         return buffer
 
-    def fill(self, array: Array, target: Buffer) -> None:
-        """Write the elements of an array into memory of the same lengths."""
+    def fill(self, array: Array, target: Buffer, each: Callable[[Scalar], None] | None = None) -> None:
+        """Write the elements of an array into memory of the same lengths. `each` is told of every one."""
         cx, builder = self.cx, self.cx.builder
         total = product(builder, array.lengths)
-        if target.strides is None and array.buffer is not None and array.buffer.strides is None:
+        if each is None and target.strides is None and array.buffer is not None and array.buffer.strides is None:
             if array.buffer.pointer is target.pointer:
                 return
             if known(total) is None or known(total) > 8:  # type: ignore[operator]
@@ -237,12 +239,17 @@ class Emitter:
                 return
         if target.strides is None and array.flat is not None:
             with cx.loop(total, lanes=target.dtype) as i:
-                store_element(cx.builder, array.flat(i), target.pointer, i, target.dtype)
+                value = array.flat(i)
+                store_element(cx.builder, value, target.pointer, i, target.dtype)
+                if each is not None:
+                    each(value)
         else:
             strides = contiguous_strides(builder, target.lengths) if target.strides is None else target.strides
             with cx.loops(array.lengths, target.dtype) as indices:
                 value = array.load(indices)
                 store_element(cx.builder, value, target.pointer, _dot(cx.builder, indices, strides), target.dtype)
+                if each is not None:
+                    each(value)
         self.work(total)
 
     def copy_bytes(self, target: ir.Value, source: ir.Value, nbytes: ir.Value) -> None:

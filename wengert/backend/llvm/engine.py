@@ -18,7 +18,7 @@ from llvmlite.binding.newpassmanagers import NewPassManager
 from wengert.backend.llvm import symbols
 from wengert.backend.llvm.arena import NAME
 
-SHORT, LONG, HUGE = 500, 1500, 8000
+SHORT, LONG, HUGE = 500, 1500, 5000
 """Lines of IR. Making vectors of straight-line code takes ten times as long as all else, so only short modules get it;
 long ones do without several copies of each loop's body; in huge ones, passes that take quadratic time are left out."""
 
@@ -38,10 +38,16 @@ def _initialised() -> llvm.Target:
     return llvm.Target.from_triple(llvm.get_process_triple())
 
 
+_HABITS = ",+prefer-no-gather,+prefer-no-scatter"
+"""Loading elements one by one is faster on many processors: since 2023 their microcode makes gathers slow on purpose
+("Downfall"), on some by ten times."""
+
+
 @functools.cache
 def host() -> tuple[str, str]:
     """The processor and what it can do."""
-    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    features = llvm.get_host_cpu_features()
+    return llvm.get_host_cpu_name(), features.flatten() + (_HABITS if features.get("avx2") else "")
 
 
 def target_machine() -> llvm.TargetMachine:

@@ -51,6 +51,10 @@ WHOLE: Path = ("whole",)
 
 Reads = dict[Var, Path]
 
+CHEAP = frozenset(("add", "subtract", "multiply", "negative"))
+LARGE = 1 << 15
+"""Arrays of so many bytes do not stay in the cache next to the processor."""
+
 DEEPEST = 40
 """Expressions that are computed while they are read have at most so many ops inside each other."""
 
@@ -80,6 +84,7 @@ class BlockPlan:
     block: Block
     owned: dict[Var, Slot]
     contiguous: frozenset[Var]  # parameters that are known to lie in memory in C order, whoever owns them
+    results_are_made: bool  # where they stand, rather than at the end
     kinds: dict[Var, Kind] = field(default_factory=dict)
     reads: dict[Var, Reads] = field(default_factory=dict)
     storage: dict[Var, Var] = field(default_factory=dict)
@@ -110,7 +115,7 @@ class BlockPlan:
 
 def plan_program(block: Block, native: Callable[[Node], bool]) -> tuple[BlockPlan, list[Slot]]:
     """The plan of a program and all its slots. `native(node)` tells whether an elementwise op has native code."""
-    plan = _plan_block(block, {}, frozenset(block.params), native)
+    plan = _plan_block(block, {}, frozenset(block.params), native, results_are_made=True)
     counter = itertools.count()
     _number(plan, counter)
     slots: dict[int, Slot] = {}
@@ -131,12 +136,16 @@ def plan_program(block: Block, native: Callable[[Node], bool]) -> tuple[BlockPla
 
 
 def _plan_block(
-    block: Block, owned: dict[Var, Slot], contiguous: frozenset[Var], native: Callable[[Node], bool]
+    block: Block,
+    owned: dict[Var, Slot],
+    contiguous: frozenset[Var],
+    native: Callable[[Node], bool],
+    results_are_made: bool = False,
 ) -> BlockPlan:
     block = lowered(inline_calls(block))
     forced: set[Var] = set()
     while True:
-        plan = BlockPlan(block, owned, contiguous)
+        plan = BlockPlan(block, owned, contiguous, results_are_made)
         _classify(plan, forced, native)
         _last_reads(plan)
         more = _place_writers(plan)
@@ -157,25 +166,31 @@ def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool])
     block, kinds, reads = plan.block, plan.kinds, plan.reads
     uses = Counter(a for node in block.nodes for a in _operands(node) if isinstance(a, Var))
     uses.update(r for r in block.results if isinstance(r, Var))
-    sole_reader: dict[Var, tuple[Node, int] | None] = {}
+    readers: dict[Var, list[tuple[Node, int]]] = {}
+    results = {r for r in block.results if isinstance(r, Var)} if plan.results_are_made else set()
     depth: dict[Var, int] = {}
     for node in block.nodes:
         for k, a in enumerate(_operands(node)):
             if isinstance(a, Var):
-                sole_reader[a] = (node, k) if uses[a] == 1 else None
+                readers.setdefault(a, []).append((node, k))
     for p in block.params:
         kinds[p] = Kind.SCALAR if p.type.ndim == 0 else Kind.MADE if p in plan.owned else Kind.GIVEN
         reads[p] = {p: WHOLE} if p.type.ndim else {}
     for node in block.nodes:
-        passed_on = _merged_reads(plan, node)
+        passed_on = merged_reads(plan, node)
         for v in node.outs:
             if v.type.ndim == 0:
                 kinds[v], reads[v] = Kind.SCALAR, {}
                 continue
             kind = _kind(plan, node, native)
             if kind is Kind.LAZY and not _is_free(plan, node):
-                reader = sole_reader.get(v)
-                if uses[v] > 1 or (reader is not None and not _may_compute(reader, native)):
+                known_readers = readers.get(v, [])
+                often = uses[v] > 1 and (uses[v] > len(known_readers) or not _is_cheap(plan, node))
+                if (
+                    often
+                    or (v in results and v.type.is_static)
+                    or not all(_may_compute(reader, native) for reader in known_readers)
+                ):
                     kind = Kind.MADE
             depth[v] = 1 + max((depth.get(a, 0) for a in node.args if isinstance(a, Var)), default=0)
             if v in forced or (kind is Kind.LAZY and depth[v] > DEEPEST):
@@ -190,6 +205,30 @@ def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool])
                 x = node.args[0]
                 if isinstance(x, Var) and x in plan.storage:
                     plan.storage[v] = plan.storage[x]
+
+
+def _is_cheap(plan: BlockPlan, node: Node) -> bool:
+    """Whether a large array is had more quickly by computing it again, from one in memory, than by reading it.
+
+    That saves the pass that would write it.
+    """
+    (out,) = node.outs
+    if node.op.name not in CHEAP or out.type.dtype.kind != "f" or not out.type.is_static or not _is_large(out):
+        return False
+    arrays = 0
+    for a in node.args:
+        if a.type.ndim and a.type.shape != out.type.shape:
+            return False
+        if isinstance(a, Const) or plan.kinds[a] is Kind.SCALAR or not plan.reads[a]:
+            continue  # a number, or one that is repeated
+        if plan.alias(a) is None or a.type.dtype != out.type.dtype:
+            return False
+        arrays += 1
+    return arrays == 1
+
+
+def _is_large(v: Var) -> bool:
+    return (_bound(v) or 0) >= LARGE
 
 
 def _may_compute(reader: tuple[Node, int], native: Callable[[Node], bool]) -> bool:
@@ -252,7 +291,7 @@ def place_key(node: Node, pattern: tuple, arrays: tuple[Operand, ...]) -> tuple:
     return ("place", repr(pattern), repr(names))
 
 
-def _merged_reads(plan: BlockPlan, node: Node) -> Reads:
+def merged_reads(plan: BlockPlan, node: Node) -> Reads:
     """What is read when the result of a node is computed while it is read."""
     merged: Reads = {}
     out = node.outs[0].type if node.outs else None
@@ -427,7 +466,7 @@ class _Dying:
         plan = self.plan
         if not (traits.is_elementwise(node) and native(node)) or not v.type.is_static:
             return None
-        for version, path in _merged_reads(plan, node).items():
+        for version, path in merged_reads(plan, node).items():
             if (
                 path == WHOLE
                 and _is_owned(plan, version)

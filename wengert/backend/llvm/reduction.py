@@ -42,6 +42,7 @@ FAST_SUM = ("reassoc", "contract", "nsz")
 
 _UFUNC = {"max": "maximum", "min": "minimum", "nanmax": "fmax", "nanmin": "fmin", "any": "logical_or",
           "all": "logical_and"}  # fmt: skip
+_EXTREMES = {"max": -np.inf, "min": np.inf}
 _IDENTITY = {"sum": 0, "prod": 1, "any": 0, "all": 1, "count_nonzero": 0, "weighted_sum": 0}
 
 
@@ -76,6 +77,39 @@ def reduce(em: Emitter, frame: Frame, node: Node) -> Any:
     _into(em, x, axes, target, [k for k in range(x.ndim) if keepdims or k in kept], combine, start)
     slot.epoch += 1
     return in_memory(cx, target, slot)
+
+
+class Fold:
+    """A reduction of all elements to a number that goes on while the elements are made, in whatever order."""
+
+    def __init__(self, cx: Context, node: Node):
+        self._dtype = node.outs[0].type.dtype
+        name = node.op.name
+        self._combine = _combiner(cx, name, self._dtype)
+        self._total = Accumulator(cx, self._dtype)
+        self._total.set(constant(_IDENTITY[name] if name in _IDENTITY else _EXTREMES[name], self._dtype))
+
+    @staticmethod
+    def takes(node: Node) -> bool:
+        """Whether a node is such a reduction. There is at least one element, so an extreme is one of them."""
+        (x, *others), (out,) = node.args, node.outs
+        axis = node.params.get("axis")
+        return (
+            node.op.name in ("sum", *_EXTREMES)
+            and not others
+            and out.type.ndim == 0
+            and x.type.dtype == out.type.dtype
+            and x.type.dtype.kind == "f"
+            and x.type.is_static
+            and 0 not in x.type.shape
+            and (axis is None or len(axis) == x.type.ndim)
+        )
+
+    def add(self, value: Scalar) -> None:
+        self._total.set(self._combine(self._total.get(), value))
+
+    def result(self) -> Scalar:
+        return self._total.get()
 
 
 def _folded(empty: ir.Value, lengths: Sequence[ir.Value]) -> ir.Value:

@@ -10,13 +10,22 @@ from llvmlite import ir
 
 from wengert.backend.llvm import callback, control, library, traits
 from wengert.backend.llvm.array import Array, in_memory
-from wengert.backend.llvm.buffer import I64, Buffer, is_native, known
+from wengert.backend.llvm.buffer import I64, Buffer, Scalar, is_native, known
 from wengert.backend.llvm.composed import compose, natively, reshape_made
 from wengert.backend.llvm.context import CannotStandAlone
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.exponential import logsumexp, softmax
+from wengert.backend.llvm.fused import run_fused
 from wengert.backend.llvm.plan import Kind
-from wengert.backend.llvm.reduction import arg_extreme, is_reduced_natively, linear_recurrence, reduce, scan, shares
+from wengert.backend.llvm.reduction import (
+    Fold,
+    arg_extreme,
+    is_reduced_natively,
+    linear_recurrence,
+    reduce,
+    scan,
+    shares,
+)
 from wengert.backend.llvm.writing import concatenate, is_written_natively, scatter, write
 from wengert.ir.node import Node, Var
 from wengert.ops.choice import choice
@@ -24,13 +33,48 @@ from wengert.ops.choice import choice
 
 def run_block(em: Emitter, frame: Frame) -> None:
     """Write the code of all nodes of a block."""
-    for i, node in enumerate(frame.plan.block.nodes):
-        before, em.cx.source = em.cx.source, node.source or em.cx.source
-        how = em.outline.run(em, frame, node, i, _run) if em.outline is not None else None
+    around, em.folds = em.folds, _folds(em, frame)
+    run_nodes(em, frame, range(len(frame.plan.block.nodes)))
+    em.folds = around
+
+
+def run_nodes(em: Emitter, frame: Frame, numbers: range) -> None:
+    """Write the code of some nodes of a block, which follow each other."""
+    nodes, done = frame.plan.block.nodes, numbers.start
+    for i in numbers:
+        if i < done:
+            continue  # together with one before
+        if any(v in frame.values for v in nodes[i].outs):
+            em.report.append((nodes[i].op.name, "native"))  # while its operand was made
+            continue
+        before, em.cx.source = em.cx.source, nodes[i].source or em.cx.source
+        how = None
+        if em.outline is not None:
+            how = em.outline.run(em, frame, i, run_nodes)
         if how is None:
-            how = _run(em, frame, node, i)
-        em.report.append((node.op.name, how))
+            how = run_fused(em, frame, i, numbers.stop, lambda k: _run(em, frame, nodes[k], k))
+        if how is None and em.outline is not None:
+            how = em.outline.run_one(em, frame, i, numbers, run_nodes)
+        if how is None:
+            how = [_run(em, frame, nodes[i], i)]
+        done = i + len(how)
+        em.report += zip([node.op.name for node in nodes[i:done]], how, strict=True)
         em.cx.source = before
+
+
+def _folds(em: Emitter, frame: Frame) -> dict[Var, list[Node]]:
+    """Sums and extremes of all elements of an array that is made: one pass through memory does both.
+
+    Parts of large kernels are functions for one node each.
+    """
+    found: dict[Var, list[Node]] = {}
+    if em.outline is None:
+        for node in frame.plan.block.nodes:
+            if node.op.name in traits.REDUCTIONS and Fold.takes(node):
+                x = node.args[0]
+                if isinstance(x, Var) and frame.plan.kinds[x] is Kind.MADE:
+                    found.setdefault(x, []).append(node)
+    return found
 
 
 def _run(em: Emitter, frame: Frame, node: Node, i: int) -> str:
@@ -89,7 +133,14 @@ def _compose(em: Emitter, frame: Frame, node: Node) -> None:
     if kind is Kind.SCALAR:
         frame.values[out] = value.load([]) if isinstance(value, Array) else value
     elif kind is Kind.MADE:
-        frame.values[out] = em.make(value, frame.plan.slots[out])
+        folds = {node.outs[0]: Fold(em.cx, node) for node in em.folds.get(out, ())}
+
+        def each(element: Scalar) -> None:
+            for fold in folds.values():
+                fold.add(element)
+
+        frame.values[out] = em.make(value, frame.plan.slots[out], each if folds else None)
+        frame.values.update({v: fold.result() for v, fold in folds.items()})
     else:
         frame.values[out] = value
 

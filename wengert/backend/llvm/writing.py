@@ -46,7 +46,7 @@ def write(em: Emitter, frame: Frame, node: Node, i: int) -> Array:
     slot = frame.plan.slots[out]
     x = em.array(frame, node.args[0])
     pattern = em.params(frame, node)["pattern"]
-    value = _converted(em, frame, node.args[1], out.type.dtype)
+    value = converted(em, frame, node.args[1], out.type.dtype)
     operands = index_operands(em, frame, node.args[2:])
     if i in frame.plan.in_place:
         target = x.buffer
@@ -57,7 +57,7 @@ def write(em: Emitter, frame: Frame, node: Node, i: int) -> Array:
         slot.epoch += 1
         return in_memory(cx, target, slot)
     if x.dtype != out.type.dtype:
-        x = _converted(em, frame, node.args[0], out.type.dtype)
+        x = converted(em, frame, node.args[0], out.type.dtype)
     made = em.make(x, slot)
     assert made.buffer is not None
     place = Place(cx, made.lengths, pattern, operands)
@@ -66,7 +66,7 @@ def write(em: Emitter, frame: Frame, node: Node, i: int) -> Array:
     return in_memory(cx, made.buffer, slot)
 
 
-def _converted(em: Emitter, frame: Frame, operand: Operand, dtype: np.dtype) -> Array:
+def converted(em: Emitter, frame: Frame, operand: Operand, dtype: np.dtype) -> Array:
     cx, a, old = em.cx, em.array(frame, operand), operand.type.dtype
     if old == dtype:
         return a
@@ -76,7 +76,7 @@ def _converted(em: Emitter, frame: Frame, operand: Operand, dtype: np.dtype) -> 
 def _put(em: Emitter, target: Buffer, place: Place, value: Array, add: bool) -> None:
     """Write, or add, a value at a place of a buffer."""
     cx = em.cx
-    value = _fitting(cx, value, place.lengths)
+    value = fitting(cx, value, place.lengths)
     whole = place.affine(target)
     if whole is not None:
         start, strides, contiguous = whole
@@ -115,7 +115,7 @@ def _put_one(cx: Context, target: Buffer, at: ir.Value, value: Scalar, add: bool
     store_element(cx.builder, value, target.pointer, at, target.dtype)
 
 
-def _fitting(cx: Context, value: Array, lengths: list[ir.Value]) -> Array:
+def fitting(cx: Context, value: Array, lengths: list[ir.Value]) -> Array:
     """The value, broadcast to its place; it may have more axes in front, of length one."""
     if not value.ndim:
         return value
@@ -141,7 +141,7 @@ def scatter(em: Emitter, frame: Frame, node: Node) -> Array:
     params = em.params(frame, node)
     slot = frame.plan.slots[out]
     patterns = params["patterns"]
-    values = [_converted(em, frame, a, out.type.dtype) for a in node.args[: len(patterns)]]
+    values = [converted(em, frame, a, out.type.dtype) for a in node.args[: len(patterns)]]
     remaining = index_operands(em, frame, node.args[len(patterns) :])
     target = em.allocate(slot, lengths_from(em, params["shape"]))
     em.zero(target)
@@ -156,7 +156,7 @@ def scatter(em: Emitter, frame: Frame, node: Node) -> Array:
 def concatenate(em: Emitter, frame: Frame, node: Node) -> Array:
     cx, out = em.cx, node.outs[0]
     axis = node.params["axis"]
-    pieces = [_converted(em, frame, a, out.type.dtype) for a in node.args]
+    pieces = [converted(em, frame, a, out.type.dtype) for a in node.args]
     lengths = list(pieces[0].lengths)
     for piece in pieces[1:]:
         for k, n in enumerate(piece.lengths):

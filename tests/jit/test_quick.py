@@ -1,0 +1,113 @@
+"""The quick way into compiled code: static arguments, arrays in any order, arguments that come back."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import wengert as wg
+
+
+def twice(f, *args):
+    """The result of the second call: the first one finds the quick way."""
+    f(*args)
+    return f(*args)
+
+
+def test_an_argument_comes_back_itself():
+    x = np.ones(3)
+    f = wg.jit(lambda x: x)
+    assert twice(f, x) is x
+    g = wg.jit(lambda x, y: (y, 2 * x, y))
+    a, b, c = twice(g, x, x + 1)
+    assert a is c
+    assert np.array_equal(b, [2, 2, 2])
+    assert twice(wg.jit(lambda x: ()), x) == ()
+    assert twice(wg.jit(lambda x: None), x) is None
+    assert twice(wg.jit(lambda x: (3, x)), x)[0] == 3
+
+
+def test_other_arguments_after_an_argument_that_came_back():
+    f = wg.jit(lambda x: x)
+    assert twice(f, np.ones(3)).shape == (3,)
+    y = np.ones((2, 2), np.float32)
+    assert twice(f, y) is y
+    assert f(2.5) == 2.5
+
+
+def test_static_arguments():
+    f = wg.jit(lambda n, x, name: n * x if name == "mul" else n + x, static_argnums=(0, 2))
+    x = np.arange(3.0)
+    for n, name, wanted in (
+        (2, "mul", 2 * x),
+        (2, "mul", 2 * x),
+        (3, "mul", 3 * x),
+        (3, "add", 3 + x),
+        (2, "add", 2 + x),
+    ):
+        np.testing.assert_array_equal(twice(f, n, x, name), wanted)
+    np.testing.assert_array_equal(f(2, x[:2], "mul"), 2 * x[:2])
+    with pytest.raises(TypeError):
+        f(2, x)
+
+
+def test_static_arguments_that_are_equal_but_not_the_same():
+    f = wg.jit(lambda shape, x: np.full(shape, 1.0) * x, static_argnums=0)
+    for _ in range(3):
+        np.testing.assert_array_equal(f(tuple(np.ones((2, 3)).shape), np.ones(3)), np.ones((2, 3)))
+        np.testing.assert_array_equal(f(tuple(np.ones((4, 3)).shape), np.ones(3)), np.ones((4, 3)))
+
+
+def test_static_arguments_by_name_and_position():
+    f = wg.jit(lambda x, power: x**power, static_argnames="power")
+    x = np.arange(1.0, 4.0)
+    for _ in range(2):
+        np.testing.assert_allclose(f(x, 2), x**2)
+        np.testing.assert_allclose(f(x, power=3), x**3)
+        np.testing.assert_allclose(f(x, 2), x**2)
+
+
+def test_arrays_in_any_order():
+    f = wg.jit(lambda a, b: a @ b)
+    a, b = np.arange(12.0).reshape(3, 4), np.arange(8.0).reshape(4, 2)
+    for _ in range(2):
+        np.testing.assert_allclose(f(a, b), a @ b)
+        np.testing.assert_allclose(f(np.asfortranarray(a), b), a @ b)
+        np.testing.assert_allclose(f(np.repeat(a, 2, axis=1)[:, ::2], b[::-1][::-1]), a @ b)
+    small = np.asfortranarray(a.astype(np.float32))
+    assert f(small, b.astype(np.float32)).dtype == np.float32
+    assert f(np.asfortranarray(a[:2]), b).shape == (2, 2)
+
+
+def test_programs_that_write_get_the_array_itself():
+    @wg.jit
+    def f(x):
+        if x.shape[0] == 4:
+            x[0] = 10.0
+        return np.sum(x)
+
+    base = np.zeros((6, 2))
+    assert twice(f, base[:3, 0]) == 0.0
+    view = base[:4, 1]
+    assert f(view) == 10.0
+    assert base[0, 1] == 10.0
+    assert base[0, 0] == 0.0
+
+
+def test_threads():
+    f = wg.jit(lambda x: 2 * x)
+    arrays = [np.full((4, 4), float(k)) for k in range(4)]
+    wrong: list[int] = []
+
+    def work(k: int) -> None:
+        x = arrays[k] if k % 2 else np.repeat(arrays[k], 2, axis=1)[:, ::2]
+        for _ in range(300):
+            if not np.array_equal(f(x), 2 * arrays[k]):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
