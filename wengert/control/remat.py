@@ -3,7 +3,8 @@
 A residual of a loop body is computed again in the backward loop if that takes only cheap operations on what is there
 anyway: the counter, constants of the loop and elements of them. So the indices of a nest of loops, and the elements of
 arrays that no loop writes to, are never stored. (An array that a loop further out writes to would have to be stored
-itself, in each of its iterations.)
+itself, in each of its iterations.) Nor are elements of arrays that are written to, where they are found in the finished
+array: a `reread` (`lasting.py`) is read there.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from wengert.control.lasting import read_at_end, reread
 from wengert.ir.infer import is_elementwise
 from wengert.ir.node import Block, Const, Node, Var
 
@@ -40,7 +42,7 @@ def recomputed(variables: Sequence[Var], nodes: Sequence[Node], available: Seque
         if used is not None:
             chosen.append(var)
             needed |= used
-    kept = [node for node in nodes if id(node) in needed]
+    kept = [read_at_end(node) if node.op is reread else node for node in nodes if id(node) in needed]
     return Block(list(available), kept, list(chosen)), chosen
 
 
@@ -59,11 +61,13 @@ def _needed(var: Var, made: dict[Var, Node], given: set[Var]) -> set[int] | None
             nodes.add(id(node))
             if len(nodes) > _MOST:
                 return None
-            stack.extend((*node.args, *node.sizes))
+            stack.extend((*(node.args[1:] if node.op is reread else node.args), *node.sizes))
     return nodes
 
 
 def _is_cheap(node: Node, given: set[Var]) -> bool:
+    if node.op is reread:
+        return True
     if len(node.outs) != 1 or node.outs[0].type.shape:
         return False
     if node.op.name == "index":  # one element of an array that is there
