@@ -17,8 +17,8 @@ from wengert.backend.execute import optimised
 from wengert.control.affine import Affine, Atom, least
 from wengert.ir.node import all_nodes
 
-MANY = int(os.environ.get("WENGERT_RANDOM_PROGRAMS", "60"))
-SIZE = 7
+MANY = int(os.environ.get("WENGERT_RANDOM_PROGRAMS", "25"))
+SIZE = 17
 
 
 def stacks(f: Any, *args: Any) -> list[Any]:
@@ -122,7 +122,7 @@ def nests(draw: Any) -> str:
             kind = draw(st.sampled_from(["write", "write", "loop", "branch", "add"] if depth < 3 else ["write", "add"]))
             if kind == "loop":
                 name = "ijkl"[len(names)]
-                low, high = number(names), draw(st.sampled_from(["3", "2", *names]))
+                low, high = number(names), draw(st.sampled_from(["6", "5", *names]))
                 lines.append(f"{indent}for {name} in range({low}, {high}):")
                 lines += statements((*names, name), indent + "    ", depth + 1)
             elif kind == "branch":
@@ -139,7 +139,7 @@ def nests(draw: Any) -> str:
         return lines
 
     body = statements(("i",), "        ", 1)
-    turns = draw(st.sampled_from(["range(3)", "range(1, 3)", "range(2, -1, -1)"]))
+    turns = draw(st.sampled_from(["range(5)", "range(1, 7)", "range(5, -1, -1)"]))
     return "\n".join(["import numpy as np", "def f(X):", "    A = X.copy()", "    s = 0.5", f"    for i in {turns}:",
                       *body, "    return s + np.sum(np.cos(A))", ""])  # fmt: skip
 
