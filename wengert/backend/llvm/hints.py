@@ -25,11 +25,18 @@ def vectors(module: ir.Module, count: int, dtype: np.dtype) -> ir.MDValue | None
     if count < FEW or dtype.kind not in "fiub":
         return None
     if count < MANY:
-        return module.add_metadata([_SELF, module.add_metadata(["llvm.loop.unroll.disable"])])
+        return as_it_is(module, count)
     if dtype.kind != "f":
         return None
     width = ir.Constant(ir.IntType(32), 64 // dtype.itemsize)
     return module.add_metadata([_SELF, module.add_metadata(["llvm.loop.vectorize.width", width])])
+
+
+def as_it_is(module: ir.Module, count: int) -> ir.MDValue | None:
+    """The hint for a loop of so many turns that is not to be unrolled."""
+    if not FEW <= count < MANY:
+        return None
+    return module.add_metadata([_SELF, module.add_metadata(["llvm.loop.unroll.disable"])])
 
 
 def finished(text: str) -> str:
