@@ -132,9 +132,9 @@ def nests(draw: Any) -> str:
                     lines.append(f"{indent}else:")
                     lines += statements(names, indent + "    ", depth + 1)
             elif kind == "add":
-                lines.append(f"{indent}s = s + np.mean(A[{place(names)}] * A[{place(names)}])")
+                lines.append(f"{indent}s = np.sin(s + np.mean(A[{place(names)}] * np.cos(A[{place(names)}])))")
             else:
-                value = f"np.mean(np.sin(A[{place(names)}]) * A[{place(names)}] + s)"
+                value = f"np.mean(np.sin(A[{place(names)}]) * np.cos(A[{place(names)}]) + s)"
                 lines.append(f"{indent}A[{place(names)}] {draw(st.sampled_from(['=', '*=', '-=']))} {value}")
         return lines
 

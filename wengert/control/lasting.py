@@ -17,27 +17,21 @@ residual that is a `reread` can be computed again in the backward loop, which ha
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from wengert.control.affine import Affine, Atom, Bounds, least
+from wengert.control.affine import Affine, Atom
+from wengert.control.nest import INT, Place, Scope, apart, most_turns, nest, new_counter, place_of
 from wengert.ir.infer import Found
-from wengert.ir.node import Block, Const, Node, Operand, Ref, Var
+from wengert.ir.node import Block, Node, Operand, Var
 from wengert.modes.tape import Tape, TapeTrace
 from wengert.ops.derive import Control
-from wengert.ops.index import ARRAY, explicit, index
+from wengert.ops.index import index
 from wengert.ops.op import call
 from wengert.types import dtype_of, shape_of
 
 MOST = 4096
 """So many pairs of a read and a write are looked at for one array; there are more only in unrolled code."""
-
-_INT = np.dtype(np.int64)
-_keys = itertools.count()
 
 
 # --------------------------------------------------------------------------------------------------------- the op
@@ -65,133 +59,39 @@ def read_at_end(node: Node) -> Node:
     return Node(index, node.args[1:], node.params, node.outs, node.sizes, node.source)
 
 
-# ------------------------------------------------------------------------------------------------- a nest of loops
-
-
-class Extent(NamedTuple):
-    """The first and the last place along an axis."""
-
-    first: Affine
-    last: Affine
-
-
-@dataclass(eq=False)
-class _Scope:
-    """A block of the nest: the body of a loop, which has a counter, or a branch."""
-
-    block: Block
-    parent: _Scope | None
-    depth: int
-    integers: dict[Var, Affine]
-    turns: Affine | None = None
-    counter: Atom | None = None
-    inner: dict[tuple[int, str], _Scope] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for node in self.block.nodes:
-            found = self._integer(node)
-            if found is not None:
-                self.integers[node.outs[0]] = found
-
-    def integer(self, x: Operand | int) -> Affine | None:
-        """An integer as a sum of counters."""
-        if isinstance(x, Var):
-            return self.integers.get(x)
-        value = x.value if isinstance(x, Const) else x
-        return Affine.of(int(value)) if np.ndim(value) == 0 and np.asarray(value).dtype.kind in "iu" else None
-
-    def _integer(self, node: Node) -> Affine | None:
-        if len(node.outs) != 1 or node.outs[0].type.shape or node.outs[0].type.dtype != _INT:
-            return None
-        name = node.op.name
-        if name not in ("add", "subtract", "negative", "multiply", "positive", "as_integer", "astype"):
-            return None
-        if any(a.type.dtype.kind not in "iu" for a in node.args):
-            return None
-        xs = [self.integer(a) for a in node.args]
-        if any(x is None for x in xs):
-            return None
-        x: Affine = xs[0]  # type: ignore[assignment]
-        if name in ("add", "subtract"):
-            return x.plus(xs[1], 1 if name == "add" else -1)  # type: ignore[arg-type]
-        if name == "negative":
-            return x.scaled(-1)
-        if name == "multiply":
-            y: Affine = xs[1]  # type: ignore[assignment]
-            return y.scaled(x.number) if not x.terms else x.scaled(y.number) if not y.terms else None
-        return x
-
-    def path(self) -> list[_Scope]:
-        """This block and those around it, outermost first."""
-        return [*(self.parent.path() if self.parent is not None else []), self]
-
-
-def _nest(scope: _Scope) -> None:
-    """Find the blocks inside a block."""
-    for i, node in enumerate(scope.block.nodes):
-        if node.op.name == "loop":
-            carried, body = node.params["carried"], node.params["body"]
-            counter = Atom(next(_keys), scope.depth + 1)
-            integers = {body.params[0]: Affine.of(counter)}
-            _hand_down(scope, integers, body.params[1 + carried :], node.args[1 + carried :])
-            turns = scope.integer(node.args[0]) or _most_turns(body)
-            inner = _Scope(body, scope, scope.depth + 1, integers, turns, counter)
-            scope.inner[i, "body"] = inner
-            _nest(inner)
-        elif node.op.name == "cond":
-            for which in ("then", "orelse"):
-                integers = {}
-                _hand_down(scope, integers, node.params[which].params, node.args[1:])
-                inner = _Scope(node.params[which], scope, scope.depth + 1, integers)
-                scope.inner[i, which] = inner
-                _nest(inner)
-
-
-def _most_turns(body: Block) -> Affine | None:
-    span = body.params[0].span
-    return None if span is None or span[1] is None else Affine.of(span[1] + 1)
-
-
-def _hand_down(scope: _Scope, integers: dict[Var, Affine], params: Sequence[Var], args: Sequence[Operand]) -> None:
-    for p, a in zip(params, args, strict=True):
-        found = scope.integer(a) if not p.type.shape and p.type.dtype == _INT else None
-        if found is not None:
-            integers[p] = found
-
-
 # ------------------------------------------------------------------------------------------- versions of an array
 
 
 class _Version(NamedTuple):
     """An array before the step of this number, of those that make new versions of it in a block."""
 
-    scope: _Scope
+    scope: Scope
     number: int
 
 
 class _Write(NamedTuple):
-    scope: _Scope
+    scope: Scope
     number: int
-    place: list[Extent | None]
+    place: Place
 
 
 class _Read(NamedTuple):
-    scope: _Scope
+    scope: Scope
     i: int  # of the node
     version: _Version
-    place: list[Extent | None]
+    place: Place
 
 
 class _Array:
     """One array that a loop carries: its versions, its writes."""
 
-    def __init__(self, scope: _Scope, param: Var, result: Operand):
-        self.versions: dict[tuple[_Scope, Operand | None], _Version] = {}
-        self.steps: dict[_Scope, list[int]] = {}
+    def __init__(self, scope: Scope, param: Var, result: Operand):
+        self.versions: dict[tuple[Scope, Operand | None], _Version] = {}
+        self.steps: dict[Scope, list[int]] = {}
         self.writes: list[_Write] = []
         self.is_known = self._follow(scope, param, result)
 
-    def _follow(self, scope: _Scope, param: Var, result: Operand) -> bool:
+    def _follow(self, scope: Scope, param: Var, result: Operand) -> bool:
         """Find how a result of a block comes from a parameter."""
         made = {v: (i, k) for i, node in enumerate(scope.block.nodes) for k, v in enumerate(node.outs)}
         steps: list[tuple[int, Var]] = []  # backwards: the node, and the version before
@@ -211,11 +111,11 @@ class _Array:
             self.versions[scope, before] = _Version(scope, number)
             node = scope.block.nodes[i]
             if node.op.name in ("store", "add_at"):
-                self.writes.append(_Write(scope, number, _place(scope, node, node.args[2:], node.outs[0])))
+                self.writes.append(_Write(scope, number, place_of(scope, node, node.args[2:], node.outs[0])))
         self.versions[scope, result] = _Version(scope, len(steps))
         return True
 
-    def _before(self, scope: _Scope, i: int, k: int) -> Operand | None:
+    def _before(self, scope: Scope, i: int, k: int) -> Operand | None:
         """The version of which a result of a node is the next one."""
         node = scope.block.nodes[i]
         if node.op.name in ("store", "add_at"):
@@ -235,14 +135,14 @@ class _Array:
             return node.args[1 + sources[0]]
         return None
 
-    def reads(self, scope: _Scope) -> Iterator[_Read]:
+    def reads(self, scope: Scope) -> Iterator[_Read]:
         """All reads of versions, in a block and those inside."""
         for i, node in enumerate(scope.block.nodes):
             x = node.args[0] if node.args else None
             version = self.versions.get((scope, x))
             if node.op.name == "index" and version is not None and isinstance(x, Var):
                 if all(not a.type.shape for a in node.args[1:]):
-                    yield _Read(scope, i, version, _place(scope, node, node.args[1:], x))
+                    yield _Read(scope, i, version, place_of(scope, node, node.args[1:], x))
                 continue
             for which in ("body", "then", "orelse"):
                 inner = scope.inner.get((i, which))
@@ -278,85 +178,10 @@ def _source(block: Block, result: Operand) -> int | None:
     return None
 
 
-def _place(scope: _Scope, node: Node, arrays: Sequence[Operand], x: Var) -> list[Extent | None]:
-    """What an index names along each axis; None where nothing is known."""
-    shape = x.type.shape
-    unknown: list[Extent | None] = [None] * len(shape)
-    pattern = explicit(node.params["pattern"], len(shape))
-    if any(a.type.shape or a.type.dtype.kind not in "iu" for a in arrays):
-        return unknown
-    remaining = iter(arrays)
-    found: list[Extent | None] = []
-    bounds = _bounds(scope, frozenset(), None)
-    for item in pattern:
-        if item is None:
-            continue
-        n = shape[len(found)]
-        first, last = None, None
-        if item is ARRAY or item.__class__ is int:
-            at = scope.integer(next(remaining)) if item is ARRAY else Affine.of(item)  # type: ignore[arg-type]
-            if at is not None and not at.terms and at.number < 0 and isinstance(n, int):
-                at = at + n
-            first = last = at
-        elif item.__class__ is slice and item.step in (None, 1):
-            first = Affine.of(0) if item.start is None else _end(scope, node, item.start, n)
-            stop = _end(scope, node, n if item.stop is None else item.stop, n)
-            last = None if stop is None else stop - 1
-            if stop is not None and not _is_natural(stop, bounds):
-                last = None
-        if first is not None and last is not None and _is_natural(first, bounds):  # a negative one counts from the end
-            found.append(Extent(first, last))
-        else:
-            found.append(None)
-    return [*found, *unknown[len(found) :]]
-
-
-def _is_natural(x: Affine, bounds: Bounds) -> bool:
-    smallest = least(x, bounds)
-    return smallest is not None and smallest >= 0
-
-
-def _end(scope: _Scope, node: Node, bound: Any, n: Any) -> Affine | None:
-    if bound.__class__ is Ref:
-        return scope.integer(node.sizes[bound.k])
-    if bound.__class__ is not int:
-        return None
-    return Affine.of(bound if bound >= 0 else bound + n) if bound >= 0 or isinstance(n, int) else None
-
-
 # --------------------------------------------------------------------------------------------- what comes after what
 
 
-def _bounds(scope: _Scope, later: frozenset[int], first_later: Atom | None) -> Bounds:
-    """The bounds of the counters around a block; `later` are those of a later turn, `first_later` the outermost."""
-    found: dict[Atom, tuple[Affine | None, Affine | None]] = {}
-    for s in scope.path():
-        if s.counter is None:
-            continue
-        is_later = s.counter.key in later
-        high = None if s.turns is None else s.turns.with_later(later) - 1
-        low = Affine.of(s.counter) + 1 if s.counter == first_later else Affine.of(0)
-        found[s.counter._replace(later=is_later)] = (low, high)
-    return found
-
-
-def _apart(read: _Read, write: _Write, later: frozenset[int], first_later: Atom | None) -> bool:
-    """Whether a read and a write never name the same element."""
-    bounds = {
-        **_bounds(write.scope, later, first_later),
-        **_bounds(read.scope, frozenset(), None),
-    }
-    for r, w in zip(read.place, write.place, strict=True):
-        if r is None or w is None:
-            continue
-        for gap in (w.first.with_later(later) - r.last, r.first - w.last.with_later(later)):
-            smallest = least(gap, bounds)
-            if smallest is not None and smallest > 0:
-                return True
-    return False
-
-
-def _lasts(read: _Read, write: _Write, steps: dict[_Scope, list[int]]) -> bool:
+def _lasts(read: _Read, write: _Write, steps: dict[Scope, list[int]]) -> bool:
     """Whether a write leaves the element of a read alone whenever it comes after it."""
     ours, theirs = read.version.scope.path(), write.scope.path()
     common = 0
@@ -366,7 +191,7 @@ def _lasts(read: _Read, write: _Write, steps: dict[_Scope, list[int]]) -> bool:
     for p in range(common):
         if theirs[p].counter is not None:
             later = frozenset([s.counter.key for s in theirs[p:] if s.counter is not None])
-            if not _apart(read, write, later, theirs[p].counter):
+            if not apart(read.place, read.scope, write.place, write.scope, later, theirs[p].counter):
                 return False
     # In the same turn.
     here = ours[common - 1]
@@ -375,10 +200,10 @@ def _lasts(read: _Read, write: _Write, steps: dict[_Scope, list[int]]) -> bool:
     if not comes_after:
         return True
     inside = frozenset([s.counter.key for s in theirs[common:] if s.counter is not None])
-    return _apart(read, write, inside, None)
+    return apart(read.place, read.scope, write.place, write.scope, inside)
 
 
-def _step_into(scope: _Scope, inner: _Scope, steps: dict[_Scope, list[int]]) -> int:
+def _step_into(scope: Scope, inner: Scope, steps: dict[Scope, list[int]]) -> int:
     """The number of the step that is the node of an inner block."""
     i = next(i for (i, _), s in scope.inner.items() if s is inner)
     return steps[scope].index(i)
@@ -389,14 +214,14 @@ def _step_into(scope: _Scope, inner: _Scope, steps: dict[_Scope, list[int]]) -> 
 
 def lasting(body: Block, carried: int) -> tuple[Block, list[int]]:
     """The body of a loop with rereads, and of which carried arrays it takes the ends, as its last parameters."""
-    counter = Atom(next(_keys), 0)
+    counter = new_counter(0)
     integers = {body.params[0]: Affine.of(counter)}
     for k, p in enumerate(body.params[1 + carried :]):
-        if not p.type.shape and p.type.dtype == _INT:
+        if not p.type.shape and p.type.dtype == INT:
             integers[p] = Affine.of(Atom(-1 - k, -1))
-    outermost = _Scope(body, None, 0, integers, _most_turns(body), counter)
-    _nest(outermost)
-    marks: dict[tuple[_Scope, int], int] = {}
+    outermost = Scope(body, None, 0, integers, most_turns(body), counter)
+    nest(outermost)
+    marks: dict[tuple[Scope, int], int] = {}
     for c in range(carried):
         param = body.params[1 + c]
         if not param.type.shape or not param.type.is_static or body.results[c] is param:
@@ -416,7 +241,7 @@ def lasting(body: Block, carried: int) -> tuple[Block, list[int]]:
     return _with_rereads(outermost, marks, [(c, body.params[1 + c]) for c in ends]), ends
 
 
-def _with_rereads(scope: _Scope, marks: dict[tuple[_Scope, int], int], ends: Sequence[tuple[int, Var]]) -> Block:
+def _with_rereads(scope: Scope, marks: dict[tuple[Scope, int], int], ends: Sequence[tuple[int, Var]]) -> Block:
     """A block with rereads; the finished arrays are parameters behind the others."""
     own = {c: Var(like.type, None, None, False) for c, like in ends}
     nodes: list[Node] = []

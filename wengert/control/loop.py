@@ -169,7 +169,9 @@ class Reverse:
         constants = [p.node for p in source.params[before + carried :]]
         counters = [p.node for p in source.params[:before]]
         found = with_lengths(self.transposed.residuals)
-        self.again, again = recomputed([r.node for r in found], source.capture.nodes, [*counters, *constants])
+        available = [*counters, *constants]
+        self.again, again, taken = recomputed([r.node for r in found], source.capture.nodes, available)
+        self.taken = [id(var) for var in taken]
         self.recomputed = [id(var) for var in again]
         self.counters = {id(var) for var in counters}
         self.invariant = {id(var): k for k, var in enumerate(constants)}  # residuals that are constants of the loop
@@ -207,7 +209,7 @@ class Reverse:
             kept = {id(r.node): index(s, i, pattern=(ARRAY,)) for r, s in zip(self.saved, stack, strict=True)}
             kept.update({key: given[place] for key, place in self.invariant.items()})
             kept.update(dict.fromkeys(self.counters, i))
-            again = run(self.again, [*[i] * len(self.counters), *given])
+            again = run(self.again, [*[i] * len(self.counters), *given, *[kept[key] for key in self.taken]])
             kept.update(zip(self.recomputed, again, strict=True))
             residuals = [unpadded(r, kept) for r in self.transposed.residuals]
             arrived = [c for c, o in zip(ct, of_outputs, strict=True) if o]

@@ -14,9 +14,10 @@ from wengert.passes.cse import cse
 from wengert.passes.dce import dce
 from wengert.passes.hoist import hoist
 from wengert.passes.simplify import simplify
+from wengert.passes.stay import stay
 from wengert.passes.strips import strips
 
-PASSES: tuple[Callable[[Block], Block], ...] = (simplify, dce, cse, hoist, dce)
+PASSES: tuple[Callable[[Block], Block], ...] = (simplify, dce, cse, stay, hoist, dce)
 """Dead code goes first after simplification: what is left of it would be looked at by all others."""
 
 ROUNDS = 16
