@@ -1,4 +1,4 @@
-"""Reads of elements that no later turn overwrites: found where they are, and never taken for such where they are not."""
+"""Reads of elements that no later turn overwrites: found where they are, never taken for such where they are not."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from ir_comparing import interpreted
 from jit.random_programs import imported
+from random_nests import SIZE, nests
 
 import wengert as wg
 from wengert.backend.execute import optimised
@@ -18,7 +18,6 @@ from wengert.control.affine import Affine, Atom, least
 from wengert.ir.node import all_nodes
 
 MANY = int(os.environ.get("WENGERT_RANDOM_PROGRAMS", "25"))
-SIZE = 17
 
 
 def stacks(f: Any, *args: Any) -> list[Any]:
@@ -96,52 +95,6 @@ def test_nothing_is_saved_in_the_innermost_loop(f):
 def test_rows():
     A = np.random.default_rng(0).normal(size=(6, 6))
     np.testing.assert_allclose(wg.jit(wg.grad(by_rows))(A), wg.grad(by_rows)(A), 1e-10, 1e-12)
-
-
-# Nests of loops that read and write where they like: also behind themselves, and from the end.
-
-
-@st.composite
-def nests(draw: Any) -> str:
-    def number(names: tuple) -> str:
-        terms = [str(draw(st.integers(-2, 3)))]
-        for name in names:
-            c = draw(st.sampled_from([0, 0, 1, 1, -1, 2]))
-            if c:
-                terms.append(f"{c} * {name}")
-        return " + ".join(terms)
-
-    def place(names: tuple) -> str:
-        kinds = st.sampled_from(["element", "element", "element", "row"])
-        items = [number(names)] if draw(kinds) == "row" else [number(names), number(names)]
-        return ", ".join(items)
-
-    def statements(names: tuple, indent: str, depth: int) -> list[str]:
-        lines = []
-        for _ in range(draw(st.integers(1, 3))):
-            kind = draw(st.sampled_from(["write", "write", "loop", "branch", "add"] if depth < 3 else ["write", "add"]))
-            if kind == "loop":
-                name = "ijkl"[len(names)]
-                low, high = number(names), draw(st.sampled_from(["6", "5", *names]))
-                lines.append(f"{indent}for {name} in range({low}, {high}):")
-                lines += statements((*names, name), indent + "    ", depth + 1)
-            elif kind == "branch":
-                lines.append(f"{indent}if ({number(names)}) > 1:")
-                lines += statements(names, indent + "    ", depth + 1)
-                if draw(st.booleans()):
-                    lines.append(f"{indent}else:")
-                    lines += statements(names, indent + "    ", depth + 1)
-            elif kind == "add":
-                lines.append(f"{indent}s = np.sin(s + np.mean(A[{place(names)}] * np.cos(A[{place(names)}])))")
-            else:
-                value = f"np.mean(np.sin(A[{place(names)}]) * np.cos(A[{place(names)}]) + s)"
-                lines.append(f"{indent}A[{place(names)}] {draw(st.sampled_from(['=', '*=', '-=']))} {value}")
-        return lines
-
-    body = statements(("i",), "        ", 1)
-    turns = draw(st.sampled_from(["range(5)", "range(1, 7)", "range(5, -1, -1)"]))
-    return "\n".join(["import numpy as np", "def f(X):", "    A = X.copy()", "    s = 0.5", f"    for i in {turns}:",
-                      *body, "    return s + np.sum(np.cos(A))", ""])  # fmt: skip
 
 
 @settings(max_examples=MANY, deadline=None, suppress_health_check=list(HealthCheck))

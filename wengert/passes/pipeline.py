@@ -14,6 +14,7 @@ from wengert.passes.cse import cse
 from wengert.passes.dce import dce
 from wengert.passes.hoist import hoist
 from wengert.passes.simplify import simplify
+from wengert.passes.spread import spread
 from wengert.passes.stay import stay
 from wengert.passes.strips import strips
 
@@ -37,9 +38,10 @@ def optimise(program: Program, check: bool = False) -> Program:
                 check_program(Program(program.name, block))
         if block is before:
             break
-    in_strips = strips(block)
-    if in_strips is not block:
-        block = dce(in_strips)
-        if check:
-            check_program(Program(program.name, block))
+    for last in (spread, strips):
+        changed = last(block)
+        if changed is not block:
+            block = dce(cse(changed))
+            if check:
+                check_program(Program(program.name, block))
     return program if block is program.block else Program(program.name, block)
