@@ -51,3 +51,33 @@ def nests(draw: Any) -> str:
     turns = draw(st.sampled_from(["range(5)", "range(1, 7)", "range(5, -1, -1)"]))
     return "\n".join(["import numpy as np", "def f(X):", "    A = X.copy()", "    s = 0.5", f"    for i in {turns}:",
                       *body, "    return s + np.sum(np.cos(A))", ""])  # fmt: skip
+
+
+@st.composite
+def sweeps(draw: Any) -> str:
+    """Two loops whose inner one goes through rows and columns, forwards or backwards, and stays inside the matrix."""
+
+    def at(name: str) -> str:
+        return draw(st.sampled_from([name, f"{name} - 1", f"{name} + 1", f"{name} + 2", f"13 - {name}"]))
+
+    def place() -> str:
+        row = draw(st.sampled_from(["i", "i", "j", "3"]))
+        column = draw(st.sampled_from(["j", "j", "i", "2"]))
+        return ", ".join([at(x) if x in "ij" else x for x in (row, column)])
+
+    def term() -> str:
+        factor = draw(st.sampled_from(["0.3", f"A[{place()}]", f"B[{place()}]"]))
+        return f"{factor} * {draw(st.sampled_from('AB'))}[{place()}]"
+
+    lines = [
+        f"            {draw(st.sampled_from('AB'))}[{place()}] {draw(st.sampled_from(['=', '=', '+=', '*=']))} "
+        + " + ".join([term() for _ in range(draw(st.integers(1, 3)))])
+        for _ in range(draw(st.integers(1, 2)))
+    ]
+    outer, inner = (
+        draw(st.sampled_from(["2, 8", "6, 1, -1"])),
+        draw(st.sampled_from(["2, 9", "2, i", "i, 9", "8, 1, -1"])),
+    )
+    return "\n".join(["import numpy as np", "def f(X):", "    A, B = 0.3 * np.sin(X), 0.3 * np.cos(X)",
+                      f"    for i in range({outer}):", f"        for j in range({inner}):", *lines,
+                      "    return np.sum(np.sin(A) * np.cos(B))", ""])  # fmt: skip

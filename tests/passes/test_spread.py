@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from jit.random_programs import imported
-from random_nests import SIZE, nests
+from random_nests import SIZE, nests, sweeps
 
 import wengert as wg
 from wengert.backend.execute import optimised
@@ -102,7 +103,7 @@ def test_one_element_is_added_up_in_a_variable():
 
 
 @settings(max_examples=MANY, deadline=None, suppress_health_check=list(HealthCheck))
-@given(nests())
+@given(st.one_of(nests(), sweeps(), sweeps()))
 def test_random_nests(source):
     f = imported(source).f
     X = np.random.default_rng(0).normal(size=(SIZE, SIZE))

@@ -149,11 +149,9 @@ class _Loop:
     def _movement(self, node: Node) -> tuple[int | None, int] | None:
         """Along which axis the place of a sum moves on, and how; None if it cannot be done after the loop."""
         array, value = node.outs[0].type, node.args[1]
-        if node.op.name != "add_at" or node.sizes or value not in self.makers or value.type.shape:
+        if node.op.name != "add_at" or value not in self.makers or value.type.shape:
             return None
-        if value.type.dtype != array.dtype or node.params["pattern"] != (ARRAY,) * array.ndim:
-            return None
-        return self._moving(node.args[2:], array.shape)
+        return self.place(node, node.args[2:], node.outs[0]) if value.type.dtype == array.dtype else None
 
     def _is_inside(self, at: Affine, step: int, n: int) -> bool:
         """Whether the places along an axis are inside an array, whatever the number of turns."""
