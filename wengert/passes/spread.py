@@ -284,7 +284,7 @@ class _Loop:
     def node_of(self, nodes: list[Node], name: str, x: Operand, y: Operand) -> Operand:
         if isinstance(x, Const) and isinstance(y, Const):
             return const(int(getattr(np, name)(int(x.value), int(y.value))))
-        out = Var(Type((), np.dtype(np.int64), True))
+        out = Var(Type((), np.dtype(np.int64), x.type.weak and y.type.weak))
         nodes.append(Node(TABLE[name], (x, y), {}, (out,), (), self.node.source))
         return out
 
