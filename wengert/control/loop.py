@@ -170,7 +170,9 @@ class Reverse:
         counters = [p.node for p in source.params[:before]]
         found = with_lengths(self.transposed.residuals)
         available = [*counters, *constants]
-        self.again, again, taken = recomputed([r.node for r in found], source.capture.nodes, available)
+        span = body.params[0].span if before else None
+        turns = None if span is None or span[1] is None else span[1] + 1
+        self.again, again, taken = recomputed([r.node for r in found], source.capture.nodes, available, turns)
         self.taken = [id(var) for var in taken]
         self.recomputed = [id(var) for var in again]
         self.counters = {id(var) for var in counters}
