@@ -553,7 +553,7 @@ WITHOUT_SOURCE = {
     "matrix_derivative": "the function is the user's",
 }
 """Ops that have no source, and why."""
-CONTROL = ("loop", "while", "cond", "call", "require", "iota")
+CONTROL = ("loop", "while", "cond", "call", "require", "iota", "reread")
 """Ops that the programs above are made of."""
 
 INTEGERS = np.array([5, 2, 9])

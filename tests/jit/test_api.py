@@ -79,6 +79,32 @@ def test_writes_into_parts_of_arrays():
     np.testing.assert_array_equal(A[2], [0, 0, 1, 0, 2, 2])
 
 
+def test_the_gradient_of_a_part_of_unknown_length():
+    def f(x, n):
+        w = np.zeros(6)
+        w[n:] = x[n:] ** 2
+        return np.sum(w)  # its cotangent is a plain array of ones
+
+    x = np.arange(1.0, 7.0)
+    np.testing.assert_array_equal(wg.jit(wg.grad(f))(x, 2), wg.grad(f)(x, 2))
+
+
+def test_the_first_rows_of_a_fresh_array():
+    def f(x, n):
+        total = 0.0
+        for i in range(n):
+            z = np.full((7, 3), 0.5)
+            z[:i] = x[:i] * 2
+            y = np.full(5, 2.0)
+            y[: i - 3] = x[0, 0]  # from the end, at first
+            total += np.sum(z * z) + z[6, 2] + np.sum(y * np.arange(5.0))
+        return total
+
+    x = np.arange(21.0).reshape(7, 3)
+    np.testing.assert_allclose(wg.jit(f)(x, 7), f(x, 7), 1e-14)
+    np.testing.assert_allclose(wg.jit(wg.grad(f))(x, 7), wg.grad(f)(x, 7), 1e-14)
+
+
 def test_arguments_that_overlap():
     def f(x, y):
         for i in range(1, len(x)):

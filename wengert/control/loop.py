@@ -28,6 +28,7 @@ from wengert.control.blocks import (
     with_lengths,
 )
 from wengert.control.examples import one_by_one
+from wengert.control.lasting import lasting, without_rereads
 from wengert.control.remat import recomputed
 from wengert.errors import ConcretizationError
 from wengert.ir.build import var_like
@@ -147,8 +148,13 @@ class Reverse:
     For `loop`, whose body has k as first parameter, and for `while`, whose body has none (`before` is 1 or 0).
     """
 
-    def __init__(self, body: Block, before: int, carried: int, mine: Sequence[bool]):
+    def __init__(self, body: Block, before: int, carried: int, mine: Sequence[bool], outermost: bool = False):
         self.before, self.carried = before, carried
+        self.ends: list[int] = []
+        """Of which carried arrays the backward loop reads elements at their end."""
+        if outermost:
+            body, self.ends = lasting(body, carried)
+            mine = [*mine, *[False] * len(self.ends)]
         active = list(mine[:carried])
         while True:
             source = Linearised(body, [False] * before + active + list(mine[carried:]), bounded=True)
@@ -163,13 +169,19 @@ class Reverse:
         constants = [p.node for p in source.params[before + carried :]]
         counters = [p.node for p in source.params[:before]]
         found = with_lengths(self.transposed.residuals)
-        self.again, again = recomputed([r.node for r in found], source.capture.nodes, [*counters, *constants])
+        available = [*counters, *constants]
+        span = body.params[0].span if before else None
+        turns = None if span is None or span[1] is None else span[1] + 1
+        self.again, again, taken = recomputed([r.node for r in found], source.capture.nodes, available, turns)
+        self.taken = [id(var) for var in taken]
         self.recomputed = [id(var) for var in again]
         self.counters = {id(var) for var in counters}
         self.invariant = {id(var): k for k, var in enumerate(constants)}  # residuals that are constants of the loop
         known = {*self.recomputed, *self.counters, *self.invariant}
         self.saved = [r for r in found if id(r.node) not in known]
         self.body = source.primal(self.saved, padded)
+        if self.ends:
+            self.body = without_rereads(self.body, len(self.ends))
 
     def backward(
         self,
@@ -199,7 +211,7 @@ class Reverse:
             kept = {id(r.node): index(s, i, pattern=(ARRAY,)) for r, s in zip(self.saved, stack, strict=True)}
             kept.update({key: given[place] for key, place in self.invariant.items()})
             kept.update(dict.fromkeys(self.counters, i))
-            again = run(self.again, [*[i] * len(self.counters), *given])
+            again = run(self.again, [*[i] * len(self.counters), *given, *[kept[key] for key in self.taken]])
             kept.update(zip(self.recomputed, again, strict=True))
             residuals = [unpadded(r, kept) for r in self.transposed.residuals]
             arrived = [c for c, o in zip(ct, of_outputs, strict=True) if o]
@@ -224,13 +236,13 @@ def record_loop(trace: TapeTrace, op: Op, reverse: Reverse, run_primal: Callable
     residuals cannot be kept in an array.
     """
     carried = params["carried"]
-    first = len(args) - len(reverse.active) - len(reverse.const_active)
+    first = len(args) + len(reverse.ends) - len(reverse.active) - len(reverse.const_active)
     mine, values = unwrapped(trace, Tape, args)
     block = running.state.capture
     length = interval_of(values[0])[1] if first else None
     runs_again = block is not None and block.bounded and bool(reverse.saved) and length is None
     count, finals, extra, ys, stacks = run_primal(params["body"] if runs_again else reverse.body, values)
-    consts = values[first + carried :]
+    consts = [*values[first + carried :], *[finals[k] for k in reverse.ends]]
     starts = mine[first : first + carried]
     inputs = [a.node for a, m in zip(args, mine, strict=True) if m]
     finals_active = [v for v, a in zip(finals, reverse.active, strict=True) if a]
@@ -272,7 +284,8 @@ def record_loop(trace: TapeTrace, op: Op, reverse: Reverse, run_primal: Callable
 def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     body, carried = params["body"], params["carried"]
     mine = [a.__class__ is Tape and a.owner is trace for a in args]
-    reverse = Reverse(body, 1, carried, mine[1:])
+    around = running.state.capture
+    reverse = Reverse(body, 1, carried, mine[1:], outermost=around is None or not around.bounded)
     if not any(reverse.active) and not any(reverse.outputs):
         return call(loop, *unwrapped(trace, Tape, args)[1], **params)
 

@@ -1,16 +1,20 @@
 """Residuals that are cheaper to compute again than to keep.
 
 A residual of a loop body is computed again in the backward loop if that takes only cheap operations on what is there
-anyway: the counter, constants of the loop and elements of them. So the indices of a nest of loops, and the elements of
-arrays that no loop writes to, are never stored. (An array that a loop further out writes to would have to be stored
-itself, in each of its iterations.)
+anyway: the counter, constants of the loop and elements of them, and other residuals, which are kept. So the indices of
+a nest of loops, and the elements of arrays that no loop writes to, are never stored. An array that a loop further out
+writes to has to be stored itself, in each of its iterations; that is done if it is not larger than all the elements
+that are read of it (`is_worth_keeping`). Nor are elements of arrays that are written to,
+where they are found in the finished array: a `reread` (`lasting.py`) is read there.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
+from wengert.control.lasting import read_at_end, reread
 from wengert.ir.infer import is_elementwise
 from wengert.ir.node import Block, Const, Node, Var
 
@@ -22,53 +26,82 @@ _CHEAP = frozenset(
         "trunc", "rint", "size", "stop_gradient",
     )
 )  # fmt: skip
+_DEARER = {"divide": 3, "reciprocal": 3, "sqrt": 3}
+"""Operations that count for several."""
 _MOST = 8
 """So many operations are cheaper than a store and a load."""
+_MOST_OF_ARRAYS = 3
+"""So many, if they are done for all elements of an array: they become part of the loop that uses the result."""
 
 
-def recomputed(variables: Sequence[Var], nodes: Sequence[Node], available: Sequence[Var]) -> tuple[Block, list[Var]]:
-    """A block that computes those of the variables that are cheap, from some of those that are available; and which.
+def is_worth_keeping(x: Var, nodes: Sequence[Node], turns: int | None) -> bool:
+    """Whether to keep a whole array, which a loop of so many turns does not change, rather than what it reads of it."""
+    if not x.type.shape or not x.type.is_static or turns is None:
+        return False
+    reads = sum(node.op.name == "index" and node.args[0] is x and not node.outs[0].type.shape for node in nodes)
+    return 2 * math.prod([n for n in x.type.shape if isinstance(n, int)]) <= 3 * reads * turns
 
-    The parameters of the block are all that are available.
+
+def recomputed(
+    variables: Sequence[Var], nodes: Sequence[Node], available: Sequence[Var], turns: int | None = None
+) -> tuple[Block, list[Var], list[Var]]:
+    """A block that computes those of the variables that are cheap, from what is available and from the others.
+
+    `turns` is the largest number of turns of the loop, if it is known. The parameters of the block are all that are
+    available, and those others. Also returned: which variables it computes, and which others it takes.
     """
     made = {out: node for node in nodes for out in node.outs}
+    position = {out: i for i, node in enumerate(nodes) for out in node.outs}
     given = set(available)
+    readable = {x for x in available if x.stable or is_worth_keeping(x, nodes, turns)}
     chosen: list[Var] = []
+    taken: list[Var] = []
     needed: set[int] = set()
-    for var in variables:
-        used = _needed(var, made, given)
+    for var in sorted(variables, key=lambda v: position.get(v, -1)):
+        if var in given:
+            continue
+        used = _needed(var, made, given, readable)
         if used is not None:
             chosen.append(var)
             needed |= used
-    kept = [node for node in nodes if id(node) in needed]
-    return Block(list(available), kept, list(chosen)), chosen
+        elif var.type.is_static and var.type.dtype.kind in "fc":
+            given.add(var)
+            taken.append(var)
+    kept = [read_at_end(node) if node.op is reread else node for node in nodes if id(node) in needed]
+    return Block([*available, *taken], kept, list(chosen)), chosen, taken
 
 
-def _needed(var: Var, made: dict[Var, Node], given: set[Var]) -> set[int] | None:
+def _needed(var: Var, made: dict[Var, Node], given: set[Var], readable: set[Var]) -> set[int] | None:
     """The nodes that compute a variable from what is given, if they are few and cheap."""
     nodes: set[int] = set()
+    cost = 0
+    most = _MOST_OF_ARRAYS if var.type.shape else _MOST
     stack: list[Any] = [var]
     while stack:
         x = stack.pop()
         if x.__class__ is Const or x in given:
             continue
         node = made.get(x)
-        if node is None or not _is_cheap(node, given):
+        if node is None or not _is_cheap(node, given, readable):
             return None
         if id(node) not in nodes:
             nodes.add(id(node))
-            if len(nodes) > _MOST:
+            cost += _DEARER.get(node.op.name, 1)
+            if cost > most:
                 return None
-            stack.extend((*node.args, *node.sizes))
+            stack.extend((*(node.args[1:] if node.op is reread else node.args), *node.sizes))
     return nodes
 
 
-def _is_cheap(node: Node, given: set[Var]) -> bool:
-    if len(node.outs) != 1 or node.outs[0].type.shape:
+def _is_cheap(node: Node, given: set[Var], readable: set[Var]) -> bool:
+    if node.op is reread:
+        return True
+    if len(node.outs) != 1 or not node.outs[0].type.is_static:
         return False
-    if node.op.name == "index":  # one element of an array that is there
-        x = node.args[0]
-        return x in given and x.stable and all(not a.type.shape for a in node.args[1:])
-    if node.op.name == "size":
+    name = node.op.name
+    if name == "index":  # one element of an array that is there
+        scalars = not node.outs[0].type.shape and all(not a.type.shape for a in node.args[1:])
+        return scalars and node.args[0] in readable
+    if name == "size":
         return node.args[0] in given
-    return (node.op.name in _CHEAP and is_elementwise(node.op)) or node.op.name in ("astype", "as_integer")
+    return ((name in _CHEAP or name in _DEARER) and is_elementwise(node.op)) or name in ("astype", "as_integer")

@@ -44,6 +44,7 @@ from wengert.ops.derive import (
 from wengert.ops.elementwise import equal, where
 from wengert.ops.index import Scattered, index
 from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
+from wengert.ops.shape import copy
 from wengert.ops.store import add_at, store, written
 from wengert.types import SCALARS, Aval, aval_of, dtype_of, is_inexact, shape_of
 
@@ -304,6 +305,9 @@ def _undo_write(cts: list[Any], inputs: tuple, places: tuple, ct: Owned, args: t
     n writes to one array hand one buffer from version to version, so they cost O(n).
     """
     x, v, *arrays = args
+    capture = running.state.capture
+    if capture is not None and not isinstance(ct.value, Traced):  # bounds of slices may be symbols
+        ct.value = capture.process(copy, (ct.value,), {})
     if 1 in places:
         i = inputs[places.index(1)]
         part = written(ct.value, v, arrays, pattern, x.shape)
@@ -311,7 +315,7 @@ def _undo_write(cts: list[Any], inputs: tuple, places: tuple, ct: Owned, args: t
         cts[i] = part if cts[i] is None else _add(cts[i], part)
     if 0 in places:
         i = inputs[0]
-        if running.state.capture is not None:  # compiled code writes in place
+        if capture is not None:  # compiled code writes in place
             rest = call(store, ct.value, 0, *arrays, pattern=pattern)
             cts[i] = rest if cts[i] is None else cts[i] + rest
             return

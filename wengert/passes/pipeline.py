@@ -10,14 +10,17 @@ from collections.abc import Callable
 
 from wengert.ir.check import check as check_program
 from wengert.ir.node import Block, Program
+from wengert.passes.by_rows import by_rows
 from wengert.passes.cse import cse
 from wengert.passes.dce import dce
 from wengert.passes.hoist import hoist
 from wengert.passes.joint import joint
 from wengert.passes.simplify import simplify
+from wengert.passes.spread import spread
+from wengert.passes.stay import stay
 from wengert.passes.strips import strips
 
-PASSES: tuple[Callable[[Block], Block], ...] = (simplify, dce, cse, hoist, dce, joint)
+PASSES: tuple[Callable[[Block], Block], ...] = (simplify, dce, cse, stay, hoist, dce, joint)
 """Dead code goes first after simplification: what is left of it would be looked at by all others."""
 
 ROUNDS = 16
@@ -37,9 +40,10 @@ def optimise(program: Program, check: bool = False) -> Program:
                 check_program(Program(program.name, block))
         if block is before:
             break
-    in_strips = strips(block)
-    if in_strips is not block:
-        block = dce(in_strips)
-        if check:
-            check_program(Program(program.name, block))
+    for last in (spread, by_rows, strips):
+        changed = last(block)
+        if changed is not block:
+            block = dce(cse(changed))
+            if check:
+                check_program(Program(program.name, block))
     return program if block is program.block else Program(program.name, block)

@@ -19,7 +19,7 @@ from llvmlite import ir
 
 from wengert.backend.llvm.buffer import I8, I32, I64, POINTER, VOID, known
 from wengert.backend.llvm.faults import FIRST, HOLES, OK, RAISED, Fault
-from wengert.backend.llvm.hints import vectors
+from wengert.backend.llvm.hints import as_it_is, vectors
 from wengert.ir.node import Source
 
 STACK_FOR_SCRATCH = 1 << 15
@@ -187,10 +187,13 @@ class Context:
     # -------------------------------------------------------------------------------------------------------- loops
 
     @contextmanager
-    def loop(self, count: ir.Value, name: str = "i", lanes: np.dtype | None = None) -> Iterator[ir.Value]:
+    def loop(
+        self, count: ir.Value, name: str = "i", lanes: np.dtype | None = None, unrolled: bool = True
+    ) -> Iterator[ir.Value]:
         """A loop over 0, 1, …, count − 1; the context is the body, its value the counter (i64).
 
-        With `lanes`, it goes through elements of that dtype, and vectors are to be made of them.
+        With `lanes`, it goes through elements of that dtype, and vectors are to be made of them. Unless `unrolled`, it
+        is not to be unrolled before that.
 
         >>> # with cx.loop(n) as i: ...
         """
@@ -221,10 +224,11 @@ class Context:
         following = self.builder.add(counter, I64(1), flags=("nuw", "nsw"))
         counter.add_incoming(following, self.builder.block)
         back = self.builder.cbranch(self.builder.icmp_signed("<", following, count), body, after)
-        if lanes is not None and n is not None:
-            hint = vectors(self.module, n, lanes)
-            if hint is not None:
-                back.set_metadata("llvm.loop", hint)
+        hint = vectors(self.module, n, lanes) if lanes is not None and n is not None else None
+        if n is not None and not unrolled:
+            hint = as_it_is(self.module, n)
+        if hint is not None:
+            back.set_metadata("llvm.loop", hint)
         self.builder.position_at_end(after)
 
     @contextmanager

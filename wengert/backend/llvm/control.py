@@ -278,7 +278,7 @@ def loop(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
         for slot in stacked.there.values():
             del em.places[id(slot)]
 
-    _turns(em, count, turn)
+    _turns(em, count, turn, unrolled=bool(state.scalars) or any(inner.blocks for inner in body.nodes))
     assert held == _epochs(shared), "a loop overwrites what it needs again"
     frame.values.update(zip(node.outs, [*state.values(), *stacked.arrays(count)], strict=True))
 
@@ -293,13 +293,16 @@ def _count(em: Emitter, frame: Frame, operand: Operand) -> ir.Value:
     return b.select(b.icmp_signed("<", count, I64(0)), I64(0), count)
 
 
-def _turns(em: Emitter, count: ir.Value, turn: Any) -> None:
-    """All turns of a loop, in strips, so that a note of the work done does not stand in the loop itself."""
+def _turns(em: Emitter, count: ir.Value, turn: Any, unrolled: bool = True) -> None:
+    """All turns of a loop, in strips, so that a note of the work done does not stand in the loop itself.
+
+    A loop whose turns may be independent of each other is not `unrolled`: LLVM makes vectors of it.
+    """
     cx = em.cx
     em.loop_depth += 1
     n = known(count)
     if n is not None and n <= STRIP:
-        with cx.loop(count, "k") as k:
+        with cx.loop(count, "k", unrolled=unrolled) as k:
             turn(k)
         em.loop_depth -= 1
         em.work(count)

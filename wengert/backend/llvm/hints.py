@@ -17,6 +17,9 @@ from llvmlite import ir
 FEW, MANY = 5, 64
 """Loops of fewer turns than the first are unrolled; of the second or more, vectors are as long as they can be."""
 
+LONG = 1024
+"""In shorter loops LLVM's four vectors at a time leave too many elements over, which are done one by one."""
+
 _SELF = "wg.self"
 
 
@@ -25,11 +28,22 @@ def vectors(module: ir.Module, count: int, dtype: np.dtype) -> ir.MDValue | None
     if count < FEW or dtype.kind not in "fiub":
         return None
     if count < MANY:
-        return module.add_metadata([_SELF, module.add_metadata(["llvm.loop.unroll.disable"])])
+        return as_it_is(module, count)
     if dtype.kind != "f":
         return None
-    width = ir.Constant(ir.IntType(32), 64 // dtype.itemsize)
-    return module.add_metadata([_SELF, module.add_metadata(["llvm.loop.vectorize.width", width])])
+    width = 64 // dtype.itemsize
+    items = [_SELF, module.add_metadata(["llvm.loop.vectorize.width", ir.Constant(ir.IntType(32), width)])]
+    if count < LONG and count % (4 * width) > width:
+        several = ir.Constant(ir.IntType(32), 2 if count % (2 * width) < width else 1)
+        items.append(module.add_metadata(["llvm.loop.interleave.count", several]))
+    return module.add_metadata(items)
+
+
+def as_it_is(module: ir.Module, count: int) -> ir.MDValue | None:
+    """The hint for a loop of so many turns that is not to be unrolled."""
+    if not FEW <= count < MANY:
+        return None
+    return module.add_metadata([_SELF, module.add_metadata(["llvm.loop.unroll.disable"])])
 
 
 def finished(text: str) -> str:

@@ -7,6 +7,7 @@ the slot of the result. The value was made before if it reads what is overwritte
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -58,12 +59,41 @@ def write(em: Emitter, frame: Frame, node: Node, i: int) -> Array:
         return in_memory(cx, target, slot)
     if x.dtype != out.type.dtype:
         x = converted(em, frame, node.args[0], out.type.dtype)
-    made = em.make(x, slot)
-    assert made.buffer is not None
-    place = Place(cx, made.lengths, pattern, operands)
-    _put(em, made.buffer, place, value, add=node.op.name == "add_at")
+    place = Place(cx, x.lengths, pattern, operands)
+    if node.op.name == "store" and x.flat is not None and not x.slots() and _are_first_rows(pattern, x.ndim):
+        target = em.allocate(slot, x.lengths)
+        _fill_behind(em, x, target, place.lengths[0])
+        slot.epoch += 1
+    else:
+        made = em.make(x, slot).buffer
+        assert made is not None
+        target = made
+    _put(em, target, place, value, add=node.op.name == "add_at")
     slot.epoch += 1
-    return in_memory(cx, made.buffer, slot)
+    return in_memory(cx, target, slot)
+
+
+def _are_first_rows(pattern: Sequence[Any], ndim: int) -> bool:
+    """Whether a store writes the first rows of an array, as a whole, and how many is known only when it does."""
+    if len(pattern) > ndim or any(item.__class__ is not slice for item in pattern):
+        return False
+    first, *rest = pattern or (slice(None),)
+    if first.start not in (None, 0) or first.step not in (None, 1) or not isinstance(first.stop, ir.Value):
+        return False
+    return all((item.start, item.stop, item.step) == (None, None, None) for item in rest)
+
+
+def _fill_behind(em: Emitter, x: Array, target: Buffer, rows: ir.Value) -> None:
+    """Write the elements of an array behind so many rows: the others are overwritten anyway."""
+    builder = em.cx.builder
+    row = product(builder, x.lengths[1:])
+    start, total = times(builder, rows, row), product(builder, x.lengths)
+    count = builder.sub(total, start, flags=("nsw",))
+    assert x.flat is not None
+    with em.cx.loop(count) as k:
+        at = plus(em.cx.builder, start, k)
+        store_element(em.cx.builder, x.flat(at), target.pointer, at, target.dtype)
+    em.work(count)
 
 
 def converted(em: Emitter, frame: Frame, operand: Operand, dtype: np.dtype) -> Array:
