@@ -197,3 +197,16 @@ def test_faults_in_runs_name_the_line():
 
     with pytest.raises(np.linalg.LinAlgError):
         wg.jit(f)(np.linspace(0, 1, 4))
+
+
+def test_an_array_is_read_after_all_of_it_was_written():
+    def f(x):
+        y = x[::-1]
+        y += np.zeros(5)
+        y *= 0.5
+        z = x * 0.5 + 0.25
+        return z * 0.5, y + z, x
+
+    x, own = np.linspace(0.1, 1.4, 5), np.linspace(0.1, 1.4, 5)
+    for got, wanted in zip(wg.jit(f)(x), f(own), strict=True):
+        np.testing.assert_array_equal(got, wanted)

@@ -1044,7 +1044,12 @@ def test_flags_are_there_only_if_they_are_needed():
 
 
 def test_simple_functions_stay_simple():
-    assert lowered_source("def f(x):\n    y = x + 1\n    return y") == "def f(x):\n    y = x + 1\n    return y"
+    assert lowered_source("def f(x):\n    y = x\n    return y + 1") == "def f(x):\n    y = x\n    return y + 1"
+
+
+def test_names_are_told():
+    assert "    y = _wengert_named('y', x + 1)\n" in lowered_source("def f(x):\n    y = x + 1\n    return y")
+    assert "_wengert_named(('a', 'b'), " in lowered_source("def f(x):\n    a, b = g(x)\n    return a + b")
 
 
 # ----------------------------------------------------------------------------------------------------------- tracebacks

@@ -39,6 +39,7 @@ class Carried:
         self.state = get()
         self.bound: list[int] = []
         self.roots: dict[int, Any] = {}
+        self.root_names: dict[int, str] = {}
         self.types: dict[Any, Type] = {}
         self.structures: dict[int, Any] = {}
         self.opened: dict[Key, tuple[Any, Var]] = {}
@@ -50,6 +51,7 @@ class Carried:
                 continue
             if name in stores:
                 if isinstance(value, Box) and (value.shape or value.view_of is not None):
+                    self.root_names.setdefault(id(value), name)
                     self.add_root(value)
                     continue
             if value is not UNDEFINED and self._numeric(value):
@@ -93,7 +95,7 @@ class Carried:
         for k in self.local:
             values[k] = UNDEFINED
         for root in self.roots.values():
-            formals.append(clone(capture.adopt(root)))
+            formals.append(clone(capture.adopt(root, self.root_names.get(id(root)))))
             self.adopted[id(root)] = formals[-1].node
         self.set(tuple(values))
         return formals

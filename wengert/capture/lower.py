@@ -15,6 +15,7 @@ become flags (`flags.py`); then suites become functions, which share the variabl
     assert c, m             assert_(c, lambda: m)
     raise e from c          raise_(lambda: e, lambda: c)
     g, a.b                  load("g", g), attr(a, "b")
+    y = a + b               y = named("y", a + b)                        also `a, b = …`, and what a `for` binds
     [a, b], {k: v}          made([a, b]), made({k: v})                   also what comprehensions give
 
 What `load` loads is neither local, nor of a function around it in the same source, nor a builtin. `names` are the
@@ -36,7 +37,7 @@ from typing import Any, TypeVar
 from wengert.capture.expressions import Expressions
 from wengert.capture.flags import jumps_out_of_finally, without_jumps
 from wengert.capture.liveness import mark_live
-from wengert.capture.lowered import ASSERT, FOR, IF, ITERATE, LOWERED_HOOKS, RAISE, TEST, UNDEFINED_NAME, WHILE
+from wengert.capture.lowered import ASSERT, FOR, IF, ITERATE, LOWERED_HOOKS, NAMED, RAISE, TEST, UNDEFINED_NAME, WHILE
 from wengert.capture.names import binds_in_place, body_of, bound, evaluated_here, own_nodes, rebound, scope_of, stored
 from wengert.capture.syntax import OURS, assign, at, function, hook, load, statement, strings, thunk
 from wengert.capture.undefined import UNDEFINED, Undefined, defined
@@ -282,6 +283,10 @@ class _Lowering(Expressions):
         if any(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets):
             if not isinstance(node.value, (ast.Tuple, ast.List)):
                 node.value = at(hook(ITERATE, node.value), node.value)
+        names = _names_of(node.targets[0])
+        if names is not None and not isinstance(node.value, ast.Constant):
+            if not isinstance(node.value, ast.Name) or node.value.id == _NEXT:
+                node.value = at(hook(NAMED, names, node.value), node.value)
         node.targets = [self.visit(target) for target in node.targets]
         self.assigned.update(bound(node.targets))
         return node
@@ -361,6 +366,15 @@ def _deleted(body: list[ast.stmt]) -> set[str]:
     nodes = list(own_nodes(body))
     names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del)}
     return names | {node.name for node in nodes if isinstance(node, ast.ExceptHandler) and node.name}
+
+
+def _names_of(target: ast.expr) -> ast.expr | None:
+    """The name of a user's that is bound, or a tuple of those."""
+    if isinstance(target, ast.Name):
+        return None if target.id.startswith(OURS) else ast.Constant(target.id)
+    if isinstance(target, ast.Tuple) and all(isinstance(part, ast.Name) for part in target.elts):
+        return strings([part.id for part in target.elts])  # type: ignore[attr-defined]
+    return None
 
 
 def _parts(target: ast.expr) -> list[ast.expr]:

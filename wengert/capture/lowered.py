@@ -4,6 +4,7 @@ from __future__ import annotations
 
 (
     IF, FOR, WHILE, AND, OR, NOT, IFEXP, CHAIN, LOAD, ATTR, ASSERT, RAISE, ITERATE, TEST, UNDEFINED_NAME, DEFINED, MADE,
+    NAMED,
 ) = LOWERED_HOOKS = (
     "_wengert_if",
     "_wengert_for",
@@ -22,4 +23,5 @@ from __future__ import annotations
     "_wengert_undefined",
     "_wengert_defined",
     "_wengert_made",
+    "_wengert_named",
 )  # fmt: skip

@@ -289,6 +289,21 @@ def made(container: Any) -> Any:
     return container
 
 
+def named(name: Any, value: Any) -> Any:
+    """A value that gets a name, or several: they are what a program is shown with."""
+    if name.__class__ is tuple:
+        if value.__class__ is tuple and len(value) == len(name):
+            for each, part in zip(name, value, strict=True):
+                named(each, part)
+        return value
+    x = value
+    while isinstance(x, Traced) and x.__class__ is not Sym and "value" in x.state:  # type: ignore[attr-defined]
+        x = x.value  # type: ignore[attr-defined]
+    if x.__class__ is Sym and x.node.hint is None:
+        x.node.hint = name
+    return value
+
+
 def _making(kind: Any) -> Callable:
     return lambda *args, **kwargs: made(kind(*args, **kwargs))
 
@@ -489,5 +504,6 @@ set_staged_hooks(
         lowering.TEST: stage.test,
         lowering.MADE: made,
         lowering.DEFINED: defined,
+        lowering.NAMED: named,
     }
 )

@@ -306,10 +306,10 @@ class Capture(Trace):
         held = settled(root)
         return content(held) in self._lifted if isinstance(held, Traced) else id(held) in self._consts
 
-    def adopt(self, root: Any) -> Sym:
+    def adopt(self, root: Any, hint: str | None = None) -> Sym:
         """Let an array from outside stand for a formal parameter, because it is written to inside."""
         self.written[id(root)] = (root, clone(root))
-        symbol = self.like(root)
+        symbol = self.like(root, hint)
         become(root, symbol)
         make_views_stale(root)
         return symbol

@@ -53,6 +53,7 @@ class _Run:
     shape: tuple
     roles: list[str] = field(default_factory=list)  # of each node: before, made, lazy, store
     inside: set[Var] = field(default_factory=set)
+    unfinished: set[Var] = field(default_factory=set)  # arrays of which parts are written: only stores go on with them
     read: dict[int, tuple[Slot, bool]] = field(default_factory=dict)  # and whether at the very element only
     written: dict[int, Slot] = field(default_factory=dict)
     parts: set[int] = field(default_factory=set)  # slots of which parts are written
@@ -67,6 +68,8 @@ class _Run:
         (out,) = node.outs
         kind = self.plan.kinds[out]
         depends = any(isinstance(a, Var) and a in self.inside for a in node.args)
+        if any(a in self.unfinished for a in (node.args[1:] if node.op.name == "store" else node.args)):
+            return None
         if node.op.name == "store":
             return "store" if self._stores(i, node) else None
         simple = traits.is_view(node) or (traits.is_elementwise(node) and natively(node))
@@ -150,6 +153,8 @@ class _Run:
         self.roles.append(role)
         if role != "before":
             self.inside.update(self.plan.block.nodes[i].outs)
+        if role == "store":
+            self.unfinished.update(self.plan.block.nodes[i].outs)
 
 
 def _part_shape(node: Node) -> tuple:
