@@ -65,12 +65,14 @@ def sweeps(draw: Any) -> str:
         column = draw(st.sampled_from(["j", "j", "i", "2"]))
         return ", ".join([at(x) if x in "ij" else x for x in (row, column)])
 
+    sources, targets = draw(st.sampled_from(["B", "B", "AB"])), draw(st.sampled_from(["A", "A", "AB"]))
+
     def term() -> str:
-        factor = draw(st.sampled_from(["0.3", f"A[{place()}]", f"B[{place()}]"]))
-        return f"{factor} * {draw(st.sampled_from('AB'))}[{place()}]"
+        factor = draw(st.sampled_from(["0.3", "0.2", f"X[{place()}]", f"{draw(st.sampled_from(sources))}[{place()}]"]))
+        return f"{factor} * {draw(st.sampled_from(sources))}[{place()}]"
 
     lines = [
-        f"            {draw(st.sampled_from('AB'))}[{place()}] {draw(st.sampled_from(['=', '=', '+=', '*=']))} "
+        f"            {draw(st.sampled_from(targets))}[{place()}] {draw(st.sampled_from(['=', '=', '+=', '*=']))} "
         + " + ".join([term() for _ in range(draw(st.integers(1, 3)))])
         for _ in range(draw(st.integers(1, 2)))
     ]

@@ -17,7 +17,7 @@ from wengert.backend.execute import optimised
 from wengert.control.affine import Affine, Atom, least
 from wengert.ir.node import all_nodes
 
-MANY = int(os.environ.get("WENGERT_RANDOM_PROGRAMS", "25"))
+MANY = int(os.environ.get("WENGERT_RANDOM_PROGRAMS", "12"))
 
 
 def stacks(f: Any, *args: Any) -> list[Any]:

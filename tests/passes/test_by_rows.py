@@ -54,7 +54,7 @@ def in_a_cube(u):
 
 
 @pytest.mark.parametrize("f", [reaction, of_different_heights, seen_between])
-@pytest.mark.parametrize("shape", [(70, 66), (66, 75)])
+@pytest.mark.parametrize("shape", [(66, 75)])
 def test_gradients(f, shape):
     u = 0.3 * np.random.default_rng(0).normal(size=shape)
     expected = wg.grad(f)(u)
