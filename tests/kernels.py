@@ -35,10 +35,6 @@ class Kernel:
         write(cx, function.args[1:-1], function.args[-1])
         cx.finish()
         self.source = str(module)
-        callbacks = [callback.addresses(number) for number, callback in enumerate(cx.callbacks)]
-        for addresses in (cx.addresses, *callbacks):
-            for name, address in addresses.items():
-                llvm.add_symbol(name, address)
         parsed = llvm.parse_assembly(self.source)
         parsed.verify()
         machine = llvm.Target.from_default_triple().create_target_machine(
@@ -50,6 +46,13 @@ class Kernel:
         builder.getModulePassManager().run(parsed, builder)
         self.optimised = str(parsed)
         self.engine = llvm.create_mcjit_compiler(parsed, machine)
+        # Callbacks of different kernels have the same names: addresses are told to the engine, not to the process.
+        addresses = dict(cx.addresses)
+        for number, callback in enumerate(cx.callbacks):
+            addresses |= callback.addresses(number)
+        for value in [*parsed.functions, *parsed.global_variables]:
+            if value.is_declaration and value.name in addresses:
+                self.engine.add_global_mapping(value, addresses[value.name])
         self.engine.finalize_object()
         self.cx = cx
         types = [ctypes.c_void_p] * (pointers + 1) + [ctypes.c_int64]

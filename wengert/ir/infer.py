@@ -60,6 +60,8 @@ def results(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found
         return False, [Found((), np.dtype(np.int64), True)]
     if op.name == "iota":
         return False, [Found((params["n"],), np.dtype(np.int64))]
+    if op.name == "shares" and is_inexact(dtype_of(args[1])):
+        return False, [Found(shape_of(args[1]), dtype_of(args[1]))]
     if op.name == "require":
         return True, []
     if op.name == "true_positions":

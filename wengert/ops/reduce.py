@@ -74,8 +74,12 @@ def reduction(name: str, impl: Callable, coefficient: Callable) -> General:
     def rule(x_dot: Any, y: Any, x: Any, axis: tuple[int, ...]) -> Any:
         return call(weighted_sum, coefficient(_kept(y, shape_of(x), axis), x, axis), x_dot, axis=axis)
 
-    op = general(name, impl, (rule,), batch=_shift_axes(lambda: op))
+    op = general(name, impl, (rule,), batch=_shift_axes(lambda: op), shape=_reduced_shape)
     return op
+
+
+def _reduced_shape(x: Any, axis: tuple[int, ...]) -> tuple:
+    return tuple([n for k, n in enumerate(x.shape) if k not in axis])
 
 
 # ---------------------------------------------------------------------------------------------------------- extremes

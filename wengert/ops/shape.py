@@ -146,7 +146,13 @@ astype = linear(
 as_integer = zero("as_integer", _astype, batch=lambda a, m, params: as_integer(a[0], **params))
 """A cast to an integer or boolean type: rounding."""
 
-copy = linear("copy", lambda x: np.copy(x), lambda ct, x: ct, batch=lambda args, mapped, params: copy(args[0]))
+copy = linear(
+    "copy",
+    lambda x: np.copy(x),
+    lambda ct, x: ct,
+    batch=lambda args, mapped, params: copy(args[0]),
+    shape=lambda x: x.shape,
+)
 
 # ---------------------------------------------------------------- complex numbers as pairs of reals
 #
