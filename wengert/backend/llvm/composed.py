@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.special
 from llvmlite import ir
 
 from wengert.backend.llvm import scalars, traits
@@ -47,6 +48,11 @@ def natively(node: Node) -> bool:
     constants = [_number(a) if isinstance(a, Const) and not a.type.shape else None for a in node.args]
     dtypes, weak = [a.type.dtype for a in node.args], [a.type.weak for a in node.args]
     return scalars.supports(node.op.name, node.params, node.outs[0].type.dtype, dtypes, weak, constants)
+
+
+def how(node: Node) -> str:
+    """How such a node is computed: by a function of SciPy, or natively."""
+    return "special" if hasattr(scipy.special, node.op.name) and not hasattr(np, node.op.name) else "native"
 
 
 def _number(operand: Const) -> Any:

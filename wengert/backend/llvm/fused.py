@@ -23,7 +23,7 @@ from llvmlite import ir
 from wengert.backend.llvm import traits
 from wengert.backend.llvm.array import Array, in_memory
 from wengert.backend.llvm.buffer import I64, Buffer, Scalar, offset_of, store_element
-from wengert.backend.llvm.composed import compose, natively
+from wengert.backend.llvm.composed import compose, how, natively
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.place import Place
 from wengert.backend.llvm.plan import WHOLE, BlockPlan, Kind, Slot, merged_reads
@@ -228,11 +228,11 @@ class _Loop:
 
     def write(self, one: One) -> list[str]:
         em, cx = self.em, self.em.cx
-        how = []
+        ways = []
         for i, role in zip(self.numbers, self.run.roles, strict=True):
             node = self.run.plan.block.nodes[i]
             source, cx.source = cx.source, node.source or cx.source
-            how.append(one(i) if role == "before" else getattr(self, f"_{role}")(node))
+            ways.append(one(i) if role == "before" else getattr(self, f"_{role}")(node))
             cx.source = source
         dtypes = {array.dtype for array, _ in self.steps}
         lanes = dtypes.pop() if len(dtypes) == 1 else None
@@ -250,7 +250,7 @@ class _Loop:
         for action in self.afterwards:
             action()
         em.work(total)
-        return how
+        return ways
 
     def _made(self, node: Node) -> str:
         em, cx, (out,) = self.em, self.em.cx, node.outs
@@ -280,7 +280,7 @@ class _Loop:
 
         self.steps.append((value, act))
         self.afterwards.append(after)
-        return "native"
+        return how(node)
 
     def _lazy(self, node: Node) -> str:
         (out,) = node.outs
@@ -292,7 +292,7 @@ class _Loop:
                 self.frame.values[out] = compose(self.em, self.frame, node)
 
         self.afterwards.append(after)
-        return "native"
+        return how(node)
 
     def _store(self, node: Node) -> str:
         em, cx, (out,) = self.em, self.em.cx, node.outs

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import scipy.special
 from llvmlite import ir
 
 from wengert.backend.llvm import callback, control, library, traits
 from wengert.backend.llvm.array import Array, in_memory
 from wengert.backend.llvm.buffer import I64, Buffer, Scalar, is_native, known
 from wengert.backend.llvm.composed import compose, natively, reshape_made
+from wengert.backend.llvm.composed import how as how_composed
 from wengert.backend.llvm.context import CannotStandAlone
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.exponential import logsumexp, softmax
@@ -89,7 +88,7 @@ def _run(em: Emitter, frame: Frame, node: Node, i: int) -> str:
         control.require(em, frame, node)
     elif name in ("iota", "size") or traits.is_view(node) or _composes(node):
         _compose(em, frame, node)
-        return "special" if hasattr(scipy.special, name) and not hasattr(np, name) else "native"
+        return how_composed(node)
     elif not all(is_native(v.type.dtype) for v in (*node.args, *node.outs)):
         return _foreign(em, frame, node)
     elif name in traits.WRITERS and is_written_natively(node):
