@@ -150,6 +150,8 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
         assign(root, new)
     for each in links:
         each.make(pred, found)
+    for b in branches:
+        b.capture.written.clear()  # a capture lives on in its symbols, and must not hold these arrays
     return result(found) if result.__class__ is _Merged else result
 
 
