@@ -74,6 +74,25 @@ def test_nested_branches(a, b):
     same(f, X, 2 * X, a, b)
 
 
+@pytest.mark.parametrize("a", [0.2, 3.0, 100.0])
+def test_what_a_function_returns_early(a):
+    def first_above(w, a):
+        for i in range(9):
+            if w[i % 4] > a:
+                return w
+            w[0] += 1.0
+        w[1] += 1.0
+        return w + 1.0
+
+    def f(x, a):
+        r = first_above(x, a)
+        r[2] = 50.0
+        x[3] = 70.0
+        return (r + 0,)
+
+    same(f, X, a)
+
+
 @pytest.mark.parametrize("n", [0, 1, 5, 1000])
 def test_names_that_a_loop_gives(n):
     def f(x, n):
@@ -135,6 +154,15 @@ def h(u, v):
     u[0] += 1.0
     return v
 
+
+def g(u, v):
+    for i in range(5):
+        if u[i % 4] > v[i % 3]:
+            return v
+        v[i % 4] += 0.5
+    u[1] += 1.0
+    return u
+
 """
 
 
@@ -148,7 +176,7 @@ def statement(rng: random.Random, indent: int, depth: int) -> list[str]:
     simple = [
         f"{n} = {m}", f"{n} = {m}", f"{n} = {m}.copy()", f"{n} = {m} * 0.5 + {i}.0", f"{n} = {m}[::-1]",
         f"{n}, {m} = {m}, {n}", f"{n}[{i}] = s + {rng.randrange(9)}.0", f"{n}[1:3] += s", f"{n} += {m}", f"{n} *= 0.5",
-        f"{n}[{i}] = {m}[{rng.randrange(4)}] + 1.0", f"{n} = h({n}, {m})",
+        f"{n}[{i}] = {m}[{rng.randrange(4)}] + 1.0", f"{n} = h({n}, {m})", f"{n} = g({n}, {m})",
     ]  # fmt: skip
     kind = rng.random()
     if depth == 2 or kind < 0.7:

@@ -172,8 +172,9 @@ class _SameArray:
     other: Any
     conditions: tuple[Any, Any]
     """In the two branches: `False`, `True`, or `None` (not known)."""
-    told_by: int | None = None
+    told_by: int | None
     """The number of the result that says it, if it does not depend on the branch only."""
+    is_to_be_returned: bool
 
     def make(self, pred: Any, found: list[Any]) -> None:
         capture = running.state.capture
@@ -188,7 +189,7 @@ class _SameArray:
             same = pred
         elif self.conditions == (False, True):
             same = e.logical_not(pred)
-        capture.links.add(array, other, same, capture)
+        capture.links.add(array, other, same, capture, self.is_to_be_returned)
 
 
 def _same_arrays(branches: Sequence[_Branch], outputs: list[tuple[Any, Any, str]]) -> list[_SameArray]:
@@ -198,6 +199,7 @@ def _same_arrays(branches: Sequence[_Branch], outputs: list[tuple[Any, Any, str]
     for key in {**found[0], **found[1]}:
         others, conditions = zip(*[f.get(key, (None, False)) for f in found], strict=True)
         i, other = key
+        internal = [outputs[k][2].startswith("_wengert") for k in (i, other) if k.__class__ is int]
         if other.__class__ is not int:
             other = others[0] if others[0] is not None else others[1]
         told_by = None
@@ -206,7 +208,7 @@ def _same_arrays(branches: Sequence[_Branch], outputs: list[tuple[Any, Any, str]
         elif any(c.__class__ is not bool for c in conditions):
             told_by = len(outputs)
             outputs.append((*conditions, "a condition"))
-        links.append(_SameArray(i, other, conditions, told_by))
+        links.append(_SameArray(i, other, conditions, told_by, any(internal)))
     return links
 
 

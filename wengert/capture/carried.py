@@ -15,7 +15,7 @@ from wengert.box.box import Box
 from wengert.box.writing import SETTLING, clone, settled
 from wengert.capture.branching import Perhaps
 from wengert.capture.containers import noted, refilled
-from wengert.capture.identity import Identity, Key
+from wengert.capture.identity import Again, Identity, Key
 from wengert.capture.undefined import UNDEFINED
 from wengert.capture.values import assign, converted, described, equal, is_number, widened
 from wengert.errors import StagingError
@@ -23,10 +23,6 @@ from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Type, Var
 from wengert.ir.symbol import Sym
 from wengert.ops.op import Traced
-
-
-class Again(Exception):
-    """A loop carries more than was known, or values of other types."""
 
 
 class Carried:
@@ -98,7 +94,7 @@ class Carried:
             formals.append(clone(capture.adopt(root, self.root_names.get(id(root)))))
             self.adopted[id(root)] = formals[-1].node
         self.set(tuple(values))
-        return formals
+        return formals + self.identity.open(capture)
 
     def leaves(self, k: int) -> tuple[list[Any], Any]:
         if self.state[k] is UNDEFINED:
@@ -170,7 +166,7 @@ class Carried:
             for j, leaf in enumerate(self.leaves(k)[0]):
                 if leaf is UNDEFINED or is_number(leaf):
                     values.append(converted(leaf, self.types.get((k, j)) or type_of_value(leaf)))
-        return values + [settled(root) for root in self.roots.values()]
+        return values + [settled(root) for root in self.roots.values()] + self.identity.starts()
 
     def finish(self, results: Sequence[Any], count: Any) -> None:
         """Bind what is carried after the last iteration, the `count`-th."""
@@ -184,7 +180,7 @@ class Carried:
             values[k] = UNDEFINED
         for root in self.roots.values():
             assign(root, next(remaining))
-        self.identity.settle(self, found, count)
+        self.identity.settle(self, found, list(remaining), count)
         for k in self.bound:
             leaves, structure = self.leaves(k)
             new = tree.unflatten(structure, [found[k, j] for j in range(len(leaves))])
@@ -200,7 +196,7 @@ class Carried:
                     result = function(capture)
                     try:
                         outputs = self.close(capture)
-                        self.identity.look(self, capture, self.get())  # (not above, where names hold arrays)
+                        outputs += self.identity.look(self, capture, self.get())  # (not above, where names hold arrays)
                         ends = [v if t is None else converted(v, t) for v, t in outputs]
                         return capture, [capture.operand(v) for v in ends], result
                     except Again:

@@ -14,14 +14,17 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from wengert import tree
 from wengert.box.box import Box
 from wengert.box.writing import running, settled
 from wengert.capture.session import current
 from wengert.capture.values import assign
 from wengert.errors import StagingError
-from wengert.ir.aliases import is_usable, root_of
+from wengert.ir.aliases import both, either, is_usable, root_of
 from wengert.ir.build import Capture, type_of_value
+from wengert.ir.node import Type
 from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced
@@ -32,8 +35,16 @@ if TYPE_CHECKING:
 Key = tuple[int, int]
 """A variable, by its number, and which of the arrays in it."""
 Pair = tuple[Key, Key]
+Facts = list[tuple[Any, Any]]
+"""Arrays, and the conditions under which something is the same as them."""
+
+_BOOL = Type((), np.dtype(bool))
 
 _REMEDY = "make a copy: .copy()"
+
+
+class Again(Exception):
+    """A loop carries more than was known, or values of other types."""
 
 
 class SharedAtStart(StagingError):
@@ -62,17 +73,34 @@ class Identity:
         """Those that it may stand for after any number of iterations."""
         self._pairs: set[Pair] = set()
         """Variables that may stand for the same array, or for parts of one, after any number of iterations."""
+        self.flags: dict[tuple[Key, int], Any] = {}
+        """Arrays from outside for which the loop carries whether a variable stands for them."""
+        self._said: dict[tuple[Key, int], Any] = {}
+        self._unknown: set[tuple[Key, int]] = set()
+
+    def open(self, capture: Capture) -> list[Sym]:
+        """Parameters of a block that say which variable stands for which array."""
+        self._said = {key: capture.formal(_BOOL) for key in self.flags}
+        return list(self._said.values())
+
+    def starts(self) -> list[Any]:
+        """What these say before the loop."""
+        return [np.bool_(self._starts[key] is box) for (key, _), box in self.flags.items()]
 
     # ------------------------------------------------------------------------------------------- what can be the case
 
-    def look(self, carried: Carried, capture: Capture, after: Sequence[Any]) -> None:
-        """Find out, at the end of an iteration, and refuse what values alone do not tell."""
+    def look(self, carried: Carried, capture: Capture, after: Sequence[Any]) -> list[tuple[Any, Type]]:
+        """Find out, at the end of an iteration, and refuse what values alone do not tell.
+
+        Returns what the parameters of `open` are at the end.
+        """
         opened = carried.opened
         names = {id(box): key for key, (box, _) in opened.items()}
         self._starts = {key: _array(carried.leaves(key[0])[0], key[1]) for key in opened}
         self._ends = {key: _array(tree.leaves(after[key[0]]), key[1]) for key in opened}
         self._moves = {key: names[id(now)] for key, now in self._ends.items() if id(now) in names}
-        reached = {key: _reached(now, capture) for key, now in self._ends.items()}
+        facts = {key: _facts(now, capture) for key, now in self._ends.items()}
+        reached = {key: [x for x, _ in found] for key, found in facts.items()}
         self._heads = {
             key: {names[id(root_of(x))] for x in xs if id(root_of(x)) in names} for key, xs in reached.items()
         }
@@ -84,6 +112,67 @@ class Identity:
         }  # fmt: skip
         self._spread()
         self._check(carried, capture)
+        return self._flagged(facts, names, capture)
+
+    def _flagged(self, facts: dict[Key, Facts], names: dict[int, Key], capture: Capture) -> list[tuple[Any, Type]]:
+        """Whether variables stand for arrays, where that depends on the program.
+
+        Raises `Again` if more has to be carried for that than was known.
+        """
+        asked: dict[tuple[Key, int], Any] = {}
+        for key, boxes in self._ever.items():
+            for box in boxes:
+                about = self._about(box, facts[key], names, capture)
+                if not about or (len(about) == 1 and about[0][0] is box and about[0][1] is True):
+                    continue  # it is the same whatever the program does
+                if box.view_of is None or any(box is start for start in self._starts.values()):
+                    asked[key, id(box)] = box
+        waiting = list(asked)
+        while waiting:  # what a variable stands for depends on what others stood for before
+            question = waiting.pop()
+            key, box = question[0], asked[question]
+            for x, _ in self._about(box, facts[key], names, capture):
+                head = names.get(id(root_of(x)))
+                if head is not None and (head, id(box)) not in asked:
+                    asked[head, id(box)] = box
+                    waiting.append((head, id(box)))
+        while True:
+            answers = {key: self._stands_for(box, facts[key[0]], names, capture) for key, box in asked.items()
+                       if asked.keys() - self._unknown <= self._said.keys() and key not in self._unknown}  # fmt: skip
+            unknown = {key for key, answer in answers.items() if answer is None}
+            if not unknown:
+                break
+            self._unknown |= unknown
+        flags = {key: box for key, box in asked.items() if key not in self._unknown}
+        if flags.keys() != self.flags.keys():
+            self.flags = flags
+            raise Again
+        return [(answers[key], _BOOL) for key in self.flags]
+
+    def _about(self, box: Any, facts: Facts, names: dict[int, Key], capture: Capture) -> Facts:
+        """The facts that say something about an array."""
+        found: Facts = []
+        for x, condition in facts:
+            head = names.get(id(root_of(x)))
+            if head is None:
+                if not capture.made(root_of(x)) and root_of(x) is root_of(box):
+                    found.append((x, condition))
+            elif any(box is other for other in self._ever[head]):
+                found.append((x, condition))
+        return found
+
+    def _stands_for(self, box: Any, facts: Facts, names: dict[int, Key], capture: Capture) -> Any:
+        """Whether a variable stands for an array from outside at the end of an iteration; `None` if that is unknown."""
+        holds: Any = False
+        for x, condition in self._about(box, facts, names, capture):
+            head = names.get(id(root_of(x)))
+            if head is None:
+                holds = _or(holds, condition if x is box else None)
+            elif id(x) not in names or (head, id(box)) in self._unknown:
+                return None
+            else:
+                holds = _or(holds, both(condition, self._said[head, id(box)]))
+        return holds
 
     def _meet_at_start(self, a: Key, b: Key) -> bool:
         """Whether two variables may stand for the same array, or for parts of one, before the loop."""
@@ -153,7 +242,7 @@ class Identity:
         if box.view_of is not None or capture.links.count(box):
             return True
         own = [*self._starts.values(), *self._ends.values(), *carried.roots.values()]
-        own += [x for xs in (*self._outside.values(), *self._ever.values()) for x in xs]
+        own += [x for xs in (*self._outside.values(), *self._ever.values(), self.flags.values()) for x in xs]
         known = sum(x is box for x in own) + (id(box) in capture.written)
         del own
         return sys.getrefcount(box) - known > _OF_THE_CHECK
@@ -198,8 +287,12 @@ class Identity:
 
     # ------------------------------------------------------------------------------------------------- after the loop
 
-    def settle(self, carried: Carried, values: dict[Key, Any], count: Any) -> None:
-        """After the loop: let variables stand for the arrays that they share with others, or note that they may."""
+    def settle(self, carried: Carried, values: dict[Key, Any], said: Sequence[Any], count: Any) -> None:
+        """After the loop: let variables stand for the arrays that they share with others, or note that they may.
+
+        `said` is what the parameters of `open` have become.
+        """
+        self._said = dict(zip(self.flags, said, strict=True))
         done = self._rotate(values, count) if self._moves else set()
         ran: Any = not carried.may_not_run or e.greater(count, 0)
         for key, boxes in self._outside.items():
@@ -219,15 +312,17 @@ class Identity:
             if same is True:
                 values[b] = values[a]
             else:
-                _link(values[a], values[b], same)
+                _link(values[a], values[b], same, any(carried.names[k].startswith("_wengert") for k, _ in (a, b)))
         for key in [key for key in self._ever if key not in done and key in values]:
             for box in self._ever[key]:
                 same = self._when(key, box, ran)
                 if same is not False:
-                    _link(values[key], box, same)
+                    _link(values[key], box, same, carried.names[key[0]].startswith("_wengert"))
 
     def _when(self, key: Key, box: Any, ran: Any) -> Any:
         """When a variable stands for an array from outside, after the loop."""
+        if (key, id(box)) in self._said:
+            return self._said[key, id(box)]
         if self._heads[key]:
             return None
         if any(box is x for x in self._outside[key]):
@@ -239,9 +334,9 @@ _OF_THE_CHECK = 5
 """References to an array while `_is_held` looks: the variable's old value, `box` in three functions, an argument."""
 
 
-def _link(a: Any, b: Any, same: Any) -> None:
+def _link(a: Any, b: Any, same: Any, is_to_be_returned: bool) -> None:
     capture = running.state.capture
-    capture.links.add(a, b, same, capture)
+    capture.links.add(a, b, same, capture, is_to_be_returned)
 
 
 def _fits(a: Any, b: Any) -> bool:
@@ -257,13 +352,17 @@ def _unless_none(x: Any) -> list[Any]:
     return [] if x is None else [x]
 
 
-def _reached(now: Any, capture: Capture) -> list[Any]:
-    """The arrays that a variable may stand for at the end of an iteration."""
+def _facts(now: Any, capture: Capture) -> Facts:
+    """The arrays that a variable may stand for at the end of an iteration, with the conditions."""
     if now is None:
         return []
     if not capture.made(root_of(now)):
-        return [now]
-    return [now, *[box for box, _ in capture.links.reached_from(now, capture)]]
+        return [(now, True)]
+    return [(now, True), *capture.links.reached_from(now, capture)]
+
+
+def _or(a: Any, b: Any) -> Any:
+    return b if a is False else a if b is False else either(a, b)
 
 
 def _meet(xs: Sequence[Any], ys: Sequence[Any]) -> bool:

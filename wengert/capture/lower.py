@@ -16,6 +16,7 @@ become flags (`flags.py`); then suites become functions, which share the variabl
     raise e from c          raise_(lambda: e, lambda: c)
     g, a.b                  load("g", g), attr(a, "b")
     y = a + b               y = named("y", a + b)                        also `a, b = …`, and what a `for` binds
+    return value            given(value)                                 at the end of a function with other returns
     [a, b], {k: v}          made([a, b]), made({k: v})                   also what comprehensions give
 
 What `load` loads is neither local, nor of a function around it in the same source, nor a builtin. `names` are the
@@ -35,9 +36,21 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from wengert.capture.expressions import Expressions
-from wengert.capture.flags import jumps_out_of_finally, without_jumps
+from wengert.capture.flags import VALUE, jumps_out_of_finally, without_jumps
 from wengert.capture.liveness import mark_live
-from wengert.capture.lowered import ASSERT, FOR, IF, ITERATE, LOWERED_HOOKS, NAMED, RAISE, TEST, UNDEFINED_NAME, WHILE
+from wengert.capture.lowered import (
+    ASSERT,
+    FOR,
+    GIVEN,
+    IF,
+    ITERATE,
+    LOWERED_HOOKS,
+    NAMED,
+    RAISE,
+    TEST,
+    UNDEFINED_NAME,
+    WHILE,
+)
 from wengert.capture.names import binds_in_place, body_of, bound, evaluated_here, own_nodes, rebound, scope_of, stored
 from wengert.capture.syntax import OURS, assign, at, function, hook, load, statement, strings, thunk
 from wengert.capture.undefined import UNDEFINED, Undefined, defined
@@ -290,6 +303,11 @@ class _Lowering(Expressions):
         node.targets = [self.visit(target) for target in node.targets]
         self.assigned.update(bound(node.targets))
         return node
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        if isinstance(node.value, ast.Name) and node.value.id == VALUE:
+            return at(ast.Return(at(hook(GIVEN, node.value), node)), node)
+        return self.generic_visit(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         if node.value is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 (
     IF, FOR, WHILE, AND, OR, NOT, IFEXP, CHAIN, LOAD, ATTR, ASSERT, RAISE, ITERATE, TEST, UNDEFINED_NAME, DEFINED, MADE,
-    NAMED,
+    NAMED, GIVEN,
 ) = LOWERED_HOOKS = (
     "_wengert_if",
     "_wengert_for",
@@ -24,4 +24,5 @@ from __future__ import annotations
     "_wengert_defined",
     "_wengert_made",
     "_wengert_named",
+    "_wengert_given",
 )  # fmt: skip

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert import tree
 from wengert.box.box import Box
 from wengert.box.cells import Cell
 from wengert.box.dispatch import FUNCTIONS
@@ -289,6 +290,13 @@ def made(container: Any) -> Any:
     return container
 
 
+def given(value: Any) -> Any:
+    """What a function returns that may have returned before."""
+    for leaf in tree.leaves(value):
+        running.state.capture.links.wake(leaf)
+    return value
+
+
 def named(name: Any, value: Any) -> Any:
     """A value that gets a name, or several: they are what a program is shown with."""
     if name.__class__ is tuple:
@@ -505,5 +513,6 @@ set_staged_hooks(
         lowering.MADE: made,
         lowering.DEFINED: defined,
         lowering.NAMED: named,
+        lowering.GIVEN: given,
     }
 )

@@ -62,12 +62,16 @@ def either(a: Any, b: Any) -> Any:
 
 
 class Link:
-    """`a` and `b` are the same array where `same` holds. `owner` is the capture in which that is known."""
+    """`a` and `b` are the same array where `same` holds. `owner` is the capture in which that is known.
 
-    __slots__ = ("a", "b", "owner", "same")
+    A link sleeps if `a` is what a function returns that has not returned yet. Where it holds, nothing of the function
+    is done any more, so nothing is written before somebody gets `a`.
+    """
 
-    def __init__(self, a: Any, b: Any, same: Any, owner: Any):
-        self.a, self.b, self.same, self.owner = a, b, same, owner
+    __slots__ = ("a", "b", "owner", "same", "sleeps")
+
+    def __init__(self, a: Any, b: Any, same: Any, owner: Any, sleeps: bool):
+        self.a, self.b, self.same, self.owner, self.sleeps = a, b, same, owner, sleeps
 
     def ends(self) -> Iterator[tuple[Any, Any]]:
         yield self.a, self.b
@@ -81,13 +85,23 @@ class Links:
         self._links: list[Link] = []
         self._path: list[Any] = []
 
-    def add(self, a: Any, b: Any, same: Any, owner: Any) -> None:
+    def add(self, a: Any, b: Any, same: Any, owner: Any, sleeps: bool = False) -> None:
         """From now on `a` and `b` are the same array where `same` holds."""
         if not is_usable(b):
             b, same = root_of(b), None
         if shape_of(a) != shape_of(b) or dtype_of(a) != dtype_of(b):
             same = None  # one of them has room for something else that it may be
-        self._links.append(Link(a, b, same, owner))
+        self._links.append(Link(a, b, same, owner, sleeps))
+
+    def wake(self, box: Any) -> None:
+        """A function has returned an array."""
+        waiting = [box]
+        while waiting:
+            woken = waiting.pop()
+            for link in self._links:
+                if link.sleeps and (link.a is woken or link.b is woken):
+                    link.sleeps = False
+                    waiting += [link.a, link.b]
 
     def forget(self, owner: Any) -> None:
         """A capture has ended."""
@@ -103,7 +117,7 @@ class Links:
             self._prune()
         self._path.append(root)
         try:
-            for link in self._links:
+            for link in [link for link in self._links if not link.sleeps]:
                 for here, there in link.ends():
                     if root_of(here) is root and not any(root_of(there) is r for r in self._path):
                         if link.same is None or len(self._path) > _MOST:
