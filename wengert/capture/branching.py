@@ -118,7 +118,12 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     """Stage a branch; bind what it binds; return what it returns."""
     state = get()
     pred = truth(pred)
-    branches = [_Branch(f, state, get, set) for f in (then, orelse)]
+    states = running.state.capture.links.states
+    states.append((running.state.capture.tag, state))
+    try:
+        branches = [_Branch(f, state, get, set) for f in (then, orelse)]
+    finally:
+        states.pop()
     _follow_the_other(state, *branches)
     roots: dict[int, Any] = {}
     for b in branches:

@@ -12,7 +12,7 @@ from typing import Any
 
 from wengert import tree
 from wengert.box.box import Box
-from wengert.box.writing import SETTLING, clone, settled
+from wengert.box.writing import SETTLING, clone, running, settled
 from wengert.capture.branching import Perhaps
 from wengert.capture.containers import noted, refilled
 from wengert.capture.identity import Again, Identity, Key
@@ -30,6 +30,7 @@ class Carried:
 
     def __init__(self, get: Callable, set: Callable, names: tuple, stores: tuple, temporaries: tuple):
         self.get, self.set, self.names = get, set, names
+        self.tag = running.state.capture.tag
         self.may_not_run = True
         """Whether it may be that there is no iteration at all."""
         self.state = get()
@@ -193,7 +194,11 @@ class Carried:
             capture = Capture(varying=True)
             try:
                 with capturing(capture):
-                    result = function(capture)
+                    capture.links.states.append((self.tag, self.state))
+                    try:
+                        result = function(capture)
+                    finally:
+                        capture.links.states.pop()
                     try:
                         outputs = self.close(capture)
                         outputs += self.identity.look(self, capture, self.get())  # (not above, where names hold arrays)

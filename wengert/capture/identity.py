@@ -10,6 +10,7 @@ that only change their names, as in `a, b = b, a`, are followed. After the loop 
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -239,13 +240,18 @@ class Identity:
 
     def _is_held(self, box: Any, carried: Carried, capture: Capture) -> bool:
         """Whether somebody has an array besides the variable that stood for it before the loop."""
-        if box.view_of is not None or capture.links.count(box):
+        if box.view_of is not None:
             return True
         own = [*self._starts.values(), *self._ends.values(), *carried.roots.values()]
         own += [x for xs in (*self._outside.values(), *self._ever.values(), self.flags.values()) for x in xs]
-        known = sum(x is box for x in own) + (id(box) in capture.written)
+        known = sum(x is box for x in own) + (id(box) in capture.written) + capture.links.in_states(box, capture)
         del own
-        return sys.getrefcount(box) - known > _OF_THE_CHECK
+        for look_again in (True, False):
+            if not capture.links.count(box) and sys.getrefcount(box) - known <= _OF_THE_CHECK:
+                return False
+            if look_again:
+                gc.collect()  # what only a cycle holds nobody has
+        return True
 
     # --------------------------------------------------------------------------------------------- arrays that rotate
 

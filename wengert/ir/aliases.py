@@ -11,6 +11,7 @@ Where a condition cannot be stated, `same` is `None`, and a write to either is a
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -84,6 +85,9 @@ class Links:
     def __init__(self) -> None:
         self._links: list[Link] = []
         self._path: list[Any] = []
+        self.states: list[tuple[int, tuple]] = []
+        """What variables stood for before the suites that are being staged, and the tag of the capture in which each
+        suite stands. Inside of the suite nobody can get at it by these."""
 
     def add(self, a: Any, b: Any, same: Any, owner: Any, sleeps: bool = False) -> None:
         """From now on `a` and `b` are the same array where `same` holds."""
@@ -115,6 +119,9 @@ class Links:
         root = root_of(box)
         if not self._path:
             self._prune()
+            if any(link.same is None and not link.sleeps and self.connects(link.a, box) for link in self._links):
+                gc.collect()  # what only a cycle holds nobody has
+                self._prune()
         self._path.append(root)
         try:
             for link in [link for link in self._links if not link.sleeps]:
@@ -168,6 +175,15 @@ class Links:
         self._prune()
         return self._counts()[id(box)]
 
+    def in_states(self, box: Any, owner: Any) -> int:
+        """How many references to an array are those of `states` outside of a capture.
+
+        (What is known outside of a suite may be needed by the other suite of an `if`.)
+        """
+        if owner is None:
+            return 0
+        return sum(x is box for tag, state in self.states for x in state if tag < owner.tag)
+
     def _counts(self) -> Counter:
         return Counter(id(end) for link in self._links for end in (link.a, link.b))
 
@@ -180,7 +196,7 @@ class Links:
             kept = []
             for link in self._links:
                 apart = [end for end in (link.a, link.b) if ends[id(root_of(end))] == 1]
-                if all(_is_held(end, 3 + counts[id(end)], views) for end in apart):
+                if all(_is_held(x, 3 + counts[id(x)] + self.in_states(x, link.owner), views) for x in apart):
                     kept.append(link)
             if len(kept) == len(self._links):
                 return

@@ -326,6 +326,7 @@ class Capture(Trace):
             if view.view_of is not None:
                 view.view_of.fresh = False
                 view.owner = SETTLING
+        self._settled.clear()
         return changed
 
 
