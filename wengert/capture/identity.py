@@ -228,11 +228,11 @@ class Identity:
         kind = SharedAtStart if is_start else StagingError
         if key in written:
             follows = key in rotating and any(box is self._starts[other] for other in rotating)
-            follows = follows and not capture.links.count(box)
+            follows = follows and not capture.links.concern(box)
             if not follows and (is_seen_outside(box) or self._is_held(box, carried, capture)):
                 raise kind(f"a loop writes to {name}, which may be one of several names of an array, and lets it stand "
                            "for another array", remedy=_REMEDY)  # fmt: skip
-            if follows and len(rotating) > 1 and capture.has_taken(root_of(box)):
+            if follows and capture.has_taken(root_of(box)):
                 if is_seen_outside(box) or self._is_held(box, carried, capture):
                     raise kind(f"a loop writes to {name}, and reads the same array under another name", remedy=_REMEDY)
         if id(root_of(box)) in roots and key in read:

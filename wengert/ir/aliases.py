@@ -170,6 +170,11 @@ class Links:
                     found.append(root_of(there))
         return any(root_of(b) is r for r in found)
 
+    def concern(self, box: Any) -> bool:
+        """Whether there are links to an array, or to parts of it."""
+        self._prune()
+        return any(root_of(end) is root_of(box) for link in self._links for end in (link.a, link.b))
+
     def count(self, box: Any) -> int:
         """How many references to an array are those of links."""
         self._prune()
