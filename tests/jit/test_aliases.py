@@ -106,6 +106,40 @@ def test_names_that_a_loop_gives(n):
     same(f, X, n)
 
 
+def test_a_name_that_a_loop_gives_back_to_its_array():
+    def given_back(u):
+        u[0] += 1.0
+        return u
+
+    def f(x):
+        b = np.zeros(4)
+        c = b
+        for _ in range(5):
+            if x[2] > c[1]:
+                c += x
+            for _ in range(7):
+                x += c
+                b = given_back(b)
+        return b, c
+
+    same(f, X)
+
+
+def test_a_view_of_an_array_that_a_loop_gives_back():
+    def given_back(u):
+        u[0] += 1.0
+        return u
+
+    def f(x, a):
+        c = x[::-1] if a > 0 else x + 1.0
+        for _ in range(7):
+            x = given_back(x)
+        return x + 10 * c, c
+
+    for a in (1.0, -1.0):
+        same(f, X, a)
+
+
 def test_a_view_that_is_kept_from_one_iteration_to_the_next_sees_writes_or_is_refused():
     def f(A):
         before = A[0]
