@@ -20,6 +20,7 @@ from wengert.api.products import directional, jvp, vjp
 from wengert.api.subgradient import subgradient
 from wengert.api.vmap import vmap
 from wengert.api.wirtinger import wirtinger
+from wengert.backend.llvm.threads import get_num_threads, set_num_threads
 from wengert.box.functions.statistics import logsumexp
 from wengert.explain.algebra import symbolic
 from wengert.explain.nans import debug_nans
@@ -49,6 +50,7 @@ __all__ = [
     "errors",
     "explain",
     "expression_swell",
+    "get_num_threads",
     "grad",
     "grad_and_hessian",
     "grad_and_hvp",
@@ -64,6 +66,7 @@ __all__ = [
     "logsumexp",
     "numerical",
     "profile",
+    "set_num_threads",
     "source",
     "stop_gradient",
     "subgradient",

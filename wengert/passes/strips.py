@@ -9,6 +9,9 @@ So a program like
     return sum(exp(-sum(y * y, 2)))
 
 goes through memory once, as one would write it by hand. This pass comes last: a loop hides its nodes from the others.
+
+Strips are taken together in groups, which do not depend on each other: threads may share them. Sums are carried from
+strip to strip of a group; in the end those of all groups are combined.
 """
 
 from __future__ import annotations
@@ -32,7 +35,12 @@ LARGE = 1 << 21
 STRIP = 1 << 18
 """All arrays of a strip together have about so many bytes, so that they stay in the cache."""
 
+GROUPS = 16
+"""At most so many groups of strips."""
+
 _PRODUCTS = ("einsum", "matmul")
+_REDUCTION = {"add": "sum", "maximum": "max", "minimum": "min"}
+_COUNTER = Type((), np.dtype(np.int64), True)
 _OUT_OF_NOTHING = ("broadcast_to", "iota")
 
 
@@ -131,7 +139,7 @@ class _Run:
         saved = sum(_nbytes(v.type) for v in self._in_memory() if v not in self.stacked)
         # What is carried is read and written for every strip.
         spent = sum(_nbytes(v.type) for v in self.stacked) // 2
-        spent += sum(_nbytes(v.type) for v in self.wanted) * (self.length // self._strip)
+        spent += sum(_nbytes(v.type) for v in self.wanted) * self._cut_into[0] * self._cut_into[1]
         return saved - spent if saved >= LARGE else 0
 
     def _in_memory(self) -> list[Var]:
@@ -145,65 +153,90 @@ class _Run:
         return [v for v in self.axes if uses[v] > 1 or v in made_by_product or v in self.stacked]
 
     @functools.cached_property
-    def _strip(self) -> int:
-        """The length of a strip: it divides the axis if possible."""
+    def _cut_into(self) -> tuple[int, int, int]:
+        """How many groups, of how many strips, of which length: nothing is left of the axis if possible."""
+        longest = self._longest_strip
+        groups = max(min(GROUPS, self.length // longest), 1)
+        for found in range(groups, groups // 2, -1):
+            strips_ = -(-self.length // (found * longest))
+            for n in range(strips_, min(2 * strips_, self.length // found) + 1):
+                if self.length % (found * n) == 0:
+                    return found, n, self.length // (found * n)
+        strips_ = -(-self.length // (groups * longest))
+        strip = self.length // (groups * strips_)
+        return groups, strips_, strip if strip < 8 else strip - strip % 8
+
+    @property
+    def _longest_strip(self) -> int:
         row = max(sum(_nbytes(v.type) for v in self._in_memory()) // self.length, 1)
         best = max(min(STRIP // row, self.length // 2), 1)
         if any(node.op.name in _PRODUCTS for node, _ in self.members):
             best = max(best, min(50, self.length // 2))
-        for n in range(best, best // 2, -1):
-            if self.length % n == 0:
-                return n
-        return best if best < 8 else best - best % 8
+        return best
 
     # ----------------------------------------------------------------------------------------------------- the loop
 
     def rewritten(self) -> list[Node]:
-        strip = self._strip
-        count, left = divmod(self.length, strip)
-        source = self.members[0][0].source
+        groups, strips_, strip = self._cut_into
+        done = groups * strips_ * strip
         nodes: list[Node] = []
-        combined, stacked = self.wanted, self.stacked
-        tails: list[Operand] = []
-        starts: list[Operand] = [_start(v.type, self.combined[v]) for v in combined]
-        starts = [_made(nodes, s, v.type) for s, v in zip(starts, combined, strict=True)]
-        if left:
-            cutter = _Ends(self, nodes, self.length - left, left)
-            inner = self._copied(nodes, cutter, left)
-            starts = [inner[v] for v in combined]
-            tails = [inner[v] for v in stacked]
-        k = Var(Type((), np.dtype(np.int64), True), span=(0, count - 1))
-        carried = [Var(v.type) for v in combined]
-        body_nodes: list[Node] = []
-        slices = _Slices(self, nodes, body_nodes, k, count, strip)
+        group = Var(_COUNTER, span=(0, groups - 1))
+        rows = _Rows(self, nodes, groups * strips_, strip)
+        inner, totals, stacked = self._group(rows, group, groups, strips_, strip)
+        body = Block([group, *rows.inside], inner, [*totals, *stacked])
+        outs = [Var(Type((groups, *v.type.shape), v.type.dtype)) for v in (*totals, *stacked)]
+        params = {"body": body, "carried": 0}
+        nodes.append(Node(TABLE["loop"], (const(groups), *rows.outside), params, tuple(outs), (), self._source))
+        tails: dict[Var, Var] = {}
+        if done < self.length:
+            tails = self._copied(nodes, _Ends(nodes, done, self.length - done), self.length - done)
+        for v, parts in zip(self.wanted, outs[: len(totals)], strict=True):
+            whole = Var(v.type) if tails else v
+            over = {"axis": (0,), "keepdims": False}
+            nodes.append(Node(TABLE[_REDUCTION[self.combined[v]]], (parts,), over, (whole,), (), self._source))
+            if tails:
+                nodes.append(Node(TABLE[self.combined[v]], (whole, tails[v]), {}, (v,), (), self._source))
+        for v, stack in zip(self.stacked, outs[len(totals) :], strict=True):
+            shape = (done, *v.type.shape[1:])
+            whole = Var(Type(shape, v.type.dtype)) if tails else v
+            nodes.append(Node(TABLE["reshape"], (stack,), {"shape": shape}, (whole,), (), self._source))
+            if tails:
+                params = {"axis": 0, "starts": (0, done, self.length)}
+                nodes.append(Node(TABLE["concatenate"], (whole, tails[v]), params, (v,), (), self._source))
+        return nodes
+
+    def _group(
+        self, rows: _Rows, group: Var, groups: int, strips_: int, strip: int
+    ) -> tuple[list[Node], list[Var], list[Var]]:
+        """A loop over the strips of a group: the nodes, sums over all of them, and what they give one by one."""
+        nodes: list[Node] = []
+        starts: list[Operand] = [_made(nodes, _start(v.type, self.combined[v]), v.type) for v in self.wanted]
+        k, own = Var(_COUNTER, span=(0, strips_ - 1)), Var(_COUNTER, span=(0, groups - 1))
+        first, number = Var(_COUNTER, span=(0, (groups - 1) * strips_)), Var(_COUNTER, span=(0, groups * strips_ - 1))
+        body_nodes = [
+            Node(TABLE["multiply"], (own, const(strips_)), {}, (first,), (), self._source),
+            Node(TABLE["add"], (first, k), {}, (number,), (), self._source),
+        ]
+        carried = [Var(v.type) for v in self.wanted]
+        slices = _Slices(self, rows, body_nodes, number, strip)
         inner = self._copied(body_nodes, slices, strip)
         results: list[Operand] = []
-        for v, total in zip(combined, carried, strict=True):
+        for v, total in zip(self.wanted, carried, strict=True):
             new = Var(v.type)
-            args = (total, inner[v])
-            body_nodes.append(Node(TABLE[self.combined[v]], args, {}, (new,), (), source))
+            body_nodes.append(Node(TABLE[self.combined[v]], (total, inner[v]), {}, (new,), (), self._source))
             results.append(new)
-        results += [inner[v] for v in stacked]
-        body = Block([k, *carried, *slices.inside], body_nodes, results)
-        stacks = [Var(Type((count, *inner[v].type.shape), v.type.dtype)) for v in stacked]
-        nodes.append(
-            Node(
-                TABLE["loop"],
-                (const(count), *starts, *slices.outside),
-                {"body": body, "carried": len(combined)},
-                (*combined, *stacks),
-                (),
-                source,
-            )
-        )
-        for j, (v, stack) in enumerate(zip(stacked, stacks, strict=True)):
-            shape = (count * strip, *v.type.shape[1:])
-            whole = Var(Type(shape, v.type.dtype)) if left else v
-            nodes.append(Node(TABLE["reshape"], (stack,), {"shape": shape}, (whole,), (), source))
-            if left:
-                params = {"axis": 0, "starts": (0, count * strip, self.length)}
-                nodes.append(Node(TABLE["concatenate"], (whole, tails[j]), params, (v,), (), source))
-        return nodes
+        results += [inner[v] for v in self.stacked]
+        body = Block([k, *carried, own, *slices.inside], body_nodes, results)
+        totals = [Var(v.type) for v in self.wanted]
+        stacked = [Var(Type((strips_, *inner[v].type.shape), v.type.dtype)) for v in self.stacked]
+        args = (const(strips_), *starts, group, *slices.outside)
+        params = {"body": body, "carried": len(totals)}
+        nodes.append(Node(TABLE["loop"], args, params, (*totals, *stacked), (), self._source))
+        return nodes, totals, stacked
+
+    @property
+    def _source(self) -> Any:
+        return self.members[0][0].source
 
     def _copied(self, nodes: list[Node], cutter: _Ends | _Slices, length: int) -> dict[Var, Var]:
         """The nodes of the run for one strip."""
@@ -244,7 +277,7 @@ def _made(nodes: list[Node], start: Operand, type: Type) -> Operand:
 class _Ends:
     """The rows at the end that make up no whole strip."""
 
-    def __init__(self, run: _Run, nodes: list[Node], start: int, length: int):
+    def __init__(self, nodes: list[Node], start: int, length: int):
         self.nodes, self.start, self.length = nodes, start, length
 
     def whole(self, operand: Operand) -> Operand:
@@ -259,17 +292,15 @@ class _Ends:
         return out
 
 
-class _Slices:
-    """Strip k of values from outside: seen in memory as one axis more, they are rows of it."""
+class _Handed:
+    """Values from outside a block, by the parameters that they become in it."""
 
-    def __init__(self, run: _Run, nodes: list[Node], body: list[Node], k: Var, count: int, length: int):
-        self.run, self.nodes, self.body, self.k, self.count, self.length = run, nodes, body, k, count, length
+    def __init__(self) -> None:
         self.outside: list[Operand] = []
         self.inside: list[Var] = []
         self._params: dict[Operand, Var] = {}
-        self._parts: dict[tuple[Operand, int], Var] = {}
 
-    def whole(self, operand: Operand) -> Operand:
+    def handed(self, operand: Operand) -> Operand:
         if isinstance(operand, Const) and not operand.type.shape:
             return operand
         if operand not in self._params:
@@ -278,27 +309,15 @@ class _Slices:
             self.inside.append(self._params[operand])
         return self._params[operand]
 
-    def part(self, operand: Operand, axis: int) -> Operand:
-        if (operand, axis) not in self._parts:
-            self._parts[operand, axis] = self._spread(operand, axis) or self._cut(operand, axis)
-        return self._parts[operand, axis]
 
-    def _spread(self, operand: Operand, axis: int) -> Var | None:
-        """A strip of what is the same along the axis is made where it is needed."""
-        maker = self.run.makers.get(operand) if isinstance(operand, Var) else None
-        if maker is None or maker.op.name != "broadcast_to" or maker.sizes:
-            return None
-        x = maker.args[0]
-        own = axis - (operand.type.ndim - x.type.ndim)
-        if own >= 0 and x.type.shape[own] != 1:
-            return None
-        shape = list(operand.type.shape)
-        shape[axis] = self.length
-        out = Var(Type(tuple(shape), operand.type.dtype, operand.type.weak))
-        self.body.append(Node(maker.op, (self.whole(x),), {"shape": tuple(shape)}, (out,), (), maker.source))
-        return out
+class _Rows(_Handed):
+    """Values from outside all loops as a group sees them; those that are cut have one axis more, for the strips."""
 
-    def _cut(self, operand: Operand, axis: int) -> Var:
+    def __init__(self, run: _Run, nodes: list[Node], count: int, length: int):
+        super().__init__()
+        self.run, self.nodes, self.count, self.length = run, nodes, count, length
+
+    def cut(self, operand: Operand, axis: int) -> Operand:
         operand, old = self._source(operand), operand
         shape = list(old.type.shape)
         if self.count * self.length != shape[axis]:
@@ -306,11 +325,7 @@ class _Slices:
             shape[axis] = self.count * self.length
             operand = self._new("index", old, {"pattern": front}, tuple(shape))
         shape[axis : axis + 1] = [self.count, self.length]
-        rows = self._new("reshape", operand, {"shape": tuple(shape)}, tuple(shape))
-        out = Var(Type((*shape[:axis], *shape[axis + 1 :]), old.type.dtype))
-        pattern = (slice(None),) * axis + (ARRAY,)
-        self.body.append(Node(TABLE["index"], (self.whole(rows), self.k), {"pattern": pattern}, (out,), (), None))
-        return out
+        return self.handed(self._new("reshape", operand, {"shape": tuple(shape)}, tuple(shape)))
 
     def _source(self, operand: Operand) -> Operand:
         """What an operand is the same as but for axes of length one."""
@@ -329,4 +344,44 @@ class _Slices:
     def _new(self, name: str, operand: Operand, params: dict, shape: Sequence[Any]) -> Var:
         out = Var(Type(tuple(shape), operand.type.dtype))
         self.nodes.append(Node(TABLE[name], (operand,), params, (out,), (), None))
+        return out
+
+
+class _Slices(_Handed):
+    """One strip of values from outside: seen in memory as one axis more, they are rows of it."""
+
+    def __init__(self, run: _Run, rows: _Rows, body: list[Node], number: Var, length: int):
+        super().__init__()
+        self.run, self.rows, self.body, self.number, self.length = run, rows, body, number, length
+        self._parts: dict[tuple[Operand, int], Var] = {}
+
+    def whole(self, operand: Operand) -> Operand:
+        return self.handed(self.rows.handed(operand))
+
+    def part(self, operand: Operand, axis: int) -> Operand:
+        if (operand, axis) not in self._parts:
+            self._parts[operand, axis] = self._spread(operand, axis) or self._row(operand, axis)
+        return self._parts[operand, axis]
+
+    def _spread(self, operand: Operand, axis: int) -> Var | None:
+        """A strip of what is the same along the axis is made where it is needed."""
+        maker = self.run.makers.get(operand) if isinstance(operand, Var) else None
+        if maker is None or maker.op.name != "broadcast_to" or maker.sizes:
+            return None
+        x = maker.args[0]
+        own = axis - (operand.type.ndim - x.type.ndim)
+        if own >= 0 and x.type.shape[own] != 1:
+            return None
+        shape = list(operand.type.shape)
+        shape[axis] = self.length
+        out = Var(Type(tuple(shape), operand.type.dtype, operand.type.weak))
+        self.body.append(Node(maker.op, (self.whole(x),), {"shape": tuple(shape)}, (out,), (), maker.source))
+        return out
+
+    def _row(self, operand: Operand, axis: int) -> Var:
+        rows = self.handed(self.rows.cut(operand, axis))
+        shape = rows.type.shape
+        out = Var(Type((*shape[:axis], *shape[axis + 1 :]), operand.type.dtype))
+        pattern = (slice(None),) * axis + (ARRAY,)
+        self.body.append(Node(TABLE["index"], (rows, self.number), {"pattern": pattern}, (out,), (), None))
         return out

@@ -36,6 +36,7 @@ from wengert.backend.llvm.matrices import (
     letter,
     number,
 )
+from wengert.backend.llvm.sharing import shared
 from wengert.backend.llvm.subnormal import Lifted
 
 SMALL = 8000
@@ -214,11 +215,12 @@ def _fused(cx: Any, total: ir.Value, x: ir.Value, y: ir.Value) -> ir.Value:
     return cx.builder.fadd(total, cx.builder.fmul(x, y, flags=("contract",)), flags=("contract",))
 
 
-def _row_blocks(cx: Any, x: Matrix, body: Any, rows: int = _ROWS) -> None:
+def _row_blocks(cx: Any, x: Matrix, z: Matrix, body: Any, rows: int = _ROWS) -> None:
     """`body(first row, how many)` for all rows, in blocks of so many and a smaller last one."""
     m = known(x.rows) or 0
     if m >= rows:
-        with cx.loop(I64(m // rows)) as block:
+        cost = rows * (known(x.columns) or 1) * (known(z.columns) or 1)
+        with shared(cx, [I64(m // rows)], weight=cost, cost=m // rows * cost) as (block,):
             body(times(cx.builder, block, I64(rows)), rows)
     if m % rows:
         body(I64(m - m % rows), m % rows)
@@ -254,7 +256,7 @@ def _by_columns(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
                     b.store(found, target, align=z.dtype.itemsize)
 
         # A sum waits for the one before: eight of them keep the processor busy.
-        _row_blocks(cx, x, body, 2 * _ROWS if len(panel) <= 2 and (known(x.rows) or 0) >= 2 * _ROWS else _ROWS)
+        _row_blocks(cx, x, z, body, 2 * _ROWS if len(panel) <= 2 and (known(x.rows) or 0) >= 2 * _ROWS else _ROWS)
 
 
 def _by_sums(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
@@ -284,7 +286,7 @@ def _by_sums(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
                     total = _fused(cx, total, x.load(cx, row, I64(k)), y.load(cx, I64(k), j))
                 z.store(cx, total, row, j)
 
-    _row_blocks(cx, x, body)
+    _row_blocks(cx, x, z, body)
 
 
 # ------------------------------------------------------------------------------------------------------------- gemm

@@ -29,6 +29,11 @@ _IN_PYTHON = re.compile(r"wg_(?:special|loop|data)_(?:scipy_|numpy_)?(.+)_[^_]+"
 """Symbols (`natives.py`) of functions that are only to be had from modules of Python."""
 
 
+_OF_A_FUNCTION = (
+    "function", "record", "entry", "leave", "status", "jump", "may_leave", "_stacked", "on_leaving",
+)  # fmt: skip
+
+
 class CannotStandAlone(Exception):
     """An operation, or a function, that has no code outside Python; and where the user's source has it, if known."""
 
@@ -51,16 +56,8 @@ class Context:
         self.module = module
         self.standalone: bool = outer.standalone if outer else standalone
         """Whether the code is to run without Python (`standalone.py`)."""
-        self.function = function
-        self.record = record
-        self.entry = function.append_basic_block("entry")
-        start = function.append_basic_block("start")
-        self.leave = function.append_basic_block("leave")
-        self.builder = ir.IRBuilder(self.entry)
-        self.status = self.builder.alloca(I32, name="status")
-        self.builder.store(I32(OK), self.status)
-        self.jump = self.builder.branch(start)  # slots and their initial values are inserted before it
-        self.builder.position_at_end(start)
+        self.builder = ir.IRBuilder()
+        self._begin(function, record)
         # A function of a kernel reports what happens as the kernel does.
         self.faults: list[Fault] = outer.faults if outer else []
         self._numbers: dict[Fault, int] = outer._numbers if outer else {}
@@ -69,9 +66,35 @@ class Context:
         self.constants: dict[str, np.ndarray] = outer.constants if outer else {}
         self.callbacks: list[Any] = outer.callbacks if outer else []
         self.source: Source | None = outer.source if outer else None
+        self.is_shared = False
+        """Whether what is being written is a part of work that threads share (`sharing.py`)."""
+
+    def _begin(self, function: ir.Function, record: ir.Value) -> None:
+        self.function = function
+        self.record = record
+        self.entry = function.append_basic_block("entry")
+        start = function.append_basic_block("start")
+        self.leave = function.append_basic_block("leave")
+        self.builder.position_at_end(self.entry)
+        self.status = self.builder.alloca(I32, name="status")
+        self.builder.store(I32(OK), self.status)
+        self.jump = self.builder.branch(start)  # slots and their initial values are inserted before it
+        self.builder.position_at_end(start)
         self.may_leave = False  # before the end
         self._stacked = 0
         self.on_leaving: list[Callable[[], None]] = []
+
+    @contextmanager
+    def inside(self, function: ir.Function, record: ir.Value) -> Iterator[None]:
+        """Write another function for a while, which reports what happens as the kernel does."""
+        around, block = {name: getattr(self, name) for name in _OF_A_FUNCTION}, self.builder.block
+        self._begin(function, record)
+        try:
+            yield
+        finally:
+            for name, value in around.items():
+                setattr(self, name, value)
+            self.builder.position_at_end(block)
 
     # ------------------------------------------------------------------------------------------------------- faults
 
@@ -188,12 +211,17 @@ class Context:
 
     @contextmanager
     def loop(
-        self, count: ir.Value, name: str = "i", lanes: np.dtype | None = None, unrolled: bool = True
+        self,
+        count: ir.Value,
+        name: str = "i",
+        lanes: np.dtype | None = None,
+        unrolled: bool = True,
+        about: int | None = None,
     ) -> Iterator[ir.Value]:
         """A loop over 0, 1, …, count − 1; the context is the body, its value the counter (i64).
 
         With `lanes`, it goes through elements of that dtype, and vectors are to be made of them. Unless `unrolled`, it
-        is not to be unrolled before that.
+        is not to be unrolled before that. `about` says how many turns there are mostly, if that is not known.
 
         >>> # with cx.loop(n) as i: ...
         """
@@ -224,7 +252,8 @@ class Context:
         following = self.builder.add(counter, I64(1), flags=("nuw", "nsw"))
         counter.add_incoming(following, self.builder.block)
         back = self.builder.cbranch(self.builder.icmp_signed("<", following, count), body, after)
-        hint = vectors(self.module, n, lanes) if lanes is not None and n is not None else None
+        about = n if n is not None else about
+        hint = vectors(self.module, about, lanes) if lanes is not None and about is not None else None
         if n is not None and not unrolled:
             hint = as_it_is(self.module, n)
         if hint is not None:

@@ -31,7 +31,8 @@ from wengert.backend.llvm.buffer import (
     store_element,
     times,
 )
-from wengert.backend.llvm.matrices import Matrix, as_matrix, at_least_one, part, scratch, strides_of
+from wengert.backend.llvm.matrices import CALL, Matrix, as_matrix, at_least_one, part, scratch, strides_of
+from wengert.backend.llvm.sharing import shared
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -70,7 +71,7 @@ def matmul(cx: Any, inputs: list[Buffer], out: Buffer) -> Any:
         terms = [own[0] + "yz"[2 - x_core :], own[1] + "zx"[:y_core]]
         if contract(cx, inputs, out, terms, letters + "y"[: x_core - 1] + "x"[: y_core - 1]):
             return "blas"
-    with cx.loops(list(lead)) as indices:
+    with shared(cx, list(lead), weight=CALL) as indices:
         a, b, c = (
             part(cx, buffer, lead, indices, core) for buffer, core in ((x, x_core), (y, y_core), (out, out_core))
         )
@@ -225,7 +226,9 @@ def _by_matrices(cx: Any, x: Factor, y: Factor, z: Factor, sizes: dict[str, int]
             I64(f.steps[right] if right else 1), f.dtype,
         )  # fmt: skip
 
-    with cx.loops([I64(sizes[c]) for c in outer]) as indices:
+    once = math.prod([sizes[c] for c in (row, column, summed) if c is not None])
+    count = math.prod([sizes[c] for c in outer])
+    with shared(cx, [I64(sizes[c]) for c in outer], weight=once, cost=count * once) as indices:
         at = dict(zip(outer, indices, strict=True))
         multiply(cx, matrix(x, at, row, summed), matrix(y, at, summed, column), matrix(z, at, row, column))
 

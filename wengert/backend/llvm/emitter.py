@@ -14,9 +14,10 @@ What has no native code goes to a library (`library.py`) or back to Python (`cal
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from llvmlite import ir
@@ -45,10 +46,17 @@ from wengert.backend.llvm.context import Context, GrowingMemory
 from wengert.backend.llvm.faults import SIGNALLED
 from wengert.backend.llvm.interrupt import poll_function
 from wengert.backend.llvm.plan import BlockPlan, Kind, Slot
+from wengert.backend.llvm.sharing import Total, shared
 from wengert.ir.node import Const, Dyn, Node, Operand, Var, map_refs
 
 ON_STACK = 512
 """Static arrays of at most so many bytes lie on the stack, where LLVM may turn them into registers."""
+
+
+class Fold(Total, Protocol):
+    """A reduction of elements while they are made."""
+
+    def add(self, value: Scalar) -> None: ...
 
 
 @dataclass(eq=False)
@@ -66,6 +74,7 @@ class Emitter:
         self.cx = cx
         self.outputs = list(outputs)
         self.arena = arena
+        self.arena_start = 0  # the arena begins with this byte of it: part of the work has memory of its own
         self.report: list[tuple[str, str]] = []
         self.loop_depth = 0
         self.outline: Any = None  # of a large kernel, see `outline.py`
@@ -167,8 +176,16 @@ class Emitter:
                 self._stack[id(slot)] = place
             return self._stack[id(slot)]
         if slot.offset is not None:
-            return builder.gep(self.arena, [I64(slot.offset)], inbounds=True, source_etype=I8)
+            return builder.gep(self.arena, [I64(slot.offset - self.arena_start)], inbounds=True, source_etype=I8)
         return self.heap(slot).at_least(self.byte_count(lengths, slot.type.dtype))
+
+    @contextmanager
+    def arena_of_its_own(self, memory: ir.Value, start: int) -> Iterator[None]:
+        """What is written has other memory: its arena, from a byte on, and small arrays on the stack."""
+        before = self.arena, self.arena_start, self._stack
+        self.arena, self.arena_start, self._stack = memory, start, dict(self._stack)
+        yield
+        self.arena, self.arena_start, self._stack = before
 
     def fills(self, array: Array, slot: Slot) -> bool:
         """Whether an array lies in a slot, from its beginning to its end and in order."""
@@ -205,10 +222,10 @@ class Emitter:
 
     # ------------------------------------------------------------------------------------------------------- copying
 
-    def make(self, array: Array, slot: Slot, each: Callable[[Scalar], None] | None = None) -> Array:
-        """Compute an array into a slot. `each` writes what else is done with every element."""
+    def make(self, array: Array, slot: Slot, folds: Sequence[Fold] = ()) -> Array:
+        """Compute an array into a slot, and reductions of it."""
         buffer = self.allocate(slot, array.lengths)
-        self.fill(array, buffer, each)
+        self.fill(array, buffer, folds)
         slot.epoch += 1
         return in_memory(self.cx, buffer, slot)
 
@@ -225,11 +242,11 @@ class Emitter:
         self.fill(array, buffer)
         return buffer
 
-    def fill(self, array: Array, target: Buffer, each: Callable[[Scalar], None] | None = None) -> None:
-        """Write the elements of an array into memory of the same lengths. `each` is told of every one."""
+    def fill(self, array: Array, target: Buffer, folds: Sequence[Fold] = ()) -> None:
+        """Write the elements of an array into memory of the same lengths. `folds` are told of every one."""
         cx, builder = self.cx, self.cx.builder
         total = product(builder, array.lengths)
-        if each is None and target.strides is None and array.buffer is not None and array.buffer.strides is None:
+        if not folds and target.strides is None and array.buffer is not None and array.buffer.strides is None:
             if array.buffer.pointer is target.pointer:
                 return
             if known(total) is None or known(total) > 8:  # type: ignore[operator]
@@ -238,18 +255,18 @@ class Emitter:
                 self.work(total)
                 return
         if target.strides is None and array.flat is not None:
-            with cx.loop(total, lanes=target.dtype) as i:
+            with shared(cx, [total], target.dtype, totals=folds) as (i,):
                 value = array.flat(i)
                 store_element(cx.builder, value, target.pointer, i, target.dtype)
-                if each is not None:
-                    each(value)
+                for fold in folds:
+                    fold.add(value)
         else:
             strides = contiguous_strides(builder, target.lengths) if target.strides is None else target.strides
-            with cx.loops(array.lengths, target.dtype) as indices:
+            with shared(cx, array.lengths, target.dtype, totals=folds) as indices:
                 value = array.load(indices)
                 store_element(cx.builder, value, target.pointer, _dot(cx.builder, indices, strides), target.dtype)
-                if each is not None:
-                    each(value)
+                for fold in folds:
+                    fold.add(value)
         self.work(total)
 
     def copy_bytes(self, target: ir.Value, source: ir.Value, nbytes: ir.Value) -> None:
@@ -266,13 +283,13 @@ class Emitter:
     def work(self, amount: ir.Value) -> None:
         """Note that so many steps were done inside a loop; every so often a signal may end the kernel."""
         n = known(amount)
-        if not self.loop_depth or (n is not None and n < 64):
+        if not self.loop_depth or self.cx.is_shared or (n is not None and n < 64):
             return
         self.poll(amount)
 
     def poll(self, amount: ir.Value) -> None:
         cx, b = self.cx, self.cx.builder
-        if cx.standalone:
+        if cx.standalone or cx.is_shared:
             return
         if self._work is None:
             self._work = cx.on_stack(I64, name="work")

@@ -28,6 +28,7 @@ from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.place import Place
 from wengert.backend.llvm.plan import WHOLE, BlockPlan, Kind, Slot, merged_reads
 from wengert.backend.llvm.reduction import Fold
+from wengert.backend.llvm.sharing import shared
 from wengert.backend.llvm.writing import converted, fitting
 from wengert.ir.node import Const, Node, Var
 
@@ -225,6 +226,7 @@ class _Loop:
         self.steps: list[tuple[Array, Callable[[Scalar, list[ir.Value], ir.Value | None], None]]] = []
         self.flat = True
         self.afterwards: list[Callable[[], None]] = []
+        self.folds: list[Fold] = []
 
     def write(self, one: One) -> list[str]:
         em, cx = self.em, self.em.cx
@@ -238,12 +240,12 @@ class _Loop:
         lanes = dtypes.pop() if len(dtypes) == 1 else None
         total = I64(math.prod(self.run.shape))
         if self.flat and len(self.lengths) != 1:
-            with cx.loop(total, lanes=lanes) as position:
+            with shared(cx, [total], lanes, totals=self.folds) as (position,):
                 for array, act in self.steps:
                     assert array.flat is not None
                     act(array.flat(position) if array.ndim else array.load([]), [], position)
         else:
-            with cx.loops(self.lengths, lanes) as indices:
+            with shared(cx, self.lengths, lanes, totals=self.folds) as indices:
                 position = indices[0] if len(indices) == 1 else None
                 for array, act in self.steps:
                     act(array.load(indices if array.ndim else []), indices, position)
@@ -260,6 +262,7 @@ class _Loop:
         register = _Register(self.lengths, out.type.dtype)
         self.frame.values[out] = register.array
         folds = {fold.outs[0]: Fold(cx, fold) for fold in em.folds.get(out, ())}
+        self.folds += folds.values()
         is_read_later = plan.last.get(out, -1) >= self.numbers.stop
         target = em.allocate(slot, self.lengths) if is_read_later else None
 

@@ -82,8 +82,8 @@ def solve(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
     d, n = out.dtype, a.lengths[-1]
     if a.ndim < 2 or b.ndim < 2:
         return NotImplemented
-    factors, pivots = fresh(cx, n, n, d), _pivots(cx, n)
     with each(cx, _lead(out, 2), (a, 2), (b, 2), (out, 2)) as (a1, b1, x):
+        factors, pivots = fresh(cx, n, n, d), _pivots(cx, n)
         copy(cx, a1, factors)
         copy(cx, b1, x)
         _getrf(cx, factors, pivots).check(_SINGULAR)
@@ -206,13 +206,13 @@ def _determinant(cx: Any, inputs: list[Buffer], outs: list[Buffer], finish: Call
     (a,) = inputs
     d, n = outs[0].dtype, a.lengths[-1]
     part, b = real_dtype(d), cx.builder
-    lu, pivots = fresh(cx, n, n, d), _pivots(cx, n)
-    log, sign = cx.scratch(part.itemsize), cx.scratch(d.itemsize)
 
     def op(name: str, dtype: np.dtype, *values: Scalar, result: np.dtype | None = None) -> Scalar:
         return scalars.emit(cx, name, {}, result or dtype, values, [dtype] * len(values), [False] * len(values))
 
     with each(cx, outs[0].lengths, (a, 2), *[(out, 0) for out in outs]) as (a1, *results):
+        lu, pivots = fresh(cx, n, n, d), _pivots(cx, n)
+        log, sign = cx.scratch(part.itemsize), cx.scratch(d.itemsize)
         copy(cx, a1, lu)
         info = _getrf(cx, lu, pivots)
         store_element(b, scalars.constant(0, part), log, I64(0), part)
@@ -276,10 +276,10 @@ def qr(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
     rows, columns = known(m), known(n)
     if rows is None or columns is None or rows < columns:
         return NotImplemented
-    x, tau = fresh(cx, m, n, d, by_columns=True), scratch(cx, n, d)
     generate = letter(d) + ("orgqr" if d.kind == "f" else "ungqr")
     apart = at_least_one(cx, m)
     with each(cx, _lead(q_out, 2), (a, 2), (q_out, 2), (r_out, 2)) as (a1, q, r):
+        x, tau = fresh(cx, m, n, d, by_columns=True), scratch(cx, n, d)
         copy(cx, a1, x)
 
         def geqrf(work: ir.Value, length: ir.Value) -> None:
@@ -302,11 +302,11 @@ def qr(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
 def lu(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
     (a,), (p_out, l_out, u_out) = inputs, outs
     d, (m, n) = l_out.dtype, a.lengths[-2:]
-    x, pivots, order = fresh(cx, m, n, d, by_columns=True), _pivots(cx, m), scratch(cx, m, np.dtype(np.int64))
     long = np.dtype(np.int64)
     b = cx.builder
     zero, one = scalars.constant(0, d), scalars.constant(1, d)
     with each(cx, _lead(l_out, 2), (a, 2), (p_out, 2), (l_out, 2), (u_out, 2)) as (a1, p, l, u):
+        x, pivots, order = fresh(cx, m, n, d, by_columns=True), _pivots(cx, m), scratch(cx, m, long)
         copy(cx, a1, x)
         _getrf(cx, x, pivots)
         fill(
@@ -339,12 +339,11 @@ _SAME_SIGNS = "dD"
 def _symmetric(cx: Any, a: Buffer, w_out: Buffer, v_out: Buffer | None, lower: bool) -> str:
     d, n = a.dtype, a.lengths[-1]
     part = real_dtype(d)
-    x = fresh(cx, n, n, d, by_columns=True)
-    values = scratch(cx, n, part)
     apart, complex_ = at_least_one(cx, n), d.kind == "c"
     name = letter(d) + ("heevd" if complex_ else "syevd")
     stacks = [(a, 2), (w_out, 1)] + ([(v_out, 2)] if v_out is not None else [])
     with each(cx, _lead(w_out, 1), *stacks) as (a1, w, *vectors):
+        x, values = fresh(cx, n, n, d, by_columns=True), scratch(cx, n, part)
         copy(cx, a1, x)
         info = Info(cx)
         job, triangle = "V" if vectors else "N", "L" if lower else "U"
@@ -392,18 +391,18 @@ def _singular(cx: Any, a: Buffer, u_out: Buffer | None, s_out: Buffer, v_out: Bu
     if d.kind not in "fc" or rows is None or columns is None:
         return NotImplemented
     part, k = real_dtype(d), smaller(cx, m, n)
-    x, s = fresh(cx, m, n, d, by_columns=True), scratch(cx, k, part)
-    u, vh = fresh(cx, m, k, d, by_columns=True), fresh(cx, k, n, d, by_columns=True)
     small, large = min(rows, columns), max(rows, columns)
-    integers = scratch(cx, I64(8 * max(small, 1)), np.dtype(np.int32))
-    reals = []
-    if d.kind == "c":
-        length = small * max(5 * small + 7, 2 * large + 2 * small + 1) + 1
-        reals = [scratch(cx, I64(length), part)]
     stacks = [(a, 2), (s_out, 1)]
     if u_out is not None and v_out is not None:
         stacks += [(u_out, 2), (v_out, 2)]
     with each(cx, _lead(s_out, 1), *stacks) as (a1, values, *vectors):
+        x, s = fresh(cx, m, n, d, by_columns=True), scratch(cx, k, part)
+        u, vh = fresh(cx, m, k, d, by_columns=True), fresh(cx, k, n, d, by_columns=True)
+        integers = scratch(cx, I64(8 * max(small, 1)), np.dtype(np.int32))
+        reals = []
+        if d.kind == "c":
+            length = small * max(5 * small + 7, 2 * large + 2 * small + 1) + 1
+            reals = [scratch(cx, I64(length), part)]
         copy(cx, a1, x)
         info = Info(cx)
 

@@ -8,6 +8,7 @@ Fortran takes every argument by address. `call` does that: an i64 becomes a 32-b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,6 +36,10 @@ from wengert.backend.llvm.buffer import (
     store_element,
     times,
 )
+from wengert.backend.llvm.sharing import shared
+
+CALL = 256
+"""Steps that the call of a routine takes, about."""
 
 
 @dataclass
@@ -131,10 +136,21 @@ def as_matrix(buffer: Buffer) -> Matrix:
     return Matrix(buffer.pointer, rows, columns, down, right, buffer.dtype)
 
 
+def _core_cost(buffer: Buffer, core: int) -> int:
+    """About what a routine for one item takes."""
+    lengths = [known(n) or 1 for n in buffer.lengths[buffer.ndim - core :]]
+    return CALL + math.prod(lengths) * max(lengths, default=1)
+
+
 @contextmanager
 def each(cx: Any, lead: Sequence[ir.Value], *stacks: tuple[Buffer, int]) -> Iterator[list[Any]]:
-    """A loop over a stack: of each buffer its part, as a Matrix if the core has two axes, else a Buffer."""
-    with cx.loops(list(lead)) as indices:
+    """A loop over a stack: of each buffer its part, as a Matrix if the core has two axes, else a Buffer.
+
+    Threads may share it, so memory for work is to be had inside.
+    """
+    cost = max([_core_cost(buffer, core) for buffer, core in stacks])
+    count = math.prod([known(n) or 0 for n in lead])
+    with shared(cx, list(lead), weight=cost, cost=count * cost) as indices:
         parts = [part(cx, buffer, lead, indices, core) for buffer, core in stacks]
         yield [as_matrix(p) if p.ndim == 2 else p for p in parts]
 

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.backend.llvm import faults
+from wengert.backend.llvm import faults, threads
 from wengert.backend.llvm.callback import Callback
 from wengert.backend.llvm.engine import Code, Module, Object
 from wengert.backend.llvm.entry import python_function
 from wengert.backend.llvm.interface import Interface, dynamic_axes
 from wengert.backend.llvm.kernel import write_kernel
+from wengert.backend.llvm.sharing import HOOK
 from wengert.ir.node import Program, Type
 
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
@@ -87,6 +88,8 @@ class _Plain:
             # Functions, not methods: the entry must not be what keeps this object alive.
             self._fallbacks = _fallbacks(weakref.ref(self))
             addresses["wg_plain"], addresses["wg_fail"] = map(id, self._fallbacks)
+        if HOOK in compiled.object.symbols:
+            threads.prepare()
         self.code = Code(compiled.object, addresses)
         self._call = _CALL(self.code.address("call"))
         self.method: Any = None

@@ -9,6 +9,7 @@ lane of a vector.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ from wengert.backend.llvm.buffer import (
     Complex,
     Scalar,
     contiguous_strides,
+    element_type,
     known,
     load_element,
     offset_of,
@@ -35,6 +37,7 @@ from wengert.backend.llvm.buffer import (
 from wengert.backend.llvm.composed import joint_lengths, pointwise
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import Emitter, Frame, constant
+from wengert.backend.llvm.sharing import shared
 from wengert.ir.node import Dyn, Node, Type
 
 Combine = Callable[[Scalar, Scalar], Scalar]
@@ -79,15 +82,44 @@ def reduce(em: Emitter, frame: Frame, node: Node) -> Any:
     return in_memory(cx, target, slot)
 
 
-class Fold:
+class Running:
+    """A value that elements are combined with, one after the other; in chunks where threads share them."""
+
+    def __init__(self, cx: Context, dtype: np.dtype, combine: Combine, start: Scalar):
+        self._cx, self._dtype, self._combine, self._start = cx, dtype, combine, start
+        self._parts: ir.Value | None = None
+
+    def apart(self, chunks: int) -> None:
+        self._parts = self._cx.on_stack(element_type(self._dtype), chunks, "parts")
+
+    def begin(self) -> None:
+        self._total = Accumulator(self._cx, self._dtype)
+        self._total.set(self._start)
+
+    def add(self, value: Scalar) -> None:
+        self._total.set(self._combine(self._total.get(), value))
+
+    def put(self, chunk: ir.Value) -> None:
+        assert self._parts is not None
+        store_element(self._cx.builder, self._total.get(), self._parts, chunk, self._dtype)
+
+    def join(self, chunks: int) -> None:
+        assert self._parts is not None
+        self.begin()
+        with self._cx.loop(I64(chunks)) as k:
+            self.add(load_element(self._cx.builder, self._parts, k, self._dtype))
+
+    def result(self) -> Scalar:
+        return self._total.get()
+
+
+class Fold(Running):
     """A reduction of all elements to a number that goes on while the elements are made, in whatever order."""
 
     def __init__(self, cx: Context, node: Node):
-        self._dtype = node.outs[0].type.dtype
-        name = node.op.name
-        self._combine = _combiner(cx, name, self._dtype)
-        self._total = Accumulator(cx, self._dtype)
-        self._total.set(constant(_IDENTITY[name] if name in _IDENTITY else _EXTREMES[name], self._dtype))
+        dtype, name = node.outs[0].type.dtype, node.op.name
+        start = constant(_IDENTITY[name] if name in _IDENTITY else _EXTREMES[name], dtype)
+        super().__init__(cx, dtype, _combiner(cx, name, dtype), start)
 
     @staticmethod
     def takes(node: Node) -> bool:
@@ -104,12 +136,6 @@ class Fold:
             and 0 not in x.type.shape
             and (axis is None or len(axis) == x.type.ndim)
         )
-
-    def add(self, value: Scalar) -> None:
-        self._total.set(self._combine(self._total.get(), value))
-
-    def result(self) -> Scalar:
-        return self._total.get()
 
 
 def _folded(empty: ir.Value, lengths: Sequence[ir.Value]) -> ir.Value:
@@ -192,18 +218,17 @@ def _folded_loops(
 ) -> Scalar:
     """All elements along the last axes, combined; `outer` are the indices along the others."""
     cx = em.cx
-    total = Accumulator(cx, x.dtype)
     lengths = [x.lengths[k] for k in axes]
     zeros: list[ir.Value] = [I64(0)] * len(axes)
-    total.set(x.load([*outer, *zeros]) if start is None else start)
+    total = Running(cx, x.dtype, combine, x.load([*outer, *zeros]) if start is None else start)
     if x.flat is not None and not outer:
-        with cx.loop(product(cx.builder, lengths), lanes=x.dtype) as i:
-            total.set(combine(total.get(), x.flat(i)))
+        with shared(cx, [product(cx.builder, lengths)], x.dtype, totals=[total]) as (i,):
+            total.add(x.flat(i))
     else:
-        with cx.loops(lengths, x.dtype) as inner:
-            total.set(combine(total.get(), x.load([*outer, *inner])))
+        with shared(cx, lengths, x.dtype, totals=[total]) as inner:
+            total.add(x.load([*outer, *inner]))
     em.work(product(cx.builder, lengths))
-    return total.get()
+    return total.result()
 
 
 def _into(
@@ -240,7 +265,8 @@ def _into(
                 indices[k] = i
             first = x.load(indices) if start is None else start
             store_element(cx.builder, first, target.pointer, offset(indices), target.dtype)
-    with cx.loops([x.lengths[k] for k in front], x.dtype if tail == x.ndim else None) as outer:
+    loops = cx.loops if in_memory_too else functools.partial(shared, cx, weight=_steps(x, range(tail, x.ndim)))
+    with loops([x.lengths[k] for k in front], x.dtype if tail == x.ndim else None) as outer:
         if tail < x.ndim:
             part = _folded_loops(em, x, list(range(tail, x.ndim)), outer, combine, start)
         else:
@@ -250,6 +276,11 @@ def _into(
             part = combine(load_element(cx.builder, target.pointer, at, target.dtype), part)
         store_element(cx.builder, part, target.pointer, at, target.dtype)
     em.work(product(cx.builder, x.lengths))
+
+
+def _steps(x: Array, axes: Sequence[int]) -> int:
+    """How many elements there are along some axes; 1 if nobody knows."""
+    return math.prod([known(x.lengths[k]) or 1 for k in axes])
 
 
 def shares(em: Emitter, frame: Frame, node: Node) -> Array:

@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from wengert.backend.llvm import callback, control, library, traits
 from wengert.backend.llvm.array import Array, in_memory
-from wengert.backend.llvm.buffer import I64, Buffer, Scalar, is_native, known
+from wengert.backend.llvm.buffer import I64, Buffer, is_native, known
 from wengert.backend.llvm.composed import compose, natively, reshape_made
 from wengert.backend.llvm.composed import how as how_composed
 from wengert.backend.llvm.context import CannotStandAlone
@@ -133,12 +133,7 @@ def _compose(em: Emitter, frame: Frame, node: Node) -> None:
         frame.values[out] = value.load([]) if isinstance(value, Array) else value
     elif kind is Kind.MADE:
         folds = {node.outs[0]: Fold(em.cx, node) for node in em.folds.get(out, ())}
-
-        def each(element: Scalar) -> None:
-            for fold in folds.values():
-                fold.add(element)
-
-        frame.values[out] = em.make(value, frame.plan.slots[out], each if folds else None)
+        frame.values[out] = em.make(value, frame.plan.slots[out], list(folds.values()))
         frame.values.update({v: fold.result() for v, fold in folds.items()})
     else:
         frame.values[out] = value

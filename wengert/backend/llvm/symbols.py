@@ -7,6 +7,7 @@ that was kept on disk finds its way in another process. Besides the functions of
     wg_PyArray_…           one of NumPy's
     wg_type_…, wg_dtype_…  a class; NumPy's own object for a dtype
     wg_true, wg_false      the two objects
+    wg_share               a variable: the function by which threads share work, or null (`threads.py`)
 
 What is left are functions of the C library (malloc, memcpy). Names that mean something else in
 each program (constants, callbacks, the functions that an entry falls back to) are told by whoever loads it.
@@ -23,6 +24,8 @@ from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 from wengert.backend.llvm import natives
 
 _process = ctypes.CDLL(None)
+
+share_hook = ctypes.c_void_p()
 
 _NUMPY_FUNCTIONS = {"wg_PyArray_Scalar": 60, "wg_PyArray_New": 93}
 """Places in NumPy's table of functions, which never change."""
@@ -43,6 +46,8 @@ def address(symbol: str) -> int | None:
     >>> address("wg_type_ndarray") == id(np.ndarray), address("wg_nothing")
     (True, None)
     """
+    if symbol == "wg_share":
+        return ctypes.addressof(share_hook)
     if symbol in _OBJECTS:
         return id(_OBJECTS[symbol])
     if symbol in _NUMPY_FUNCTIONS:
