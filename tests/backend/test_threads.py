@@ -1,9 +1,11 @@
 """Threads: results that are the same, bit for bit, however many share the work; errors and signals as with one."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ import scipy.special
 
 import wengert as wg
 from wengert.backend.llvm import sharing
+from wengert.backend.llvm.native import compile_program
 from wengert.ops.op import TABLE
 
 NUMBERS = (1, 2, 3, 5)
@@ -33,21 +36,44 @@ def leaves(result):
     return list(result) if isinstance(result, (tuple, list)) else [result]
 
 
-def loop_without_carried_values(x):
-    return np.array([np.sum(np.exp(x[i]) * x[i]) + np.max(x[i]) for i in range(40)])
+def rows_written_one_by_one(x):
+    out, both = np.zeros(40), np.zeros((len(x), 2))
+    for i in range(40):
+        out[i] = np.sum(np.exp(x[i]) * x[i]) + np.max(x[i])
+        both[i, 0] = out[i] * 2
+        both[i, 1] += np.sin(both[i, 0])
+    return out, both
 
 
-def loop_with_branches(x):
-    def one(row):
+def rows_with_branches(x):
+    out = np.ones((len(x), 11))
+    for i in range(len(x)):
         total = 0.0
         for k in range(11):
-            if row[k] > 0.4:
-                total = total + np.sin(row[k])
+            if x[i, k] > 0.4:
+                total = total + np.sin(x[i, k])
             else:
-                total = total - row[k] ** 2
-        return total
+                total = total - x[i, k] ** 2
+        row = np.cumsum(x[i]) * total
+        out[i] = row + row[::-1] + out[i]
+    return out
 
-    return np.array([one(x[i]) for i in range(40)])
+
+def rows_that_need_the_one_before(x):
+    out = np.ones((len(x), 11))
+    last = np.zeros(len(x))
+    for i in range(1, len(x)):
+        out[i] = out[i - 1] * 0.5 + np.sin(x[i])
+        last[i] = last[0] + np.sum(x[i])
+        last[0] = last[i] * 0.5
+    return out, last
+
+
+def short_rows_in_few_turns(x):
+    out = np.zeros((3, 40, 11))
+    for i in range(3):
+        out[i] = np.exp(x[:40] * i)
+    return out
 
 
 def several_arrays_in_one_loop(x):
@@ -102,9 +128,32 @@ def narrow_product(x):
 
 
 PROGRAMS = [
-    loop_without_carried_values, loop_with_branches, several_arrays_in_one_loop, stacks_of_matrices,
-    more_factorisations, rows_and_columns, reductions_of_all, complex_and_single, in_place, narrow_product,
+    rows_written_one_by_one, rows_with_branches, rows_that_need_the_one_before, short_rows_in_few_turns,
+    several_arrays_in_one_loop, stacks_of_matrices, more_factorisations, rows_and_columns, reductions_of_all,
+    complex_and_single, in_place, narrow_product,
 ]  # fmt: skip
+
+
+def test_loops_are_cut():
+    """The fixture does what it says, and only independent turns are shared."""
+    x = np.zeros((40, 11))
+    for program, is_cut in ((rows_written_one_by_one, True), (short_rows_in_few_turns, True)):
+        assert ("@unpack" in wg.jit(program).lower(x).llvm) == is_cut
+    x = np.zeros((40, 3))
+    before = sharing.LARGE
+    try:
+        sharing.LARGE = 200
+        assert "@unpack" in wg.jit(lambda x: loop(x, 0)).lower(x).llvm
+        assert "@unpack" not in wg.jit(lambda x: loop(x, 1)).lower(x).llvm
+    finally:
+        sharing.LARGE = before
+
+
+def loop(x, distance):
+    out = np.zeros((len(x), 3))
+    for i in range(distance, len(x)):
+        out[i] = out[i - distance] + x[i]
+    return out
 
 
 def as_reference(function, x):
@@ -234,12 +283,39 @@ def test_what_goes_back_to_python_does_so_in_the_thread_that_called(monkeypatch)
     monkeypatch.setattr(expm, "impl", lambda x, impl=expm.impl: (seen.add(threading.get_ident()), impl(x))[1])
 
     def f(x):
-        return np.array([np.sum(scipy.linalg.expm(x[i])) for i in range(30)])
+        out = np.zeros(30)
+        for i in range(30):
+            out[i] = np.sum(scipy.linalg.expm(x[i]))
+        return out
 
     x = np.random.default_rng(3).random((30, 4, 4))
     wg.set_num_threads(3)
     np.testing.assert_allclose(wg.jit(f)(x), np.sum(scipy.linalg.expm(x), axis=(1, 2)))
     assert seen == {threading.get_ident()}
+
+
+@pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals reach the main thread")
+@pytest.mark.parametrize("threads", [1, 3])
+def test_interrupt(threads):
+    def f(x):
+        out = np.zeros(len(x))
+        for i in range(len(x)):
+            y = x[i]
+            for _ in range(1_000_000):
+                y = np.sin(y) + 0.1
+            out[i] = y
+        return out
+
+    x = np.zeros(4000)
+    compiled = compile_program(wg.jit(f).lower(x).program)
+    wg.set_num_threads(threads)
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        compiled(x)
+    assert time.perf_counter() - start < 20
+    timer.join()
 
 
 def test_the_number():

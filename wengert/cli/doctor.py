@@ -17,6 +17,7 @@ import numpy as np
 from wengert import disk
 from wengert.api.grad import grad
 from wengert.api.jit import jit
+from wengert.backend.llvm.threads import get_num_threads
 from wengert.cli.showing import table
 from wengert.cli.terminal import Terminal
 
@@ -33,7 +34,7 @@ OPTIONAL = {
     "jax": "functions for JAX",
 }
 FEATURES = ("sse4.2", "avx", "avx2", "fma", "avx512f", "neon", "sve")
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+THREADS = ("WENGERT_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +50,11 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
         "processor": processor(),
         "llvm": llvm_facts(),
         "blas": blas(),
-        "threads": {"cores": os.cpu_count(), **{name: os.environ.get(name) for name in THREADS}},
+        "threads": {
+            "cores": os.cpu_count(),
+            "of compiled code": get_num_threads(),
+            **{name: os.environ.get(name) for name in THREADS},
+        },
         "cache": cache(),
         "trials": trials(),
     }

@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.llvm import scalars, traits
+from wengert.backend.llvm import scalars
 from wengert.backend.llvm.array import Array, in_memory
 from wengert.backend.llvm.buffer import (
-    I8,
     I64,
     Buffer,
     element_pointer,
@@ -35,8 +34,8 @@ from wengert.backend.llvm.buffer import (
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.plan import WHOLE, BlockPlan, Slot
 from wengert.backend.llvm.reduction import Accumulator
-from wengert.backend.llvm.sharing import Region, is_worth_it
-from wengert.ir.node import Block, Const, Node, Operand, Var
+from wengert.backend.llvm.turns import are_independent, shared_turns
+from wengert.ir.node import Node, Operand, Var
 
 STRIP = 1 << 14
 """So many turns of a loop are done between two notes of work done (see `Emitter.work`)."""
@@ -281,7 +280,7 @@ def loop(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
             del em.places[id(slot)]
 
     unrolled = bool(state.scalars) or any(inner.blocks for inner in body.nodes)
-    if carried or not _shared_turns(em, plan, count, turn, unrolled):
+    if not are_independent(plan, carried) or not shared_turns(em, plan, count, state.slots.values(), turn, unrolled):
         _turns(em, count, turn, unrolled)
     assert held == _epochs(shared), "a loop overwrites what it needs again"
     frame.values.update(zip(node.outs, [*state.values(), *stacked.arrays(count)], strict=True))
@@ -320,56 +319,6 @@ def _turns(em: Emitter, count: ir.Value, turn: Any, unrolled: bool = True) -> No
             turn(cx.builder.add(start, k, flags=("nuw", "nsw")))
         em.work(some)
     em.loop_depth -= 1
-
-
-def _shared_turns(em: Emitter, plan: BlockPlan, count: ir.Value, turn: Any, unrolled: bool) -> bool:
-    """All turns of a loop that carries nothing, shared by threads; False if it is not long enough, or not known."""
-    cx, n = em.cx, known(count)
-    cost = _cost(plan.block)
-    if n is None or n < 4 or cost is None or not is_worth_it(cx, n * cost):
-        return False
-    slots = [slot for slot in _all_slots(plan) if slot.offset is not None]
-    start = min([slot.offset or 0 for slot in slots], default=0)
-    end = max([(slot.offset or 0) + (slot.nbytes or 0) for slot in slots], default=0)
-    scratch = None
-    if slots:
-        place = cx.builder.gep(em.arena, [I64(start - em.arena_start)], inbounds=True, source_etype=I8)
-        scratch = place, end - start
-    region = Region(cx, n, n * cost)
-    with (
-        region.written() as part,
-        em.arena_of_its_own(region.scratch, start),
-        cx.loop(part.length, "k", unrolled=unrolled) as k,
-    ):
-        turn(plus(cx.builder, part.start, k))
-    region.call(n, n * cost * _INSTRUCTIONS, scratch)
-    em.work(count)
-    return True
-
-
-_INSTRUCTIONS = 4
-"""About so many for an element that a node makes."""
-
-
-def _cost(block: Block) -> int | None:
-    """About how many elements a block computes; `None` if that is not known."""
-    total = 0
-    for node in block.nodes:
-        if node.op.name == "while" or not all(v.type.is_static for v in (*node.args, *node.outs)):
-            return None
-        turns = int(node.args[0].value) if node.op.name == "loop" and isinstance(node.args[0], Const) else 1
-        for inner in node.blocks:
-            inside = _cost(inner)
-            if inside is None:
-                return None
-            total += turns * inside
-        total += sum([traits.element_bound(v.type) or 0 for v in node.outs])
-    return max(total, 1)
-
-
-def _all_slots(plan: BlockPlan) -> list[Slot]:
-    """The slots of a block and of those inside it."""
-    return [*plan.slots.values(), *[slot for inner in plan.inner.values() for slot in _all_slots(inner)]]
 
 
 def _epochs(values: Sequence[Any]) -> list[int]:
