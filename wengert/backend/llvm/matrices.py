@@ -38,8 +38,8 @@ from wengert.backend.llvm.buffer import (
 )
 from wengert.backend.llvm.sharing import shared
 
-CALL = 256
-"""Steps that the call of a routine takes, about."""
+CALL = 1 << 13
+"""Instructions that the call of a routine takes, about."""
 
 
 @dataclass

@@ -34,13 +34,13 @@ LARGE = 1 << 15
 CHUNKS, SHORTEST = 64, 4096
 """At most so many chunks, each of at least so many steps."""
 
-PAYS = 1 << 20
-"""Threads are woken for so many instructions, counted as they are written: about a tenth of a millisecond."""
+PAYS = 1 << 22
+"""Threads are woken for so many instructions, counted as they are written: about a fifth of a millisecond."""
 
-_POLLS = 1 << 22
+_POLLS = 1 << 23
 """Between chunks of so many instructions one looks whether the user pressed Ctrl-C."""
 
-_CALL = 10
+_CALL = 30
 """So many instructions a call counts for."""
 
 

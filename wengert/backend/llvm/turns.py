@@ -24,7 +24,7 @@ from wengert.backend.llvm.sharing import Region, is_worth_it
 from wengert.ir.node import Block, Const, Node, Var
 from wengert.ops.index import ARRAY
 
-_INSTRUCTIONS = 4
+_INSTRUCTIONS = 16
 """About so many for an element that a node makes."""
 
 _LONGEST = 1 << 24
