@@ -140,3 +140,35 @@ def test_random_programs(seed):
     exact = wg.grad(total, (0, 1, 2))(*args)
     for got, wanted in zip(wg.jit(wg.grad(total, (0, 1, 2)))(*args), exact, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [16, 24, 29, 64])
+def test_a_large_array_that_several_read_is_read_once(n):
+    rng = np.random.default_rng(n)
+    A, x, y = rng.random((n, n)), rng.random(n), rng.random(n)
+
+    def both(A, x, y):
+        return x @ A, A @ y, np.max(A, axis=0), np.sum(A)
+
+    assert has_loop(both, A, x, y)
+    agrees(both, A, x, y)
+
+    def form(x, A):
+        return np.log(1 + x @ A @ x) * np.sum(x)
+
+    assert has_loop(wg.grad(form), x, A)
+    agrees(wg.grad(form), x, A)
+    agrees(wg.grad(form, argnums=(0, 1)), x, A)
+    agrees(wg.hessian(form), x, A)
+
+
+def test_one_reader_after_the_other_cannot_share():
+    rng = np.random.default_rng(5)
+    A, x = rng.random((20, 20)), rng.random(20)
+
+    def f(A, x):
+        return A @ np.tanh(A @ x)
+
+    assert not has_loop(f, A, x)
+    agrees(f, A, x)
+    agrees(wg.grad(lambda A, x: np.sum(f(A, x) ** 2), argnums=(0, 1)), A, x)

@@ -10,6 +10,8 @@ So a program like
 
 goes through memory once, as one would write it by hand. This pass comes last: a loop hides its nodes from the others.
 
+A large array that several nodes read is read once in the same way, as in `A @ x` and `x @ A`.
+
 Strips are taken together in groups, which do not depend on each other: threads may share them. Sums are carried from
 strip to strip of a group; in the end those of all groups are combined.
 """
@@ -65,6 +67,11 @@ def _best_run(block: Block, nodes: list[Node]) -> _Run | None:
             if _nbytes(v.type) >= LARGE // 8 and node.op.name not in _OUT_OF_NOTHING:
                 axes.update((axis, n) for axis, n in enumerate(v.type.shape) if isinstance(n, int) and n >= 16)
     runs = [_Run(block, nodes, n, axis) for axis, n in sorted(axes)]
+    readers = Counter(a for node in nodes for a in set(node.args))
+    for a, count in readers.items():
+        n = a.type.shape[0] if a.type.ndim else 0
+        if count > 1 and isinstance(n, int) and n >= 16 and _nbytes(a.type) >= LARGE:
+            runs.append(_Run(block, nodes, n, 0, a))
     return max([run for run in runs if run.saves > 0], key=lambda run: run.saves, default=None)
 
 
@@ -86,10 +93,13 @@ def _nbytes(type: Type) -> int:
 
 
 class _Run:
-    """Nodes that work along an axis of some length, and all others, before and after them."""
+    """Nodes that work along an axis of some length, and all others, before and after them.
 
-    def __init__(self, block: Block, nodes: list[Node], length: int, axis: int):
-        self.length = length
+    With a `source`, these are the nodes that read it, and what follows from them.
+    """
+
+    def __init__(self, block: Block, nodes: list[Node], length: int, axis: int, source: Operand | None = None):
+        self.length, self.source = length, source
         self.before: list[Node] = []
         self.after: list[Node] = []
         self.members: list[tuple[Node, Along]] = []
@@ -102,14 +112,17 @@ class _Run:
             operands = (*node.args, *node.sizes)
             found = None
             if not any(a in late for a in operands):
-                if any(a in self.axes for a in node.args) and not node.blocks:
-                    found = along(node, self._cut)
-                elif not any(a in self.axes for a in operands):
-                    if _starts(node, axis, length):
-                        found = along(node, self._cut, (axis, length))
-                    if found is None and not (has_effects(node) and (effects or self.members)):
-                        self.before.append(node)
-                        continue
+                if any(self._cut(a) is not None for a in node.args):
+                    found = along(node, self._cut) if not node.blocks else None
+                elif source is None and _starts(node, axis, length):
+                    found = along(node, self._cut, (axis, length))
+                if (
+                    found is None
+                    and not any(a in self.axes for a in operands)
+                    and not (has_effects(node) and (effects or self.members))
+                ):
+                    self.before.append(node)
+                    continue
             effects = effects or has_effects(node)
             if found is None:
                 self.after.append(node)
@@ -127,6 +140,8 @@ class _Run:
         self.wanted = [v for v in self.combined if v in used_after]
 
     def _cut(self, operand: Operand) -> int | None:
+        if operand is self.source:
+            return 0
         return self.axes.get(operand) if isinstance(operand, Var) else None
 
     # -------------------------------------------------------------------------------------------------- is it worth it
@@ -134,9 +149,14 @@ class _Run:
     @functools.cached_property
     def saves(self) -> int:
         """How many bytes less go to memory and back, about; 0 if it is not worth it."""
-        if len(self.members) < 3 or any(self.axes[v] != 0 for v in self.stacked):
+        if any(self.axes[v] != 0 for v in self.stacked):
             return 0
         saved = sum(_nbytes(v.type) for v in self._in_memory() if v not in self.stacked)
+        if self.source is not None:
+            readings = sum(self.source in node.args for node, _ in self.members)
+            saved += _nbytes(self.source.type) * (readings - 1)
+        elif len(self.members) < 3:
+            return 0
         # What is carried is read and written for every strip.
         spent = sum(_nbytes(v.type) for v in self.stacked) // 2
         spent += sum(_nbytes(v.type) for v in self.wanted) * self._cut_into[0] * self._cut_into[1]
@@ -168,7 +188,9 @@ class _Run:
 
     @property
     def _longest_strip(self) -> int:
-        row = max(sum(_nbytes(v.type) for v in self._in_memory()) // self.length, 1)
+        wide = sum(_nbytes(v.type) for v in self._in_memory())
+        wide += _nbytes(self.source.type) if self.source is not None else 0
+        row = max(wide // self.length, 1)
         best = max(min(STRIP // row, self.length // 2), 1)
         if any(node.op.name in _PRODUCTS for node, _ in self.members):
             best = max(best, min(50, self.length // 2))
