@@ -180,12 +180,16 @@ class Emitter:
         return self.heap(slot).at_least(self.byte_count(lengths, slot.type.dtype))
 
     @contextmanager
-    def arena_of_its_own(self, memory: ir.Value, start: int) -> Iterator[None]:
-        """What is written has other memory: its arena, from a byte on, and small arrays on the stack."""
-        before = self.arena, self.arena_start, self._stack
-        self.arena, self.arena_start, self._stack = memory, start, dict(self._stack)
+    def for_any_thread(self, memory: ir.Value, start: int) -> Iterator[None]:
+        """What is written has memory of its own: an arena, from a byte on, and small arrays on the stack.
+
+        It shares no functions with other parts of the kernel: these may look for signals, which only the thread may do
+        that called.
+        """
+        before = self.arena, self.arena_start, self._stack, self.outline
+        self.arena, self.arena_start, self._stack, self.outline = memory, start, dict(self._stack), None
         yield
-        self.arena, self.arena_start, self._stack = before
+        self.arena, self.arena_start, self._stack, self.outline = before
 
     def fills(self, array: Array, slot: Slot) -> bool:
         """Whether an array lies in a slot, from its beginning to its end and in order."""

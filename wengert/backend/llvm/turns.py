@@ -30,6 +30,9 @@ _INSTRUCTIONS = 16
 _LONGEST = 1 << 24
 """Nobody looks for signals while a turn of so many elements is done (see `Emitter.poll`)."""
 
+_MOST = 1 << 26
+"""Bytes for temporaries that a thread may have, which it keeps."""
+
 
 def are_independent(plan: BlockPlan, carried: int) -> bool:
     """Whether the turns of a loop with this body, which carries so many values, do not need each other."""
@@ -72,6 +75,8 @@ def shared_turns(
     own = [slot for slot in _all_slots(plan) if slot.offset is not None and slot not in carried]
     start = min([slot.offset or 0 for slot in own], default=0)
     end = max([(slot.offset or 0) + (slot.nbytes or 0) for slot in own], default=0)
+    if end - start > _MOST:
+        return False
     scratch = None
     if own:
         place = cx.builder.gep(em.arena, [I64(start - em.arena_start)], inbounds=True, source_etype=I8)
@@ -81,7 +86,7 @@ def shared_turns(
     region = Region(cx, n, n * cost)
     with (
         region.written() as part,
-        em.arena_of_its_own(region.scratch, start),
+        em.for_any_thread(region.scratch, start),
         cx.loop(part.length, "k", unrolled=unrolled) as k,
     ):
         turn(plus(cx.builder, part.start, k))
