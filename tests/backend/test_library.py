@@ -237,7 +237,7 @@ def native(name: str, *args: Any, **params: Any) -> Any:
     def write(cx, pointers, n):
         buffers = [Buffer(p, [I64(k) for k in a.shape], None, a.dtype) for a, p in zip(args, pointers, strict=False)]
         out = Buffer(pointers[-1], [I64(k) for k in args[-1].shape], None, args[-1].dtype, True)
-        assert library.emit(cx, node, buffers, [out]) == "lapack"
+        assert library.emit(cx, node, buffers, [out]) in ("lapack", "native")
 
     out = np.empty_like(args[-1])
     Kernel(write, len(args) + 1, speed=1)([*args, out])

@@ -142,8 +142,9 @@ def inv(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
     """The inverse of the transpose is the transpose of the inverse: in place."""
     (a,), (out,) = inputs, outs
     d, n = out.dtype, a.lengths[-1]
-    pivots, apart = _pivots(cx, n), at_least_one(cx, n)
+    apart = at_least_one(cx, n)
     with each(cx, _lead(out, 2), (a, 2), (out, 2)) as (a1, x):
+        pivots = _pivots(cx, n)
         copy(cx, a1, x)
         _getrf(cx, x, pivots).check(_SINGULAR)
 

@@ -1,4 +1,5 @@
 """Ops that a library's routine computes: products by BLAS, linear algebra by LAPACK (SciPy's, through its capsules).
+Small matrices have code of their own, as calls would take longer than the work.
 
 `emit` writes one node whose operands and results lie in memory. What it has no code for is `NotImplemented`: empty
 matrices, unusual dtypes, parameters that lead elsewhere.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.backend.llvm import contraction, lapack
+from wengert.backend.llvm import contraction, lapack, small
 from wengert.backend.llvm.buffer import Buffer, known
 from wengert.ir.node import Node, map_refs
 
@@ -18,7 +19,7 @@ NAMES = PRODUCTS | frozenset(lapack.RULES)
 
 
 def emit(cx: Any, node: Node, inputs: list[Buffer], outs: list[Buffer]) -> Any:
-    """Code that fills `outs`, which are C-contiguous: "blas" or "lapack", or `NotImplemented` with nothing written."""
+    """Code that fills `outs`, which are C-contiguous: how it is done, or `NotImplemented` with nothing written."""
     name = node.op.name
     if name not in NAMES or any(_is_empty(b) for b in (*inputs, *outs)):
         return NotImplemented
@@ -32,7 +33,8 @@ def emit(cx: Any, node: Node, inputs: list[Buffer], outs: list[Buffer]) -> Any:
         return contraction.einsum(cx, inputs, outs[0], **params)
     if any(out.dtype.char not in "fdFD" for out in outs):
         return NotImplemented
-    return lapack.RULES[name](cx, inputs, outs, **params)
+    how = small.RULES[name](cx, inputs, outs, **params) if name in small.RULES else NotImplemented
+    return how if how is not NotImplemented else lapack.RULES[name](cx, inputs, outs, **params)
 
 
 def _is_empty(buffer: Buffer) -> bool:

@@ -139,16 +139,16 @@ def as_matrix(buffer: Buffer) -> Matrix:
 def _core_cost(buffer: Buffer, core: int) -> int:
     """About what a routine for one item takes."""
     lengths = [known(n) or 1 for n in buffer.lengths[buffer.ndim - core :]]
-    return CALL + math.prod(lengths) * max(lengths, default=1)
+    return 4 * math.prod(lengths) * max(lengths, default=1)
 
 
 @contextmanager
-def each(cx: Any, lead: Sequence[ir.Value], *stacks: tuple[Buffer, int]) -> Iterator[list[Any]]:
+def each(cx: Any, lead: Sequence[ir.Value], *stacks: tuple[Buffer, int], call: bool = True) -> Iterator[list[Any]]:
     """A loop over a stack: of each buffer its part, as a Matrix if the core has two axes, else a Buffer.
 
-    Threads may share it, so memory for work is to be had inside.
+    Threads may share it, so memory for work is to be had inside. `call` says that a routine is called for each item.
     """
-    cost = max([_core_cost(buffer, core) for buffer, core in stacks])
+    cost = max([_core_cost(buffer, core) for buffer, core in stacks]) + (CALL if call else 0)
     count = math.prod([known(n) or 0 for n in lead])
     with shared(cx, list(lead), weight=cost, cost=count * cost) as indices:
         parts = [part(cx, buffer, lead, indices, core) for buffer, core in stacks]
