@@ -19,7 +19,7 @@ from llvmlite import ir
 
 from wengert.backend.llvm.buffer import I8, I32, I64, POINTER, VOID, known
 from wengert.backend.llvm.faults import FIRST, HOLES, OK, RAISED, Fault
-from wengert.backend.llvm.hints import as_it_is, vectors
+from wengert.backend.llvm.hints import as_it_is, rare, vectors
 from wengert.ir.node import Source
 
 STACK_FOR_SCRATCH = 1 << 15
@@ -181,19 +181,38 @@ class Context:
                 place = self.on_stack(I8, max(nbytes, 1))
                 place.align = 64
                 return place
-            nbytes = I64(nbytes)
+            return self._on_heap(nbytes)
         return GrowingMemory(self).at_least(nbytes)
+
+    def _on_heap(self, nbytes: int) -> ir.Value:
+        """Memory that is allocated when this code is first reached, and freed when the kernel ends."""
+        place = self.on_stack(POINTER, name="heap")
+        with self.at_entry() as builder:
+            builder.store(POINTER(None), place)
+        free, malloc = self.declare("free", VOID, [POINTER]), self.declare("malloc", POINTER, [I64])
+        self.on_leaving.append(lambda: self.builder.call(free, [self.builder.load(place, typ=POINTER)]) and None)
+        b = self.builder
+        with b.if_then(_is_null(b, b.load(place, typ=POINTER)), likely=False):
+            fresh = b.call(malloc, [I64(nbytes)])
+            b.store(fresh, place)
+            self.fail_if(_is_null(b, fresh), "MemoryError", "cannot allocate {0} bytes", I64(nbytes))
+        return b.load(place, typ=POINTER)
 
     # -------------------------------------------------------------------------------------------------------- loops
 
     @contextmanager
     def loop(
-        self, count: ir.Value, name: str = "i", lanes: np.dtype | None = None, unrolled: bool = True
+        self,
+        count: ir.Value,
+        name: str = "i",
+        lanes: np.dtype | None = None,
+        unrolled: bool = True,
+        is_rare: bool = False,
     ) -> Iterator[ir.Value]:
         """A loop over 0, 1, …, count − 1; the context is the body, its value the counter (i64).
 
         With `lanes`, it goes through elements of that dtype, and vectors are to be made of them. Unless `unrolled`, it
-        is not to be unrolled before that.
+        is not to be unrolled before that. One that `is_rare` is to be left as it is written.
 
         >>> # with cx.loop(n) as i: ...
         """
@@ -227,6 +246,8 @@ class Context:
         hint = vectors(self.module, n, lanes) if lanes is not None and n is not None else None
         if n is not None and not unrolled:
             hint = as_it_is(self.module, n)
+        if is_rare:
+            hint = rare(self.module)
         if hint is not None:
             back.set_metadata("llvm.loop", hint)
         self.builder.position_at_end(after)
@@ -246,6 +267,10 @@ class Context:
         """Code that runs only if the condition holds."""
         with self.builder.if_then(condition):
             yield
+
+
+def _is_null(builder: ir.IRBuilder, pointer: ir.Value) -> ir.Value:
+    return builder.icmp_unsigned("==", builder.ptrtoint(pointer, I64), I64(0))
 
 
 class GrowingMemory:

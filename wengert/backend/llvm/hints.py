@@ -43,7 +43,19 @@ def as_it_is(module: ir.Module, count: int) -> ir.MDValue | None:
     """The hint for a loop of so many turns that is not to be unrolled."""
     if not FEW <= count < MANY:
         return None
+    return not_unrolled(module)
+
+
+def not_unrolled(module: ir.Module) -> ir.MDValue:
+    """The hint for a loop that is not to be unrolled, whatever its turns."""
     return module.add_metadata([_SELF, module.add_metadata(["llvm.loop.unroll.disable"])])
+
+
+def rare(module: ir.Module) -> ir.MDValue:
+    """The hint for a loop that hardly ever runs: all the work that LLVM could do for it would be for nothing."""
+    plain = module.add_metadata(["llvm.loop.vectorize.width", ir.Constant(ir.IntType(32), 1)])
+    single = module.add_metadata(["llvm.loop.interleave.count", ir.Constant(ir.IntType(32), 1)])
+    return module.add_metadata([_SELF, plain, single, module.add_metadata(["llvm.loop.unroll.disable"])])
 
 
 def finished(text: str) -> str:
