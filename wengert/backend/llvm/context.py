@@ -259,7 +259,8 @@ class Context:
             yield []
             return
         innermost = all(known(n) == 1 for n in lengths[1:])
-        with self.loop(lengths[0], lanes=lanes if innermost else None) as i, self.loops(lengths[1:], lanes) as rest:
+        outer = self.loop(lengths[0], lanes=lanes if innermost else None, unrolled=innermost)
+        with outer as i, self.loops(lengths[1:], lanes) as rest:
             yield [i, *rest]
 
     @contextmanager
