@@ -168,10 +168,13 @@ class _Run:
         starts: list[Operand] = [_start(v.type, self.combined[v]) for v in combined]
         starts = [_made(nodes, s, v.type) for s, v in zip(starts, combined, strict=True)]
         if left:
-            cutter = _Ends(self, nodes, self.length - left, left)
-            inner = self._copied(nodes, cutter, left)
+            # Rows may be computed twice, but not added twice: without sums, the last strip is as long as the others, so
+            # that code for these will do.
+            ending = left if combined else strip
+            cutter = _Ends(self, nodes, self.length - ending, ending)
+            inner = self._copied(nodes, cutter, ending)
             starts = [inner[v] for v in combined]
-            tails = [inner[v] for v in stacked]
+            tails = [_last(nodes, inner[v], left) for v in stacked]
         k = Var(Type((), np.dtype(np.int64), True), span=(0, count - 1))
         carried = [Var(v.type) for v in combined]
         body_nodes: list[Node] = []
@@ -241,8 +244,18 @@ def _made(nodes: list[Node], start: Operand, type: Type) -> Operand:
     return out
 
 
+def _last(nodes: list[Node], value: Var, count: int) -> Var:
+    """So many rows at the end of a value."""
+    n = value.type.shape[0]
+    if n == count:
+        return value
+    out = Var(Type((count, *value.type.shape[1:]), value.type.dtype))
+    nodes.append(Node(TABLE["index"], (value,), {"pattern": (slice(n - count, n),)}, (out,), (), None))
+    return out
+
+
 class _Ends:
-    """The rows at the end that make up no whole strip."""
+    """Rows at the end, among them those that make up no whole strip."""
 
     def __init__(self, run: _Run, nodes: list[Node], start: int, length: int):
         self.nodes, self.start, self.length = nodes, start, length

@@ -51,6 +51,8 @@ class Context:
         self.module = module
         self.standalone: bool = outer.standalone if outer else standalone
         """Whether the code is to run without Python (`standalone.py`)."""
+        self.is_large: bool = outer.is_large if outer else False
+        """Whether there is so much code that each loop is to become little of it."""
         self.function = function
         self.record = record
         self.entry = function.append_basic_block("entry")
@@ -243,7 +245,7 @@ class Context:
         following = self.builder.add(counter, I64(1), flags=("nuw", "nsw"))
         counter.add_incoming(following, self.builder.block)
         back = self.builder.cbranch(self.builder.icmp_signed("<", following, count), body, after)
-        hint = vectors(self.module, n, lanes) if lanes is not None and n is not None else None
+        hint = vectors(self.module, n, lanes, self.is_large) if lanes is not None and n is not None else None
         if n is not None and not unrolled:
             hint = as_it_is(self.module, n)
         if is_rare:

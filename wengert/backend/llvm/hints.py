@@ -23,8 +23,8 @@ LONG = 1024
 _SELF = "wg.self"
 
 
-def vectors(module: ir.Module, count: int, dtype: np.dtype) -> ir.MDValue | None:
-    """The hint for a loop of so many turns, each for one element of some dtype."""
+def vectors(module: ir.Module, count: int, dtype: np.dtype, single: bool = False) -> ir.MDValue | None:
+    """The hint for a loop of so many turns, each for one element of some dtype; with a `single` vector at a time."""
     if count < FEW or dtype.kind not in "fiub":
         return None
     if count < MANY:
@@ -34,7 +34,9 @@ def vectors(module: ir.Module, count: int, dtype: np.dtype) -> ir.MDValue | None
         return module.add_metadata(items)
     width = 64 // dtype.itemsize
     items.append(module.add_metadata(["llvm.loop.vectorize.width", ir.Constant(ir.IntType(32), width)]))
-    if count < LONG and count % (4 * width) > width:
+    if single:
+        items.append(module.add_metadata(["llvm.loop.interleave.count", ir.Constant(ir.IntType(32), 1)]))
+    elif count < LONG and count % (4 * width) > width:
         several = ir.Constant(ir.IntType(32), 2 if count % (2 * width) < width else 1)
         items.append(module.add_metadata(["llvm.loop.interleave.count", several]))
     return module.add_metadata(items)
