@@ -247,6 +247,7 @@ def _made(nodes: list[Node], start: Operand, type: Type) -> Operand:
 def _last(nodes: list[Node], value: Var, count: int) -> Var:
     """So many rows at the end of a value."""
     n = value.type.shape[0]
+    assert isinstance(n, int)
     if n == count:
         return value
     out = Var(Type((count, *value.type.shape[1:]), value.type.dtype))

@@ -20,6 +20,7 @@ from llvmlite import ir
 from wengert.backend.llvm.buffer import I8, I32, I64, POINTER, VOID, known
 from wengert.backend.llvm.faults import FIRST, HOLES, OK, RAISED, Fault
 from wengert.backend.llvm.hints import as_it_is, rare, vectors
+from wengert.backend.llvm.ranges import Ranges
 from wengert.ir.node import Source
 
 STACK_FOR_SCRATCH = 1 << 15
@@ -51,6 +52,7 @@ class Context:
         self.module = module
         self.standalone: bool = outer.standalone if outer else standalone
         """Whether the code is to run without Python (`standalone.py`)."""
+        self.ranges = Ranges()
         self.is_large: bool = outer.is_large if outer else False
         """Whether there is so much code that each loop is to become little of it."""
         self.function = function
@@ -241,6 +243,8 @@ class Context:
         self.builder.position_at_end(body)
         counter = self.builder.phi(I64, name)
         counter.add_incoming(I64(0), head)
+        if n is not None:
+            self.ranges.note(counter, 0, n - 1)
         yield counter
         following = self.builder.add(counter, I64(1), flags=("nuw", "nsw"))
         counter.add_incoming(following, self.builder.block)
