@@ -53,6 +53,20 @@ def test_matmul(x, y):
     np.testing.assert_allclose(wg.jit(np.matmul)(a, b), a @ b, rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.parametrize("m", [8, 9, 13, 27, 31])
+@pytest.mark.parametrize("n", [3, 14, 16, 33])
+def test_any_number_of_rows(m, n):
+    """Several products of other sizes in one program, whose rows are not a multiple of those that are done at once."""
+    random = np.random.default_rng(m)
+    x, y, z = random.normal(size=(m, 11)), random.normal(size=(11, n)), random.normal(size=(n, m))
+
+    def f(x, y, z):
+        return x @ y, x.T @ (x @ y), (x @ y) @ z, (z @ x)[:, ::2], (x[:, ::2] @ y[::2]).T
+
+    for found, wanted in zip(wg.jit(f)(x, y, z), f(x, y, z), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
+
+
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 def test_subnormal_factors(dtype):
     """They count: where the other factor is large, also in the result."""
@@ -63,6 +77,13 @@ def test_subnormal_factors(dtype):
     y = random.normal(size=(40, 48)).astype(dtype)
     product = wg.jit(lambda x, y: x @ y)
     np.testing.assert_allclose(product(x, y), x @ y, rtol=1e-4 if dtype == "f4" else 1e-12, atol=1e-5)
+    by_columns, apart = np.ascontiguousarray(x.T), np.repeat(x, 2, axis=1)
+    for found in (
+        wg.jit(lambda x, y: x.T @ y)(by_columns, y),
+        wg.jit(lambda x, y: x[:, ::2] @ y)(apart, y),
+        wg.jit(lambda x, y: x[:, :40] @ y)(np.concatenate([x, x], axis=1), y),
+    ):
+        np.testing.assert_allclose(found, x @ y, rtol=1e-4 if dtype == "f4" else 1e-12, atol=1e-5)
     x[:] = 5 * tiny
     y = np.abs(y) + np.dtype(dtype).type(1)
     exact = x.astype(np.longdouble) @ y.astype(np.longdouble)  # BLAS rounds to a subnormal at every step

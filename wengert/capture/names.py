@@ -6,7 +6,7 @@ Pure questions about syntax trees: nothing is changed here, and nothing is known
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,10 +55,11 @@ def own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        pending += list(evaluated_here(node))[::-1]
+        if node.__class__ is not ast.Name and node.__class__ is not ast.Constant:  # these hold nothing
+            pending += evaluated_here(node)[::-1]
 
 
-def evaluated_here(node: Any) -> Iterable[ast.AST]:
+def evaluated_here(node: Any) -> Sequence[ast.AST]:
     """The children of a node that are evaluated in the scope in which the node stands."""
     if isinstance(node, FUNCTIONS):
         args = node.args
@@ -66,7 +67,19 @@ def evaluated_here(node: Any) -> Iterable[ast.AST]:
         return (*getattr(node, "decorator_list", ()), *defaults)
     if isinstance(node, ast.ClassDef):
         return (*node.decorator_list, *node.bases, *[keyword.value for keyword in node.keywords])
-    return ast.iter_child_nodes(node)
+    return _children(node)
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    """What a node holds, but for marks such as `Load` and `Add`."""
+    found: list[ast.AST] = []
+    for field in node._fields:
+        value = getattr(node, field, None)
+        if value.__class__ is list:
+            found += [item for item in value if isinstance(item, (ast.stmt, ast.expr)) or getattr(item, "_fields", ())]
+        elif isinstance(value, ast.AST) and value._fields:
+            found.append(value)
+    return found
 
 
 def bound(nodes: Iterable[ast.AST]) -> list[str]:
@@ -76,8 +89,12 @@ def bound(nodes: Iterable[ast.AST]) -> list[str]:
     for node in own_nodes(nodes):
         if isinstance(node, COMPREHENSIONS) or node in in_comprehensions:
             in_comprehensions.update(evaluated_here(node))
-        names.update(dict.fromkeys(_bound(node, node in in_comprehensions)))
+        if node.__class__ not in _NEVER_BIND:
+            names.update(dict.fromkeys(_bound(node, node in in_comprehensions)))
     return list(names)
+
+
+_NEVER_BIND = frozenset((ast.Constant, ast.Call, ast.BinOp, ast.Attribute, ast.Subscript, ast.Assign, ast.Expr))
 
 
 def _bound(node: Any, in_comprehension: bool) -> Iterator[str]:

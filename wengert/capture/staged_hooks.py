@@ -34,7 +34,7 @@ from wengert.ir.infer import Found
 from wengert.ir.symbol import Sym, known
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
-from wengert.ops.index import index, split_index
+from wengert.ops.index import ARRAY, index, split_index
 from wengert.ops.op import Traced
 from wengert.ops.sizes import iota
 from wengert.types import dtype_of, shape_of
@@ -368,9 +368,31 @@ def read(container: Any, key: Any) -> Any:
         return container[_settled(key)]
     if container.__class__ is Items or isinstance(container, Items):
         return container.item(key)
+    if container.__class__ in (tuple, list) and isinstance(key, Traced):
+        found = _number_in(container, key)
+        if found is not None:
+            return found
     value = container[key]
     session = current.session
     return value if session is None else session.item(container, key, value)
+
+
+def _number_in(container: tuple | list, key: Any) -> Any:
+    """An item of a tuple or list of numbers of one kind, at a place that is a symbol: it is read in a constant."""
+    key = settled(key)
+    kinds = {item.__class__ for item in container}
+    if kinds not in ({int}, {float}) or shape_of(key) or dtype_of(key).kind not in "iu":
+        return None
+    if current.session is not None:  # which makes sure that they are still the same
+        container = [current.session.item(container, k, item) for k, item in enumerate(container)]
+    dtype = np.int64 if kinds == {int} else np.float64
+    if dtype is np.int64 and not all(-(1 << 63) <= n < 1 << 63 for n in container):
+        return None
+    table = np.array(container, dtype)
+    found = number(running.state.capture.process(index, (table, key), {"pattern": (ARRAY,)}), dtype)
+    if dtype is np.int64 and found.__class__ is Sym:
+        found.tangent = (min(container), max(container))
+    return found
 
 
 def _settled(key: Any) -> Any:

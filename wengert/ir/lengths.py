@@ -45,7 +45,11 @@ def _negative(r: Interval) -> Interval:
 
 def interval(name: str, args: Sequence[Any]) -> Interval | None:
     """The interval of an op's result, for ops on integers."""
-    ranges = [interval_of(a) for a in args]
+    return interval_from(name, [interval_of(a) for a in args])
+
+
+def interval_from(name: str, ranges: Sequence[Interval]) -> Interval | None:
+    """The same from the intervals of its operands."""
     if name == "add":
         return (_sum(ranges[0][0], ranges[1][0]), _sum(ranges[0][1], ranges[1][1]))
     if name == "subtract":

@@ -211,7 +211,13 @@ class _Run:
         nodes.append(Node(TABLE["loop"], (const(groups), *rows.outside), params, tuple(outs), (), self._source))
         tails: dict[Var, Var] = {}
         if done < self.length:
-            tails = self._copied(nodes, _Ends(nodes, done, self.length - done), self.length - done)
+            # Rows may be computed twice, but not added twice: without sums, the last strip is as long as the others, so
+            # that code for these will do.
+            left = self.length - done
+            ending = left if self.wanted else max(left, strip)
+            ends = self._copied(nodes, _Ends(nodes, self.length - ending, ending), ending)
+            tails = {v: ends[v] for v in self.wanted}
+            tails |= {v: _last(nodes, ends[v], left) for v in self.stacked}
         for v, parts in zip(self.wanted, outs[: len(totals)], strict=True):
             whole = Var(v.type) if tails else v
             over = {"axis": (0,), "keepdims": False}
@@ -296,8 +302,19 @@ def _made(nodes: list[Node], start: Operand, type: Type) -> Operand:
     return out
 
 
+def _last(nodes: list[Node], value: Var, count: int) -> Var:
+    """So many rows at the end of a value."""
+    n = value.type.shape[0]
+    assert isinstance(n, int)
+    if n == count:
+        return value
+    out = Var(Type((count, *value.type.shape[1:]), value.type.dtype))
+    nodes.append(Node(TABLE["index"], (value,), {"pattern": (slice(n - count, n),)}, (out,), (), None))
+    return out
+
+
 class _Ends:
-    """The rows at the end that make up no whole strip."""
+    """Rows at the end, among them those that make up no whole strip."""
 
     def __init__(self, nodes: list[Node], start: int, length: int):
         self.nodes, self.start, self.length = nodes, start, length

@@ -15,7 +15,6 @@ from llvmlite import ir
 
 from wengert.backend.llvm import scalars
 from wengert.backend.llvm.buffer import (
-    I32,
     I64,
     POINTER,
     Complex,
@@ -38,6 +37,7 @@ from wengert.backend.llvm.matrices import (
 )
 from wengert.backend.llvm.sharing import shared
 from wengert.backend.llvm.subnormal import Lifted
+from wengert.backend.llvm.tiles import Tile
 
 SMALL = 8000
 """Products of fewer multiplications than this are loops rather than calls of BLAS."""
@@ -176,13 +176,13 @@ def _by_loops(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
 
 
 # ----------------------------------------------------------------------------------------- loops written in vectors
-#
-# LLVM's own choice for loops of few, known iterations is often poor: it unrolls first, and gathers what it then finds.
 
 _ROWS = 4
 """So many rows at once share what is loaded of the other factor."""
 _PANEL = 4
 """So many vectors of columns at once: with 4 rows, 16 sums in registers."""
+_OVERLAP = 3
+"""From so many blocks of rows on, the last one overlaps the one before, rather than being of another size."""
 
 
 def _widths(n: int, lanes: int) -> list[int]:
@@ -200,13 +200,6 @@ def _vector(cx: Any, x: Matrix, i: ir.Value, j: ir.Value, type: ir.Type) -> ir.V
     return cx.builder.load(place, typ=type, align=x.dtype.itemsize)
 
 
-def _spread(cx: Any, value: ir.Value, type: ir.VectorType) -> ir.Value:
-    """A number in all lanes."""
-    first = cx.builder.insert_element(ir.Constant(type, ir.Undefined), value, I32(0))
-    lanes = ir.Constant(ir.VectorType(I32, type.count), [0] * type.count)
-    return cx.builder.shuffle_vector(first, ir.Constant(type, ir.Undefined), lanes)
-
-
 def _zero(type: ir.VectorType) -> ir.Constant:
     return ir.Constant(type, [0.0] * type.count)
 
@@ -216,44 +209,34 @@ def _fused(cx: Any, total: ir.Value, x: ir.Value, y: ir.Value) -> ir.Value:
 
 
 def _row_blocks(cx: Any, x: Matrix, z: Matrix, body: Any, rows: int = _ROWS) -> None:
-    """`body(first row, how many)` for all rows, in blocks of so many and a smaller last one."""
+    """`body(first row, how many)` for all rows, in blocks of so many. The last is smaller, or begins earlier."""
     m = known(x.rows) or 0
-    if m >= rows:
-        cost = rows * (known(x.columns) or 1) * (known(z.columns) or 1)
-        with shared(cx, [I64(m // rows)], weight=cost, cost=m // rows * cost) as (block,):
+    blocks, rest = divmod(m, rows)
+    cost = rows * (known(x.columns) or 1) * (known(z.columns) or 1)
+    if rest and blocks >= _OVERLAP:
+        with shared(cx, [I64(blocks + 1)], weight=cost, cost=blocks * cost) as (block,):
+            first = times(cx.builder, block, I64(rows))
+            is_last = cx.builder.icmp_signed("==", block, I64(blocks))
+            body(cx.builder.select(is_last, I64(m - rows), first), rows)
+        return
+    if blocks:
+        with shared(cx, [I64(blocks)], weight=cost, cost=blocks * cost) as (block,):
             body(times(cx.builder, block, I64(rows)), rows)
-    if m % rows:
-        body(I64(m - m % rows), m % rows)
+    if rest:
+        body(I64(m - rest), rest)
 
 
 def _by_columns(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
     """Rows of y lie in a row: each sum is a vector of columns of z."""
-    b, part = cx.builder, register_type(z.dtype)
-    types = [ir.VectorType(part, w) for w in _widths(known(y.columns) or 0, 64 // z.dtype.itemsize)]
-    starts = [sum(t.count for t in types[:k]) for k in range(len(types))]
-    for first in range(0, len(types), _PANEL):
-        panel = list(zip(types, starts, strict=True))[first : first + _PANEL]
+    widths = _widths(known(y.columns) or 0, 64 // z.dtype.itemsize)
+    for first in range(0, len(widths), _PANEL):
+        panel = tuple(widths[first : first + _PANEL])
+        start = I64(sum(widths[:first]))
 
-        def body(i: ir.Value, rows: int, panel: Any = panel) -> None:
-            sums = [[cx.on_stack(t) for t, _ in panel] for _ in range(rows)]
-            for row in sums:
-                for (t, _), place in zip(panel, row, strict=True):
-                    b.store(_zero(t), place)
-            with cx.loop(x.columns) as k:
-                loaded = [_vector(cx, y, k, I64(start), t) for t, start in panel]
-                for r, row in enumerate(sums):
-                    factor = x.load(cx, plus(b, i, I64(r)), k)
-                    for (t, _), place, v in zip(panel, row, loaded, strict=True):
-                        b.store(_fused(cx, b.load(place, typ=t), _spread(cx, factor, t), v), place)
-            for r, row in enumerate(sums):
-                for (t, start), place in zip(panel, row, strict=True):
-                    found = b.load(place, typ=t)
-                    if known(z.right) != 1:
-                        for lane in range(t.count):
-                            z.store(cx, b.extract_element(found, I32(lane)), plus(b, i, I64(r)), I64(start + lane))
-                        continue
-                    target = element_pointer(b, z.pointer, z.offset(cx, plus(b, i, I64(r)), I64(start)), z.dtype)
-                    b.store(found, target, align=z.dtype.itemsize)
+        def body(i: ir.Value, rows: int, panel: tuple[int, ...] = panel, start: ir.Value = start) -> None:
+            Tile(z.dtype, rows, panel).write(
+                cx, x.part(cx, i, I64(0), I64(rows)), y.part(cx, I64(0), start), z.part(cx, i, start, I64(rows))
+            )
 
         # A sum waits for the one before: eight of them keep the processor busy.
         _row_blocks(cx, x, z, body, 2 * _ROWS if len(panel) <= 2 and (known(x.rows) or 0) >= 2 * _ROWS else _ROWS)

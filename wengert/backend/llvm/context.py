@@ -19,7 +19,8 @@ from llvmlite import ir
 
 from wengert.backend.llvm.buffer import I8, I32, I64, POINTER, VOID, known
 from wengert.backend.llvm.faults import FIRST, HOLES, OK, RAISED, Fault
-from wengert.backend.llvm.hints import as_it_is, vectors
+from wengert.backend.llvm.hints import as_it_is, rare, vectors
+from wengert.backend.llvm.ranges import Ranges
 from wengert.ir.node import Source
 
 STACK_FOR_SCRATCH = 1 << 15
@@ -58,6 +59,9 @@ class Context:
         """Whether the code is to run without Python (`standalone.py`)."""
         self.builder = ir.IRBuilder()
         self._begin(function, record)
+        self.ranges = Ranges()
+        self.is_large: bool = outer.is_large if outer else False
+        """Whether there is so much code that each loop is to become little of it."""
         # A function of a kernel reports what happens as the kernel does.
         self.faults: list[Fault] = outer.faults if outer else []
         self._numbers: dict[Fault, int] = outer._numbers if outer else {}
@@ -204,8 +208,22 @@ class Context:
                 place = self.on_stack(I8, max(nbytes, 1))
                 place.align = 64
                 return place
-            nbytes = I64(nbytes)
+            return self._on_heap(nbytes)
         return GrowingMemory(self).at_least(nbytes)
+
+    def _on_heap(self, nbytes: int) -> ir.Value:
+        """Memory that is allocated when this code is first reached, and freed when the kernel ends."""
+        place = self.on_stack(POINTER, name="heap")
+        with self.at_entry() as builder:
+            builder.store(POINTER(None), place)
+        free, malloc = self.declare("free", VOID, [POINTER]), self.declare("malloc", POINTER, [I64])
+        self.on_leaving.append(lambda: self.builder.call(free, [self.builder.load(place, typ=POINTER)]) and None)
+        b = self.builder
+        with b.if_then(_is_null(b, b.load(place, typ=POINTER)), likely=False):
+            fresh = b.call(malloc, [I64(nbytes)])
+            b.store(fresh, place)
+            self.fail_if(_is_null(b, fresh), "MemoryError", "cannot allocate {0} bytes", I64(nbytes))
+        return b.load(place, typ=POINTER)
 
     # -------------------------------------------------------------------------------------------------------- loops
 
@@ -217,11 +235,13 @@ class Context:
         lanes: np.dtype | None = None,
         unrolled: bool = True,
         about: int | None = None,
+        is_rare: bool = False,
     ) -> Iterator[ir.Value]:
         """A loop over 0, 1, …, count − 1; the context is the body, its value the counter (i64).
 
         With `lanes`, it goes through elements of that dtype, and vectors are to be made of them. Unless `unrolled`, it
-        is not to be unrolled before that. `about` says how many turns there are mostly, if that is not known.
+        is not to be unrolled before that. `about` says how many turns there are mostly, if that is not known. One that
+        `is_rare` is to be left as it is written.
 
         >>> # with cx.loop(n) as i: ...
         """
@@ -248,14 +268,18 @@ class Context:
         self.builder.position_at_end(body)
         counter = self.builder.phi(I64, name)
         counter.add_incoming(I64(0), head)
+        if n is not None:
+            self.ranges.note(counter, 0, n - 1)
         yield counter
         following = self.builder.add(counter, I64(1), flags=("nuw", "nsw"))
         counter.add_incoming(following, self.builder.block)
         back = self.builder.cbranch(self.builder.icmp_signed("<", following, count), body, after)
         about = n if n is not None else about
-        hint = vectors(self.module, about, lanes) if lanes is not None and about is not None else None
+        hint = vectors(self.module, about, lanes, self.is_large) if lanes is not None and about is not None else None
         if n is not None and not unrolled:
             hint = as_it_is(self.module, n)
+        if is_rare:
+            hint = rare(self.module)
         if hint is not None:
             back.set_metadata("llvm.loop", hint)
         self.builder.position_at_end(after)
@@ -267,7 +291,8 @@ class Context:
             yield []
             return
         innermost = all(known(n) == 1 for n in lengths[1:])
-        with self.loop(lengths[0], lanes=lanes if innermost else None) as i, self.loops(lengths[1:], lanes) as rest:
+        outer = self.loop(lengths[0], lanes=lanes if innermost else None, unrolled=innermost)
+        with outer as i, self.loops(lengths[1:], lanes) as rest:
             yield [i, *rest]
 
     @contextmanager
@@ -275,6 +300,10 @@ class Context:
         """Code that runs only if the condition holds."""
         with self.builder.if_then(condition):
             yield
+
+
+def _is_null(builder: ir.IRBuilder, pointer: ir.Value) -> ir.Value:
+    return builder.icmp_unsigned("==", builder.ptrtoint(pointer, I64), I64(0))
 
 
 class GrowingMemory:

@@ -303,11 +303,14 @@ def _turns(em: Emitter, count: ir.Value, turn: Any, unrolled: bool = True) -> No
     """
     cx = em.cx
     em.loop_depth += 1
+    owed, em.owed = em.owed, 0
     n = known(count)
     if n is not None and n <= STRIP:
         with cx.loop(count, "k", unrolled=unrolled) as k:
             turn(k)
+            em.note_work()
         em.loop_depth -= 1
+        em.owed = owed
         em.work(count)
         return
     strips = cx.builder.sdiv(cx.builder.add(count, I64(STRIP - 1)), I64(STRIP))
@@ -316,9 +319,15 @@ def _turns(em: Emitter, count: ir.Value, turn: Any, unrolled: bool = True) -> No
         left = cx.builder.sub(count, start, flags=("nuw", "nsw"))
         some = cx.builder.select(cx.builder.icmp_signed("<", left, I64(STRIP)), left, I64(STRIP))
         with cx.loop(some, "k") as k:
-            turn(cx.builder.add(start, k, flags=("nuw", "nsw")))
+            number = cx.builder.add(start, k, flags=("nuw", "nsw"))
+            if n is not None:
+                cx.ranges.note(number, 0, n - 1)
+            turn(number)
+            em.note_work()
         em.work(some)
+        em.note_work()
     em.loop_depth -= 1
+    em.owed = owed
 
 
 def _epochs(values: Sequence[Any]) -> list[int]:
@@ -335,6 +344,7 @@ def while_(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
     held = _epochs(shared)
     turns = _zero_variable(em)
     em.loop_depth += 1
+    owed, em.owed = em.owed, 0
     head = cx.function.append_basic_block("test")
     body = cx.function.append_basic_block("body")
     after = cx.function.append_basic_block("after")
@@ -353,10 +363,11 @@ def while_(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
     stacked.put(inner, plan.block.results[carried:], k)
     state.update(inner, plan, plan.block.results[:carried])
     turns.set(cx.builder.add(k, I64(1), flags=("nuw", "nsw")))
-    em.poll(I64(16))
+    em.poll(I64(16 + em.owed))
     cx.builder.branch(head)
     cx.builder.position_at_end(after)
     em.loop_depth -= 1
+    em.owed = owed
     assert held == _epochs(shared), "a loop overwrites what it needs again"
     count = turns.get()
     frame.values.update(zip(node.outs, [*state.values(), count, *stacked.arrays(count)], strict=True))

@@ -77,6 +77,7 @@ class Emitter:
         self.arena_start = 0  # the arena begins with this byte of it: part of the work has memory of its own
         self.report: list[tuple[str, str]] = []
         self.loop_depth = 0
+        self.owed = 0  # steps of the turn of a loop that is being written, of which no note was made yet
         self.outline: Any = None  # of a large kernel, see `outline.py`
         self.is_part = False  # of one
         self.folds: dict[Var, list[Node]] = {}  # reductions of what is made to a number, see `run.py`
@@ -285,11 +286,25 @@ class Emitter:
     # ----------------------------------------------------------------------------------------------------- Ctrl-C
 
     def work(self, amount: ir.Value) -> None:
-        """Note that so many steps were done inside a loop; every so often a signal may end the kernel."""
+        """Note that so many steps were done inside a loop; every so often a signal may end the kernel.
+
+        Small amounts are added up, for a note at the end of the turn.
+        """
         n = known(amount)
         if not self.loop_depth or self.cx.is_shared or (n is not None and n < 64):
             return
-        self.poll(amount)
+        if n is None:
+            self.poll(amount)
+            return
+        self.owed += n
+        if self.owed > POLL_EVERY // 16:
+            self.note_work()
+
+    def note_work(self) -> None:
+        """At the end of a turn of a loop."""
+        if self.owed:
+            self.poll(I64(self.owed))
+        self.owed = 0
 
     def poll(self, amount: ir.Value) -> None:
         cx, b = self.cx, self.cx.builder

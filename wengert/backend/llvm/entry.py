@@ -20,6 +20,7 @@ from llvmlite import ir
 
 from wengert.backend.llvm.buffer import I8, I32, I64, POINTER, VOID, is_native
 from wengert.backend.llvm.faults import RECORD
+from wengert.backend.llvm.hints import rare
 from wengert.ir.node import Dyn, Type
 
 IS_POSSIBLE = (
@@ -46,6 +47,10 @@ class _Method(ctypes.Structure):
         ("flags", ctypes.c_int),
         ("doc", ctypes.c_char_p),
     ]
+
+
+_MANY = 4
+"""From so many arrays on, one function checks them all."""
 
 
 class Entry:
@@ -141,6 +146,13 @@ class Entry:
     def _array(self, argument: ir.Value, type: Type) -> list[ir.Value]:
         """Data, and lengths where they are not known."""
         b = self.b
+        if type.is_static and sum(t.ndim > 0 for t in self.inputs) >= _MANY:
+            shape = ir.Constant(ir.ArrayType(I64, type.ndim), [I64(n) for n in type.shape])
+            place = ir.GlobalVariable(self.module, shape.type, self.module.get_unique_name("shape"))
+            place.initializer, place.global_constant, place.linkage, place.type = shape, True, "internal", POINTER
+            answer = b.call(self._fits(), [argument, self._dtype(type), I32(type.ndim), place])
+            self._expect(b.icmp_signed("!=", answer, I32(0)))
+            return [self._field(argument, _DATA, POINTER)]
         self._expect(self._is(self._field(argument, _TYPE, POINTER), "wg_type_ndarray"))
         self._expect(b.icmp_unsigned("==", self._field(argument, _DESCR, POINTER), self._dtype(type)))
         flags = b.and_(self._field(argument, _FLAGS, I32), I32(_GOOD))
@@ -157,6 +169,38 @@ class Entry:
             if n.bound is not None:
                 self._expect(b.icmp_signed("<=", length, I64(n.bound)))
         return [self._field(argument, _DATA, POINTER), *found]
+
+    def _fits(self) -> ir.Function:
+        """`fits(argument, dtype, ndim, shape)`: not zero for such an array. It is shorter than to write it for each."""
+        found = self.module.globals.get("fits")
+        if found is not None:
+            return found
+        function = ir.Function(self.module, ir.FunctionType(I32, [POINTER, POINTER, I32, POINTER]), "fits")
+        function.linkage = "internal"
+        argument, dtype, ndim, shape = function.args
+        outer, b = (self.b, self.function, self.slow), ir.IRBuilder(function.append_basic_block("start"))
+        self.b, self.function, self.slow = b, function, function.append_basic_block("no")
+        self._expect(self._is(self._field(argument, _TYPE, POINTER), "wg_type_ndarray"))
+        self._expect(b.icmp_unsigned("==", self._field(argument, _DESCR, POINTER), dtype))
+        flags = b.and_(self._field(argument, _FLAGS, I32), I32(_GOOD))
+        right = b.icmp_signed("==", flags, I32(_GOOD))
+        self._expect(b.and_(right, b.icmp_signed("==", self._field(argument, _NDIM, I32), ndim)))
+        lengths, head, count = self._field(argument, _LENGTHS, POINTER), b.block, b.zext(ndim, I64)
+        loop, yes = function.append_basic_block("loop"), function.append_basic_block("yes")
+        b.branch(loop)
+        b.position_at_end(loop)
+        k = b.phi(I64)
+        k.add_incoming(I64(0), head)
+        wanted, there = [b.load(b.gep(p, [k], source_etype=I64), typ=I64) for p in (shape, lengths)]
+        self._expect(b.icmp_signed("==", wanted, there))
+        k.add_incoming(following := b.add(k, I64(1), flags=("nuw", "nsw")), b.block)
+        b.cbranch(b.icmp_signed("<", following, count), loop, yes).set_metadata("llvm.loop", rare(self.module))
+        b.position_at_end(yes)
+        b.ret(I32(1))
+        b.position_at_end(self.slow)
+        b.ret(I32(0))
+        self.b, self.function, self.slow = outer
+        return function
 
     def _scalar(self, argument: ir.Value, type: Type) -> ir.Value:
         """Where a scalar's value lies."""

@@ -23,17 +23,20 @@ LONG = 1024
 _SELF = "wg.self"
 
 
-def vectors(module: ir.Module, count: int, dtype: np.dtype) -> ir.MDValue | None:
-    """The hint for a loop of so many turns, each for one element of some dtype."""
+def vectors(module: ir.Module, count: int, dtype: np.dtype, single: bool = False) -> ir.MDValue | None:
+    """The hint for a loop of so many turns, each for one element of some dtype; with a `single` vector at a time."""
     if count < FEW or dtype.kind not in "fiub":
         return None
     if count < MANY:
         return as_it_is(module, count)
+    items = [_SELF, module.add_metadata(["llvm.loop.vectorize.followup_epilogue", _not_unrolled(module)])]
     if dtype.kind != "f":
-        return None
+        return module.add_metadata(items)
     width = 64 // dtype.itemsize
-    items = [_SELF, module.add_metadata(["llvm.loop.vectorize.width", ir.Constant(ir.IntType(32), width)])]
-    if count < LONG and count % (4 * width) > width:
+    items.append(module.add_metadata(["llvm.loop.vectorize.width", ir.Constant(ir.IntType(32), width)]))
+    if single:
+        items.append(module.add_metadata(["llvm.loop.interleave.count", ir.Constant(ir.IntType(32), 1)]))
+    elif count < LONG and count % (4 * width) > width:
         several = ir.Constant(ir.IntType(32), 2 if count % (2 * width) < width else 1)
         items.append(module.add_metadata(["llvm.loop.interleave.count", several]))
     return module.add_metadata(items)
@@ -43,7 +46,23 @@ def as_it_is(module: ir.Module, count: int) -> ir.MDValue | None:
     """The hint for a loop of so many turns that is not to be unrolled."""
     if not FEW <= count < MANY:
         return None
-    return module.add_metadata([_SELF, module.add_metadata(["llvm.loop.unroll.disable"])])
+    return not_unrolled(module)
+
+
+def not_unrolled(module: ir.Module) -> ir.MDValue:
+    """The hint for a loop that is not to be unrolled, whatever its turns."""
+    return module.add_metadata([_SELF, _not_unrolled(module)])
+
+
+def _not_unrolled(module: ir.Module) -> ir.MDValue:
+    return module.add_metadata(["llvm.loop.unroll.disable"])
+
+
+def rare(module: ir.Module) -> ir.MDValue:
+    """The hint for a loop that hardly ever runs: all the work that LLVM could do for it would be for nothing."""
+    plain = module.add_metadata(["llvm.loop.vectorize.width", ir.Constant(ir.IntType(32), 1)])
+    single = module.add_metadata(["llvm.loop.interleave.count", ir.Constant(ir.IntType(32), 1)])
+    return module.add_metadata([_SELF, plain, single, _not_unrolled(module)])
 
 
 def finished(text: str) -> str:

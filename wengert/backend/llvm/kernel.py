@@ -120,7 +120,7 @@ def write_function(program: Program, standalone: bool = False) -> Written:
     places = list(arguments)
     em = Emitter(cx, places, None)
     if is_large(plan):
-        em.outline = Outline()
+        em.outline, cx.is_large = Outline(), True
     if arena_size:
         em.arena = kept_arena(cx, arena_size) if arena_size > ON_STACK else cx.scratch(arena_size)
     frame = Frame(plan, values)

@@ -58,6 +58,12 @@ class Matrix:
         """The transpose, of the same memory."""
         return Matrix(self.pointer, self.columns, self.rows, self.right, self.down, self.dtype)
 
+    def part(self, cx: Any, i: ir.Value, j: ir.Value, rows: ir.Value | None = None) -> Matrix:
+        """The part from (i, j) on, of so many rows; the number of its columns stays what it was."""
+        offset = self.offset(cx, i, j)
+        pointer = self.pointer if known(offset) == 0 else element_pointer(cx.builder, self.pointer, offset, self.dtype)
+        return Matrix(pointer, self.rows if rows is None else rows, self.columns, self.down, self.right, self.dtype)
+
     def offset(self, cx: Any, i: ir.Value, j: ir.Value) -> ir.Value:
         b = cx.builder
         return plus(b, times(b, i, self.down), times(b, j, self.right))
@@ -81,6 +87,14 @@ def fresh(cx: Any, rows: ir.Value, columns: ir.Value, dtype: np.dtype, by_column
     if by_columns:
         return Matrix(pointer, rows, columns, I64(1), rows, dtype)
     return Matrix(pointer, rows, columns, columns, I64(1), dtype)
+
+
+def flat(x: Matrix) -> Matrix:
+    """A matrix whose elements lie all in a row as one with a single row; any other as it is."""
+    rows, columns, down, right = map(known, (x.rows, x.columns, x.down, x.right))
+    if rows is None or columns is None or right != 1 or down != columns:
+        return x
+    return Matrix(x.pointer, I64(1), I64(rows * columns), I64(rows * columns), x.right, x.dtype)
 
 
 def copy(cx: Any, source: Matrix, target: Matrix) -> None:

@@ -198,6 +198,7 @@ class _Part:
         self._numbers: dict[Any, int] = {}  # of arguments
         self._arrays: dict[Var, tuple[int, Array]] = {}
         self._scalars: dict[Var, tuple[int, ...]] = {}
+        self._ends: dict[int, tuple[int, int]] = {}  # of arguments, where they are known
         self._constants: dict[int, tuple[int, Array]] = {}
         self._order: list[Node] = []
         self._placed: dict[Var, int] = {}  # of nodes that are computed while they are read
@@ -297,7 +298,10 @@ class _Part:
             return tuple([str(part) for part in parts])
         numbers = tuple([self._number(("value", id(part)), part) for part in parts])
         self._scalars[operand] = numbers
-        return "scalar", numbers
+        ends = self.em.cx.ranges.of(parts[0])
+        if ends is not None:
+            self._ends[numbers[0]] = ends
+        return "scalar", numbers, ends
 
     def _of_memory(self, operand: Var, value: Array) -> Any:
         buffer = value.buffer
@@ -347,6 +351,8 @@ class _Part:
         em = Emitter(cx, [], None)
         em.outline, em.is_part = outline, True
         own = function.args[1:]
+        for k, ends in self._ends.items():
+            cx.ranges.note(own[k], *ends)
         frame = Frame(self.frame.plan, {})
         for v, (k, value) in self._arrays.items():
             frame.values[v] = _moved(cx, value, own[k])

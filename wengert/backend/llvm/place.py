@@ -22,6 +22,8 @@ from wengert.backend.llvm.traits import is_supported
 from wengert.ir.node import Dyn
 from wengert.ops.index import ARRAY, arrays_come_first, explicit
 
+_MOST = (1 << 63) - 1
+
 
 class UnsupportedIndex(Exception):
     """There is no native code for this index."""
@@ -115,10 +117,13 @@ class Place:
         if i is not None and m is not None and -m <= i < m:
             return I64(i % m)
         found = index
-        if i is None or i < 0:
+        within = self.cx.ranges.within
+        if m is not None and within(index, 0, m - 1):
+            return index
+        if (i is None or i < 0) and not within(index, 0, _MOST):
             negative = b.icmp_signed("<", index, I64(0))
             found = b.select(negative, b.add(index, n), index)
-        if check:
+        if check and (m is None or not within(index, -m, m - 1)):
             outside = b.icmp_unsigned(">=", found, n)
             message = f"index {{0}} is out of bounds for axis {axis} with size {{1}}"
             self.cx.fail_if(outside, "IndexError", message, index, n)
@@ -214,6 +219,8 @@ def slice_bounds(cx: Context, start: Any, stop: Any, step: int, n: ir.Value) -> 
         if bound.__class__ is int and bound == 0 and step > 0:
             return I64(0)
         value = I64(bound) if isinstance(bound, int) else bound
+        if m is not None and step > 0 and cx.ranges.within(value, 0, m):
+            return value
         if not isinstance(bound, int):
             value = b.select(b.icmp_signed("<", value, I64(0)), b.add(value, n), value)
         elif bound < 0:
@@ -224,7 +231,8 @@ def slice_bounds(cx: Context, start: Any, stop: Any, step: int, n: ir.Value) -> 
     first = clipped(start, I64(0) if step > 0 else highest)
     last = clipped(stop, n if step > 0 else I64(-1))
     if step > 0:
-        length = minus(b, last, first)
+        apart = cx.ranges.difference(last, first)
+        length = minus(b, last, first) if apart is None else I64(max(apart, 0))
         if step != 1:
             length = b.sdiv(b.add(length, I64(step - 1)), I64(step))
     else:

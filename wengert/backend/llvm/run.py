@@ -130,7 +130,8 @@ def _compose(em: Emitter, frame: Frame, node: Node) -> None:
         return
     value = compose(em, frame, node)
     if kind is Kind.SCALAR:
-        frame.values[out] = value.load([]) if isinstance(value, Array) else value
+        frame.values[out] = scalar = value.load([]) if isinstance(value, Array) else value
+        em.cx.ranges.note_node(node, [em.value(frame, a) for a in node.args if not a.type.ndim], scalar)
     elif kind is Kind.MADE:
         folds = {node.outs[0]: Fold(em.cx, node) for node in em.folds.get(out, ())}
         frame.values[out] = em.make(value, frame.plan.slots[out], list(folds.values()))

@@ -243,7 +243,9 @@ def shared(
         for total in totals:
             total.begin()
         with cx.loop(part.length, lanes=innermost, about=region.grain) as i, cx.loops(lengths[1:], lanes) as rest:
-            yield [plus(cx.builder, part.start, i), *rest]
+            position = plus(cx.builder, part.start, i)
+            cx.ranges.note(position, 0, first - 1)
+            yield [position, *rest]
         for total in totals:
             total.put(part.chunk)
     region.call(steps, cost)

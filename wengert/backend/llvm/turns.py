@@ -89,7 +89,9 @@ def shared_turns(
         em.for_any_thread(region.scratch, start),
         cx.loop(part.length, "k", unrolled=unrolled) as k,
     ):
-        turn(plus(cx.builder, part.start, k))
+        number = plus(cx.builder, part.start, k)
+        cx.ranges.note(number, 0, n - 1)
+        turn(number)
     em.places = before
     region.call(n, n * cost * _INSTRUCTIONS, scratch)
     em.work(count)

@@ -1,0 +1,105 @@
+"""Tuples and lists of numbers, read in a loop at places that are symbols: they are tables of the program."""
+
+import numpy as np
+import pytest
+
+import wengert as wg
+
+X = np.linspace(0.3, 1.7, 6)
+ORDER = [1, 2, 3, 4, 5, 0]
+SCALES = [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]
+
+
+def ordered(x):
+    total = 0.0
+    for k in range(6):
+        total = total + x[ORDER[k]] * SCALES[-1 - k] * (k + 1)
+    return total
+
+
+def tree(x, parents):
+    found = np.zeros((6, 2, 2))
+    for k in range(6):
+        local = np.array([[np.cos(x[k]), -np.sin(x[k])], [np.sin(x[k]), np.cos(x[k])]])
+        found[k] = local if parents[k] < 0 else found[parents[k]] @ local
+    return np.sum(found * np.arange(24.0).reshape(6, 2, 2))
+
+
+def test_a_loop_is_not_unrolled_for_them():
+    lowered = wg.jit(ordered).lower(X)
+    assert "loop %k < 6" in lowered.ir
+    assert wg.jit(ordered)(X) == pytest.approx(ordered(X), rel=1e-14)
+    np.testing.assert_allclose(wg.grad(wg.jit(ordered))(X), wg.grad(ordered)(X), rtol=1e-14)
+
+
+def test_a_tree_of_products():
+    parents = (-1, 0, 0, 1, 3, 2)
+    f = lambda x: tree(x, parents)
+    assert "loop" in wg.jit(f).lower(X).ir
+    assert wg.jit(f)(X) == pytest.approx(f(X), rel=1e-13)
+    slopes = wg.grad(f)(X)
+    np.testing.assert_allclose(wg.jit(wg.grad(f))(X), slopes, rtol=1e-12)
+    np.testing.assert_allclose(wg.jit(wg.jacobian(f, mode="forward"))(X), slopes, rtol=1e-12)
+    h = 1e-6
+    steps = [(f(X + h * e) - f(X - h * e)) / (2 * h) for e in np.eye(6)]
+    np.testing.assert_allclose(slopes, steps, rtol=1e-7)
+
+
+def test_lists_from_outside_may_change_between_calls():
+    compiled = wg.jit(ordered)
+    before = compiled(X)
+    ORDER[0], SCALES[2] = 5, -1.25
+    try:
+        assert compiled(X) == pytest.approx(ordered(X), rel=1e-14)
+    finally:
+        ORDER[0], SCALES[2] = 1, 2.5
+    assert compiled(X) == before
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_numbers_are_weak(dtype):
+    def f(x):
+        scales, shifts = (1.5, 2.5, 3.5, 4.5, 5.5, 6.5), (1, 2, 3, 4, 5, 6)
+        for k in range(6):
+            x = x * scales[k] + shifts[k]
+        return x
+
+    got, expected = wg.jit(f)(X.astype(dtype)), f(X.astype(dtype))
+    assert got.dtype == expected.dtype == dtype
+    np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def test_places_out_of_range():
+    def f(x):
+        total = 0.0
+        for k in range(6):
+            total = total + (1, 2, 3)[k] * x[k]
+        return total
+
+    with pytest.raises(IndexError):
+        f(X)
+    with pytest.raises(IndexError):
+        wg.jit(f)(X)
+
+
+def test_a_place_that_is_an_argument():
+    def f(x, k):
+        table = [3, 0, 2]
+        return x[table[k]] * table[k - 1]
+
+    for k in range(-2, 3):
+        assert wg.jit(f)(X, k) == f(X, k)
+    with pytest.raises(IndexError):
+        wg.jit(f)(X, 3)
+
+
+def test_what_is_no_table_is_read_by_python():
+    """Numbers of several kinds, truth values, and integers that do not fit into 64 bits."""
+
+    def f(x):
+        mixed, flags, large = (1, 2.0, 3, 4, 5.0), (True, False, True, False, True), (1 << 70, 1, 1, 1, 1)
+        for k in range(5):
+            x = x * mixed[k] + flags[k] + large[k] * 1e-20
+        return x
+
+    np.testing.assert_allclose(wg.jit(f)(X), f(X), rtol=1e-14)
