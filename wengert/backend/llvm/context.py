@@ -71,6 +71,8 @@ class Context:
         self.source: Source | None = outer.source if outer else None
         self.may_leave = False  # before the end
         self._stacked = 0
+        self.long_calls = 0
+        """How many calls of long functions were written whose vector variants go into the loops themselves."""
         self.on_leaving: list[Callable[[], None]] = []
 
     # ------------------------------------------------------------------------------------------------------- faults
@@ -220,11 +222,14 @@ class Context:
         self.builder.position_at_end(body)
         counter = self.builder.phi(I64, name)
         counter.add_incoming(I64(0), head)
+        long_calls = self.long_calls
         yield counter
         following = self.builder.add(counter, I64(1), flags=("nuw", "nsw"))
         counter.add_incoming(following, self.builder.block)
         back = self.builder.cbranch(self.builder.icmp_signed("<", following, count), body, after)
-        hint = vectors(self.module, n, lanes) if lanes is not None and n is not None else None
+        hint = None
+        if lanes is not None and n is not None:
+            hint = vectors(self.module, n, lanes, one_by_one=self.long_calls > long_calls)
         if n is not None and not unrolled:
             hint = as_it_is(self.module, n)
         if hint is not None:

@@ -23,8 +23,11 @@ LONG = 1024
 _SELF = "wg.self"
 
 
-def vectors(module: ir.Module, count: int, dtype: np.dtype) -> ir.MDValue | None:
-    """The hint for a loop of so many turns, each for one element of some dtype."""
+def vectors(module: ir.Module, count: int, dtype: np.dtype, one_by_one: bool = False) -> ir.MDValue | None:
+    """The hint for a loop of so many turns, each for one element of some dtype.
+
+    Vectors are made `one_by_one` if there is so much to do for each that the processor has no registers for more.
+    """
     if count < FEW or dtype.kind not in "fiub":
         return None
     if count < MANY:
@@ -33,9 +36,14 @@ def vectors(module: ir.Module, count: int, dtype: np.dtype) -> ir.MDValue | None
         return None
     width = 64 // dtype.itemsize
     items = [_SELF, module.add_metadata(["llvm.loop.vectorize.width", ir.Constant(ir.IntType(32), width)])]
-    if count < LONG and count % (4 * width) > width:
-        several = ir.Constant(ir.IntType(32), 2 if count % (2 * width) < width else 1)
-        items.append(module.add_metadata(["llvm.loop.interleave.count", several]))
+    several = None
+    if one_by_one:
+        several = 1
+    elif count < LONG and count % (4 * width) > width:
+        several = 2 if count % (2 * width) < width else 1
+    if several is not None:
+        number = ir.Constant(ir.IntType(32), several)
+        items.append(module.add_metadata(["llvm.loop.interleave.count", number]))
     return module.add_metadata(items)
 
 
