@@ -7,6 +7,7 @@ that was kept on disk finds its way in another process. Besides the functions of
     wg_PyArray_…           one of NumPy's
     wg_type_…, wg_dtype_…  a class; NumPy's own object for a dtype
     wg_true, wg_false      the two objects
+    wg_chosen              whether somebody has chosen other derivatives (`ops/choice.py`)
 
 What is left are functions of the C library (malloc, memcpy). Names that mean something else in
 each program (constants, callbacks, the functions that an entry falls back to) are told by whoever loads it.
@@ -21,6 +22,7 @@ import numpy as np
 from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
 from wengert.backend.llvm import natives
+from wengert.ops.choice import chosen
 
 _process = ctypes.CDLL(None)
 
@@ -43,6 +45,8 @@ def address(symbol: str) -> int | None:
     >>> address("wg_type_ndarray") == id(np.ndarray), address("wg_nothing")
     (True, None)
     """
+    if symbol == "wg_chosen":
+        return ctypes.addressof(chosen)
     if symbol in _OBJECTS:
         return id(_OBJECTS[symbol])
     if symbol in _NUMPY_FUNCTIONS:
