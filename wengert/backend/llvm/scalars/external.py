@@ -73,7 +73,7 @@ _DOUBLE = """
 _SINGLE = """
     sinf cosf exp2f expm1f log2f log10f log1pf sinhf coshf tanhf acosf atanf asinhf atanhf powf hypotf
 """
-_SLOW = {"pow", "powf"}
+_SLOW = {"pow", "powf", "sinh"}
 VECTORISED = frozenset(_DOUBLE.split() + _SINGLE.split()) - (_SLOW & vector_library.FUNCTIONS.keys())
 """Functions whose variants in libmvec are good to 4 units in the last place, in single precision to 2.7. For some there
 is something faster (`vector_library.py`)."""

@@ -15,6 +15,7 @@ FUNCTIONS: dict[str, Callable[..., ir.Value]] = {
     "exp": vector_math.exp,
     "log": vector_math.log,
     "tanh": vector_math.tanh,
+    "sinh": vector_math.sinh,
     "expf": vector_math.exp,
     "logf": vector_math.log,
     "tanhf": vector_math.tanh,
