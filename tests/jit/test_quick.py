@@ -1,6 +1,8 @@
 """The quick way into compiled code: static arguments, arrays in any order, arguments that come back."""
 
+import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -111,3 +113,104 @@ def test_threads():
     for t in threads:
         t.join()
     assert not wrong
+
+
+# ------------------------------------------------------------------------------------ calls that are native altogether
+
+
+def test_one_result_several_results_and_none():
+    x, y = np.arange(3.0), np.ones(3)
+    both = wg.jit(lambda x, y: (x + y, x - y))
+    for _ in range(3):
+        total, difference = both(x, y)
+        np.testing.assert_array_equal(total, x + y)
+        np.testing.assert_array_equal(difference, x - y)
+        assert isinstance(both(x, y), tuple)
+    one = wg.jit(lambda x: (2 * x,))
+    assert isinstance(twice(one, x), tuple)
+    listed = wg.jit(lambda x, y: [x + y, x - y])
+    assert isinstance(twice(listed, x, y), list)
+    second = wg.jit(lambda x, y: y)
+    assert twice(second, x, y) is y
+
+
+def test_named_arguments_and_wrong_numbers_of_arguments():
+    f = wg.jit(lambda x, y=2.0: x * y)
+    x = np.arange(3.0)
+    for _ in range(2):
+        np.testing.assert_array_equal(f(x, 3.0), 3 * x)
+        np.testing.assert_array_equal(f(x, y=4.0), 4 * x)
+        np.testing.assert_array_equal(f(y=4.0, x=x), 4 * x)
+        np.testing.assert_array_equal(f(x), 2 * x)
+        with pytest.raises(TypeError):
+            f()
+        with pytest.raises(TypeError):
+            f(x, 3.0, 5.0)
+
+
+def test_no_references_are_lost_or_kept():
+    f = wg.jit(lambda x, y: (x + y, np.sum(x)))
+    g = wg.jit(lambda x: x)
+    x, y = np.arange(300.0), np.ones(300)
+    f(x, y), g(x), f(x, y), g(x)
+    before = sys.getrefcount(x), sys.getrefcount(y)
+    for _ in range(50):
+        f(x, y), g(x), f(x[:10], y[:10]), g(x[::2])
+    f(x, y), g(x)
+    assert (sys.getrefcount(x), sys.getrefcount(y)) == before
+    result = weakref.ref(f(x, y)[0])
+    assert result() is None
+
+
+def test_errors_come_out_of_native_calls():
+    f = wg.jit(lambda x, i: x[i])
+    x = np.arange(4.0)
+    for _ in range(2):
+        assert f(x, 3) == 3.0
+        with pytest.raises(IndexError):
+            f(x, 4)
+
+
+def test_a_choice_in_this_or_another_thread():
+    slope = wg.jit(wg.grad(lambda x: np.maximum(x, 0.0)))
+    assert twice(slope, 0.0) == 0.5
+    with wg.subgradient(ties="last"):
+        assert twice(slope, 0.0) == 0.0
+    assert twice(slope, 0.0) == 0.5
+    begun, done, found = threading.Event(), threading.Event(), []
+
+    def other():
+        with wg.subgradient(ties="first"):
+            found.append(slope(0.0))
+            begun.set()
+            done.wait()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    begun.wait()
+    assert twice(slope, 0.0) == 0.5
+    done.set()
+    thread.join()
+    assert found == [1.0]
+    assert slope(0.0) == 0.5
+
+
+def test_traced_arguments_after_plain_ones():
+    f = wg.jit(lambda x: np.sum(x**3))
+    x = np.arange(4.0)
+    twice(f, x)
+    np.testing.assert_allclose(wg.grad(f)(x), 3 * x**2)
+    np.testing.assert_allclose(wg.jit(wg.grad(lambda x: f(2 * x)))(x), 24 * x**2)
+    assert f(x) == 36.0
+
+
+def test_a_compiled_function_is_a_method_of_a_class():
+    class Model:
+        factor = 3.0
+
+        @wg.jit
+        def scaled(self, x):
+            return 3.0 * x
+
+    model = Model()
+    np.testing.assert_array_equal(twice(model.scaled, np.ones(2)), [3.0, 3.0])

@@ -111,10 +111,18 @@ def with_constants(block: Block, values: Sequence[Any]) -> Block:
 
 
 class Jitted:
-    """A compiled function; made by `jit`."""
+    """A compiled function; made by `jit`.
+
+    What a call comes to is kept for each of them: `_call` at first, then, for the commonest programs, a builtin
+    function that does all in native code and comes back to `_call` if the arguments are not as expected.
+    """
+
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+    __call__: Callable[..., Any]
 
     def __init__(self, f: Callable, static_argnums: Sequence[int], static_argnames: Sequence[str], fallback: bool):
         functools.update_wrapper(self, f, updated=())
+        self.__call__ = self._call
         self._f = f
         self._static_argnums = tuple(static_argnums)
         self._static_argnames = frozenset(static_argnames)
@@ -141,7 +149,7 @@ class Jitted:
     def __repr__(self) -> str:
         return f"<jit of {getattr(self._f, '__qualname__', self._f)!s}>"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
         quick = self._quick
         if quick is not None and not kwargs and choice.is_default():
             enter, found, static, places = quick
@@ -163,10 +171,21 @@ class Jitted:
                 return results[0]
             if found.gives_argument is not None and not results:
                 return data[found.gives_argument]
+            if found.gives_tuple and len(results) > 1:
+                return tuple(results)
             if results and results[0].__class__ is _Finished:
                 return results[0].value
             return found.output(data, results)
         return self._general(args, kwargs)
+
+    def _directly(self, code: Any, quick: _Quick) -> Callable | None:
+        """The builtin function that is all there is to do, for programs that need nothing but their arguments."""
+        found = quick.found
+        if quick.static or not found.depends_on_nothing_else:
+            return None
+        if not (found.gives_one_array or found.gives_tuple or found.gives_argument is not None):
+            return None
+        return code.direct(self._call, found.gives_argument or 0)
 
     def _mismatch(self, quick: _Quick, *values: Any) -> list[Any]:
         """Arguments, and arrays from outside, that are not as a program wants them.
@@ -180,6 +199,7 @@ class Jitted:
             if any(map(operator.is_not, in_order, values)):
                 return enter(*in_order)
         self._quick = None
+        self.__call__ = self._call
         args = list(values[: len(values) - len(found.inputs)])
         for k, x in static:
             args.insert(k, x)
@@ -216,11 +236,12 @@ class Jitted:
                 and len(leaves) == len(places)
                 and all(args[k] is x for k, x in zip(places, leaves, strict=True))
             )
-            if is_flat and not found.writes:
+            if is_flat and not found.writes and choice.is_default():
                 results = code.plain(*inputs)
                 quick = _Quick(code.enter, found, static, places)
                 code.on_mismatch(functools.partial(self._mismatch, quick))
                 self._quick = quick
+                self.__call__ = self._directly(code, quick) or self._call
             else:
                 results = code(*inputs)
         n = len(results) - len(found.writes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from wengert.ops.choice import KINKS, TIES, choice
+from wengert.ops.choice import KINKS, TIES, choice, choosing
 
 
 @contextmanager
@@ -30,8 +30,9 @@ def subgradient(*, ties: str | None = None, kinks: str | None = None) -> Iterato
         if value is not None and value not in allowed:
             raise ValueError(f"{name} is one of {', '.join(allowed)}, not {value!r}")
     before = choice.ties, choice.kinks
-    choice.ties, choice.kinks = ties or before[0], kinks or before[1]
-    try:
-        yield
-    finally:
-        choice.ties, choice.kinks = before
+    with choosing():
+        choice.ties, choice.kinks = ties or before[0], kinks or before[1]
+        try:
+            yield
+        finally:
+            choice.ties, choice.kinks = before

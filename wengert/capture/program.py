@@ -52,6 +52,11 @@ class Captured:
         one = not writes and len(places) == 1 and places[0][0] == "argument" and tree.is_leaf(structure)
         self.gives_argument: int | None = places[0][1] if one else None
 
+        results = [("result", k) for k in range(len(block.results))]
+        self.gives_tuple = (
+            not writes and len(places) > 1 and places == results and structure == tree.flatten((0,) * len(places))[1]
+        )
+
     def holds(self) -> bool:
         """Whether what the function found outside is still the same, and of the same type."""
         for path, value in self._quick:

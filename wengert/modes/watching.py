@@ -28,7 +28,7 @@ from wengert.errors import user_frame
 from wengert.modes.dual import DualTrace, check_not_inner
 from wengert.modes.linear import node_inputs, pull, push
 from wengert.modes.tape import Recorded, Tape, TapeTrace
-from wengert.ops.choice import choice
+from wengert.ops.choice import choice, choosing
 from wengert.ops.op import NO_PARAMS, Op, Trace, call, fresh_tag
 from wengert.types import Aval, aval_of, dtype_of, is_inexact, shape_of
 
@@ -119,18 +119,19 @@ def looking_on(watch: Watch) -> Iterator[None]:
     """Let somebody look on, in this thread."""
     state = running.state
     outer, was_watched = state.watch, choice.watched
-    state.watch, choice.watched = watch, True
-    try:
-        yield
-    except Exception as error:
-        watch.failed(error)
-        raise
-    finally:
-        state.watch = outer
-        if was_watched:
-            choice.watched = True
-        else:
-            del choice.watched
+    with choosing():
+        state.watch, choice.watched = watch, True
+        try:
+            yield
+        except Exception as error:
+            watch.failed(error)
+            raise
+        finally:
+            state.watch = outer
+            if was_watched:
+                choice.watched = True
+            else:
+                del choice.watched
 
 
 # ------------------------------------------------------------------------------------------------------ the traces

@@ -5,7 +5,10 @@ Each thread has its own. `wg.subgradient` sets it for a while.
 
 from __future__ import annotations
 
+import ctypes
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class Choice(threading.local):
@@ -24,3 +27,19 @@ TIES = ("share", "first", "last")
 KINKS = ("zero", "left", "right")
 
 choice = Choice()
+
+chosen = ctypes.c_int64(0)
+"""How many, in all threads, have chosen something else at the moment. Compiled code looks here before it runs."""
+_lock = threading.Lock()
+
+
+@contextmanager
+def choosing() -> Iterator[None]:
+    """A time in which this thread's choice may be another one than by default."""
+    with _lock:
+        chosen.value += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            chosen.value -= 1

@@ -15,6 +15,7 @@ from wengert.passes.cse import cse
 from wengert.passes.dce import dce
 from wengert.passes.hoist import hoist
 from wengert.passes.joint import joint
+from wengert.passes.pieces import pieces
 from wengert.passes.scaled import scaled
 from wengert.passes.simplify import simplify
 from wengert.passes.spread import spread
@@ -41,7 +42,7 @@ def optimise(program: Program, check: bool = False) -> Program:
                 check_program(Program(program.name, block))
         if block is before:
             break
-    for last in (scaled, spread, by_rows, strips):
+    for last in (scaled, spread, pieces, by_rows, strips):
         changed = last(block)
         if changed is not block:
             block = dce(cse(changed))

@@ -2,21 +2,21 @@
 
 This file only goes through the nodes, those of inner blocks first. What it applies are rules for one node at a time:
 `fold.py` (constants), `algebra.py` (arithmetic), `structure.py` (shapes and indices), `contraction.py` (sums of
-products), `selection.py` (parts of what is computed), `regions.py` (ops that hold code). A new identity goes into one
-of these, by the name of the op whose node it replaces.
+products), `selection.py` (parts of what is computed), `shift.py` (maxima before exponentials), `regions.py` (ops that
+hold code). A new identity goes into one of these, by the name of the op whose node it replaces.
 """
 
 from __future__ import annotations
 
 from wengert.ir.node import Block, Node
-from wengert.passes import algebra, contraction, regions, selection, structure
+from wengert.passes import algebra, contraction, regions, selection, shift, structure
 from wengert.passes.fold import fold
 from wengert.passes.rewrite import rebuilt, with_blocks
 from wengert.passes.scope import rewritten
 
 _ALWAYS = (structure.constant_sizes, fold)
 _RULES: dict[str, tuple] = {}
-for _rules in (algebra.RULES, structure.RULES, contraction.RULES, selection.RULES, regions.RULES):
+for _rules in (algebra.RULES, structure.RULES, contraction.RULES, selection.RULES, shift.RULES, regions.RULES):
     for _name, _rule in _rules.items():
         _RULES[_name] = (*_RULES.get(_name, _ALWAYS), _rule)
 

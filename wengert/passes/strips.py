@@ -43,6 +43,7 @@ GROUPS = 16
 _PRODUCTS = ("einsum", "matmul")
 _REDUCTION = {"add": "sum", "maximum": "max", "minimum": "min"}
 _COUNTER = Type((), np.dtype(np.int64), True)
+_CHEAP = ("add", "subtract", "multiply", "negative")
 _OUT_OF_NOTHING = ("broadcast_to", "iota")
 
 
@@ -170,7 +171,13 @@ class _Run:
             for a in node.args:
                 uses[a] += weight
         made_by_product = {v for node, _ in self.members if node.op.name in _PRODUCTS for v in node.outs}
-        return [v for v in self.axes if uses[v] > 1 or v in made_by_product or v in self.stacked]
+        often = {v for v in self.axes if uses[v] > 1 and not self._is_cheap(v)}
+        return [v for v in self.axes if v in often or v in made_by_product or v in self.stacked]
+
+    def _is_cheap(self, v: Var) -> bool:
+        """Whether a value is computed again by all who read it, since that is no more work than reading it."""
+        maker = self.makers[v]
+        return maker.op.name in _CHEAP and not any(a in self.axes for a in maker.args)
 
     @functools.cached_property
     def _cut_into(self) -> tuple[int, int, int]:

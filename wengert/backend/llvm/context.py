@@ -31,7 +31,7 @@ _IN_PYTHON = re.compile(r"wg_(?:special|loop|data)_(?:scipy_|numpy_)?(.+)_[^_]+"
 
 
 _OF_A_FUNCTION = (
-    "function", "record", "entry", "leave", "status", "jump", "may_leave", "_stacked", "on_leaving",
+    "function", "record", "entry", "leave", "status", "jump", "may_leave", "_stacked", "long_calls", "on_leaving",
 )  # fmt: skip
 
 
@@ -86,6 +86,8 @@ class Context:
         self.builder.position_at_end(start)
         self.may_leave = False  # before the end
         self._stacked = 0
+        self.long_calls = 0
+        """How many calls of long functions were written whose vector variants go into the loops themselves."""
         self.on_leaving: list[Callable[[], None]] = []
 
     @contextmanager
@@ -270,12 +272,15 @@ class Context:
         counter.add_incoming(I64(0), head)
         if n is not None:
             self.ranges.note(counter, 0, n - 1)
+        long_calls = self.long_calls
         yield counter
         following = self.builder.add(counter, I64(1), flags=("nuw", "nsw"))
         counter.add_incoming(following, self.builder.block)
         back = self.builder.cbranch(self.builder.icmp_signed("<", following, count), body, after)
         about = n if n is not None else about
-        hint = vectors(self.module, about, lanes, self.is_large) if lanes is not None and about is not None else None
+        hint = None
+        if lanes is not None and about is not None:
+            hint = vectors(self.module, about, lanes, single=self.is_large or self.long_calls > long_calls)
         if n is not None and not unrolled:
             hint = as_it_is(self.module, n)
         if is_rare:

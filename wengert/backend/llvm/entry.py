@@ -4,6 +4,10 @@ Most calls come with just what the kernel wants: arrays of the right dtype and s
 sees that by reading the objects' fields, calls the kernel, and makes the arrays of the results, all in native code. In
 any other case it hands its arguments to the plain way (`native.py`), which converts, or says what is wrong.
 
+There are two such functions. `enter` gives the list of all results. `direct` gives what most functions return: one
+result as it is, several as a tuple, or, where the program computes nothing, an argument. So it can stand for the user's
+function itself: what it was made with says whom to call, with all that was given, where things are not as usual.
+
 `PyArrayObject`, and Python's and NumPy's scalars, have had these layouts since NumPy 1.0; builds of CPython without a
 GIL have other object heads and use the plain way always, as does everything that is not CPython with 64 bits.
 """
@@ -35,7 +39,10 @@ _TYPE, _DATA, _NDIM, _LENGTHS, _DESCR, _FLAGS, _VALUE = 8, 16, 24, 32, 56, 64, 1
 _GOOD = 0x0001 | 0x0100
 """NPY_ARRAY_C_CONTIGUOUS and NPY_ARRAY_ALIGNED."""
 
-_METH_FASTCALL = 0x0080
+_METH_FASTCALL, _METH_KEYWORDS = 0x0080, 0x0002
+
+_DONE, _UNUSUAL, _RAISED = 0, 1, 2
+"""How a call went: the results are there; the arguments are not for the quick way; a Python exception is set."""
 
 
 class _Method(ctypes.Structure):
@@ -70,19 +77,31 @@ class Entry:
         """Whether there is an entry: not for scalars of unusual dtypes."""
         if not IS_POSSIBLE or not all(is_native(t.dtype) for t in (*self.inputs, *self.outputs)):
             return False
-        function = ir.Function(self.module, ir.FunctionType(POINTER, [POINTER, POINTER, I64]), "enter")
-        self.function = function
+        take = self._take()
+        self._enter(take)
+        self._direct(take)
+        return True
+
+    def _begin(self, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Function:
+        function = self.function = ir.Function(self.module, ir.FunctionType(result, arguments), name)
         self.top = ir.IRBuilder(function.append_basic_block("entry"))
         start = function.append_basic_block("start")
         self.top.position_before(self.top.branch(start))
         self.b = ir.IRBuilder(start)
         self.slow = function.append_basic_block("slow")
-        self.args = function.args[1]
+        return function
+
+    def _take(self) -> ir.Function:
+        """`take(args, count, results)`: the whole call, with new references to the results; see the statuses."""
+        function = self._begin("take", I32, [POINTER, I64, POINTER])
+        function.linkage = "internal"
+        function.attributes.add("noinline")
+        args, count, self.results = function.args
         self.record = self._stack(I64, RECORD + 1)
-        self._expect(self.b.icmp_signed("==", function.args[2], I64(len(self.inputs))))
+        self._expect(self.b.icmp_signed("==", count, I64(len(self.inputs))))
         values: list[ir.Value] = [self._at(self.record, 8)]
         for k, type in enumerate(self.inputs):
-            argument = self.b.load(self._at(self.args, 8 * k), typ=POINTER)
+            argument = self.b.load(self._at(args, 8 * k), typ=POINTER)
             values += self._array(argument, type) if type.ndim else [self._scalar(argument, type)]
         made: list[tuple[Type, ir.Value | None, ir.Value]] = []
         for type in self.outputs:
@@ -97,9 +116,59 @@ class Entry:
         self.b.position_at_end(good)
         self._results(made)
         self.b.position_at_end(self.slow)
+        self.b.ret(I32(_UNUSUAL))
+        return function
+
+    def _taken(self, take: ir.Function, args: ir.Value, count: ir.Value) -> ir.Value:
+        """The call of `take`, after which the results are there."""
+        b = self.b
+        results = self._stack(POINTER, max(len(self.outputs), 1))
+        status = b.call(take, [args, count, results])
+        with b.if_then(b.icmp_signed("==", status, I32(_RAISED)), likely=False):
+            b.ret(POINTER(None))
+        self._expect(b.icmp_signed("==", status, I32(_DONE)))
+        return results
+
+    def _enter(self, take: ir.Function) -> None:
+        function = self._begin("enter", POINTER, [POINTER, POINTER, I64])
+        _, args, count = function.args
+        b = self.b
+        results = self._taken(take, args, count)
+        self._put_into("List", results)
+        b.position_at_end(self.slow)
         call = self._function("PyObject_Vectorcall", POINTER, [POINTER, POINTER, I64, POINTER])
-        self.b.ret(self.b.call(call, [self._object("wg_plain"), *function.args[1:], POINTER(None)]))
-        return True
+        b.ret(b.call(call, [self._object("wg_plain"), args, count, POINTER(None)]))
+
+    def _direct(self, take: ir.Function) -> None:
+        function = self._begin("direct", POINTER, [POINTER, POINTER, I64, POINTER])
+        pair, args, count, names = function.args
+        b = self.b
+        item = self._function("PyTuple_GetItem", POINTER, [POINTER, I64])
+        self._expect(b.icmp_unsigned("==", names, POINTER(None)))
+        self._expect(b.icmp_signed("==", b.load(self._object("wg_chosen"), typ=I64), I64(0)))
+        results = self._taken(take, args, count)
+        if not self.outputs:
+            which = b.call(item, [pair, I64(1)])
+            place = b.call(self._function("PyLong_AsSsize_t", I64, [POINTER]), [which])
+            argument = b.load(b.gep(args, [place], source_etype=POINTER), typ=POINTER)
+            b.call(self._function("Py_IncRef", VOID, [POINTER]), [argument])
+            b.ret(argument)
+        elif len(self.outputs) == 1:
+            b.ret(b.load(results, typ=POINTER))
+        else:
+            self._put_into("Tuple", results)
+        b.position_at_end(self.slow)
+        call = self._function("PyObject_Vectorcall", POINTER, [POINTER, POINTER, I64, POINTER])
+        b.ret(b.call(call, [b.call(item, [pair, I64(0)]), args, count, names]))
+
+    def _put_into(self, kind: str, results: ir.Value) -> None:
+        """Return a list or tuple of the results."""
+        b = self.b
+        whole = b.call(self._function(f"Py{kind}_New", POINTER, [I64]), [I64(len(self.outputs))])
+        put = self._function(f"Py{kind}_SetItem", I32, [POINTER, I64, POINTER])
+        for k in range(len(self.outputs)):
+            b.call(put, [whole, I64(k), self._field(results, 8 * k, POINTER)])
+        b.ret(whole)
 
     # ------------------------------------------------------------------------------------------------------ building
 
@@ -271,7 +340,7 @@ class Entry:
                              I32(type.dtype.num), null, null, I32(0), I32(0), null])  # fmt: skip
         with b.if_then(b.icmp_unsigned("==", array, null), likely=False):
             on_failure()
-            b.ret(null)
+            b.ret(I32(_RAISED))
         return array
 
     def _kernel(self, values: list[ir.Value]) -> ir.Value:
@@ -297,22 +366,26 @@ class Entry:
         self._drop(made)
         address = b.call(self._function("PyLong_FromVoidPtr", POINTER, [POINTER]), [self.record])
         call = self._function("PyObject_CallOneArg", POINTER, [POINTER, POINTER])
-        found = b.call(call, [self._object("wg_fail"), address])
+        b.call(call, [self._object("wg_fail"), address])
         b.call(self._function("Py_DecRef", VOID, [POINTER]), [address])
-        b.ret(found)
+        b.ret(I32(_RAISED))
 
     def _results(self, made: list) -> None:
         b = self.b
-        results = b.call(self._function("PyList_New", POINTER, [I64]), [I64(len(made))])
-        put = self._function("PyList_SetItem", I32, [POINTER, I64, POINTER])
         for k, (type, array, place) in enumerate(made):
             if array is None and not type.ndim:
                 new = self._function("wg_PyArray_Scalar", POINTER, [POINTER, POINTER, POINTER])
                 array = b.call(new, [place, self._dtype(type), POINTER(None)])
             elif array is None:
-                array = self._received(type, place, lambda k=k: self._drop([*made[k:]]))  # type: ignore[misc]
-            b.call(put, [results, I64(k), array])
-        b.ret(results)
+                array = self._received(type, place, lambda k=k: self._drop_rest(made, k))  # type: ignore[misc]
+            b.store(array, self._at(self.results, 8 * k))
+        b.ret(I32(_DONE))
+
+    def _drop_rest(self, made: list, k: int) -> None:
+        """Drop the results that are there already, and what the others were to be made of."""
+        for j in range(k):
+            self.b.call(self._function("Py_DecRef", VOID, [POINTER]), [self._field(self.results, 8 * j, POINTER)])
+        self._drop(made[k:])
 
     def _received(self, type: Type, words: ir.Value, on_failure: Callable[[], None]) -> ir.Value:
         """A result whose lengths the kernel found: its memory becomes an array's."""
@@ -335,12 +408,22 @@ class Entry:
 
 
 def python_function(address: int, name: str, keeper: Any) -> Any:
-    """The native function at an address as a builtin function of Python. It keeps `keeper` alive.
+    """The native function `enter` at an address as a builtin function of Python. It keeps `keeper` alive.
 
-    `keeper` must have an attribute `method`, which this sets: CPython needs it for as long as the function lives.
+    `keeper` must have a list `methods`, to which this adds: CPython needs them for as long as the function lives.
     """
-    method = _Method(name.encode(), address, _METH_FASTCALL, None)
-    keeper.method = method
+    return _builtin(address, name, _METH_FASTCALL, keeper, keeper)
+
+
+def direct_function(address: int, name: str, keeper: Any, otherwise: Callable, argument: int) -> Any:
+    """The native function `direct`. It calls `otherwise` where things are not as usual; if the program has no results,
+    it gives back the argument with some number."""
+    return _builtin(address, name, _METH_FASTCALL | _METH_KEYWORDS, keeper, (otherwise, argument))
+
+
+def _builtin(address: int, name: str, flags: int, keeper: Any, first: Any) -> Any:
+    method = _Method(name.encode(), address, flags, None)
+    keeper.methods.append(method)
     new = ctypes.pythonapi.PyCFunction_NewEx
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return new(ctypes.addressof(method), keeper, None)
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
+    return new(ctypes.addressof(method), first, keeper)

@@ -24,7 +24,11 @@ _SELF = "wg.self"
 
 
 def vectors(module: ir.Module, count: int, dtype: np.dtype, single: bool = False) -> ir.MDValue | None:
-    """The hint for a loop of so many turns, each for one element of some dtype; with a `single` vector at a time."""
+    """The hint for a loop of so many turns, each for one element of some dtype.
+
+    A `single` vector is made at a time if there is so much to do for each that the processor has no registers for more,
+    or if the code is to be short.
+    """
     if count < FEW or dtype.kind not in "fiub":
         return None
     if count < MANY:

@@ -15,7 +15,7 @@ import numpy as np
 from wengert.backend.llvm import faults, threads
 from wengert.backend.llvm.callback import Callback
 from wengert.backend.llvm.engine import Code, Module, Object
-from wengert.backend.llvm.entry import python_function
+from wengert.backend.llvm.entry import direct_function, python_function
 from wengert.backend.llvm.interface import Interface, dynamic_axes
 from wengert.backend.llvm.kernel import write_kernel
 from wengert.backend.llvm.sharing import HOOK
@@ -69,6 +69,14 @@ class Native:
         """Call the plain way, which converts arguments."""
         return self._plain.call(*args)
 
+    def direct(self, otherwise: Callable, argument: int = 0) -> Any:
+        """A builtin function that gives one result as it is, and several as a tuple; without results, an argument.
+
+        It calls `otherwise` for arguments that are not as the kernel wants them, for named ones, and while some thread
+        has chosen other derivatives than by default. `None` if there is no quick way.
+        """
+        return self._plain.direct(otherwise, argument)
+
     def on_mismatch(self, function: Callable[..., list[Any]] | None) -> None:
         """Say what `enter` comes to for arguments that are not as the kernel wants them, instead of `plain`."""
         self._plain.otherwise = function
@@ -92,13 +100,18 @@ class _Plain:
             threads.prepare()
         self.code = Code(compiled.object, addresses)
         self._call = _CALL(self.code.address("call"))
-        self.method: Any = None
+        self.methods: list[Any] = []
         self.otherwise: Callable[..., list[Any]] | None = None
 
     def entry(self) -> Any:
         if not self.interface.has_entry:
             return self.call
         return python_function(self.code.address("enter"), self.name, self)
+
+    def direct(self, otherwise: Callable, argument: int) -> Any:
+        if not self.interface.has_entry:
+            return None
+        return direct_function(self.code.address("direct"), self.name, self, otherwise, argument)
 
     def fail(self, address: int) -> None:
         """Raise what the fault record at an address says, whose first word is the status."""

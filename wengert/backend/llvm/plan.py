@@ -221,7 +221,7 @@ def _is_cheap(plan: BlockPlan, node: Node) -> bool:
             return False
         if isinstance(a, Const) or plan.kinds[a] is Kind.SCALAR or not plan.reads[a]:
             continue  # a number, or one that is repeated
-        if plan.alias(a) is None or a.type.dtype != out.type.dtype:
+        if plan.kinds[a] is Kind.LAZY or a.type.dtype != out.type.dtype:
             return False
         arrays += 1
     return arrays == 1

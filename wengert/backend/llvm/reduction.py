@@ -62,12 +62,12 @@ def reduce(em: Emitter, frame: Frame, node: Node) -> Any:
     x = _operand(em, frame, node)
     axis = node.params.get("axis")
     axes = tuple(range(x.ndim)) if axis is None else tuple(axis)
-    combine = _combiner(cx, name, out.type.dtype)
+    combine = combiner(cx, name, out.type.dtype)
     start = constant(_IDENTITY[name], out.type.dtype) if name in _IDENTITY else None
     if start is None:
         empty = cx.builder.icmp_signed("==", product(cx.builder, [x.lengths[k] for k in axes]), I64(0))
         cx.fail_if(
-            _folded(empty, [x.lengths[k] for k in axes]), "ValueError",
+            is_empty(empty, [x.lengths[k] for k in axes]), "ValueError",
             f"zero-size array to reduction operation {_UFUNC[name]} which has no identity",
         )  # fmt: skip
     keepdims = node.params.get("keepdims", False)
@@ -119,7 +119,7 @@ class Fold(Running):
     def __init__(self, cx: Context, node: Node):
         dtype, name = node.outs[0].type.dtype, node.op.name
         start = constant(_IDENTITY[name] if name in _IDENTITY else _EXTREMES[name], dtype)
-        super().__init__(cx, dtype, _combiner(cx, name, dtype), start)
+        super().__init__(cx, dtype, combiner(cx, name, dtype), start)
 
     @staticmethod
     def takes(node: Node) -> bool:
@@ -138,7 +138,7 @@ class Fold(Running):
         )
 
 
-def _folded(empty: ir.Value, lengths: Sequence[ir.Value]) -> ir.Value:
+def is_empty(empty: ir.Value, lengths: Sequence[ir.Value]) -> ir.Value:
     numbers = [known(n) for n in lengths]
     return ir.IntType(1)(int(0 in numbers)) if None not in numbers else empty
 
@@ -174,7 +174,7 @@ def _converted(cx: Context, old: np.dtype, new: np.dtype, value: Scalar) -> Scal
     return scalars.convert(cx, value, old, new)
 
 
-def _combiner(cx: Context, name: str, dtype: np.dtype) -> Combine:
+def combiner(cx: Context, name: str, dtype: np.dtype) -> Combine:
     if name in ("sum", "count_nonzero", "weighted_sum"):
         return functools.partial(added, cx, dtype)
     if name == "prod" and dtype.kind == "f":
@@ -323,7 +323,7 @@ def shares(em: Emitter, frame: Frame, node: Node) -> Array:
     return in_memory(cx, target, slot)
 
 
-# ------------------------------------------------------------------------------------------------ scans and searches
+# ------------------------------------------------------------------------------------------------ scans
 
 
 def scan(em: Emitter, frame: Frame, node: Node) -> Array:
@@ -380,59 +380,3 @@ def linear_recurrence(em: Emitter, frame: Frame, node: Node) -> Array:
     em.work(product(cx.builder, lengths))
     slot.epoch += 1
     return in_memory(cx, target, slot)
-
-
-def arg_extreme(em: Emitter, frame: Frame, node: Node) -> Any:
-    """`argmax` and `argmin` along one axis, or of all elements: the first, NaN before any number."""
-    cx, out = em.cx, node.outs[0]
-    x, dtype = em.array(frame, node.args[0]), node.args[0].type.dtype
-    axis = node.params["axis"]
-    if axis is not None and axis < 0:
-        axis += x.ndim
-    searched = list(range(x.ndim)) if axis is None else [axis]
-    count = product(cx.builder, [x.lengths[k] for k in searched])
-    empty = _folded(cx.builder.icmp_signed("==", count, I64(0)), [x.lengths[k] for k in searched])
-    cx.fail_if(empty, "ValueError", f"attempt to get {node.op.name} of an empty sequence")
-    rest = [k for k in range(x.ndim) if k not in searched]
-
-    def search(outer: Sequence[ir.Value]) -> ir.Value:
-        best, place = Accumulator(cx, dtype), Accumulator(cx, np.dtype(np.int64))
-        at = dict(zip(rest, outer, strict=True))
-        best.set(x.load([at.get(k, I64(0)) for k in range(x.ndim)]))
-        place.set(I64(0))
-        with cx.loops([x.lengths[k] for k in searched]) as inner:
-            indices = [at[k] if k in at else inner[searched.index(k)] for k in range(x.ndim)]
-            position: ir.Value = I64(0)
-            for i, k in zip(inner, searched, strict=True):
-                position = plus(cx.builder, times(cx.builder, position, x.lengths[k]), i)
-            value = x.load(indices)
-            better = _better(cx, node.op.name, dtype, value, best.get())
-            with cx.when(better):
-                best.set(value)
-                place.set(position)
-        em.work(count)
-        return place.get()
-
-    if out.type.ndim == 0:
-        return search([])
-    slot = frame.plan.slots[out]
-    target = em.allocate(slot, [x.lengths[k] for k in rest])
-    strides = contiguous_strides(cx.builder, target.lengths)
-    with cx.loops(target.lengths) as outer:
-        found = search(outer)
-        to: ir.Value = I64(0)
-        for i, s in zip(outer, strides, strict=True):
-            to = plus(cx.builder, to, times(cx.builder, i, s))
-        store_element(cx.builder, found, target.pointer, to, target.dtype)
-    slot.epoch += 1
-    return in_memory(cx, target, slot)
-
-
-def _better(cx: Context, name: str, dtype: np.dtype, value: Scalar, best: Scalar) -> ir.Value:
-    b, sign = cx.builder, ">" if name == "argmax" else "<"
-    if dtype.kind == "f":
-        # NaN wins over a number, and the first NaN over later ones.
-        better = b.fcmp_ordered(sign, value, best)
-        fresh_nan = b.and_(b.fcmp_unordered("uno", value, value), b.fcmp_ordered("ord", best, best))
-        return b.or_(better, fresh_nan)
-    return b.icmp_signed(sign, value, best) if dtype.kind == "i" else b.icmp_unsigned(sign, value, best)

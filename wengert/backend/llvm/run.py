@@ -18,13 +18,13 @@ from wengert.backend.llvm.fused import run_fused
 from wengert.backend.llvm.plan import Kind
 from wengert.backend.llvm.reduction import (
     Fold,
-    arg_extreme,
     is_reduced_natively,
     linear_recurrence,
     reduce,
     scan,
     shares,
 )
+from wengert.backend.llvm.search import arg_extreme
 from wengert.backend.llvm.writing import concatenate, is_written_natively, scatter, write
 from wengert.ir.node import Node, Var
 from wengert.ops.choice import choice

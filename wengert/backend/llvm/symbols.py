@@ -8,6 +8,7 @@ that was kept on disk finds its way in another process. Besides the functions of
     wg_type_…, wg_dtype_…  a class; NumPy's own object for a dtype
     wg_true, wg_false      the two objects
     wg_share               a variable: the function by which threads share work, or null (`threads.py`)
+    wg_chosen              whether somebody has chosen other derivatives (`ops/choice.py`)
 
 What is left are functions of the C library (malloc, memcpy). Names that mean something else in
 each program (constants, callbacks, the functions that an entry falls back to) are told by whoever loads it.
@@ -22,6 +23,7 @@ import numpy as np
 from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
 from wengert.backend.llvm import natives
+from wengert.ops.choice import chosen
 
 _process = ctypes.CDLL(None)
 
@@ -48,6 +50,8 @@ def address(symbol: str) -> int | None:
     """
     if symbol == "wg_share":
         return ctypes.addressof(share_hook)
+    if symbol == "wg_chosen":
+        return ctypes.addressof(chosen)
     if symbol in _OBJECTS:
         return id(_OBJECTS[symbol])
     if symbol in _NUMPY_FUNCTIONS:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.special as sc
 
 from wengert.backend.llvm.buffer import F32
-from wengert.backend.llvm.scalars import vector_math
+from wengert.backend.llvm.scalars import vector_library
 from wengert.backend.llvm.scalars.external import VECTORISED, math_call
 from wengert.backend.llvm.scalars.lane import Lane, Unsupported, rule, select
 
@@ -22,7 +22,7 @@ from wengert.backend.llvm.scalars.lane import Lane, Unsupported, rule, select
 def _libm(name: str) -> Callable:
     def call(*lanes: Lane) -> Lane:
         x = lanes[0]
-        if x.value.type == F32 and not (name + "f" in VECTORISED or name + "f" in vector_math.FUNCTIONS):
+        if x.value.type == F32 and not (name + "f" in VECTORISED or name + "f" in vector_library.FUNCTIONS):
             return call(*[v.astype(np.float64) for v in lanes]).astype(np.float32)
         y = math_call(x.cx, name + "f" if x.value.type == F32 else name, *[v.value for v in lanes])
         if y is None:

@@ -92,6 +92,7 @@ class _Alone:
         self.addresses = addresses
         self.builder = ir.IRBuilder(function.append_basic_block("entry"))
         self.may_fail = False
+        self.long_calls = 0
 
     def fail_if(self, condition: ir.Value, kind: str, message: str, *values: ir.Value) -> None:
         self.may_fail = True
@@ -227,7 +228,9 @@ def emit(
     name = f"wg_op_{op_name}_{hashlib.sha256(use.key.encode()).hexdigest()[:16]}"
     function = cx.module.globals.get(name)
     if function is None:
-        function = use.alone(cx.module, name, cx.addresses).function
+        alone = use.alone(cx.module, name, cx.addresses)
+        function, function.has_long_calls = alone.function, alone.long_calls > 0
+    cx.long_calls += function.has_long_calls
     result = cx.builder.call(function, _flat([v for v, n in zip(values, known, strict=True) if n is None]))
     parts = [cx.builder.extract_value(result, k) for k in range(1 + (out_dtype.kind == "c"))]
     return _gathered(parts, [out_dtype])[0]

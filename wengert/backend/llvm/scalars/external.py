@@ -20,7 +20,7 @@ from llvmlite import ir
 
 from wengert.backend.llvm import natives
 from wengert.backend.llvm.buffer import F32, F64, I32, I64, POINTER, VOID, Complex, Scalar, load_element, store_element
-from wengert.backend.llvm.scalars import vector_math
+from wengert.backend.llvm.scalars import vector_library
 from wengert.backend.llvm.scalars.values import real_dtype
 
 _PURE = ("nounwind", "willreturn", "memory(none)")
@@ -60,8 +60,10 @@ def math_call(cx: Any, name: str, *values: ir.Value) -> ir.Value | None:
         attribute(function, *_PURE)
         _offer(cx, function, *_vectors(cx, name, type, len(values)), len(values))
     if _LISTED in "".join(map(str, function.attributes)):
-        # Half as wide is the default on processors where 512 bits used to lower the clock.
-        attribute(cx.builder.function, '"prefer-vector-width"="512"')
+        # Half as wide is the default on processors where 512 bits used to lower the clock. What does not fit into
+        # registers lies on the stack, and vectors that lie across two lines of the cache take twice as long.
+        attribute(cx.builder.function, '"prefer-vector-width"="512"', '"stackrealign"')
+    cx.long_calls += name in vector_library.LONG
     return cx.builder.call(function, list(values))
 
 
@@ -71,9 +73,10 @@ _DOUBLE = """
 _SINGLE = """
     sinf cosf exp2f expm1f log2f log10f log1pf sinhf coshf tanhf acosf atanf asinhf atanhf powf hypotf
 """
-VECTORISED = frozenset(_DOUBLE.split() + _SINGLE.split())
-"""Functions whose variants in libmvec are good to 4 units in the last place, in single precision to 2.7. For exp and
-log, and tanh in double precision, there is something faster (`vector_math.py`)."""
+_SLOW = {"pow", "powf", "sinh"}
+VECTORISED = frozenset(_DOUBLE.split() + _SINGLE.split()) - (_SLOW & vector_library.FUNCTIONS.keys())
+"""Functions whose variants in libmvec are good to 4 units in the last place, in single precision to 2.7. For some there
+is something faster (`vector_library.py`)."""
 
 
 @functools.cache
@@ -86,11 +89,11 @@ def _widths() -> tuple[int, ...]:
 
 
 def _vectors(cx: Any, name: str, type: ir.Type, count: int) -> tuple[list[ir.Function], list[int]]:
-    """The vector variants of a function and how many lanes they have: libmvec's, or those of `vector_math.py`."""
+    """The vector variants of a function and how many lanes they have: libmvec's, or those of `vector_library.py`."""
     variants = natives.vector_variants(name, count) if name in VECTORISED else ()
-    if not variants and name in vector_math.FUNCTIONS:
+    if name in vector_library.FUNCTIONS and not variants:
         lanes = [n * (2 if type == F32 else 1) for n in _widths()]
-        return [vector_math.vector_function(cx.module, name, n) for n in lanes], lanes
+        return [vector_library.vector_function(cx.module, name, n, count) for n in lanes], lanes
     declared = []
     for v in variants:
         vector = ir.VectorType(type, v.lanes)
