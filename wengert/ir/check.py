@@ -266,6 +266,7 @@ _PARAMS = {
     "require": ("error", "message"),
     "size": ("axis",),
     "iota": ("n",),
+    "padded": ("shape",),
 }
 _RULES: dict[str, Callable[[_Check, Node], None]] = {
     "loop": _Check.loop,
@@ -326,6 +327,8 @@ def _derived(node: Node) -> list[Type] | None:
         return [COUNTER]
     if name == "iota":
         return [Type((lengths(node.params["n"]),), np.dtype(np.int64))]
+    if name == "padded":
+        return [_with_room(types[0], node.params["shape"])]
     if name in ("reshape", "broadcast_to"):
         return [_reshaped(name, types[0], tuple([lengths(n) for n in node.params["shape"]]))]
     if name in ("store", "add_at"):
@@ -371,6 +374,15 @@ def _lengths(node: Node) -> Callable[[Any], int | Dyn]:
         return int(size.value) if isinstance(size, Const) else Dyn()
 
     return length
+
+
+def _with_room(type: Type, shape: tuple[int, ...]) -> Type:
+    found = Type(shape, type.dtype)
+    if type.ndim != len(shape) or not all(
+        (m if m.__class__ is int else m.bound or 0) <= n for m, n in zip(type.shape, shape, strict=True)
+    ):
+        raise _Contradiction(f"a {type} has no room in {found}")
+    return found
 
 
 def _reshaped(name: str, type: Type, shape: tuple[int | Dyn, ...]) -> Type:

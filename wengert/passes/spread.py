@@ -8,7 +8,7 @@ A short loop in which the turns do not depend on each other then is no loop any 
 
     loop k < n: x = add_at(x, u * y[k], k + 1)      becomes      x = add_at(x, u * y[0:n], 1:n + 1)
 
-In any other, what is added to one element all the time is added up in a variable:
+In any other, what is added to one element all the time, or to one row, is added up in a variable:
 
     loop k < n: x = add_at(x, v, j)                 becomes      loop k < n: s = s + v;  x = add_at(x, s, j)
 
@@ -21,6 +21,7 @@ whatever turn (`control/nest.py`); and the place must be known to be inside the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ from wengert.control.affine import Affine, least
 from wengert.control.nest import Scope, apart, bounds_around, nest, place_of
 from wengert.ir.infer import is_elementwise
 from wengert.ir.node import Block, Const, Dyn, Node, Operand, Ref, Type, Var
-from wengert.ops.index import ARRAY
+from wengert.ops.index import ARRAY, arrays_come_first
 from wengert.ops.op import TABLE
 from wengert.passes.rewrite import Environment, all_replaced, const, rebuilt, renamed, replaced, substituted
 
@@ -38,6 +39,8 @@ FEWEST = 8
 """Loops of fewer turns stay as they are,"""
 MOST = 1 << 14
 """as do those of more: the values of all turns would not stay in the cache."""
+WIDEST = 1 << 12
+"""Rows of at most so many elements are added up in a variable: it stays in the cache."""
 LONGEST = 16
 """Only loops with so few operations work on slices: in one turn, everything between is in registers."""
 
@@ -149,9 +152,33 @@ class _Loop:
     def _movement(self, node: Node) -> tuple[int | None, int] | None:
         """Along which axis the place of a sum moves on, and how; None if it cannot be done after the loop."""
         array, value = node.outs[0].type, node.args[1]
-        if node.op.name != "add_at" or value not in self.makers or value.type.shape:
+        if node.op.name != "add_at" or value not in self.makers or value.type.dtype != array.dtype:
             return None
-        return self.place(node, node.args[2:], node.outs[0]) if value.type.dtype == array.dtype else None
+        if value.type.shape:
+            return (None, 0) if self._is_one_row(node) else None
+        return self.place(node, node.args[2:], node.outs[0])
+
+    def _is_one_row(self, node: Node) -> bool:
+        """Whether a sum goes to the same part of an array in all turns, of the shape of what is added."""
+        array, value, pattern = node.outs[0].type, node.args[1].type, node.params["pattern"]
+        if node.sizes or len(pattern) > array.ndim or not value.is_static:
+            return False
+        pattern += (slice(None),) * (array.ndim - len(pattern))
+        remaining = iter(node.args[2:])
+        places: list[Operand] = []
+        lengths: list[Any] = []
+        shape: list[Any] = []
+        for item, n in zip(pattern, array.shape, strict=True):
+            if item is ARRAY or item.__class__ is int:
+                places.append(next(remaining) if item is ARRAY else const(item))
+                lengths.append(n)
+            elif item.__class__ is slice:
+                shape.append(len(range(*item.indices(n))))
+            else:
+                return False
+        if tuple(shape) != value.shape or math.prod(shape) > WIDEST or arrays_come_first(pattern):
+            return False
+        return self._moving(places, lengths) == (None, 0)
 
     def _is_inside(self, at: Affine, step: int, n: int) -> bool:
         """Whether the places along an axis are inside an array, whatever the number of turns."""
@@ -182,15 +209,35 @@ class _Loop:
         """The loop with variables for sums."""
         source = self.node.source
         inner, env = self._without(sums)
-        totals = [Var(Type((), s.node.args[1].type.dtype)) for s in sums]
-        more = [Var(t.type) for t in totals]
-        for s, total, new in zip(sums, totals, more, strict=True):
-            inner.append(Node(TABLE["add"], (total, s.node.args[1]), {}, (new,), (), source))
+        groups: dict[Any, list[_Sum]] = {}
+        for s in sums:
+            groups.setdefault((s.array, repr(s.node.params["pattern"]), *map(_name, s.node.args[2:])), []).append(s)
+        totals, more, sums = [], [], [group[0] for group in groups.values()]
+        for group in groups.values():
+            added = [s.node.args[1] for s in group]
+            total = Var(Type(added[0].type.shape, added[0].type.dtype))
+            # As soon as all are there: what they read may be written to afterwards.
+            at = 1 + max(j for j, n in enumerate(inner) if any(v in added for v in n.outs))
+            new: Operand = total
+            for value in added:
+                x, new = new, Var(total.type)
+                inner.insert(at, Node(TABLE["add"], (x, value), {}, (new,), (), source))
+                at += 1
+            totals.append(total)
+            more.append(new)
         k, params, results = 1 + self.carried, self.body.params, all_replaced(self.body.results, env)
         body = Block(
             [*params[:k], *totals, *params[k:]], inner, [*results[: self.carried], *more, *results[self.carried :]]
         )
-        starts = [const(t.type.dtype.type(0)) for t in totals]
+        starts: list[Operand] = []
+        before: list[Node] = []
+        for t in totals:
+            start: Operand = const(t.type.dtype.type(0))
+            if t.type.shape:
+                start = Var(t.type)
+                zero = (const(t.type.dtype.type(0)),)
+                before.append(Node(TABLE["broadcast_to"], zero, {"shape": t.type.shape}, (start,), (), source))
+            starts.append(start)
         args = (*self.node.args[:k], *starts, *self.node.args[k:])
         outs, ends = list(self.node.outs), [Var(t.type) for t in totals]
         after: list[Node] = []
@@ -200,7 +247,7 @@ class _Loop:
             after.append(Node(s.node.op, (outs[s.array], end, *arrays), s.node.params, (out,), (), source))
         new_outs = (*outs[: self.carried], *ends, *outs[self.carried :])
         new_params = {"body": body, "carried": self.carried + len(sums)}
-        return [Node(self.node.op, args, new_params, new_outs, (), source), *reversed(after)]
+        return [*before, Node(self.node.op, args, new_params, new_outs, (), source), *reversed(after)]
 
     def _without(self, sums: list[_Sum]) -> tuple[list[Node], Environment]:
         """The nodes of the body without those of sums, and what stands for their results."""
@@ -444,6 +491,11 @@ def _unchanged(node: Node, carried: int, written: set[int]) -> list[Node]:
         for c in range(carried)
         if c not in written
     ]
+
+
+def _name(x: Operand) -> Any:
+    """The same for two operands only if they are the same."""
+    return repr(x.value) if isinstance(x, Const) else id(x)
 
 
 def _places(node: Node, arrays: Sequence[Operand]) -> list[Operand]:

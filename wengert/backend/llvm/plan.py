@@ -425,9 +425,22 @@ def _assign_slots(plan: BlockPlan, native: Callable[[Node], bool]) -> None:
 
 
 def _join_pieces(plan: BlockPlan) -> None:
-    """Pieces that are put together one after the other are made where they will lie."""
+    """Pieces that are put together one after the other, and first rows, are made where they will lie."""
     taken: set[int] = {id(slot) for slot in plan.owned.values()}
     for i, node in enumerate(plan.block.nodes):
+        if node.op.name == "padded" and node.args[0].type.shape[1:] == node.outs[0].type.shape[1:]:
+            version = plan.storage.get(node.args[0]) if isinstance(node.args[0], Var) else None
+            if version is not None and plan.last.get(version, -1) == i:
+                slot = plan.slots[version]
+                if (
+                    id(slot) not in taken
+                    and slot.within is None
+                    and _is_last(plan, version)
+                    and slot.nbytes is not None
+                ):
+                    slot.within = (plan.slots[node.outs[0]], 0)
+                    taken.add(id(slot))
+            continue
         if node.op.name != "concatenate" or not all(v.type.is_static for v in (*node.args, *node.outs)):
             continue
         (out,) = node.outs

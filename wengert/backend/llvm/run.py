@@ -25,7 +25,7 @@ from wengert.backend.llvm.reduction import (
     scan,
     shares,
 )
-from wengert.backend.llvm.writing import concatenate, is_written_natively, scatter, write
+from wengert.backend.llvm.writing import concatenate, is_written_natively, padded, scatter, write
 from wengert.ir.node import Node, Var
 from wengert.ops.choice import choice
 
@@ -95,6 +95,8 @@ def _run(em: Emitter, frame: Frame, node: Node, i: int) -> str:
         frame.values[node.outs[0]] = _scalar_or(write(em, frame, node, i), node.outs[0])
     elif name == "scatter" and is_written_natively(node) and node.outs[0].type.ndim:
         frame.values[node.outs[0]] = scatter(em, frame, node)
+    elif name == "padded":
+        frame.values[node.outs[0]] = padded(em, frame, node)
     elif name == "concatenate":
         frame.values[node.outs[0]] = concatenate(em, frame, node)
     elif name in traits.REDUCTIONS and is_reduced_natively(node):
