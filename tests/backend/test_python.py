@@ -389,7 +389,9 @@ TRAPS: dict[str, tuple[str, list]] = {
              %z: f64[?<=3] = multiply(%y, %i)
              %w: f64[3] = store(%x, %z, pattern=(:%n,))
              %b: f64[?<=3] = broadcast_to(f64(2.0), shape=(%n,))
-             return %z, %w, %b
+             %p: f64[4] = padded(%z, shape=(4,))
+             %q: f64[?<=3] = index(%p, pattern=(:%n,))
+             return %z, %w, %b, %q
            }""",
         [V, 2],
     ),
@@ -553,7 +555,7 @@ WITHOUT_SOURCE = {
     "matrix_derivative": "the function is the user's",
 }
 """Ops that have no source, and why."""
-CONTROL = ("loop", "while", "cond", "call", "require", "iota", "reread")
+CONTROL = ("loop", "while", "cond", "call", "require", "iota", "padded", "reread")
 """Ops that the programs above are made of."""
 
 INTEGERS = np.array([5, 2, 9])

@@ -55,6 +55,10 @@ CHEAP = frozenset(("add", "subtract", "multiply", "negative"))
 LARGE = 1 << 15
 """Arrays of so many bytes do not stay in the cache next to the processor."""
 
+PAGE = 4096
+STAGGER = 1344
+"""Large arrays that follow each other begin at so many bytes more, seen within a page."""
+
 DEEPEST = 40
 """Expressions that are computed while they are read have at most so many ops inside each other."""
 
@@ -590,15 +594,20 @@ def lay_out(slots: list[Slot], alignment: int = 64) -> int:
     """
     total = 0
     placed: list[Slot] = []
+    sizes: dict[int, int] = {}
     wanted = [s for s in slots if s.output is None and s.within is None and s.nbytes is not None and not s.on_stack]
     for slot in sorted(wanted, key=lambda s: -(s.nbytes or 0)):
         size = -(-max(slot.nbytes or 0, 1) // alignment) * alignment
+        if size >= PAGE // 2:
+            # A load waits for a store before it to an address that is the same but for a multiple of a page.
+            size += (STAGGER - size) % PAGE
         at = 0
         for other in sorted((p for p in placed if p.first <= slot.last and slot.first <= p.last), key=_offset):
             if at + size <= _offset(other):
                 break
-            at = max(at, _offset(other) + -(-max(other.nbytes or 0, 1) // alignment) * alignment)
+            at = max(at, _offset(other) + sizes[id(other)])
         slot.offset = at
+        sizes[id(slot)] = size
         placed.append(slot)
         total = max(total, at + size)
     return total
