@@ -15,6 +15,7 @@ from wengert.passes.cse import cse
 from wengert.passes.dce import dce
 from wengert.passes.hoist import hoist
 from wengert.passes.joint import joint
+from wengert.passes.parts import parts
 from wengert.passes.simplify import simplify
 from wengert.passes.spread import spread
 from wengert.passes.stay import stay
@@ -40,7 +41,7 @@ def optimise(program: Program, check: bool = False) -> Program:
                 check_program(Program(program.name, block))
         if block is before:
             break
-    for last in (spread, by_rows, strips):
+    for last in (spread, parts, by_rows, strips):
         changed = last(block)
         if changed is not block:
             block = dce(cse(changed))

@@ -155,13 +155,6 @@ def _index(site: Site) -> Text:
     return Text(f"{x.within(ATOM)}[{where}]")
 
 
-@form("padded")
-def _padded(site: Site) -> Text:
-    (x,) = site.texts
-    widths = [f"(0, {n} - {x.within(ATOM)}.shape[{k}])" for k, n in enumerate(site.params["shape"])]
-    return function("np.pad", x, f"[{', '.join(widths)}]")
-
-
 @form("iota")
 def _iota(site: Site) -> Text:
     return function("np.arange", parameter(site.params["n"]))
