@@ -378,9 +378,8 @@ def _lengths(node: Node) -> Callable[[Any], int | Dyn]:
 
 def _with_room(type: Type, shape: tuple[int, ...]) -> Type:
     found = Type(shape, type.dtype)
-    if type.ndim != len(shape) or not all(
-        (m if m.__class__ is int else m.bound or 0) <= n for m, n in zip(type.shape, shape, strict=True)
-    ):
+    most = [n.bound if isinstance(n, Dyn) else n for n in type.shape]
+    if len(most) != len(shape) or any(m is None or m > n for m, n in zip(most, shape, strict=True)):
         raise _Contradiction(f"a {type} has no room in {found}")
     return found
 

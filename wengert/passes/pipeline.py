@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 from wengert.ir.check import check as check_program
 from wengert.ir.node import Block, Program
-from wengert.passes.by_rows import by_rows
 from wengert.passes.cse import cse
 from wengert.passes.dce import dce
 from wengert.passes.hoist import hoist
@@ -41,7 +40,7 @@ def optimise(program: Program, check: bool = False) -> Program:
                 check_program(Program(program.name, block))
         if block is before:
             break
-    for last in (spread, parts, by_rows, strips):
+    for last in (spread, parts, strips):
         changed = last(block)
         if changed is not block:
             block = dce(cse(changed))

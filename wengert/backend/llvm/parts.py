@@ -1,12 +1,15 @@
 """`add_parts`: sums into overlapping parts of an array, row by row.
 
-Where all parts overlap, an element gets its sum at once. The elements of such a row before and behind, and rows that
-only some of the parts reach, are done one value after the other.
+An element gets its sum at once. Which parts reach it depends on where it is: along the last axis that is known, piece
+by piece; of the rows, most are reached by all parts, and for the others it is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
 
 from llvmlite import ir
 
@@ -88,39 +91,65 @@ class _Rows:
 
     def _inner(self, row: Sequence[ir.Value]) -> None:
         """A row that all parts reach."""
-        middle, whole = self.common[-1], self.hull[-1]
-        self._each(row, middle.start, middle.stop, self._sum)
-        for start, stop in ((whole.start, middle.start), (middle.stop, whole.stop)):
-            self._one_by_one(row, start, stop, lambda box, action: action())
+        for start, stop, here, is_cleared in self._segments():
+            self._each(row, start, stop, functools.partial(self._sum, here, is_cleared))
 
     def _outer(self, row: Sequence[ir.Value]) -> None:
-        """A row that some parts reach."""
+        """A row that some parts reach: values of the others are -0.0, which added to anything changes nothing."""
+        masks = [self._mask(self._is_in(row, box)) for box in self.boxes]
+        rows = [self._nearest(row, box) for box in self.boxes]
+        cleared = None if self.cleared is None else self._mask(self._is_in(row, self.cleared))
+        for start, stop, here, is_cleared in self._segments():
 
-        def where_reached(box: Box, action: Callable[[], None]) -> None:
-            reached = self._is_in(row, box)
-            if known(reached) == 1:
-                action()
-            else:
-                with self.cx.builder.if_then(reached):
-                    action()
+            def one(
+                at: Sequence[ir.Value], offset: ir.Value, here: list[int] = here, clear: bool = is_cleared
+            ) -> Scalar:
+                total = self._old(offset)
+                if clear and cleared is not None:
+                    total = self._only_if(self.cx.builder.not_(cleared), total, 0.0)
+                for k in here:
+                    value = self._only_if(masks[k], self._value(k, [*rows[k], at[-1]]), -0.0)
+                    total = self._plus(total, value)
+                return total
 
-        self._one_by_one(row, self.hull[-1].start, self.hull[-1].stop, where_reached)
+            self._each(row, start, stop, one)
 
-    def _one_by_one(
-        self, row: Sequence[ir.Value], first: int, last: int, where: Callable[[Box, Callable[[], None]], None]
-    ) -> None:
-        """The elements of a row from one to another: what is cleared, then one value after the other."""
-        zero = constant(0.0, self.target.dtype)
+    def _segments(self) -> Iterator[tuple[int, int, list[int], bool]]:
+        """Pieces of a row, the values that parts have there, and whether it is cleared."""
+        every = [*self.boxes, *([] if self.cleared is None else [self.cleared])]
+        ends = sorted({end for box in every for end in (box[-1].start, box[-1].stop)})
+        for start, stop in itertools.pairwise(ends):
+            here = [k for k, box in enumerate(self.boxes) if _covers(box, start, stop)]
+            is_cleared = self.cleared is not None and _covers(self.cleared, start, stop)
+            if here or is_cleared:
+                yield start, stop, here, is_cleared
 
-        def part(box: Box, one: Callable[[Sequence[ir.Value], ir.Value], Scalar]) -> None:
-            start, stop = max(first, box[-1].start), min(last, box[-1].stop)
-            if start < stop:
-                where(box, lambda: self._each(row, start, stop, one))
+    def _mask(self, condition: ir.Value) -> ir.Value:
+        """All bits of an element, or none."""
+        return self.cx.builder.sext(condition, ir.IntType(8 * self.target.dtype.itemsize))
 
-        if self.cleared is not None:
-            part(self.cleared, lambda at, offset: zero)
-        for k, box in enumerate(self.boxes):
-            part(box, lambda at, offset, k=k: self._plus(self._old(offset), self._value(k, at)))  # type: ignore[misc]
+    def _only_if(self, mask: ir.Value, value: Scalar, otherwise: float) -> Scalar:
+        """A value where a mask has all bits, zero with some sign where it has none.
+
+        By its bits: of a choice that is the same for the whole row LLVM would make two loops.
+        """
+        b = self.cx.builder
+        bits = b.and_(b.bitcast(value, mask.type), mask)
+        if math.copysign(1.0, otherwise) < 0:
+            sign = mask.type(1 << (mask.type.width - 1))
+            bits = b.or_(bits, b.and_(b.not_(mask), sign))
+        return b.bitcast(bits, value.type)
+
+    def _nearest(self, row: Sequence[ir.Value], box: Box) -> list[ir.Value]:
+        """The row of a part that is nearest to some row: it has values that can be read, whether they count or not."""
+        b, found = self.cx.builder, []
+        for k, side, whole in zip(row, box[:-1], self.hull[:-1], strict=True):
+            if side.start > whole.start:
+                k = b.select(b.icmp_signed("<", k, I64(side.start)), I64(side.start), k)
+            if side.stop < whole.stop:
+                k = b.select(b.icmp_signed(">=", k, I64(side.stop)), I64(side.stop - 1), k)
+            found.append(k)
+        return found
 
     def _each(
         self, row: Sequence[ir.Value], start: int, stop: int, one: Callable[[Sequence[ir.Value], ir.Value], Scalar]
@@ -133,9 +162,10 @@ class _Rows:
                 offset = plus(cx.builder, offset, times(cx.builder, k, stride))
             store_element(cx.builder, one(at, offset), self.target.pointer, offset, self.target.dtype)
 
-    def _sum(self, at: Sequence[ir.Value], offset: ir.Value) -> Scalar:
-        total = constant(0.0, self.target.dtype) if self.cleared is not None else self._old(offset)
-        for k in range(len(self.boxes)):
+    def _sum(self, numbers: Sequence[int], is_cleared: bool, at: Sequence[ir.Value], offset: ir.Value) -> Scalar:
+        """What an element is with some of the values added."""
+        total = constant(0.0, self.target.dtype) if is_cleared else self._old(offset)
+        for k in numbers:
             total = self._plus(total, self._value(k, at))
         return total
 
@@ -149,6 +179,10 @@ class _Rows:
     def _plus(self, x: Scalar, y: Scalar) -> Scalar:
         d = self.target.dtype
         return scalars.emit(self.cx, "add", {}, d, [x, y], [d, d], [False, False])
+
+
+def _covers(box: Box, start: int, stop: int) -> bool:
+    return box[-1].start <= start and stop <= box[-1].stop
 
 
 def _both(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
