@@ -17,6 +17,7 @@ from wengert.backend.llvm import scalars
 from wengert.backend.llvm.array import Array, in_memory, strides_of
 from wengert.backend.llvm.buffer import I1, I64, Buffer, Scalar, known, load_element, minus, plus, store_element, times
 from wengert.backend.llvm.emitter import Emitter, Frame, constant
+from wengert.backend.llvm.hints import memory_apart, read_elsewhere, written
 from wengert.ir.node import Node
 
 Box = tuple[slice, ...]
@@ -59,6 +60,7 @@ class _Rows:
         self.em, self.cx, self.target, self.boxes, self.values = em, em.cx, target, boxes, values
         self.cleared = cleared
         self.strides = strides_of(em.cx, target)
+        self.mark = memory_apart(em.cx.module)  # values do not lie where they are added to: see `plan.py`
         every = [*boxes, *([] if cleared is None else [cleared])]
         sides = list(zip(*every, strict=True))
         self.hull = tuple([slice(min(s.start for s in side), max(s.stop for s in side)) for side in sides])
@@ -161,6 +163,7 @@ class _Rows:
             for k, stride in zip(at, self.strides, strict=True):
                 offset = plus(cx.builder, offset, times(cx.builder, k, stride))
             store_element(cx.builder, one(at, offset), self.target.pointer, offset, self.target.dtype)
+            written(cx.builder.block.instructions[-1], self.mark)
 
     def _sum(self, numbers: Sequence[int], is_cleared: bool, at: Sequence[ir.Value], offset: ir.Value) -> Scalar:
         """What an element is with some of the values added."""
@@ -170,11 +173,16 @@ class _Rows:
         return total
 
     def _old(self, offset: ir.Value) -> Scalar:
-        return load_element(self.cx.builder, self.target.pointer, offset, self.target.dtype)
+        value = load_element(self.cx.builder, self.target.pointer, offset, self.target.dtype)
+        written(value, self.mark)
+        return value
 
     def _value(self, k: int, at: Sequence[ir.Value]) -> Scalar:
         b = self.cx.builder
-        return self.values[k].load([minus(b, i, I64(side.start)) for i, side in zip(at, self.boxes[k], strict=True)])
+        block, before = b.block, len(b.block.instructions)
+        value = self.values[k].load([minus(b, i, I64(side.start)) for i, side in zip(at, self.boxes[k], strict=True)])
+        read_elsewhere(block.instructions[before:], self.mark)
+        return value
 
     def _plus(self, x: Scalar, y: Scalar) -> Scalar:
         d = self.target.dtype

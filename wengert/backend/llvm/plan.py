@@ -217,12 +217,12 @@ def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool])
 
 
 def _is_cheap(plan: BlockPlan, node: Node, again: dict[Var, tuple[int, Var | None]]) -> bool:
-    """Whether a large array is had more quickly by computing it again, from one in memory, than by reading it.
+    """Whether an array is had more quickly by computing it again, from one in memory, than by reading it.
 
     That saves the pass that would write it. `again` says for arrays how many operations that takes, and from which.
     """
     (out,) = node.outs
-    if node.op.name not in CHEAP or out.type.dtype.kind != "f" or not out.type.is_static or not _is_large(out):
+    if node.op.name not in CHEAP or out.type.dtype.kind != "f" or not out.type.is_static:
         return False
     operations, sources = 1, set()
     for a in node.args:
@@ -236,8 +236,8 @@ def _is_cheap(plan: BlockPlan, node: Node, again: dict[Var, tuple[int, Var | Non
             operations += again[a][0]
             sources.add(again[a][1])
         else:
-            sources.add(plan.alias(a))
-    if len(sources) != 1 or None in sources or operations > FEW:
+            sources.add(a if plan.kinds[a] is Kind.VIEW else plan.alias(a))
+    if len(sources) != 1 or None in sources or operations > (FEW if _is_large(out) else 1):
         return False
     again[out] = operations, sources.pop()
     return True
