@@ -164,7 +164,7 @@ class Jitted:
             if found.depends_on_nothing_else:
                 results = enter(*data)
             elif found.holds():
-                results = enter(*data, *[_in_order(path()) for path in found.inputs])
+                results = enter(*data, *[_in_order(path()) for path in found.inputs] if found.inputs else ())
             else:
                 return self._general(args, kwargs)
             if found.gives_one_array:

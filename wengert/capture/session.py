@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import operator
 import sys
 import threading
 from collections.abc import Callable
@@ -275,7 +276,7 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _global(namespace: dict, name: str) -> Path:
-    return lambda: namespace[name]
+    return functools.partial(operator.getitem, namespace, name)
 
 
 def _item(path: Path, key: Any) -> Any:

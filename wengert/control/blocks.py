@@ -23,8 +23,8 @@ from wengert.modes import dual
 from wengert.modes.batch import Batch, BatchTrace
 from wengert.modes.tape import record
 from wengert.ops.index import index
-from wengert.ops.store import store
-from wengert.types import dtype_of, shape_of
+from wengert.ops.sizes import padded as with_room
+from wengert.types import shape_of
 
 
 def block_of(function: Callable[..., Sequence[Any]], params: Sequence[Var]) -> Block:
@@ -139,9 +139,7 @@ def padded(x: Any) -> Any:
             "reverse mode through a loop or branch in which an array has a length without a known bound",
             remedy="make the array of a fixed size outside of the loop, and use slices of it",
         )
-    bounds = tuple([n if n.__class__ is int else n.bound for n in shape])
-    pattern = tuple([slice(None) if n.__class__ is int else slice(0, n.sym) for n in shape])
-    return store(np.zeros(bounds, dtype_of(x)), x, pattern=pattern)
+    return with_room(x, shape=tuple([n if n.__class__ is int else n.bound for n in shape]))
 
 
 def padded_zeros(x: Sym) -> Any:

@@ -266,6 +266,7 @@ _PARAMS = {
     "require": ("error", "message"),
     "size": ("axis",),
     "iota": ("n",),
+    "padded": ("shape",),
 }
 _RULES: dict[str, Callable[[_Check, Node], None]] = {
     "loop": _Check.loop,
@@ -326,9 +327,11 @@ def _derived(node: Node) -> list[Type] | None:
         return [COUNTER]
     if name == "iota":
         return [Type((lengths(node.params["n"]),), np.dtype(np.int64))]
+    if name == "padded":
+        return [_with_room(types[0], node.params["shape"])]
     if name in ("reshape", "broadcast_to"):
         return [_reshaped(name, types[0], tuple([lengths(n) for n in node.params["shape"]]))]
-    if name in ("store", "add_at"):
+    if name in ("store", "add_at", "add_parts"):
         return [types[0]._replace(weak=False)]
     symbols = [a.value if isinstance(a, Const) else Sym(None, a, a.type.shape) for a in node.args]
     if is_elementwise(node.op):
@@ -371,6 +374,14 @@ def _lengths(node: Node) -> Callable[[Any], int | Dyn]:
         return int(size.value) if isinstance(size, Const) else Dyn()
 
     return length
+
+
+def _with_room(type: Type, shape: tuple[int, ...]) -> Type:
+    found = Type(shape, type.dtype)
+    most = [n.bound if isinstance(n, Dyn) else n for n in type.shape]
+    if len(most) != len(shape) or any(m is None or m > n for m, n in zip(most, shape, strict=True)):
+        raise _Contradiction(f"a {type} has no room in {found}")
+    return found
 
 
 def _reshaped(name: str, type: Type, shape: tuple[int | Dyn, ...]) -> Type:

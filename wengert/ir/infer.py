@@ -52,9 +52,11 @@ def results(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found
     if is_elementwise(op):
         dtype, weak = _elementwise_dtype(op, args, params)
         return False, [Found(broadcast_shapes([shape_of(a) for a in args]), dtype, weak)]
-    if op.name in ("store", "add_at"):
+    if op.name in ("store", "add_at", "add_parts"):
         return False, [Found(shape_of(args[0]), dtype_of(args[0]))]
     if op.name in ("reshape", "broadcast_to"):
+        return False, [Found(tuple(params["shape"]), dtype_of(args[0]))]
+    if op.name == "padded":
         return False, [Found(tuple(params["shape"]), dtype_of(args[0]))]
     if op.name == "size":
         return False, [Found((), np.dtype(np.int64), True)]

@@ -1,4 +1,4 @@
-"""Rows for lengths that are known only when a program runs, and for conditions it must meet then.
+"""Rows for lengths that are known only when a program runs, for arrays of such lengths, and for conditions.
 
 Eager programs know the shapes of their arrays; these ops appear where a program is captured (`ir/`).
 """
@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ops.derive import Unmapped, zero
-from wengert.types import shape_of
+from wengert.ops.derive import Unmapped, linear, zero
+from wengert.ops.index import index
+from wengert.types import dtype_of, shape_of
 
 size = zero(
     "size",
@@ -26,6 +27,22 @@ iota = zero("iota", lambda n: np.arange(n))
 
 true_positions = zero("true_positions", np.flatnonzero)
 """Where a mask is true, counted in C order. How many there are is known only when it is computed."""
+
+
+def _padded(x: Any, shape: tuple[int, ...]) -> Any:
+    whole = np.zeros(shape, dtype_of(x))
+    whole[tuple([slice(n) for n in shape_of(x)])] = x
+    return whole
+
+
+padded = linear(
+    "padded",
+    _padded,
+    lambda ct, x, shape: index(ct, pattern=tuple([slice(0, getattr(n, "sym", n)) for n in x.shape])),
+    batch=lambda args, mapped, params: padded(args[0], shape=(shape_of(args[0])[0], *params["shape"])),
+    shape=lambda x, shape: shape,
+)
+"""An array of this shape that begins with x along each axis. What is behind has no meaning, and need not be written."""
 
 
 def counting(n: Any) -> Any:

@@ -184,3 +184,40 @@ add_at = variadic_linear(
     batch=_batch_of(lambda: add_at),
     shape=lambda x, *rest, pattern: x.shape,
 )
+
+
+def _add_parts(x: Any, *values: Any, patterns: tuple, cleared: tuple | None) -> Any:
+    y = x.copy()
+    if cleared is not None:
+        y[cleared] = 0
+    for v, pattern in zip(values, patterns, strict=True):
+        y[pattern] += v
+    return y
+
+
+def _add_parts_transpose(i: int, ct: Any, args: tuple, patterns: tuple, cleared: tuple | None) -> Any:
+    if i == 0:
+        return ct if cleared is None else store(ct, 0.0, pattern=cleared)
+    return index(ct, pattern=patterns[i - 1])
+
+
+add_parts = variadic_linear(
+    "add_parts",
+    _add_parts,
+    _add_parts_transpose,
+    batch=lambda args, mapped, params: add_parts_of_batch(args, mapped, **params),
+    shape=lambda x, *values, patterns, cleared: x.shape,
+)
+"""x, in which the part `cleared` is zero (if it is not None), with values added to parts of it.
+
+Parts are given by slices with both ends, one for each axis; a value has the shape of its part. Programs have it where
+several sums into one array were put together.
+"""
+
+
+def add_parts_of_batch(args: Any, mapped: Any, patterns: tuple, cleared: tuple | None) -> Any:
+    size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
+    whole = [a if m else broadcast_to(a, shape=(size, *shape_of(a))) for a, m in zip(args, mapped, strict=True)]
+    every = slice(0, size)
+    parts = tuple([(every, *pattern) for pattern in patterns])
+    return add_parts(*whole, patterns=parts, cleared=None if cleared is None else (every, *cleared))

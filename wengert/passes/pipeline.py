@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from wengert.ir.check import check as check_program
 from wengert.ir.node import Block, Program
-from wengert.passes.by_rows import by_rows
 from wengert.passes.cse import cse
 from wengert.passes.dce import dce
 from wengert.passes.hoist import hoist
 from wengert.passes.joint import joint
+from wengert.passes.parts import parts
 from wengert.passes.pieces import pieces
 from wengert.passes.scaled import scaled
 from wengert.passes.simplify import simplify
@@ -42,7 +42,7 @@ def optimise(program: Program, check: bool = False) -> Program:
                 check_program(Program(program.name, block))
         if block is before:
             break
-    for last in (scaled, spread, pieces, by_rows, strips):
+    for last in (scaled, spread, parts, pieces, strips):
         changed = last(block)
         if changed is not block:
             block = dce(cse(changed))

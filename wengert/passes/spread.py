@@ -8,7 +8,10 @@ A short loop in which the turns do not depend on each other then is no loop any 
 
     loop k < n: x = add_at(x, u * y[k], k + 1)      becomes      x = add_at(x, u * y[0:n], 1:n + 1)
 
-In any other, what is added to one element all the time is added up in a variable:
+So does a loop around it, which then works on rows, if it adds to several rows of one array: `parts.py` makes one loop
+of these.
+
+In any other, what is added to one element all the time, or to one row, is added up in a variable:
 
     loop k < n: x = add_at(x, v, j)                 becomes      loop k < n: s = s + v;  x = add_at(x, s, j)
 
@@ -21,6 +24,7 @@ whatever turn (`control/nest.py`); and the place must be known to be inside the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -30,7 +34,7 @@ from wengert.control.affine import Affine, least
 from wengert.control.nest import Scope, apart, bounds_around, nest, place_of
 from wengert.ir.infer import is_elementwise
 from wengert.ir.node import Block, Const, Dyn, Node, Operand, Ref, Type, Var
-from wengert.ops.index import ARRAY
+from wengert.ops.index import ARRAY, FLAG, explicit
 from wengert.ops.op import TABLE
 from wengert.passes.rewrite import Environment, all_replaced, const, rebuilt, renamed, replaced, substituted
 
@@ -38,15 +42,24 @@ FEWEST = 8
 """Loops of fewer turns stay as they are,"""
 MOST = 1 << 14
 """as do those of more: the values of all turns would not stay in the cache."""
+WIDEST = 1 << 12
+"""Rows of at most so many elements are added up in a variable: it stays in the cache."""
+ROWS = 3
+"""Loops that work on rows become work on slices if there are so many sums into one array,"""
+LARGEST = 1 << 20
+"""and if there are not more elements than that."""
 LONGEST = 16
 """Only loops with so few operations work on slices: in one turn, everything between is in registers."""
 
 
 def spread(block: Block) -> Block:
     """A block whose innermost loops add to arrays after them."""
-    outermost = Scope(block, None, 0, {})
-    nest(outermost)
-    return _spread(outermost)
+    while True:
+        outermost = Scope(block, None, 0, {})
+        nest(outermost)
+        before, block = block, _spread(outermost)
+        if block is before:
+            return block
 
 
 def _spread(scope: Scope) -> Block:
@@ -149,9 +162,14 @@ class _Loop:
     def _movement(self, node: Node) -> tuple[int | None, int] | None:
         """Along which axis the place of a sum moves on, and how; None if it cannot be done after the loop."""
         array, value = node.outs[0].type, node.args[1]
-        if node.op.name != "add_at" or value not in self.makers or value.type.shape:
+        if node.op.name != "add_at" or value not in self.makers or value.type.dtype != array.dtype:
             return None
-        return self.place(node, node.args[2:], node.outs[0]) if value.type.dtype == array.dtype else None
+        items = _items(node, node.args[2:])
+        if items is None or _row(items, array.shape) != value.type.shape:
+            return None
+        movement = self.place(node, node.args[2:], node.outs[0])
+        is_wide = math.prod(_row(items, array.shape)) > WIDEST
+        return None if movement is not None and movement[0] is None and is_wide else movement
 
     def _is_inside(self, at: Affine, step: int, n: int) -> bool:
         """Whether the places along an axis are inside an array, whatever the number of turns."""
@@ -172,25 +190,55 @@ class _Loop:
         sums = self.sums()
         if not sums:
             return [self.node]
-        lifted = self._lifted(sums)
+        lifted = self._lifted(sums) if self._pays(sums) else None
         if lifted is not None:
             return lifted
         sums = [s for s in sums if s.axis is None]
         return self._with_variables(sums) if sums else [self.node]
 
+    def _pays(self, sums: list[_Sum]) -> bool:
+        """Whether to do all turns at once. Of numbers always; of rows if there are enough sums into one array."""
+        rows = {s.node.args[1].type.shape for s in sums}
+        if rows == {()}:
+            return True
+        many = max(sum(s.axis is not None and s.array == c for s in sums) for c in range(self.carried))
+        assert self.bound is not None
+        lengths: Any = rows.pop()
+        return not rows and many >= ROWS and self.bound * math.prod(lengths) <= LARGEST
+
     def _with_variables(self, sums: list[_Sum]) -> list[Node]:
         """The loop with variables for sums."""
         source = self.node.source
         inner, env = self._without(sums)
-        totals = [Var(Type((), s.node.args[1].type.dtype)) for s in sums]
-        more = [Var(t.type) for t in totals]
-        for s, total, new in zip(sums, totals, more, strict=True):
-            inner.append(Node(TABLE["add"], (total, s.node.args[1]), {}, (new,), (), source))
+        groups: dict[Any, list[_Sum]] = {}
+        for s in sums:
+            groups.setdefault((s.array, repr(s.node.params["pattern"]), *map(_name, s.node.args[2:])), []).append(s)
+        totals, more, sums = [], [], [group[0] for group in groups.values()]
+        for group in groups.values():
+            added = [s.node.args[1] for s in group]
+            total = Var(Type(added[0].type.shape, added[0].type.dtype))
+            # As soon as all are there: what they read may be written to afterwards.
+            at = 1 + max(j for j, n in enumerate(inner) if any(v in added for v in n.outs))
+            new: Operand = total
+            for value in added:
+                x, new = new, Var(total.type)
+                inner.insert(at, Node(TABLE["add"], (x, value), {}, (new,), (), source))
+                at += 1
+            totals.append(total)
+            more.append(new)
         k, params, results = 1 + self.carried, self.body.params, all_replaced(self.body.results, env)
         body = Block(
             [*params[:k], *totals, *params[k:]], inner, [*results[: self.carried], *more, *results[self.carried :]]
         )
-        starts = [const(t.type.dtype.type(0)) for t in totals]
+        starts: list[Operand] = []
+        before: list[Node] = []
+        for t in totals:
+            start: Operand = const(t.type.dtype.type(0))
+            if t.type.shape:
+                start = Var(t.type)
+                zero = (const(t.type.dtype.type(0)),)
+                before.append(Node(TABLE["broadcast_to"], zero, {"shape": t.type.shape}, (start,), (), source))
+            starts.append(start)
         args = (*self.node.args[:k], *starts, *self.node.args[k:])
         outs, ends = list(self.node.outs), [Var(t.type) for t in totals]
         after: list[Node] = []
@@ -200,7 +248,7 @@ class _Loop:
             after.append(Node(s.node.op, (outs[s.array], end, *arrays), s.node.params, (out,), (), source))
         new_outs = (*outs[: self.carried], *ends, *outs[self.carried :])
         new_params = {"body": body, "carried": self.carried + len(sums)}
-        return [Node(self.node.op, args, new_params, new_outs, (), source), *reversed(after)]
+        return [*before, Node(self.node.op, args, new_params, new_outs, (), source), *reversed(after)]
 
     def _without(self, sums: list[_Sum]) -> tuple[list[Node], Environment]:
         """The nodes of the body without those of sums, and what stands for their results."""
@@ -223,29 +271,25 @@ class _Loop:
         if len(results) > self.carried or any(not r.type.shape for r in results):
             return None
         steps = {s.step for s in sums if s.axis is not None}
-        lift = _Lift(self, steps)
+        lift = _Lift(self, steps, sums[0].node.args[1].type.shape)
         if not all(lift.add(n) for n in inner) or len(lift.steps) > 1 or lift.operations > LONGEST:
             return None
         for c, r in enumerate(results):
             if r is not self.body.params[1 + c] and lift.stores.get(c) is not r:
                 return None
-        if not all(s.node.args[1] in lift.arrays and lift.arrays[s.node.args[1]].type.shape for s in sums):
+        if not all(s.node.args[1] in lift.varying for s in sums):
             return None
         return lift.finished(sums)
 
     def place(self, node: Node, arrays: Sequence[Operand], x: Operand) -> tuple[int | None, int] | None:
-        """The movement of the place that a node names by numbers only."""
-        pattern = node.params["pattern"]
-        if node.sizes or len(pattern) != x.type.ndim or not x.type.is_static:
+        """The movement of the place that a node names by numbers, and by slices along the axes behind them."""
+        items = _items(node, arrays)
+        if items is None or not x.type.is_static:
             return None
-        if any(item is not ARRAY and item.__class__ is not int for item in pattern):
-            return None
-        remaining = iter(arrays)
-        return self._moving([next(remaining) if item is ARRAY else const(item) for item in pattern], x.type.shape)
-
-    def _moving(self, places: Sequence[Operand], shape: Sequence[Any]) -> tuple[int | None, int] | None:
         found: tuple[int | None, int] = (None, 0)
-        for axis, (a, n) in enumerate(zip(places, shape, strict=True)):
+        for axis, (a, n) in enumerate(zip(items, x.type.shape, strict=True)):
+            if a.__class__ is slice or not isinstance(n, int):
+                continue
             at = self.scope.integer(a) if not a.type.shape else None
             if at is None:
                 return None
@@ -255,6 +299,8 @@ class _Loop:
             if step and (found[0] is not None or abs(step) != 1):
                 return None
             if step:
+                if any(item.__class__ is slice for item in items[:axis]):
+                    return None  # the turns are the first axis of what is read in all of them
                 found = (axis, step)
             if not self._is_inside(at, step, n):
                 return None
@@ -292,10 +338,12 @@ class _Loop:
 class _Lift:
     """A loop whose turns do not depend on each other, on slices. They are in the order of their places in memory."""
 
-    def __init__(self, loop: _Loop, steps: set[int]):
+    def __init__(self, loop: _Loop, steps: set[int], row: tuple[Any, ...]):
         self.loop, self.steps = loop, steps
+        self.row = row  # the shape of what is computed in one turn
         self.nodes: list[Node] = []
         self.arrays: dict[Operand, Operand] = {}  # what stands for the values of all turns
+        self.varying: set[Operand] = set()  # those that are not the same in all turns
         self.stores: dict[int, Var] = {}  # of carried arrays
         self.written: dict[int, tuple[Node, int]] = {}
         self.reads: list[tuple[int, Node]] = []
@@ -315,29 +363,32 @@ class _Lift:
             return self._read(node, out)
         if name == "store":
             return self._store(node, out)
-        if not is_elementwise(node.op) or out.type.shape or node.sizes:
+        if not is_elementwise(node.op) or out.type.shape not in ((), self.row) or node.sizes:
             return False
         args = [self._value(a) for a in node.args]
         if any(a is None for a in args):
             return False
-        is_same = all(not a.type.shape for a in args if a is not None)
         self.operations += 1
-        self.arrays[out] = self._new(node, args, out, None if is_same else self.length)  # type: ignore[arg-type]
-        return True
+        return self._new(node, args, out, (), any(a in self.varying for a in node.args))  # type: ignore[arg-type]
 
-    def _new(self, node: Node, args: Sequence[Operand], out: Var, length: Any) -> Var:
-        type = out.type if length is None else Type((length,), out.type.dtype)
-        new = Var(type)
-        self.nodes.append(Node(node.op, tuple(args), node.params, (new,), (), node.source))
-        return new
+    def _new(self, node: Node, args: Sequence[Operand], out: Var, sizes: tuple[Operand, ...], varies: bool) -> bool:
+        """A node outside that stands for one of the body; False if what a turn computes has another shape."""
+        if varies and out.type.shape != self.row:
+            return False
+        new = Var(Type((self.length, *self.row), out.type.dtype) if varies else out.type)
+        self.nodes.append(Node(node.op, tuple(args), node.params, (new,), sizes, node.source))
+        self.arrays[out] = new
+        if varies:
+            self.varying.add(out)
+        return True
 
     def _value(self, x: Operand) -> Operand | None:
         """A value of the body outside: of all turns, or the same for all."""
         if x in self.arrays:
             return self.arrays[x]
-        if isinstance(x, Const):
-            return x if not x.type.shape else None
-        return self.loop.outside.get(x) if not x.type.shape else None
+        if x.type.shape not in ((), self.row):
+            return None
+        return x if isinstance(x, Const) else self.loop.outside.get(x)
 
     def _carried(self, x: Operand) -> int | None:
         params = self.loop.body.params[1 : 1 + self.loop.carried]
@@ -355,27 +406,21 @@ class _Lift:
                 return False
             self.reads.append((c, node))
         axis, step = movement
-        places = _places(node, node.args[1:])
         if axis is None:
             outside = [loop.outside.get(a, a) for a in node.args[1:]]
-            new = Var(out.type)
-            self.nodes.append(Node(node.op, (source, *outside), node.params, (new,), (), node.source))
-            self.arrays[out] = new
-            return True
+            return out.type.shape in ((), self.row) and self._new(node, (source, *outside), out, (), False)
         self.steps.add(step)
-        pattern, arrays, sizes = self._slices(places, axis, step)
-        new = Var(Type((self.length,), out.type.dtype))
-        params = {"pattern": pattern}
-        self.nodes.append(Node(node.op, (source, *arrays), params, (new,), sizes, node.source))
-        self.arrays[out] = new
-        return True
+        pattern, arrays, sizes = self._slices(node, node.args[1:], axis, step)
+        named = Node(node.op, node.args, {"pattern": pattern}, node.outs, (), node.source)
+        return self._new(named, (source, *arrays), out, sizes, True)
 
     def _store(self, node: Node, out: Var) -> bool:
         c = self._carried(node.args[0])
         movement = self.loop.place(node, node.args[2:], node.args[0])
         if c is None or c in self.stores or movement is None or movement[0] is None:
             return False
-        if self._value(node.args[1]) is None:
+        value, items = node.args[1], _items(node, node.args[2:])
+        if self._value(value) is None or items is None or _row(items, out.type.shape) != self.row:
             return False
         self.steps.add(movement[1])
         self.stores[c] = out
@@ -387,7 +432,7 @@ class _Lift:
         scope = self.loop.scope
         assert scope.counter is not None
         places = [
-            [scope.integer(a) for a in _places(n, arrays)]
+            [a if a.__class__ is slice else scope.integer(a) for a in _items(n, arrays) or ()]
             for n, arrays in ((read, read.args[1:]), (write, write.args[2:]))
         ]
         if places[0] == places[1]:
@@ -397,40 +442,46 @@ class _Lift:
         return apart(here, scope, there, scope, frozenset([scope.counter.key]))
 
     def _slices(
-        self, places: Sequence[Operand], axis: int, step: int
+        self, node: Node, arrays: Sequence[Operand], axis: int, step: int
     ) -> tuple[tuple[Any, ...], tuple[Operand, ...], tuple[Operand, ...]]:
         """Pattern, arrays and sizes for the places of all turns."""
-        loop, count = self.loop, self.loop.node.args[0]
+        loop, count, items = self.loop, self.loop.node.args[0], _items(node, arrays)
+        assert items is not None
         turn = const(0) if step > 0 else loop.node_of(self.nodes, "subtract", count, const(1))
-        start = loop.at(self.nodes, places[axis], turn)
+        start = loop.at(self.nodes, items[axis], turn)
         stop = loop.node_of(self.nodes, "add", start, count)
         sizes = [x for x in (start, stop) if not isinstance(x, Const)]
         ends = [int(x.value) if isinstance(x, Const) else Ref(sizes.index(x)) for x in (start, stop)]
-        pattern: list[Any] = [ARRAY] * len(places)
+        pattern = [item if item.__class__ is slice else ARRAY for item in items]
         pattern[axis] = slice(*ends)
-        arrays = [loop.outside.get(a, a) for k, a in enumerate(places) if k != axis]
-        return tuple(pattern), tuple(arrays), tuple(sizes)
+        others = [loop.outside.get(a, a) for k, a in enumerate(items) if k != axis and a.__class__ is not slice]
+        return tuple(pattern), tuple(others), tuple(sizes)
 
     def finished(self, sums: list[_Sum]) -> list[Node]:
-        """All nodes: reads and operations, then stores, then sums."""
+        """All nodes: reads and operations, sums, stores, and sums into what was stored to.
+
+        Stores come late since what they overwrite may be read by sums.
+        """
         loop = self.loop
         latest: dict[int, Operand] = {c: loop.node.args[1 + c] for c in range(loop.carried)}
-        writes = [(c, node, axis, node.args[1], node.args[2:]) for c, (node, axis) in self.written.items()]
-        writes += [(s.array, s.node, s.axis, s.node.args[1], s.node.args[2:]) for s in sums]  # type: ignore[misc]
+        stores = [(c, node, axis, node.args[1], node.args[2:]) for c, (node, axis) in self.written.items()]
+        added = [(s.array, s.node, s.axis, s.node.args[1], s.node.args[2:]) for s in sums]
+        writes: list[Any] = [w for w in added if w[0] not in self.written]
+        writes += [*stores, *[w for w in added if w[0] in self.written]]
         for k, (c, node, axis, value, arrays) in enumerate(writes):
             is_last = all(other[0] != c for other in writes[k + 1 :])
             out = loop.node.outs[c] if is_last else Var(loop.node.outs[c].type)
             v = self._value(value)
             assert v is not None
             if axis is None:
-                total = Var(Type((), v.type.dtype))
+                total = Var(Type(v.type.shape[1:], v.type.dtype))
                 params: dict[str, Any] = {"axis": (0,), "keepdims": False}
                 self.nodes.append(Node(TABLE["sum"], (v,), params, (total,), (), node.source))
                 outside = [loop.outside.get(a, a) for a in arrays]
                 self.nodes.append(Node(node.op, (latest[c], total, *outside), node.params, (out,), (), node.source))
             else:
                 step = next(iter(self.steps))
-                pattern, others, sizes = self._slices(_places(node, arrays), axis, step)
+                pattern, others, sizes = self._slices(node, arrays, axis, step)
                 params = {"pattern": pattern}
                 self.nodes.append(Node(node.op, (latest[c], v, *others), params, (out,), sizes, node.source))
             latest[c] = out
@@ -446,7 +497,22 @@ def _unchanged(node: Node, carried: int, written: set[int]) -> list[Node]:
     ]
 
 
-def _places(node: Node, arrays: Sequence[Operand]) -> list[Operand]:
-    """The numbers of a place."""
+def _name(x: Operand) -> Any:
+    """The same for two operands only if they are the same."""
+    return repr(x.value) if isinstance(x, Const) else id(x)
+
+
+def _items(node: Node, arrays: Sequence[Operand]) -> list[Any] | None:
+    """What a place is along each axis: an operand, or a slice; None if it is named in another way."""
+    x = node.args[0]
+    pattern = explicit(node.params["pattern"], x.type.ndim)
+    if node.sizes or any(item is None or item is FLAG for item in pattern):
+        return None
+    pattern += (slice(None),) * (x.type.ndim - len(pattern))
     remaining = iter(arrays)
-    return [next(remaining) if item is ARRAY else const(item) for item in node.params["pattern"]]
+    return [item if item.__class__ is slice else next(remaining) if item is ARRAY else const(item) for item in pattern]
+
+
+def _row(items: Sequence[Any], shape: tuple[Any, ...]) -> tuple[int, ...]:
+    """The shape of a place."""
+    return tuple([len(range(*a.indices(n))) for a, n in zip(items, shape, strict=True) if a.__class__ is slice])

@@ -80,7 +80,8 @@ class _Run:
             # What is read at once is read too early if the loop writes it.
             at_once = kind is Kind.SCALAR
             return None if at_once and self._reads_what_is_written(node) else "before"
-        if not traits.is_elementwise(node) or out.type.shape != self.shape or not self._is_aligned(node):
+        is_copy = kind is Kind.MADE and node.op.name == "index"  # a part of an array that is put aside
+        if not (traits.is_elementwise(node) or is_copy) or out.type.shape != self.shape or not self._is_aligned(node):
             return None
         if kind is Kind.LAZY:
             return "lazy"

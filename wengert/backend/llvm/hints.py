@@ -1,4 +1,4 @@
-"""What LLVM is told about loops.
+"""What LLVM is told about loops, and about memory that they read and write.
 
 Left alone, it unrolls loops of few turns before it makes vectors, and then gathers the elements of the loop around
 them one by one; and of long loops it makes vectors of half the length that the processor has.
@@ -10,9 +10,11 @@ into the text of a module.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 from llvmlite import ir
+from llvmlite.ir.instructions import LoadInstr
 
 FEW, MANY = 5, 64
 """Loops of fewer turns than the first are unrolled; of the second or more, vectors are as long as they can be."""
@@ -67,6 +69,25 @@ def rare(module: ir.Module) -> ir.MDValue:
     plain = module.add_metadata(["llvm.loop.vectorize.width", ir.Constant(ir.IntType(32), 1)])
     single = module.add_metadata(["llvm.loop.interleave.count", ir.Constant(ir.IntType(32), 1)])
     return module.add_metadata([_SELF, plain, single, _not_unrolled(module)])
+
+
+def memory_apart(module: ir.Module) -> ir.MDValue:
+    """A mark for memory that something is written to: see `written` and `read_elsewhere`."""
+    name = f"written {len(module.metadata)}"
+    domain = module.add_metadata([_SELF, name])
+    return module.add_metadata([module.add_metadata([_SELF, domain, name])])
+
+
+def written(instruction: ir.Instruction, mark: ir.MDValue) -> None:
+    """Say that an instruction reads or writes marked memory."""
+    instruction.set_metadata("alias.scope", mark)
+
+
+def read_elsewhere(instructions: Sequence[ir.Instruction], mark: ir.MDValue) -> None:
+    """Say that whatever these instructions load, it is not from marked memory."""
+    for instruction in instructions:
+        if isinstance(instruction, LoadInstr):
+            instruction.set_metadata("noalias", mark)
 
 
 def finished(text: str) -> str:

@@ -52,8 +52,14 @@ WHOLE: Path = ("whole",)
 Reads = dict[Var, Path]
 
 CHEAP = frozenset(("add", "subtract", "multiply", "negative"))
+FEW = 3
+"""So many operations are cheaper than a store and several loads."""
 LARGE = 1 << 15
 """Arrays of so many bytes do not stay in the cache next to the processor."""
+
+PAGE = 4096
+STAGGER = 1344
+"""Large arrays that follow each other begin at so many bytes more, seen within a page."""
 
 DEEPEST = 40
 """Expressions that are computed while they are read have at most so many ops inside each other."""
@@ -169,6 +175,7 @@ def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool])
     readers: dict[Var, list[tuple[Node, int]]] = {}
     results = {r for r in block.results if isinstance(r, Var)} if plan.results_are_made else set()
     depth: dict[Var, int] = {}
+    again: dict[Var, tuple[int, Var | None]] = {}
     for node in block.nodes:
         for k, a in enumerate(_operands(node)):
             if isinstance(a, Var):
@@ -185,7 +192,8 @@ def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool])
             kind = _kind(plan, node, native)
             if kind is Kind.LAZY and not _is_free(plan, node):
                 known_readers = readers.get(v, [])
-                often = uses[v] > 1 and (uses[v] > len(known_readers) or not _is_cheap(plan, node))
+                is_cheap = _is_cheap(plan, node, again)
+                often = uses[v] > 1 and (uses[v] > len(known_readers) or not is_cheap)
                 if (
                     often
                     or (v in results and v.type.is_static)
@@ -197,6 +205,7 @@ def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool])
                 kind = Kind.MADE
             if kind is not Kind.LAZY:
                 depth[v] = 0
+                again.pop(v, None)
             kinds[v] = kind
             reads[v] = {v: WHOLE} if kind is Kind.MADE else passed_on
             if kind is Kind.MADE:
@@ -207,24 +216,31 @@ def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool])
                     plan.storage[v] = plan.storage[x]
 
 
-def _is_cheap(plan: BlockPlan, node: Node) -> bool:
-    """Whether a large array is had more quickly by computing it again, from one in memory, than by reading it.
+def _is_cheap(plan: BlockPlan, node: Node, again: dict[Var, tuple[int, Var | None]]) -> bool:
+    """Whether an array is had more quickly by computing it again, from one in memory, than by reading it.
 
-    That saves the pass that would write it.
+    That saves the pass that would write it. `again` says for arrays how many operations that takes, and from which.
     """
     (out,) = node.outs
-    if node.op.name not in CHEAP or out.type.dtype.kind != "f" or not out.type.is_static or not _is_large(out):
+    if node.op.name not in CHEAP or out.type.dtype.kind != "f" or not out.type.is_static:
         return False
-    arrays = 0
+    operations, sources = 1, set()
     for a in node.args:
         if a.type.ndim and a.type.shape != out.type.shape:
             return False
         if isinstance(a, Const) or plan.kinds[a] is Kind.SCALAR or not plan.reads[a]:
             continue  # a number, or one that is repeated
-        if plan.kinds[a] is Kind.LAZY or a.type.dtype != out.type.dtype:
+        if a.type.dtype != out.type.dtype:
             return False
-        arrays += 1
-    return arrays == 1
+        if a in again:
+            operations += again[a][0]
+            sources.add(again[a][1])
+        else:
+            sources.add(a if plan.kinds[a] is Kind.VIEW else plan.alias(a))
+    if len(sources) != 1 or None in sources or operations > (FEW if _is_large(out) else 1):
+        return False
+    again[out] = operations, sources.pop()
+    return True
 
 
 def _is_large(v: Var) -> bool:
@@ -328,6 +344,7 @@ def _place_writers(plan: BlockPlan) -> set[Var]:
     """Decide which stores write in place. Returns values that should be made, so that more of them can."""
     forced: set[Var] = set()
     defined_at = {v: i for i, node in enumerate(plan.block.nodes) for v in node.outs}
+    makers = {v: node for node in plan.block.nodes for v in node.outs}
     readers: dict[Var, list[int]] = {}
     for i, node in enumerate(plan.block.nodes):
         for a in _operands(node):
@@ -344,19 +361,17 @@ def _place_writers(plan: BlockPlan) -> set[Var]:
     for i, node in enumerate(plan.block.nodes):
         if node.op.name not in traits.WRITERS:
             continue
-        x, v, *arrays = node.args
+        x, *values = node.args
+        values, arrays = (values, []) if node.op.name == "add_parts" else (values[:1], values[1:])
         version = plan.alias(x)
         if version is None or not _is_owned(plan, version) or version.type != node.outs[0].type:
             continue
         if any(isinstance(a, Var) and version in plan.reads[a] for a in (*arrays, *node.sizes)):
             continue
-        if isinstance(v, Var) and version in plan.reads[v]:
-            key = place_key(node, node.params["pattern"], tuple(arrays))
-            exact = plan.reads[v][version] == key and traits.is_basic(node.params["pattern"], tuple(arrays))
-            if not exact or node.op.name == "add_at":
-                if plan.kinds[v] in (Kind.LAZY, Kind.VIEW) and plan.alias(v) is None:
-                    forced.add(v)
-                continue
+        reading = [v for v in values if isinstance(v, Var) and version in plan.reads[v]]
+        if reading and not (node.op.name == "store" and _reads_what_it_writes(plan, node, version)):
+            forced.update(_aside(plan, version, reading, makers))
+            continue
         if plan.last.get(version, -1) <= i:
             plan.in_place.add(i)
             continue
@@ -369,6 +384,35 @@ def _place_writers(plan: BlockPlan) -> set[Var]:
             continue  # a copy it is
         forced.update(late)
     return forced
+
+
+def _aside(plan: BlockPlan, version: Var, reading: Sequence[Var], makers: dict[Var, Node]) -> list[Var]:
+    """What is made so that these values do not read a version: they themselves, or what they read of it, if smaller."""
+    lazy = (Kind.LAZY, Kind.VIEW)
+    values = [v for v in dict.fromkeys(reading) if plan.kinds[v] in lazy and plan.alias(v) is None]
+    seen: set[Operand] = set()
+    pending: list[Operand] = list(values)
+    parts: list[Var] = []
+    while pending:
+        x = pending.pop()
+        if not isinstance(x, Var) or x in seen or plan.kinds[x] not in lazy or version not in plan.reads[x]:
+            continue
+        seen.add(x)
+        node = makers[x]
+        if node.op.name == "index" and plan.alias(node.args[0]) is version:
+            parts.append(x)
+        elif any(plan.alias(a) is version for a in node.args):
+            return values
+        pending.extend(node.args)
+    return parts if parts and _cost(parts) <= _cost(values) else values
+
+
+def _reads_what_it_writes(plan: BlockPlan, node: Node, version: Var) -> bool:
+    """Whether the value of a store reads a version only at the very element that is written."""
+    _, v, *arrays = node.args
+    pattern, others = node.params["pattern"], tuple(arrays)
+    is_same = plan.reads[v][version] == place_key(node, pattern, others)  # type: ignore[index]
+    return is_same and traits.is_basic(pattern, others)
 
 
 def _bound(v: Var) -> int | None:
@@ -425,9 +469,22 @@ def _assign_slots(plan: BlockPlan, native: Callable[[Node], bool]) -> None:
 
 
 def _join_pieces(plan: BlockPlan) -> None:
-    """Pieces that are put together one after the other are made where they will lie."""
+    """Pieces that are put together one after the other, and first rows, are made where they will lie."""
     taken: set[int] = {id(slot) for slot in plan.owned.values()}
     for i, node in enumerate(plan.block.nodes):
+        if node.op.name == "padded" and node.args[0].type.shape[1:] == node.outs[0].type.shape[1:]:
+            version = plan.storage.get(node.args[0]) if isinstance(node.args[0], Var) else None
+            if version is not None and plan.last.get(version, -1) == i:
+                slot = plan.slots[version]
+                if (
+                    id(slot) not in taken
+                    and slot.within is None
+                    and _is_last(plan, version)
+                    and slot.nbytes is not None
+                ):
+                    slot.within = (plan.slots[node.outs[0]], 0)
+                    taken.add(id(slot))
+            continue
         if node.op.name != "concatenate" or not all(v.type.is_static for v in (*node.args, *node.outs)):
             continue
         (out,) = node.outs
@@ -577,15 +634,20 @@ def lay_out(slots: list[Slot], alignment: int = 64) -> int:
     """
     total = 0
     placed: list[Slot] = []
+    sizes: dict[int, int] = {}
     wanted = [s for s in slots if s.output is None and s.within is None and s.nbytes is not None and not s.on_stack]
     for slot in sorted(wanted, key=lambda s: -(s.nbytes or 0)):
         size = -(-max(slot.nbytes or 0, 1) // alignment) * alignment
+        if size >= PAGE // 2:
+            # A load waits for a store before it to an address that is the same but for a multiple of a page.
+            size += (STAGGER - size) % PAGE
         at = 0
         for other in sorted((p for p in placed if p.first <= slot.last and slot.first <= p.last), key=_offset):
             if at + size <= _offset(other):
                 break
-            at = max(at, _offset(other) + -(-max(other.nbytes or 0, 1) // alignment) * alignment)
+            at = max(at, _offset(other) + sizes[id(other)])
         slot.offset = at
+        sizes[id(slot)] = size
         placed.append(slot)
         total = max(total, at + size)
     return total

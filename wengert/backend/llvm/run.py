@@ -15,6 +15,7 @@ from wengert.backend.llvm.context import CannotStandAlone
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.exponential import logsumexp, softmax
 from wengert.backend.llvm.fused import run_fused
+from wengert.backend.llvm.parts import add_parts
 from wengert.backend.llvm.plan import Kind
 from wengert.backend.llvm.reduction import (
     Fold,
@@ -25,7 +26,7 @@ from wengert.backend.llvm.reduction import (
     shares,
 )
 from wengert.backend.llvm.search import arg_extreme
-from wengert.backend.llvm.writing import concatenate, is_written_natively, scatter, write
+from wengert.backend.llvm.writing import concatenate, is_written_natively, padded, scatter, write
 from wengert.ir.node import Node, Var
 from wengert.ops.choice import choice
 
@@ -91,10 +92,14 @@ def _run(em: Emitter, frame: Frame, node: Node, i: int) -> str:
         return how_composed(node)
     elif not all(is_native(v.type.dtype) for v in (*node.args, *node.outs)):
         return _foreign(em, frame, node)
+    elif name == "add_parts":
+        frame.values[node.outs[0]] = add_parts(em, frame, node, i)
     elif name in traits.WRITERS and is_written_natively(node):
         frame.values[node.outs[0]] = _scalar_or(write(em, frame, node, i), node.outs[0])
     elif name == "scatter" and is_written_natively(node) and node.outs[0].type.ndim:
         frame.values[node.outs[0]] = scatter(em, frame, node)
+    elif name == "padded":
+        frame.values[node.outs[0]] = padded(em, frame, node)
     elif name == "concatenate":
         frame.values[node.outs[0]] = concatenate(em, frame, node)
     elif name in traits.REDUCTIONS and is_reduced_natively(node):
@@ -128,6 +133,8 @@ def _compose(em: Emitter, frame: Frame, node: Node) -> None:
     if kind is Kind.MADE and node.op.name == "reshape":
         frame.values[out] = reshape_made(em, frame, node)
         return
+    if kind in (Kind.LAZY, Kind.VIEW) and any(isinstance(a, Var) and a not in frame.values for a in node.args):
+        return  # nobody reads it, nor what it is made of (see `fused.py`)
     value = compose(em, frame, node)
     if kind is Kind.SCALAR:
         frame.values[out] = scalar = value.load([]) if isinstance(value, Array) else value

@@ -27,7 +27,7 @@ REARRANGEMENTS = frozenset(("transpose", "broadcast_to", "flip", "reshape"))
 REDUCTIONS = frozenset(["sum", "max", "min", "nanmax", "nanmin", "prod", "any", "all", "count_nonzero", "weighted_sum"])
 ONE_PASS = frozenset(("argmax", "argmin", "cumsum", "cumprod"))
 CONTROL = frozenset(("loop", "while", "cond"))
-WRITERS = frozenset(("store", "add_at"))
+WRITERS = frozenset(("store", "add_at", "add_parts"))
 
 
 def is_elementwise(node: Node) -> bool:
@@ -86,6 +86,8 @@ def reads_each_once(node: Node, k: int) -> bool:
         return True
     if name == "index":
         return k == 0 and is_basic_index(node)
+    if name == "add_parts":
+        return True
     if name in WRITERS:
         return k == 0 or (
             k == 1 and _fills(operand.type, node.args[0].type.ndim, node.params["pattern"], node.args[2:])

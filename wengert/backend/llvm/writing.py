@@ -1,4 +1,4 @@
-"""Ops that write: `store`, `add_at`, `scatter`, `concatenate`.
+"""Ops that write: `store`, `add_at`, `scatter`, `concatenate`, `padded`.
 
 Where the plan says so, a store goes right into the slot of its operand; otherwise the operand is first computed into
 the slot of the result. The value was made before if it reads what is overwritten at any other place (see `plan.py`).
@@ -7,7 +7,6 @@ the slot of the result. The value was made before if it reads what is overwritte
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -60,40 +59,12 @@ def write(em: Emitter, frame: Frame, node: Node, i: int) -> Array:
     if x.dtype != out.type.dtype:
         x = converted(em, frame, node.args[0], out.type.dtype)
     place = Place(cx, x.lengths, pattern, operands)
-    if node.op.name == "store" and x.flat is not None and not x.slots() and _are_first_rows(pattern, x.ndim):
-        target = em.allocate(slot, x.lengths)
-        _fill_behind(em, x, target, place.lengths[0])
-        slot.epoch += 1
-    else:
-        made = em.make(x, slot).buffer
-        assert made is not None
-        target = made
+    made = em.make(x, slot).buffer
+    assert made is not None
+    target = made
     _put(em, target, place, value, add=node.op.name == "add_at")
     slot.epoch += 1
     return in_memory(cx, target, slot)
-
-
-def _are_first_rows(pattern: Sequence[Any], ndim: int) -> bool:
-    """Whether a store writes the first rows of an array, as a whole, and how many is known only when it does."""
-    if len(pattern) > ndim or any(item.__class__ is not slice for item in pattern):
-        return False
-    first, *rest = pattern or (slice(None),)
-    if first.start not in (None, 0) or first.step not in (None, 1) or not isinstance(first.stop, ir.Value):
-        return False
-    return all((item.start, item.stop, item.step) == (None, None, None) for item in rest)
-
-
-def _fill_behind(em: Emitter, x: Array, target: Buffer, rows: ir.Value) -> None:
-    """Write the elements of an array behind so many rows: the others are overwritten anyway."""
-    builder = em.cx.builder
-    row = product(builder, x.lengths[1:])
-    start, total = times(builder, rows, row), product(builder, x.lengths)
-    count = builder.sub(total, start, flags=("nsw",))
-    assert x.flat is not None
-    with em.cx.loop(count) as k:
-        at = plus(em.cx.builder, start, k)
-        store_element(em.cx.builder, x.flat(at), target.pointer, at, target.dtype)
-    em.work(count)
 
 
 def converted(em: Emitter, frame: Frame, operand: Operand, dtype: np.dtype) -> Array:
@@ -214,3 +185,27 @@ def concatenate(em: Emitter, frame: Frame, node: Node) -> Array:
         start = plus(cx.builder, start, piece.lengths[axis])
     slot.epoch += 1
     return in_memory(cx, target, slot)
+
+
+def padded(em: Emitter, frame: Frame, node: Node) -> Array:
+    """An array at the beginning of a larger one, whose other elements stay what they are."""
+    cx, (out,), shape = em.cx, node.outs, node.params["shape"]
+    slot, x = frame.plan.slots[out], em.array(frame, node.args[0])
+    target = em.allocate(slot, [I64(n) for n in shape])
+    if any(s.within is not None and s.within[0] is slot for s in x.slots()):
+        x.check()  # it was made here
+    else:
+        for length, n in zip(x.lengths, shape, strict=True):
+            if known(length) is None:
+                cx.fail_if(
+                    cx.builder.icmp_unsigned(">", length, I64(n)), "ValueError",
+                    "an array has length {0} along an axis where at most {1} was expected", length, I64(n),
+                )  # fmt: skip
+        strides = None if _is_first_rows(node) else strides_of(cx, target)
+        em.fill(x, Buffer(target.pointer, x.lengths, strides, target.dtype, writable=True))
+    slot.epoch += 1
+    return in_memory(cx, target, slot)
+
+
+def _is_first_rows(node: Node) -> bool:
+    return node.args[0].type.shape[1:] == node.params["shape"][1:]

@@ -23,7 +23,19 @@ from wengert.ops.index import _Mark
 VIEWS = {"reshape", "transpose", "index", "flip", "real", "imag", "stop_gradient"}
 """Ops whose result may share memory with their first operand."""
 FRESH = {"sum", "max", "min", "prod", "nanmax", "nanmin", "any", "all", "count_nonzero", "weighted_sum", "concatenate"}
-FRESH |= {"astype", "as_integer", "copy", "matmul", "scatter", "cumsum", "cumprod", "iota", "convolve", "softmax"}
+FRESH |= {
+    "astype",
+    "as_integer",
+    "copy",
+    "matmul",
+    "scatter",
+    "cumsum",
+    "cumprod",
+    "iota",
+    "padded",
+    "convolve",
+    "softmax",
+}
 FRESH |= {"conjugate", "where", "argmax", "argmin", "argsort", "inv", "solve", "cholesky"}
 """Ops whose result is an array that nobody else has. (Elementwise ops are, too.)"""
 
