@@ -99,7 +99,8 @@ def more_factorisations(x):
 def rows_and_columns(x):
     return (
         np.sum(np.cos(x), axis=1), np.sum(x, axis=0), np.max(x, axis=1), np.cumsum(x, axis=1),
-        scipy.special.logsumexp(x, axis=1), np.mean(x, axis=(0, 1)), x.T + x[:11, :1],
+        scipy.special.logsumexp(x, axis=1), scipy.special.logsumexp(x), scipy.special.softmax(x),
+        scipy.special.softmax(x, axis=1), np.mean(x, axis=(0, 1)), x.T + x[:11, :1],
     )  # fmt: skip
 
 

@@ -6,7 +6,8 @@ the difference is zero.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from llvmlite import ir
 
 from wengert.backend.llvm import scalars
 from wengert.backend.llvm.array import Array, in_memory
-from wengert.backend.llvm.buffer import I64, Scalar, offset_of, product, register_type, store_element
+from wengert.backend.llvm.buffer import I64, Scalar, known, offset_of, product, register_type, store_element
 from wengert.backend.llvm.emitter import Emitter, Frame
-from wengert.backend.llvm.reduction import Accumulator, added
+from wengert.backend.llvm.reduction import Running, combiner
+from wengert.backend.llvm.sharing import shared
 from wengert.ir.node import Node
 
 
@@ -45,13 +47,13 @@ class _Lanes:
         return [found[k] for k in range(self.x.ndim)]
 
     def largest(self, outer: Sequence[ir.Value]) -> Scalar:
-        cx, type = self.cx, register_type(self.dtype)
-        maximum = cx.declare(f"llvm.maximum.f{8 * self.dtype.itemsize}", type, [type, type])
-        top = Accumulator(cx, self.dtype)
-        top.set(type(-np.inf))
-        with cx.loops(self.inner, self.dtype) as inner:
-            top.set(cx.builder.call(maximum, [top.get(), self.x.load(self.indices(outer, inner))]))
-        return top.get()
+        top = self._running("max", -np.inf)
+        with shared(self.cx, self.inner, self.dtype, totals=[top]) as inner:
+            top.add(self.x.load(self.indices(outer, inner)))
+        return top.result()
+
+    def _running(self, name: str, start: float) -> Running:
+        return Running(self.cx, self.dtype, combiner(self.cx, name, self.dtype), register_type(self.dtype)(start))
 
     def weight(self, value: Scalar, top: Scalar) -> Scalar:
         """exp(x − m)."""
@@ -62,13 +64,23 @@ class _Lanes:
 
     def total(self, outer: Sequence[ir.Value], top: Scalar) -> Scalar:
         """Σ exp(x − m)."""
-        total = Accumulator(self.cx, self.dtype)
-        total.set(register_type(self.dtype)(0.0))
-        with self.cx.loops(self.inner, self.dtype) as inner:
-            weight = self.weight(self.x.load(self.indices(outer, inner)), top)
-            total.set(added(self.cx, self.dtype, total.get(), weight))
+        return self.weights(outer, top, lambda indices, weight: None)
+
+    def weights(self, outer: Sequence[ir.Value], top: Scalar, each: Callable[[list[ir.Value], Scalar], None]) -> Scalar:
+        """Σ exp(x − m). `each` writes what else is done with every term."""
+        total = self._running("sum", 0.0)
+        with shared(self.cx, self.inner, self.dtype, totals=[total]) as inner:
+            indices = self.indices(outer, inner)
+            weight = self.weight(self.x.load(indices), top)
+            total.add(weight)
+            each(indices, weight)
         self.em.work(product(self.cx.builder, self.inner))
-        return total.get()
+        return total.result()
+
+    @property
+    def steps(self) -> int:
+        """How many elements there are for each index along the other axes; 1 if that is not known."""
+        return math.prod([known(n) or 1 for n in self.inner])
 
 
 def logsumexp(em: Emitter, frame: Frame, node: Node) -> Any:
@@ -85,7 +97,7 @@ def logsumexp(em: Emitter, frame: Frame, node: Node) -> Any:
         return one([])
     slot = frame.plan.slots[out]
     target = em.allocate(slot, lanes.outer)
-    with cx.loops(lanes.outer) as outer:
+    with shared(cx, lanes.outer, weight=lanes.steps) as outer:
         store_element(cx.builder, one(outer), target.pointer, offset_of(cx.builder, target, outer), dtype)
     slot.epoch += 1
     return in_memory(cx, target, slot)
@@ -98,18 +110,14 @@ def softmax(em: Emitter, frame: Frame, node: Node) -> Array:
     dtype = out.type.dtype
     slot = frame.plan.slots[out]
     target = em.allocate(slot, x.lengths)
-    with cx.loops(lanes.outer) as outer:
-        top = lanes.largest(outer)
-        total = Accumulator(cx, dtype)
-        total.set(register_type(dtype)(0.0))
-        with cx.loops(lanes.inner, dtype) as inner:
-            indices = lanes.indices(outer, inner)
-            weight = lanes.weight(x.load(indices), top)
-            total.set(added(cx, dtype, total.get(), weight))
-            store_element(cx.builder, weight, target.pointer, offset_of(cx.builder, target, indices), dtype)
+
+    def keep(indices: list[ir.Value], weight: Scalar) -> None:
+        store_element(cx.builder, weight, target.pointer, offset_of(cx.builder, target, indices), dtype)
+
+    with shared(cx, lanes.outer, weight=lanes.steps) as outer:
+        sum_of_weights = lanes.weights(outer, lanes.largest(outer), keep)
         whole = in_memory(cx, target)
-        sum_of_weights = total.get()
-        with cx.loops(lanes.inner, dtype) as inner:
+        with shared(cx, lanes.inner, dtype) as inner:
             indices = lanes.indices(outer, inner)
             share = cx.builder.fdiv(whole.load(indices), sum_of_weights)
             store_element(cx.builder, share, target.pointer, offset_of(cx.builder, target, indices), dtype)
