@@ -10,7 +10,7 @@ So a program like
 
 goes through memory once, as one would write it by hand. This pass comes last: a loop hides its nodes from the others.
 
-A large array that several nodes read is read once in the same way, as in `A @ x` and `x @ A`.
+A large array that several products or sums go through is read once in the same way, as in `A @ x` and `x @ A`.
 
 Strips are taken together in groups, which do not depend on each other: threads may share them. Sums are carried from
 strip to strip of a group; in the end those of all groups are combined.
@@ -41,6 +41,8 @@ GROUPS = 16
 """At most so many groups of strips."""
 
 _PRODUCTS = ("einsum", "matmul")
+_PASSES = (*_PRODUCTS, "sum", "max", "min", "weighted_sum")
+"""Ops that go through all of what they read, rather than being computed by whoever reads them."""
 _REDUCTION = {"add": "sum", "maximum": "max", "minimum": "min"}
 _COUNTER = Type((), np.dtype(np.int64), True)
 _CHEAP = ("add", "subtract", "multiply", "negative")
@@ -68,7 +70,7 @@ def _best_run(block: Block, nodes: list[Node]) -> _Run | None:
             if _nbytes(v.type) >= LARGE // 8 and node.op.name not in _OUT_OF_NOTHING:
                 axes.update((axis, n) for axis, n in enumerate(v.type.shape) if isinstance(n, int) and n >= 16)
     runs = [_Run(block, nodes, n, axis) for axis, n in sorted(axes)]
-    readers = Counter(a for node in nodes for a in set(node.args))
+    readers = Counter(a for node in nodes if node.op.name in _PASSES for a in set(node.args))
     for a, count in readers.items():
         n = a.type.shape[0] if a.type.ndim else 0
         if count > 1 and isinstance(n, int) and n >= 16 and _nbytes(a.type) >= LARGE:
@@ -154,8 +156,8 @@ class _Run:
             return 0
         saved = sum(_nbytes(v.type) for v in self._in_memory() if v not in self.stacked)
         if self.source is not None:
-            readings = sum(self.source in node.args for node, _ in self.members)
-            saved += _nbytes(self.source.type) * (readings - 1)
+            readings = sum(self.source in node.args for node, _ in self.members if node.op.name in _PASSES)
+            saved += _nbytes(self.source.type) * max(readings - 1, 0)
         elif len(self.members) < 3:
             return 0
         # What is carried is read and written for every strip.
