@@ -12,6 +12,7 @@ from typing import Any
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_MARKS = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
 _CONSUMERS = {"sum", "any", "all", "min", "max", "list", "tuple", "set", "frozenset", "dict", "sorted"}
 """Builtins that have used up a generator when they return."""
 
@@ -75,10 +76,8 @@ def _children(node: ast.AST) -> list[ast.AST]:
     found: list[ast.AST] = []
     for field in node._fields:
         value = getattr(node, field, None)
-        if value.__class__ is list:
-            found += [item for item in value if isinstance(item, (ast.stmt, ast.expr)) or getattr(item, "_fields", ())]
-        elif isinstance(value, ast.AST) and value._fields:
-            found.append(value)
+        items = value if value.__class__ is list else [value]
+        found += [item for item in items if isinstance(item, ast.AST) and not isinstance(item, _MARKS)]
     return found
 
 

@@ -63,6 +63,13 @@ def machine_for_files() -> llvm.TargetMachine:
     return _initialised().create_target_machine(cpu=cpu, features=features, opt=3, reloc="pic", codemodel="default")
 
 
+def _release_vector_functions(module: llvm.ModuleRef) -> None:
+    """Vector functions were kept for loops that might call them: those that nobody does need no code."""
+    for value in module.global_variables:
+        if value.name == "llvm.compiler.used":
+            value.name, value.linkage = "wg_were_kept", "internal"
+
+
 class Object(NamedTuple):
     """Object code, the symbols that it takes from outside, and whether it has an arena."""
 
@@ -91,6 +98,8 @@ class Module:
         # Calls of vector functions are there only now.
         inlining = llvm.create_new_module_pass_manager()
         inlining.add_always_inliner_pass()
+        inlining.add_global_dead_code_eliminate_pass()
+        _release_vector_functions(module)
         inlining.run(module, builder)
         # llvmlite's class inherits a `_dispose` that does nothing before the one that frees (80 kB for each module).
         for manager in (passes, inlining):
