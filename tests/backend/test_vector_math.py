@@ -1,4 +1,4 @@
-"""Functions of vectors that are written here, against numbers of fifty digits: whole vectors, halves, single elements."""
+"""Functions of vectors that are written here, against numbers of fifty digits."""
 
 import mpmath
 import numpy as np
