@@ -214,3 +214,27 @@ def test_a_compiled_function_is_a_method_of_a_class():
 
     model = Model()
     np.testing.assert_array_equal(twice(model.scaled, np.ones(2)), [3.0, 3.0])
+
+
+FACTOR = 2.0
+
+
+def test_numbers_from_outside_may_change(monkeypatch):
+    f = wg.jit(lambda x: FACTOR * x)
+    x = np.arange(3.0)
+    np.testing.assert_array_equal(twice(f, x), 2 * x)
+    monkeypatch.setitem(globals(), "FACTOR", 5.0)
+    np.testing.assert_array_equal(twice(f, x), 5 * x)
+    monkeypatch.setitem(globals(), "FACTOR", np.float32(3.0))
+    np.testing.assert_array_equal(twice(f, x), 3 * x)
+
+
+def test_defaults_may_change():
+    def g(x, factor=2.0):
+        return factor * x
+
+    f = wg.jit(g)
+    x = np.arange(3.0)
+    np.testing.assert_array_equal(twice(f, x), 2 * x)
+    g.__defaults__ = (4.0,)
+    np.testing.assert_array_equal(twice(f, x), 4 * x)

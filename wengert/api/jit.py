@@ -181,11 +181,13 @@ class Jitted:
     def _directly(self, code: Any, quick: _Quick) -> Callable | None:
         """The builtin function that is all there is to do, for programs that need nothing but their arguments."""
         found = quick.found
-        if quick.static or not found.depends_on_nothing_else:
+        if quick.static or not found.finds_only_numbers:
             return None
         if not (found.gives_one_array or found.gives_tuple or found.gives_argument is not None):
             return None
-        return code.direct(self._call, found.gives_argument or 0)
+        return code.direct(
+            self._call, found.gives_argument or 0, None if found.depends_on_nothing_else else found.holds
+        )
 
     def _mismatch(self, quick: _Quick, *values: Any) -> list[Any]:
         """Arguments, and arrays from outside, that are not as a program wants them.

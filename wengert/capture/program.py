@@ -48,6 +48,7 @@ class Captured:
         self._quick = [(guard.path, guard.value) for guard in guards if isinstance(guard, Guard)]
         self._arrays = [guard for guard in guards if isinstance(guard, ArrayGuard)]
         self.depends_on_nothing_else = not guards and not inputs
+        self.finds_only_numbers = not self._arrays and not inputs
         self.gives_one_array = not writes and places == [("result", 0)] and tree.is_leaf(structure)
         one = not writes and len(places) == 1 and places[0][0] == "argument" and tree.is_leaf(structure)
         self.gives_argument: int | None = places[0][1] if one else None
@@ -61,10 +62,10 @@ class Captured:
         """Whether what the function found outside is still the same, and of the same type."""
         for path, value in self._quick:
             if path() is not value:
-                break
-        else:
-            return all(guard.holds() for guard in self._arrays) and self._inputs_fit()
-        return all(guard.holds() for guard in self.guards) and self._inputs_fit()
+                return all(guard.holds() for guard in self.guards) and self._inputs_fit()
+        if self._arrays and not all(guard.holds() for guard in self._arrays):
+            return False
+        return not self.inputs or self._inputs_fit()
 
     def _inputs_fit(self) -> bool:
         first = len(self.block.params) - len(self.inputs)

@@ -141,6 +141,7 @@ class Entry:
         item = self._function("PyTuple_GetItem", POINTER, [POINTER, I64])
         self._expect(b.icmp_unsigned("==", names, POINTER(None)))
         self._expect(b.icmp_signed("==", b.load(self._object("wg_chosen"), typ=I64), I64(0)))
+        self._ask(b.call(item, [pair, I64(2)]))
         results = self._taken(take, args, count)
         if not self.outputs:
             which = b.call(item, [pair, I64(1)])
@@ -155,6 +156,16 @@ class Entry:
         b.position_at_end(self.slow)
         call = self._function("PyObject_Vectorcall", POINTER, [POINTER, POINTER, I64, POINTER])
         b.ret(b.call(call, [b.call(item, [pair, I64(0)]), args, count, names]))
+
+    def _ask(self, question: ir.Value) -> None:
+        """Go the slow way unless a Python function, if there is one, says True; if it raises, so be it."""
+        b = self.b
+        with b.if_then(b.not_(self._is(question, "wg_none"))):
+            answer = b.call(self._function("PyObject_CallNoArgs", POINTER, [POINTER]), [question])
+            with b.if_then(b.icmp_unsigned("==", answer, POINTER(None)), likely=False):
+                b.ret(POINTER(None))
+            b.call(self._function("Py_DecRef", VOID, [POINTER]), [answer])  # True and False stay
+            self._expect(self._is(answer, "wg_true"))
 
     def _put_into(self, kind: str, results: ir.Value) -> None:
         """Return a list or tuple of the results."""
@@ -371,10 +382,15 @@ def python_function(address: int, name: str, keeper: Any) -> Any:
     return _builtin(address, name, _METH_FASTCALL, keeper, keeper)
 
 
-def direct_function(address: int, name: str, keeper: Any, otherwise: Callable, argument: int) -> Any:
-    """The native function `direct`. It calls `otherwise` where things are not as usual; if the program has no results,
-    it gives back the argument with some number."""
-    return _builtin(address, name, _METH_FASTCALL | _METH_KEYWORDS, keeper, (otherwise, argument))
+def direct_function(
+    address: int, name: str, keeper: Any, otherwise: Callable, argument: int, is_usual: Callable[[], bool] | None
+) -> Any:
+    """The native function `direct`.
+
+    It calls `otherwise` where things are not as usual, or `is_usual` says so; if the program has no results, it gives
+    back the argument with some number.
+    """
+    return _builtin(address, name, _METH_FASTCALL | _METH_KEYWORDS, keeper, (otherwise, argument, is_usual))
 
 
 def _builtin(address: int, name: str, flags: int, keeper: Any, first: Any) -> Any:

@@ -6,7 +6,7 @@ that was kept on disk finds its way in another process. Besides the functions of
     Py…                    a function of Python's C API
     wg_PyArray_…           one of NumPy's
     wg_type_…, wg_dtype_…  a class; NumPy's own object for a dtype
-    wg_true, wg_false      the two objects
+    wg_true, wg_false, wg_none  the objects
     wg_chosen              whether somebody has chosen other derivatives (`ops/choice.py`)
 
 What is left are functions of the C library (malloc, memcpy). Names that mean something else in
@@ -35,6 +35,7 @@ _OBJECTS = {
     "wg_type_python_int": int,
     "wg_true": True,
     "wg_false": False,
+    "wg_none": None,
 }
 
 
