@@ -227,14 +227,3 @@ def test_numbers_from_outside_may_change(monkeypatch):
     np.testing.assert_array_equal(twice(f, x), 5 * x)
     monkeypatch.setitem(globals(), "FACTOR", np.float32(3.0))
     np.testing.assert_array_equal(twice(f, x), 3 * x)
-
-
-def test_defaults_may_change():
-    def g(x, factor=2.0):
-        return factor * x
-
-    f = wg.jit(g)
-    x = np.arange(3.0)
-    np.testing.assert_array_equal(twice(f, x), 2 * x)
-    g.__defaults__ = (4.0,)
-    np.testing.assert_array_equal(twice(f, x), 4 * x)
