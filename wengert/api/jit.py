@@ -163,7 +163,7 @@ class Jitted:
                 data = [args[k] for k in places]
             if found.depends_on_nothing_else:
                 results = enter(*data)
-            elif found.holds():
+            elif found.guards_hold():  # the entry looks at types
                 results = enter(*data, *[_in_order(path()) for path in found.inputs])
             else:
                 return self._general(args, kwargs)
@@ -186,7 +186,7 @@ class Jitted:
         if not (found.gives_one_array or found.gives_tuple or found.gives_argument is not None):
             return None
         return code.direct(
-            self._call, found.gives_argument or 0, None if found.depends_on_nothing_else else found.holds
+            self._call, found.gives_argument or 0, None if found.depends_on_nothing_else else found.guards_hold
         )
 
     def _mismatch(self, quick: _Quick, *values: Any) -> list[Any]:
@@ -238,7 +238,7 @@ class Jitted:
                 and len(leaves) == len(places)
                 and all(args[k] is x for k, x in zip(places, leaves, strict=True))
             )
-            if is_flat and not found.writes and choice.is_default():
+            if is_flat and not found.writes and code.has_entry and choice.is_default():
                 results = code.plain(*inputs)
                 quick = _Quick(code.enter, found, static, places)
                 code.on_mismatch(functools.partial(self._mismatch, quick))

@@ -60,12 +60,14 @@ class Captured:
 
     def holds(self) -> bool:
         """Whether what the function found outside is still the same, and of the same type."""
+        return self.guards_hold() and (not self.inputs or self._inputs_fit())
+
+    def guards_hold(self) -> bool:
+        """Whether all that is part of the program is still the same outside."""
         for path, value in self._quick:
             if path() is not value:
-                return all(guard.holds() for guard in self.guards) and self._inputs_fit()
-        if self._arrays and not all(guard.holds() for guard in self._arrays):
-            return False
-        return not self.inputs or self._inputs_fit()
+                return all(guard.holds() for guard in self.guards)
+        return not self._arrays or all(guard.holds() for guard in self._arrays)
 
     def _inputs_fit(self) -> bool:
         first = len(self.block.params) - len(self.inputs)

@@ -55,6 +55,8 @@ class Native:
     def __init__(self, name: str, compiled: Compiled):
         self.name = name
         self.report = compiled.interface.report
+        self.has_entry = compiled.interface.has_entry
+        """Whether `enter` looks at the types of its arguments, and hands on those that are not as the kernel wants."""
         self._plain = _Plain(name, compiled)
         self.enter = self._plain.entry()
 
