@@ -179,15 +179,14 @@ class Jitted:
         return self._general(args, kwargs)
 
     def _directly(self, code: Any, quick: _Quick) -> Callable | None:
-        """The builtin function that is all there is to do, for programs that need nothing but their arguments."""
+        """The builtin function that is all there is to do, for programs without static arguments."""
         found = quick.found
-        if quick.static or not found.finds_only_numbers:
+        if quick.static:
             return None
         if not (found.gives_one_array or found.gives_tuple or found.gives_argument is not None):
             return None
-        return code.direct(
-            self._call, found.gives_argument or 0, None if found.depends_on_nothing_else else found.guards_hold
-        )
+        more = None if found.depends_on_nothing_else else found.outside
+        return code.direct(self._call, found.gives_argument or 0, more)
 
     def _mismatch(self, quick: _Quick, *values: Any) -> list[Any]:
         """Arguments, and arrays from outside, that are not as a program wants them.

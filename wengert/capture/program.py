@@ -48,7 +48,6 @@ class Captured:
         self._quick = [(guard.path, guard.value) for guard in guards if isinstance(guard, Guard)]
         self._arrays = [guard for guard in guards if isinstance(guard, ArrayGuard)]
         self.depends_on_nothing_else = not guards and not inputs
-        self.finds_only_numbers = not self._arrays and not inputs
         self.gives_one_array = not writes and places == [("result", 0)] and tree.is_leaf(structure)
         one = not writes and len(places) == 1 and places[0][0] == "argument" and tree.is_leaf(structure)
         self.gives_argument: int | None = places[0][1] if one else None
@@ -68,6 +67,17 @@ class Captured:
             if path() is not value:
                 return all(guard.holds() for guard in self.guards)
         return not self._arrays or all(guard.holds() for guard in self._arrays)
+
+    def outside(self) -> tuple | None:
+        """The values that `inputs` fetch, or None if the program is not for what is found outside now."""
+        for path, value in self._quick:
+            if path() is not value:
+                if not self.guards_hold():
+                    return None
+                break
+        if self._arrays and not self.guards_hold():
+            return None
+        return tuple([path() for path in self.inputs])
 
     def _inputs_fit(self) -> bool:
         first = len(self.block.params) - len(self.inputs)

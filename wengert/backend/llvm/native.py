@@ -71,14 +71,15 @@ class Native:
         return self._plain.call(*args)
 
     def direct(
-        self, otherwise: Callable, argument: int = 0, is_usual: Callable[[], bool] | None = None
+        self, otherwise: Callable, argument: int = 0, more: Callable[[], tuple | None] | None = None
     ) -> Callable | None:
         """A builtin function that gives one result as it is, and several as a tuple; without results, an argument.
 
-        It calls `otherwise` for arguments that are not as the kernel wants them, for named ones, where `is_usual` says
-        no, and while some thread has chosen other derivatives than by default. `None` if there is no quick way.
+        It calls `otherwise` for arguments that are not as the kernel wants them, for named ones, and while some thread
+        has chosen other derivatives than by default. `more` gives further arguments, for every call; if it gives None,
+        `otherwise` is called as well. There may be no such function, which is `None`.
         """
-        return self._plain.direct(otherwise, argument, is_usual)
+        return self._plain.direct(otherwise, argument, more)
 
     def on_mismatch(self, function: Callable[..., list[Any]] | None) -> None:
         """Say what `enter` comes to for arguments that are not as the kernel wants them, instead of `plain`."""
@@ -109,10 +110,10 @@ class _Plain:
             return self.call
         return python_function(self.code.address("enter"), self.name, self)
 
-    def direct(self, otherwise: Callable, argument: int, is_usual: Callable[[], bool] | None) -> Callable | None:
+    def direct(self, otherwise: Callable, argument: int, more: Callable[[], tuple | None] | None) -> Callable | None:
         if not self.interface.has_entry:
             return None
-        return direct_function(self.code.address("direct"), self.name, self, otherwise, argument, is_usual)
+        return direct_function(self.code.address("direct"), self.name, self, otherwise, argument, more)
 
     def fail(self, address: int) -> None:
         """Raise what the fault record at an address says, whose first word is the status."""

@@ -33,6 +33,7 @@ _OBJECTS = {
     "wg_type_python_float": float,
     "wg_type_python_complex": complex,
     "wg_type_python_int": int,
+    "wg_type_python_tuple": tuple,
     "wg_true": True,
     "wg_false": False,
     "wg_none": None,
