@@ -1,4 +1,4 @@
-"""Functions of vectors that are written here, against numbers of fifty digits: vectors, halves, single elements."""
+"""Functions of vectors that are written here, against numbers of fifty digits."""
 
 import mpmath
 import numpy as np
@@ -19,7 +19,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize(("name", "units"), [("exp", 1.5), ("log", 1.5), ("tanh", 2.0), ("sinh", 2.3)])
 def test_errors(name, units, dtype):
     most = 700.0 if dtype is np.float64 else 85.0
-    x = np.concatenate([RANDOM.uniform(-s, s, 101) for s in (1e-4, 0.4, 2.0, 25.0, most)]).astype(dtype)
+    x = np.concatenate([RANDOM.uniform(-s, s, 21) for s in (1e-4, 0.4, 2.0, 25.0, most)]).astype(dtype)
     x = np.abs(x) if name == "log" else x
     with mpmath.workdps(50):
         for a, b in zip(x, FUNCTIONS[name](x), strict=True):

@@ -7,7 +7,7 @@ import pytest
 import wengert as wg
 
 RANDOM = np.random.default_rng(3)
-N = 405  # whole vectors, halves of them and single elements
+N = 205  # whole vectors, halves of them and single elements
 
 
 @wg.jit

@@ -214,3 +214,36 @@ def test_a_compiled_function_is_a_method_of_a_class():
 
     model = Model()
     np.testing.assert_array_equal(twice(model.scaled, np.ones(2)), [3.0, 3.0])
+
+
+FACTOR = 2.0
+
+
+def test_numbers_from_outside_may_change(monkeypatch):
+    f = wg.jit(lambda x: FACTOR * x)
+    x = np.arange(3.0)
+    np.testing.assert_array_equal(twice(f, x), 2 * x)
+    monkeypatch.setitem(globals(), "FACTOR", 5.0)
+    np.testing.assert_array_equal(twice(f, x), 5 * x)
+    monkeypatch.setitem(globals(), "FACTOR", np.float32(3.0))
+    np.testing.assert_array_equal(twice(f, x), 3 * x)
+
+
+def test_numbers_without_native_registers():
+    f = wg.jit(lambda x: x * 2)
+    for n in (3, 3, 4, 5):
+        np.testing.assert_array_equal(f(np.ones(n, np.float16)), np.full(n, 2, np.float16))
+    assert f(np.ones(2)).dtype == np.float64
+    assert f(np.ones(2, np.float16)).dtype == np.float16
+
+
+def test_arrays_from_outside_may_become_others(monkeypatch):
+    f = wg.jit(lambda x: x * DATA)
+    x = np.arange(3.0)
+    for data in (np.ones(3), np.full(3, 2.0, np.float32), np.ones((2, 3)), np.arange(6.0).reshape(3, 2).T, 5.0):
+        monkeypatch.setitem(globals(), "DATA", data)
+        for _ in range(3):
+            np.testing.assert_array_equal(f(x), x * data)
+
+
+DATA = np.ones(3)

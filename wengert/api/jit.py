@@ -163,8 +163,8 @@ class Jitted:
                 data = [args[k] for k in places]
             if found.depends_on_nothing_else:
                 results = enter(*data)
-            elif found.holds():
-                results = enter(*data, *[_in_order(path()) for path in found.inputs] if found.inputs else ())
+            elif found.guards_hold():  # the entry looks at types
+                results = enter(*data, *[_in_order(path()) for path in found.inputs])
             else:
                 return self._general(args, kwargs)
             if found.gives_one_array:
@@ -179,13 +179,14 @@ class Jitted:
         return self._general(args, kwargs)
 
     def _directly(self, code: Any, quick: _Quick) -> Callable | None:
-        """The builtin function that is all there is to do, for programs that need nothing but their arguments."""
+        """The builtin function that is all there is to do, for programs without static arguments."""
         found = quick.found
-        if quick.static or not found.depends_on_nothing_else:
+        if quick.static:
             return None
         if not (found.gives_one_array or found.gives_tuple or found.gives_argument is not None):
             return None
-        return code.direct(self._call, found.gives_argument or 0)
+        more = None if found.depends_on_nothing_else else found.outside
+        return code.direct(self._call, found.gives_argument or 0, more)
 
     def _mismatch(self, quick: _Quick, *values: Any) -> list[Any]:
         """Arguments, and arrays from outside, that are not as a program wants them.
@@ -236,7 +237,7 @@ class Jitted:
                 and len(leaves) == len(places)
                 and all(args[k] is x for k, x in zip(places, leaves, strict=True))
             )
-            if is_flat and not found.writes and choice.is_default():
+            if is_flat and not found.writes and code.has_entry and choice.is_default():
                 results = code.plain(*inputs)
                 quick = _Quick(code.enter, found, static, places)
                 code.on_mismatch(functools.partial(self._mismatch, quick))

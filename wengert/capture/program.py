@@ -47,7 +47,6 @@ class Captured:
         self.writes = writes
         self._quick = [(guard.path, guard.value) for guard in guards if isinstance(guard, Guard)]
         self._arrays = [guard for guard in guards if isinstance(guard, ArrayGuard)]
-        self._depends_on_numbers_only = not self._arrays and not inputs
         self.depends_on_nothing_else = not guards and not inputs
         self.gives_one_array = not writes and places == [("result", 0)] and tree.is_leaf(structure)
         one = not writes and len(places) == 1 and places[0][0] == "argument" and tree.is_leaf(structure)
@@ -60,17 +59,21 @@ class Captured:
 
     def holds(self) -> bool:
         """Whether what the function found outside is still the same, and of the same type."""
+        return self.guards_hold() and (not self.inputs or self._inputs_fit())
+
+    def guards_hold(self) -> bool:
+        """Whether all that is part of the program is still the same outside."""
         try:
             for path, value in self._quick:
                 if path() is not value:
-                    break
-            else:
-                if self._depends_on_numbers_only:
-                    return True
-                return all(guard.holds() for guard in self._arrays) and self._inputs_fit()
+                    return all(guard.holds() for guard in self.guards)
         except Exception:
             return False  # it is no longer there
-        return all(guard.holds() for guard in self.guards) and self._inputs_fit()
+        return not self._arrays or all(guard.holds() for guard in self._arrays)
+
+    def outside(self) -> tuple | None:
+        """The values that `inputs` fetch, or None if the program is not for what is found outside now."""
+        return tuple([path() for path in self.inputs]) if self.guards_hold() else None
 
     def _inputs_fit(self) -> bool:
         first = len(self.block.params) - len(self.inputs)

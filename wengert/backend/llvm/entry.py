@@ -34,7 +34,9 @@ IS_POSSIBLE = (
 )
 
 _TYPE, _DATA, _NDIM, _LENGTHS, _DESCR, _FLAGS, _VALUE = 8, 16, 24, 32, 56, 64, 16
-"""Where the fields lie: of any object its type; of an array data, rank, lengths, dtype, flags; a scalar's value."""
+_SIZE, _ITEMS = 16, 24
+"""Where the fields lie: of any object its type; of an array data, rank, lengths, dtype, flags; a scalar's value; of a
+tuple its size and items."""
 
 _GOOD = 0x0001 | 0x0100
 """NPY_ARRAY_C_CONTIGUOUS and NPY_ARRAY_ALIGNED."""
@@ -119,11 +121,13 @@ class Entry:
         self.b.ret(I32(_UNUSUAL))
         return function
 
-    def _taken(self, take: ir.Function, args: ir.Value, count: ir.Value) -> ir.Value:
-        """The call of `take`, after which the results are there."""
+    def _taken(self, take: ir.Function, args: ir.Value, count: ir.Value, held: ir.Value | None = None) -> ir.Value:
+        """The call of `take`, after which the results are there. An object may be `held` until then."""
         b = self.b
         results = self._stack(POINTER, max(len(self.outputs), 1))
         status = b.call(take, [args, count, results])
+        if held is not None:
+            b.call(self._function("Py_DecRef", VOID, [POINTER]), [b.load(held, typ=POINTER)])
         with b.if_then(b.icmp_signed("==", status, I32(_RAISED)), likely=False):
             b.ret(POINTER(None))
         self._expect(b.icmp_signed("==", status, I32(_DONE)))
@@ -146,10 +150,11 @@ class Entry:
         item = self._function("PyTuple_GetItem", POINTER, [POINTER, I64])
         self._expect(b.icmp_unsigned("==", names, POINTER(None)))
         self._expect(b.icmp_signed("==", b.load(self._object("wg_chosen"), typ=I64), I64(0)))
-        results = self._taken(take, args, count)
+        results = self._taken(take, *self._with_more(args, count, b.call(item, [pair, I64(2)])))
         if not self.outputs:
             which = b.call(item, [pair, I64(1)])
             place = b.call(self._function("PyLong_AsSsize_t", I64, [POINTER]), [which])
+            self._expect(b.icmp_unsigned("<", place, count))
             argument = b.load(b.gep(args, [place], source_etype=POINTER), typ=POINTER)
             b.call(self._function("Py_IncRef", VOID, [POINTER]), [argument])
             b.ret(argument)
@@ -160,6 +165,41 @@ class Entry:
         b.position_at_end(self.slow)
         call = self._function("PyObject_Vectorcall", POINTER, [POINTER, POINTER, I64, POINTER])
         b.ret(b.call(call, [b.call(item, [pair, I64(0)]), args, count, names]))
+
+    def _with_more(self, args: ir.Value, count: ir.Value, more: ir.Value) -> list[ir.Value]:
+        """Where the arguments are, how many, and a place for what holds them, with those that a Python function adds.
+
+        If there is one (it is not None) and it gives no tuple, or the number is not right, the slow way is gone.
+        """
+        b = self.b
+        places = self._stack(POINTER, 1), self._stack(I64, 1), self._stack(POINTER, 1)
+        for value, place in zip((args, count, POINTER(None)), places, strict=True):
+            b.store(value, place)
+        with b.if_then(b.not_(self._is(more, "wg_none"))):
+            found = b.call(self._function("PyObject_CallNoArgs", POINTER, [POINTER]), [more])
+            with b.if_then(b.icmp_unsigned("==", found, POINTER(None)), likely=False):
+                b.ret(POINTER(None))
+            b.store(found, places[2])
+            drop = self._function("Py_DecRef", VOID, [POINTER])
+            is_tuple = self._is(self._field(found, _TYPE, POINTER), "wg_type_python_tuple")
+            with b.if_then(b.not_(is_tuple), likely=False):
+                b.call(drop, [found])
+                b.branch(self.slow)
+            size = self._field(found, _SIZE, I64)
+            total = b.add(count, size)
+            with b.if_then(b.icmp_signed("!=", total, I64(len(self.inputs))), likely=False):
+                b.call(drop, [found])
+                b.branch(self.slow)
+            with b.if_then(b.icmp_signed(">", size, I64(0))):
+                joined = self._stack(POINTER, max(len(self.inputs), 1))
+                copy = self._function("memcpy", POINTER, [POINTER, POINTER, I64])
+                own = b.mul(count, I64(8))
+                b.call(copy, [joined, args, own])
+                rest = b.gep(joined, [own], source_etype=I8)
+                b.call(copy, [rest, self._at(found, _ITEMS), b.mul(size, I64(8))])
+                b.store(joined, places[0])
+                b.store(total, places[1])
+        return [b.load(places[0], typ=POINTER), b.load(places[1], typ=I64), places[2]]
 
     def _put_into(self, kind: str, results: ir.Value) -> None:
         """Return a list or tuple of the results."""
@@ -415,10 +455,16 @@ def python_function(address: int, name: str, keeper: Any) -> Any:
     return _builtin(address, name, _METH_FASTCALL, keeper, keeper)
 
 
-def direct_function(address: int, name: str, keeper: Any, otherwise: Callable, argument: int) -> Any:
-    """The native function `direct`. It calls `otherwise` where things are not as usual; if the program has no results,
-    it gives back the argument with some number."""
-    return _builtin(address, name, _METH_FASTCALL | _METH_KEYWORDS, keeper, (otherwise, argument))
+def direct_function(
+    address: int, name: str, keeper: Any, otherwise: Callable, argument: int, more: Callable[[], tuple | None] | None
+) -> Any:
+    """The native function `direct`.
+
+    It calls `otherwise` where things are not as usual; if the program has no results, it gives back the argument with
+    some number. `more` gives a tuple of arguments that are added to those of the call, or None where things are not as
+    usual.
+    """
+    return _builtin(address, name, _METH_FASTCALL | _METH_KEYWORDS, keeper, (otherwise, argument, more))
 
 
 def _builtin(address: int, name: str, flags: int, keeper: Any, first: Any) -> Any:

@@ -56,6 +56,8 @@ class Native:
     def __init__(self, name: str, compiled: Compiled):
         self.name = name
         self.report = compiled.interface.report
+        self.has_entry = compiled.interface.has_entry
+        """Whether `enter` looks at the types of its arguments, and hands on those that are not as the kernel wants."""
         self._plain = _Plain(name, compiled)
         self.enter = self._plain.entry()
 
@@ -69,13 +71,16 @@ class Native:
         """Call the plain way, which converts arguments."""
         return self._plain.call(*args)
 
-    def direct(self, otherwise: Callable, argument: int = 0) -> Any:
+    def direct(
+        self, otherwise: Callable, argument: int = 0, more: Callable[[], tuple | None] | None = None
+    ) -> Callable | None:
         """A builtin function that gives one result as it is, and several as a tuple; without results, an argument.
 
         It calls `otherwise` for arguments that are not as the kernel wants them, for named ones, and while some thread
-        has chosen other derivatives than by default. `None` if there is no quick way.
+        has chosen other derivatives than by default. `more` gives further arguments, for every call; if it gives None,
+        `otherwise` is called as well. There may be no such function, which is `None`.
         """
-        return self._plain.direct(otherwise, argument)
+        return self._plain.direct(otherwise, argument, more)
 
     def on_mismatch(self, function: Callable[..., list[Any]] | None) -> None:
         """Say what `enter` comes to for arguments that are not as the kernel wants them, instead of `plain`."""
@@ -108,10 +113,10 @@ class _Plain:
             return self.call
         return python_function(self.code.address("enter"), self.name, self)
 
-    def direct(self, otherwise: Callable, argument: int) -> Any:
+    def direct(self, otherwise: Callable, argument: int, more: Callable[[], tuple | None] | None) -> Callable | None:
         if not self.interface.has_entry:
             return None
-        return direct_function(self.code.address("direct"), self.name, self, otherwise, argument)
+        return direct_function(self.code.address("direct"), self.name, self, otherwise, argument, more)
 
     def fail(self, address: int) -> None:
         """Raise what the fault record at an address says, whose first word is the status."""

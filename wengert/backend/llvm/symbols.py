@@ -6,7 +6,7 @@ that was kept on disk finds its way in another process. Besides the functions of
     Py…                    a function of Python's C API
     wg_PyArray_…           one of NumPy's
     wg_type_…, wg_dtype_…  a class; NumPy's own object for a dtype
-    wg_true, wg_false      the two objects
+    wg_true, wg_false, wg_none  the objects
     wg_share               a variable: the function by which threads share work, or null (`threads.py`)
     wg_chosen              whether somebody has chosen other derivatives (`ops/choice.py`)
 
@@ -36,8 +36,10 @@ _OBJECTS = {
     "wg_type_python_float": float,
     "wg_type_python_complex": complex,
     "wg_type_python_int": int,
+    "wg_type_python_tuple": tuple,
     "wg_true": True,
     "wg_false": False,
+    "wg_none": None,
 }
 
 
