@@ -193,3 +193,20 @@ def apart(
             if smallest is not None and smallest > 0:
                 return True
     return False
+
+
+def intervals(block: Block) -> dict[Var, tuple[int, int]]:
+    """The smallest and the largest value of integers in a block and those inside it, where they are known."""
+    outermost = Scope(block, None, 0, {})
+    nest(outermost)
+    found: dict[Var, tuple[int, int]] = {}
+    pending = [outermost]
+    while pending:
+        scope = pending.pop()
+        pending.extend(scope.inner.values())
+        bounds = bounds_around(scope)
+        for var, x in scope.integers.items():
+            low, high = least(x, bounds), least(x.scaled(-1), bounds)
+            if low is not None and high is not None:
+                found[var] = low, -high
+    return found

@@ -72,6 +72,7 @@ class Context:
         self.may_leave = False  # before the end
         self._stacked = 0
         self.on_leaving: list[Callable[[], None]] = []
+        self._intervals: dict[int, tuple[ir.Value, tuple[int, int]]] = {}
 
     # ------------------------------------------------------------------------------------------------------- faults
 
@@ -96,6 +97,15 @@ class Context:
         """End the kernel if `condition` holds: an exception was left in `faults` by a callback."""
         with self.unlikely(condition):
             self.exit_with(I32(RAISED))
+
+    def note_interval(self, value: ir.Value, interval: tuple[int, int]) -> None:
+        """Note what an integer is never less than, and never more than."""
+        self._intervals[id(value)] = value, interval
+
+    def is_within(self, value: ir.Value, n: int) -> bool:
+        """Whether an integer is known to be one of 0, …, n − 1."""
+        _, (low, high) = self._intervals.get(id(value), (None, (-1, -1)))
+        return low >= 0 and high < n
 
     def exit_with(self, status: ir.Value) -> None:
         """Go to the way out."""

@@ -114,6 +114,8 @@ class Place:
         i, m = known(index), known(n)
         if i is not None and m is not None and -m <= i < m:
             return I64(i % m)
+        if m is not None and self.cx.is_within(index, m):
+            return index
         found = index
         if i is None or i < 0:
             negative = b.icmp_signed("<", index, I64(0))
