@@ -10,8 +10,9 @@ from wengert.backend.execute import optimised
 from wengert.control.nest import intervals
 from wengert.ir.check import check
 from wengert.ir.interpret import run
-from wengert.ir.node import Program, all_nodes
+from wengert.ir.node import Block, Node, Program, Var, all_nodes
 from wengert.ir.parse import parse
+from wengert.passes.rewrite import const
 from wengert.passes.whole import whole
 
 
@@ -86,6 +87,36 @@ def test_intervals():
     (inner,) = [n for node in all_nodes(block) if node.op.name == "loop" for n in node.params["body"].nodes
                 if n.op.name == "add" and n.outs[0].type.dtype == int]  # fmt: skip
     assert intervals(block)[inner.outs[0]] == (2, 6)
+
+
+def test_intervals_of_a_block_in_several_places():
+    """The same body, in a loop of 3 turns and in one of 7, and in one whose turns are not known to be few."""
+    text = """program f(%x: f64[9], %n: i64~) {
+      %a: f64 = loop %i < 3 {
+        carry %s: f64 = f64(0.0)
+        given %x
+        %k: i64~ = add(%i, 1)
+        %v: f64 = index(%x, %k, pattern=(ARRAY,))
+        next %v
+      }
+      return %a
+    }"""
+    program = parse(text)
+    (first,) = program.block.nodes
+    body = first.params["body"]
+    k = body.nodes[0].outs[0]
+
+    def again(count):
+        out = Var(first.outs[0].type)
+        return Node(first.op, (count, *first.args[1:]), first.params, (out,))
+
+    def of(*counts):
+        return intervals(Block(program.block.params, [again(c) for c in counts], program.block.results))
+
+    body.params[0].span = None
+    assert of(const(3))[k] == (1, 3)
+    assert of(const(7), const(3))[k] == (1, 7)
+    assert k not in of(const(3), program.block.params[1])
 
 
 @pytest.mark.parametrize("shift", [-1, 0, 1, 6])
