@@ -568,17 +568,6 @@ MORE = {
     "invert": [call(INTEGERS), call(6), call(INTEGERS > 3)],
     "size": [call(M, axis=1), call(V, axis=0)],
     "true_positions": [call(M > 0), call(V > 0)],
-    "padded": [call(V, shape=(5,)), call(M, shape=(2, 4))],
-    "add_parts": [
-        call(V, V[:2], V[1:], patterns=((slice(0, 2),), (slice(1, 3),)), cleared=None),
-        call(
-            M,
-            M,
-            M[:, :2],
-            patterns=((slice(0, 2), slice(0, 3)), (slice(0, 2), slice(1, 3))),
-            cleared=(slice(0, 1), slice(0, 3)),
-        ),
-    ],
     "add_at": [
         call(V, 0.5, pattern=(1,)),
         call(M, V, pattern=(0,)),

@@ -313,6 +313,18 @@ EXAMPLES: dict[str, list[Call]] = {
         call(V, P, I, pattern=(ARRAY,)),
         call(M, P, I, pattern=(1, ARRAY)),
     ],
+    "accumulate": [call(V, P), call(M, V)],
+    "padded": [call(V, shape=(5,)), call(M, shape=(2, 4))],
+    "add_parts": [
+        call(V, P[:2], P[1:], patterns=((slice(0, 2),), (slice(1, 3),)), cleared=None),
+        call(
+            M,
+            N[:2, :2],
+            V[None],
+            patterns=((slice(0, 2), slice(1, 3)), (slice(1, 2), slice(0, 3))),
+            cleared=(slice(0, 1), slice(0, 3)),
+        ),
+    ],
     "store": [
         call(V, 0.5, pattern=(1,)),
         call(M, V, pattern=(0,)),

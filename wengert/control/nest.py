@@ -7,14 +7,14 @@ index names along each axis, and `apart` whether two places never have an elemen
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.control.affine import Affine, Atom, Bounds, least
-from wengert.ir.node import Block, Const, Node, Operand, Ref, Var
+from wengert.ir.node import Block, Const, Node, Operand, Ref, Var, all_nodes
 from wengert.ops.index import ARRAY, explicit
 
 INT = np.dtype(np.int64)
@@ -193,3 +193,38 @@ def apart(
             if smallest is not None and smallest > 0:
                 return True
     return False
+
+
+def intervals(block: Block) -> dict[Var, tuple[int, int]]:
+    """The smallest and the largest value of integers in a block and those inside it, where they are known.
+
+    A block may stand in several places: what is said is true in all of them.
+    """
+    outermost = Scope(block, None, 0, {})
+    nest(outermost)
+    found: dict[Var, tuple[int, int]] = {}
+    unknown: set[Var] = set()
+    pending = [outermost]
+    while pending:
+        scope = pending.pop()
+        pending.extend(scope.inner.values())
+        bounds = bounds_around(scope)
+        for var in _integers(scope.block):
+            x = scope.integers.get(var)
+            low, high = (None, None) if x is None else (least(x, bounds), least(x.scaled(-1), bounds))
+            if low is None or high is None:
+                unknown.add(var)
+                continue
+            before = found.get(var, (low, -high))
+            found[var] = min(low, before[0]), max(-high, before[1])
+        known = [id(inner.block) for inner in scope.inner.values()]
+        for other in [b for node in scope.block.nodes for b in node.blocks if id(b) not in known]:
+            unknown.update(_integers(other))
+            unknown.update([var for node in all_nodes(other) for b in node.blocks for var in _integers(b)])
+    return {var: interval for var, interval in found.items() if var not in unknown}
+
+
+def _integers(block: Block) -> Iterator[Var]:
+    for var in itertools.chain(block.params, *[node.outs for node in block.nodes]):
+        if not var.type.shape and var.type.dtype == INT:
+            yield var

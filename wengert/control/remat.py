@@ -30,6 +30,8 @@ _DEARER = {"divide": 3, "reciprocal": 3, "sqrt": 3}
 """Operations that count for several."""
 _MOST = 8
 """So many operations are cheaper than a store and a load."""
+_MORE = 2
+"""So many are cheaper in any case, however many there are that are done for another variable anyway."""
 _MOST_OF_ARRAYS = 3
 """So many, if they are done for all elements of an array: they become part of the loop that uses the result."""
 
@@ -60,7 +62,7 @@ def recomputed(
     for var in sorted(variables, key=lambda v: position.get(v, -1)):
         if var in given:
             continue
-        used = _needed(var, made, given, readable)
+        used = _needed(var, made, given, readable, needed)
         if used is not None:
             chosen.append(var)
             needed |= used
@@ -71,10 +73,10 @@ def recomputed(
     return Block([*available, *taken], kept, list(chosen)), chosen, taken
 
 
-def _needed(var: Var, made: dict[Var, Node], given: set[Var], readable: set[Var]) -> set[int] | None:
-    """The nodes that compute a variable from what is given, if they are few and cheap."""
+def _needed(var: Var, made: dict[Var, Node], given: set[Var], readable: set[Var], done: set[int]) -> set[int] | None:
+    """The nodes that compute a variable from what is given, if they are cheap and few. `done` are done anyway."""
     nodes: set[int] = set()
-    cost = 0
+    cost = extra = 0
     most = _MOST_OF_ARRAYS if var.type.shape else _MOST
     stack: list[Any] = [var]
     while stack:
@@ -87,7 +89,8 @@ def _needed(var: Var, made: dict[Var, Node], given: set[Var], readable: set[Var]
         if id(node) not in nodes:
             nodes.add(id(node))
             cost += _DEARER.get(node.op.name, 1)
-            if cost > most:
+            extra += 0 if id(node) in done else _DEARER.get(node.op.name, 1)
+            if cost > most and extra > _MORE:
                 return None
             stack.extend((*(node.args[1:] if node.op is reread else node.args), *node.sizes))
     return nodes

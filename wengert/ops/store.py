@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from wengert.ops.derive import unfit, variadic_linear
+from wengert.ops.derive import elementwise, unfit, variadic_linear
 from wengert.ops.elementwise import equal, where
 from wengert.ops.index import (
     FLAG,
@@ -184,6 +185,10 @@ add_at = variadic_linear(
     batch=_batch_of(lambda: add_at),
     shape=lambda x, *rest, pattern: x.shape,
 )
+
+
+accumulate = elementwise("accumulate", operator.add, (1, 1), linear_in=(0, 1), jointly=True)
+"""A sum to which more is added, in whatever order: programs have it where loops add up what `add_at` would."""
 
 
 def _add_parts(x: Any, *values: Any, patterns: tuple, cleared: tuple | None) -> Any:

@@ -21,6 +21,7 @@ from wengert.passes.simplify import simplify
 from wengert.passes.spread import spread
 from wengert.passes.stay import stay
 from wengert.passes.strips import strips
+from wengert.passes.whole import whole
 
 PASSES: tuple[Callable[[Block], Block], ...] = (simplify, dce, cse, stay, hoist, dce, joint)
 """Dead code goes first after simplification: what is left of it would be looked at by all others."""
@@ -42,7 +43,7 @@ def optimise(program: Program, check: bool = False) -> Program:
                 check_program(Program(program.name, block))
         if block is before:
             break
-    for last in (scaled, spread, parts, pieces, strips):
+    for last in (scaled, whole, spread, parts, pieces, strips):
         changed = last(block)
         if changed is not block:
             block = dce(cse(changed))

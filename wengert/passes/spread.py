@@ -15,6 +15,8 @@ In any other, what is added to one element all the time, or to one row, is added
 
     loop k < n: x = add_at(x, v, j)                 becomes      loop k < n: s = s + v;  x = add_at(x, s, j)
 
+(For numbers by `accumulate`, which may be done in any order, too.)
+
 `add_at` is what the reverse sweep adds with; the order in which it does has no meaning. (What a user writes as
 `x[k] += v` is a read and a store, and stays as it is.)
 
@@ -222,7 +224,8 @@ class _Loop:
             new: Operand = total
             for value in added:
                 x, new = new, Var(total.type)
-                inner.insert(at, Node(TABLE["add"], (x, value), {}, (new,), (), source))
+                op = TABLE["add" if total.type.shape else "accumulate"]
+                inner.insert(at, Node(op, (x, value), {}, (new,), (), source))
                 at += 1
             totals.append(total)
             more.append(new)

@@ -31,7 +31,7 @@ from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.place import Place
 from wengert.backend.llvm.traits import is_supported
-from wengert.ir.node import Const, Dyn, Node, Operand, Type
+from wengert.ir.node import Const, Dyn, Node, Operand, Type, Var
 
 # ------------------------------------------------------------------------------------------------ is there code for it
 
@@ -190,7 +190,11 @@ def index_operands(em: Emitter, frame: Frame, operands: Sequence[Operand]) -> li
     cx, found = em.cx, []
     for operand in operands:
         if operand.type.ndim == 0:
-            found.append(em.integer(frame, operand))
+            value = em.integer(frame, operand)
+            span = em.intervals.get(operand) if isinstance(operand, Var) else None
+            if span is not None:
+                cx.note_interval(value, span)
+            found.append(value)
             continue
         a = em.array(frame, operand)
         dtype = operand.type.dtype

@@ -29,6 +29,7 @@ from wengert.backend.llvm.outline import Outline, is_large
 from wengert.backend.llvm.plan import lay_out, plan_program
 from wengert.backend.llvm.run import run_block
 from wengert.backend.llvm.traits import byte_bound
+from wengert.control.nest import intervals
 from wengert.ir.node import Const, Program, Type
 
 STACK_IN_ALL = 1 << 14
@@ -119,6 +120,7 @@ def write_function(program: Program, standalone: bool = False) -> Written:
             values[p] = load_element(cx.builder, pointer, I64(0), p.type.dtype)
     places = list(arguments)
     em = Emitter(cx, places, None)
+    em.intervals = intervals(program.block)
     if is_large(plan):
         em.outline, cx.is_large = Outline(), True
     if arena_size:

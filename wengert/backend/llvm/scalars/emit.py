@@ -55,8 +55,16 @@ def _polygamma(n: Any, x: Any) -> Any:
     return np.where(np.equal(n, 0), scipy.special.psi(x), sign * scipy.special.gamma(up) * scipy.special.zeta(up, x))
 
 
+def _accumulate(x: Any, y: Any) -> Any:
+    """A sum that may be done in parts, which are added up in the end: so LLVM makes vectors of a loop."""
+    if not (isinstance(x, Lane) and isinstance(y, Lane) and x.dtype.kind == "f" and x.dtype == y.dtype):
+        return x + y
+    return x.like(x.b.fadd(x.value, y.value, flags=("reassoc", "nsz")))
+
+
 _INSTEAD: dict[str, Callable] = {
     "where": select,
+    "accumulate": _accumulate,
     "polygamma": _polygamma,
     "spherical_jn": _spherical(_uf._spherical_jn),
     "spherical_yn": _spherical(_uf._spherical_yn),
