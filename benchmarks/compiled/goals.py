@@ -47,6 +47,17 @@ def ratio(numerator: str, denominator: str) -> Figure:
     return figure
 
 
+def of_best(entry: str, others: tuple[str, ...]) -> Figure:
+    """Return the figure: one entry's time divided by the shortest of others'."""
+
+    def figure(case: dict) -> float | None:
+        seconds = case["seconds"]
+        found = [seconds[other] for other in others if other in seconds]
+        return seconds[entry] / min(found) if found and entry in seconds else None
+
+    return figure
+
+
 def microseconds(entry: str) -> Figure:
     """Return the figure: the microseconds of a call."""
     return lambda case: 1e6 * case["seconds"][entry] if entry in case["seconds"] else None
@@ -55,6 +66,16 @@ def microseconds(entry: str) -> Figure:
 def build(entry: str) -> Figure:
     """Return the figure: the seconds from the program to its first result."""
     return lambda case: case["build"].get(entry)
+
+
+def build_ratio(entry: str, other: str) -> Figure:
+    """Return the figure: one entry's time from the program to the first result, divided by another's."""
+
+    def figure(case: dict) -> float | None:
+        mine, theirs = case["build"].get(entry), case["build"].get(other)
+        return mine / theirs if mine and theirs else None
+
+    return figure
 
 
 def warm(entry: str) -> Figure:
@@ -70,6 +91,12 @@ def largest(names: tuple[str, ...]) -> tuple[str, ...]:
 def every(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return all cases of some problems."""
     return tuple(case_name(name, size) for name in names for size in problems.compiled_sizes(name))
+
+
+def helmholtz(least: int, most: int) -> tuple[str, ...]:
+    """Return the cases of the Helmholtz free energy of some sizes."""
+    sizes = problems.compiled_sizes("helmholtz")
+    return tuple(case_name("helmholtz", size) for size in sizes if least <= size <= most)
 
 
 OF_NUMPY = ratio("wengert_jit/derivative", "numpy/function")
@@ -92,9 +119,26 @@ def adbench(case: str, most: float) -> Goal:
     return Goal(f"{title}: derivative ÷ NumPy's function at most {most:g}", (case,), OF_NUMPY, most)
 
 
+OURS, JAX, HAND = "wengert_jit/derivative", "jax_jit/derivative", "numba/derivative"
+PEERS = tuple(f"{tool}/derivative" for tool in ("jax_jit", "casadi", "torch", "autograd"))
+
 GOALS = (
+    Goal(
+        "Helmholtz, n ≥ 8: gradient at most twice the function",
+        helmholtz(8, 1000),
+        ratio(OURS, "wengert_jit/function"),
+        2.0,
+    ),
+    Goal("Helmholtz, n ≥ 8: at most twice the gradient by hand", helmholtz(8, 1000), ratio(OURS, HAND), 2.0),
+    Goal("Helmholtz, n ≤ 50: at most a tenth of JAX's time", helmholtz(1, 50), ratio(OURS, JAX), 0.1),
     *(adbench(case, most) for case, most in ADBENCH.items()),
-    Goal("hand, simple, 100 points: built in 1 s", ("hand_simple-100",), build("wengert_jit/derivative"), 1.0),
+    Goal(
+        "ADBench: at most half of the time of any other package",
+        every(FAMILIES[1].problems),
+        of_best(OURS, PEERS),
+        0.5,
+    ),
+    Goal("hand, 100 points: built in 1 s", ("hand_simple-100", "hand_complicated-100"), build(OURS), 1.0),
     Goal(
         "loops: function at most 1.2 times Numba's",
         every(LOOPS),
@@ -104,12 +148,23 @@ GOALS = (
     Goal(
         "loops: gradient at most 3 times the function",
         every(LOOPS),
-        ratio("wengert_jit/derivative", "wengert_jit/function"),
+        ratio(OURS, "wengert_jit/function"),
         3.0,
     ),
+    Goal("loops: gradient at most a tenth of JAX's time", every(LOOPS), ratio(OURS, JAX), 0.1),
     Goal(
-        "loops: gradient no slower than JAX's", every(LOOPS), ratio("wengert_jit/derivative", "jax_jit/derivative"), 1.0
+        "MLP and RNN: no slower than JAX and PyTorch",
+        every(("training", "rnn")),
+        of_best(OURS, (JAX, "torch/derivative")),
+        1.0,
     ),
+    Goal(
+        "no slower to build than JAX: function",
+        largest(EVERY),
+        build_ratio("wengert_jit/function", "jax_jit/function"),
+        1.0,
+    ),
+    Goal("no slower to build than JAX: derivative", largest(DERIVED), build_ratio(OURS, JAX), 1.0),
     Goal("warm start from disk within 20 ms: function", largest(EVERY), warm("wengert_jit/function"), 20.0),
     Goal("warm start from disk within 20 ms: derivative", largest(DERIVED), warm("wengert_jit/derivative"), 20.0),
     Goal("a call of an empty function takes at most 0.5 µs", ("empty-3",), microseconds("wengert_jit/function"), 0.5),
