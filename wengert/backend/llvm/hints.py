@@ -9,8 +9,10 @@ into the text of a module.
 
 from __future__ import annotations
 
+import functools
 import re
 
+import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 
@@ -21,6 +23,13 @@ LONG = 1024
 """In shorter loops LLVM's four vectors at a time leave too many elements over, which are done one by one."""
 
 _SELF = "wg.self"
+
+
+@functools.cache
+def vector_bytes() -> int:
+    """How long the longest vectors of this processor are; functions have variants for these."""
+    features = llvm.get_host_cpu_features()
+    return 64 if features.get("avx512f") else 32 if features.get("avx2") else 16
 
 
 def vectors(module: ir.Module, count: int, dtype: np.dtype, one_by_one: bool = False) -> ir.MDValue | None:
@@ -34,7 +43,7 @@ def vectors(module: ir.Module, count: int, dtype: np.dtype, one_by_one: bool = F
         return as_it_is(module, count)
     if dtype.kind != "f":
         return None
-    width = 64 // dtype.itemsize
+    width = vector_bytes() // dtype.itemsize
     items = [_SELF, module.add_metadata(["llvm.loop.vectorize.width", ir.Constant(ir.IntType(32), width)])]
     several = None
     if one_by_one:
