@@ -9,9 +9,11 @@ into the text of a module.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 
+import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 from llvmlite.ir.instructions import LoadInstr
@@ -23,6 +25,13 @@ LONG = 1024
 """In shorter loops LLVM's four vectors at a time leave too many elements over, which are done one by one."""
 
 _SELF = "wg.self"
+
+
+@functools.cache
+def vector_bytes() -> int:
+    """How long the longest vectors of this processor are; functions have variants for these."""
+    features = llvm.get_host_cpu_features()
+    return 64 if features.get("avx512f") else 32 if features.get("avx2") else 16
 
 
 def vectors(module: ir.Module, count: int, dtype: np.dtype, single: bool = False) -> ir.MDValue | None:
@@ -38,7 +47,7 @@ def vectors(module: ir.Module, count: int, dtype: np.dtype, single: bool = False
     items = [_SELF, module.add_metadata(["llvm.loop.vectorize.followup_epilogue", _not_unrolled(module)])]
     if dtype.kind != "f":
         return module.add_metadata(items)
-    width = 64 // dtype.itemsize
+    width = vector_bytes() // dtype.itemsize
     items.append(module.add_metadata(["llvm.loop.vectorize.width", ir.Constant(ir.IntType(32), width)]))
     if single:
         items.append(module.add_metadata(["llvm.loop.interleave.count", ir.Constant(ir.IntType(32), 1)]))

@@ -10,16 +10,15 @@ replace calls by others or by intrinsics, whose vector forms it has to take apar
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 
 from wengert.backend.llvm import natives
 from wengert.backend.llvm.buffer import F32, F64, I32, I64, POINTER, VOID, Complex, Scalar, load_element, store_element
+from wengert.backend.llvm.hints import vector_bytes
 from wengert.backend.llvm.scalars import vector_library
 from wengert.backend.llvm.scalars.values import real_dtype
 
@@ -79,13 +78,10 @@ VECTORISED = frozenset(_DOUBLE.split() + _SINGLE.split()) - (_SLOW & vector_libr
 is something faster (`vector_library.py`)."""
 
 
-@functools.cache
 def _widths() -> tuple[int, ...]:
     """How many doubles this processor has in a vector, the widest first; the rest of a loop is half as wide."""
-    features = llvm.get_host_cpu_features()
-    if features.get("avx512f"):
-        return (8, 4)
-    return (4, 2) if features.get("avx2") else (2,)
+    most = vector_bytes() // 8
+    return (most, most // 2) if most > 2 else (most,)
 
 
 def _vectors(cx: Any, name: str, type: ir.Type, count: int) -> tuple[list[ir.Function], list[int]]:

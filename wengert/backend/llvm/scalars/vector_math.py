@@ -5,7 +5,7 @@ precision are faster, but for log, which is about equal; in single precision log
 has errors of 3.9 units in the last place), and tanh is slower, so libmvec's is taken where there is one. In code that
 stays scalar the C library's functions are called.
 
-Errors, measured against higher precision, are below 1.5 units in the last place, of sinh below 2.3. Methods: exp by
+Errors, measured against higher precision, are below 1.5 units in the last place, of sinh below 2.5. Methods: exp by
 reduction modulo log 2 and a polynomial; log as in fdlibm (Sun Microsystems, 1993), log(1 + f) with s = f/(2 + f); tanh
 as in Cephes (Moshier), a rational function for |x| < 0.625, otherwise from exp; sinh from exp(x) − 1.
 """
