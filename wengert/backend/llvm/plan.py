@@ -192,7 +192,7 @@ def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool])
             kind = _kind(plan, node, native)
             if kind is Kind.LAZY and not _is_free(plan, node):
                 known_readers = readers.get(v, [])
-                is_cheap = _is_cheap(plan, node, again)
+                is_cheap = _is_cheap(plan, node, again) and (_is_large(v) or not _is_written_to(known_readers))
                 often = uses[v] > 1 and (uses[v] > len(known_readers) or not is_cheap)
                 if (
                     often
@@ -241,6 +241,11 @@ def _is_cheap(plan: BlockPlan, node: Node, again: dict[Var, tuple[int, Var | Non
         return False
     again[out] = operations, sources.pop()
     return True
+
+
+def _is_written_to(readers: Sequence[tuple[Node, int]]) -> bool:
+    """Whether one of the readers goes on with an array as its own: it lies in memory then, for the others as well."""
+    return any(k == 0 and node.op.name in traits.WRITERS for node, k in readers)
 
 
 def _is_large(v: Var) -> bool:

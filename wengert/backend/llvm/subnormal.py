@@ -17,7 +17,7 @@ from llvmlite import ir
 
 from wengert.backend.llvm.buffer import I32, I64, POINTER, known, load_element, register_type, store_element
 from wengert.backend.llvm.matrices import Matrix, flat, fresh
-from wengert.backend.llvm.shared import shared_function
+from wengert.backend.llvm.subroutines import shared_function
 
 _LIFT = {"d": 64, "f": 32}
 _HIGH = {"d": 300, "f": 40}
