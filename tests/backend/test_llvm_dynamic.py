@@ -202,6 +202,7 @@ def endless():
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals reach the main thread")
 def test_interrupt():
     native = endless()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     start = time.perf_counter()
@@ -209,6 +210,7 @@ def test_interrupt():
         native(0.5, 10**12)
     assert time.perf_counter() - start < 5
     timer.join()
+    signal.signal(signal.SIGINT, before)
 
 
 def test_other_threads_run_meanwhile():

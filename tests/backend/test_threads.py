@@ -310,6 +310,7 @@ def test_interrupt(threads):
     x = np.zeros(4000)
     compiled = compile_program(wg.jit(f).lower(x).program)
     wg.set_num_threads(threads)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     start = time.perf_counter()
@@ -317,6 +318,7 @@ def test_interrupt(threads):
         compiled(x)
     assert time.perf_counter() - start < 20
     timer.join()
+    signal.signal(signal.SIGINT, before)
 
 
 def test_the_number():
