@@ -20,15 +20,14 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from wengert.ir.node import Block, Const, Node, Operand, Type, Var
-from wengert.ops.index import ARRAY
+from wengert.ir.node import Block, Node, Operand, Type, Var
 from wengert.ops.op import TABLE
 from wengert.passes.along import Along, along, in_strip
+from wengert.passes.cutting import Ends, Rows, Slices
 from wengert.passes.rewrite import const, has_effects
 
 LARGE = 1 << 21
@@ -212,7 +211,7 @@ class _Run:
         done = groups * strips_ * strip
         nodes: list[Node] = []
         group = Var(_COUNTER, span=(0, groups - 1))
-        rows = _Rows(self, nodes, groups * strips_, strip)
+        rows = Rows(self.makers, nodes, groups * strips_, strip)
         inner, totals, stacked = self._group(rows, group, groups, strips_, strip)
         body = Block([group, *rows.inside], inner, [*totals, *stacked])
         outs = [Var(Type((groups, *v.type.shape), v.type.dtype)) for v in (*totals, *stacked)]
@@ -224,7 +223,7 @@ class _Run:
             # that code for these will do.
             left = self.length - done
             ending = left if self.wanted else max(left, strip)
-            ends = self._copied(nodes, _Ends(nodes, self.length - ending, ending), ending)
+            ends = self._copied(nodes, Ends(nodes, self.length - ending, ending), ending)
             tails = {v: ends[v] for v in self.wanted}
             tails |= {v: _last(nodes, ends[v], left) for v in self.stacked}
         for v, parts in zip(self.wanted, outs[: len(totals)], strict=True):
@@ -243,7 +242,7 @@ class _Run:
         return nodes
 
     def _group(
-        self, rows: _Rows, group: Var, groups: int, strips_: int, strip: int
+        self, rows: Rows, group: Var, groups: int, strips_: int, strip: int
     ) -> tuple[list[Node], list[Var], list[Var]]:
         """A loop over the strips of a group: the nodes, sums over all of them, and what they give one by one."""
         nodes: list[Node] = []
@@ -255,7 +254,7 @@ class _Run:
             Node(TABLE["add"], (first, k), {}, (number,), (), self._source),
         ]
         carried = [Var(v.type) for v in self.wanted]
-        slices = _Slices(self, rows, body_nodes, number, strip)
+        slices = Slices(self.makers, rows, body_nodes, number, strip)
         inner = self._copied(body_nodes, slices, strip)
         results: list[Operand] = []
         for v, total in zip(self.wanted, carried, strict=True):
@@ -275,7 +274,7 @@ class _Run:
     def _source(self) -> Any:
         return self.members[0][0].source
 
-    def _copied(self, nodes: list[Node], cutter: _Ends | _Slices, length: int) -> dict[Var, Var]:
+    def _copied(self, nodes: list[Node], cutter: Ends | Slices, length: int) -> dict[Var, Var]:
         """The nodes of the run for one strip."""
         env: dict[Operand, Operand] = {}
         found: dict[Var, Var] = {}
@@ -320,116 +319,3 @@ def _last(nodes: list[Node], value: Var, count: int) -> Var:
     out = Var(Type((count, *value.type.shape[1:]), value.type.dtype))
     nodes.append(Node(TABLE["index"], (value,), {"pattern": (slice(n - count, n),)}, (out,), (), None))
     return out
-
-
-class _Ends:
-    """Rows at the end, among them those that make up no whole strip."""
-
-    def __init__(self, nodes: list[Node], start: int, length: int):
-        self.nodes, self.start, self.length = nodes, start, length
-
-    def whole(self, operand: Operand) -> Operand:
-        return operand
-
-    def part(self, operand: Operand, axis: int) -> Operand:
-        shape = list(operand.type.shape)
-        shape[axis] = self.length
-        out = Var(Type(tuple(shape), operand.type.dtype))
-        pattern = (slice(None),) * axis + (slice(self.start, self.start + self.length),)
-        self.nodes.append(Node(TABLE["index"], (operand,), {"pattern": pattern}, (out,), (), None))
-        return out
-
-
-class _Handed:
-    """Values from outside a block, by the parameters that they become in it."""
-
-    def __init__(self) -> None:
-        self.outside: list[Operand] = []
-        self.inside: list[Var] = []
-        self._params: dict[Operand, Var] = {}
-
-    def handed(self, operand: Operand) -> Operand:
-        if isinstance(operand, Const) and not operand.type.shape:
-            return operand
-        if operand not in self._params:
-            self._params[operand] = Var(operand.type)
-            self.outside.append(operand)
-            self.inside.append(self._params[operand])
-        return self._params[operand]
-
-
-class _Rows(_Handed):
-    """Values from outside all loops as a group sees them; those that are cut have one axis more, for the strips."""
-
-    def __init__(self, run: _Run, nodes: list[Node], count: int, length: int):
-        super().__init__()
-        self.run, self.nodes, self.count, self.length = run, nodes, count, length
-
-    def cut(self, operand: Operand, axis: int) -> Operand:
-        operand, old = self._source(operand), operand
-        shape = list(old.type.shape)
-        if self.count * self.length != shape[axis]:
-            front = (slice(None),) * axis + (slice(0, self.count * self.length),)
-            shape[axis] = self.count * self.length
-            operand = self._new("index", old, {"pattern": front}, tuple(shape))
-        shape[axis : axis + 1] = [self.count, self.length]
-        return self.handed(self._new("reshape", operand, {"shape": tuple(shape)}, tuple(shape)))
-
-    def _source(self, operand: Operand) -> Operand:
-        """What an operand is the same as but for axes of length one."""
-        while isinstance(operand, Var):
-            maker = self.run.makers.get(operand)
-            if maker is None or maker.sizes or not maker.args[0].type.is_static:
-                break
-            adds = maker.op.name == "index" and all(
-                item is None or item is Ellipsis or item == slice(None) for item in maker.params["pattern"]
-            )
-            if not (adds or maker.op.name == "reshape"):
-                break
-            operand = maker.args[0]
-        return operand
-
-    def _new(self, name: str, operand: Operand, params: dict, shape: Sequence[Any]) -> Var:
-        out = Var(Type(tuple(shape), operand.type.dtype))
-        self.nodes.append(Node(TABLE[name], (operand,), params, (out,), (), None))
-        return out
-
-
-class _Slices(_Handed):
-    """One strip of values from outside: seen in memory as one axis more, they are rows of it."""
-
-    def __init__(self, run: _Run, rows: _Rows, body: list[Node], number: Var, length: int):
-        super().__init__()
-        self.run, self.rows, self.body, self.number, self.length = run, rows, body, number, length
-        self._parts: dict[tuple[Operand, int], Var] = {}
-
-    def whole(self, operand: Operand) -> Operand:
-        return self.handed(self.rows.handed(operand))
-
-    def part(self, operand: Operand, axis: int) -> Operand:
-        if (operand, axis) not in self._parts:
-            self._parts[operand, axis] = self._spread(operand, axis) or self._row(operand, axis)
-        return self._parts[operand, axis]
-
-    def _spread(self, operand: Operand, axis: int) -> Var | None:
-        """A strip of what is the same along the axis is made where it is needed."""
-        maker = self.run.makers.get(operand) if isinstance(operand, Var) else None
-        if maker is None or maker.op.name != "broadcast_to" or maker.sizes:
-            return None
-        x = maker.args[0]
-        own = axis - (operand.type.ndim - x.type.ndim)
-        if own >= 0 and x.type.shape[own] != 1:
-            return None
-        shape = list(operand.type.shape)
-        shape[axis] = self.length
-        out = Var(Type(tuple(shape), operand.type.dtype, operand.type.weak))
-        self.body.append(Node(maker.op, (self.whole(x),), {"shape": tuple(shape)}, (out,), (), maker.source))
-        return out
-
-    def _row(self, operand: Operand, axis: int) -> Var:
-        rows = self.handed(self.rows.cut(operand, axis))
-        shape = rows.type.shape
-        out = Var(Type((*shape[:axis], *shape[axis + 1 :]), operand.type.dtype))
-        pattern = (slice(None),) * axis + (ARRAY,)
-        self.body.append(Node(TABLE["index"], (rows, self.number), {"pattern": pattern}, (out,), (), None))
-        return out
