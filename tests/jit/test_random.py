@@ -22,7 +22,7 @@ from wengert.ir.check import check
 from wengert.ir.interpret import run
 from wengert.ir.node import Program
 
-MANY = int(os.environ.get("WENGERT_RANDOM_PROGRAMS", "50"))
+MANY = int(os.environ.get("WENGERT_RANDOM_PROGRAMS", "25"))
 some = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 many = settings(max_examples=MANY, deadline=None, suppress_health_check=list(HealthCheck))
 inputs = st.tuples(st.integers(0, 4), st.integers(-1, 5), st.sampled_from([0.7, -0.4, 1.3]), st.integers(0, 3))
