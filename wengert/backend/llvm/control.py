@@ -35,7 +35,7 @@ from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.plan import WHOLE, BlockPlan, Slot
 from wengert.backend.llvm.reduction import Accumulator
 from wengert.backend.llvm.turns import are_independent, shared_turns
-from wengert.ir.node import Node, Operand, Var
+from wengert.ir.node import Block, Const, Node, Operand, Var
 
 STRIP = 1 << 14
 """So many turns of a loop are done between two notes of work done (see `Emitter.work`)."""
@@ -279,11 +279,22 @@ def loop(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
         for slot in stacked.there.values():
             del em.places[id(slot)]
 
-    unrolled = bool(state.scalars) or any(inner.blocks for inner in body.nodes)
+    unrolled = (bool(state.scalars) or any(inner.blocks for inner in body.nodes)) and not _has_long_loop(body)
     if not are_independent(plan, carried) or not shared_turns(em, plan, count, state.slots.values(), turn, unrolled):
         _turns(em, count, turn, unrolled)
     assert held == _epochs(shared), "a loop overwrites what it needs again"
     frame.values.update(zip(node.outs, [*state.values(), *stacked.arrays(count)], strict=True))
+
+
+def _has_long_loop(body: Block) -> bool:
+    """Whether there is a loop inside that is not just a few turns: copies of it would only be more code."""
+    return any(
+        node.op.name == "loop" and not (isinstance(node.args[0], Const) and node.args[0].value < _FEW)
+        for node in body.nodes
+    )
+
+
+_FEW = 8
 
 
 def _count(em: Emitter, frame: Frame, operand: Operand) -> ir.Value:
