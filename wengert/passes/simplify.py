@@ -9,14 +9,22 @@ hold code). A new identity goes into one of these, by the name of the op whose n
 from __future__ import annotations
 
 from wengert.ir.node import Block, Node
-from wengert.passes import algebra, contraction, regions, selection, shift, structure
+from wengert.passes import algebra, contraction, diagonal, regions, selection, shift, structure
 from wengert.passes.fold import fold
 from wengert.passes.rewrite import rebuilt, with_blocks
 from wengert.passes.scope import rewritten
 
 _ALWAYS = (structure.constant_sizes, fold)
 _RULES: dict[str, tuple] = {}
-for _rules in (algebra.RULES, structure.RULES, contraction.RULES, selection.RULES, shift.RULES, regions.RULES):
+for _rules in (
+    algebra.RULES,
+    structure.RULES,
+    contraction.RULES,
+    diagonal.RULES,
+    selection.RULES,
+    shift.RULES,
+    regions.RULES,
+):
     for _name, _rule in _rules.items():
         _RULES[_name] = (*_RULES.get(_name, _ALWAYS), _rule)
 
