@@ -2,8 +2,9 @@
 
 This file only goes through the nodes, those of inner blocks first. What it applies are rules for one node at a time:
 `fold.py` (constants), `algebra.py` (arithmetic), `structure.py` (shapes and indices), `contraction.py` (sums of
-products), `selection.py` (parts of what is computed), `shift.py` (maxima before exponentials), `regions.py` (ops that
-hold code). A new identity goes into one of these, by the name of the op whose node it replaces.
+products), `diagonal.py` (products with the identity and its multiples), `selection.py` (parts of what is computed),
+`shift.py` (maxima before exponentials), `regions.py` (ops that hold code). A new identity goes into one of these, by
+the name of the op whose node it replaces.
 """
 
 from __future__ import annotations
