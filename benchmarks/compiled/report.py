@@ -113,7 +113,7 @@ def goals(results: dict) -> str:
             (figure,) = figures.values()
             text += f": {plain(figure)}" + (f", {plain(figure / verdict['most'])} times the goal" if missed else "")
         else:
-            text += f": in {len(figures) - len(missed)} of {len(figures)} cases"
+            text += f": reached in {len(figures) - len(missed)} of {len(figures)} cases"
             worst = sorted(missed, key=lambda name: -figures[name])
             text += "".join(f"\n  - {cases[name]['title']}: {plain(figures[name])}" for name in worst)
         if verdict["unmeasured"]:
