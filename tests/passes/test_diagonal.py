@@ -48,8 +48,7 @@ def test_numbers_that_are_not_finite_spread(bad, where):
 
 
 def test_other_matrices_stay():
-    dense, corner = rng.normal(size=(N, N)), np.eye(N)
-    corner[0, 1] = 1.0
+    dense = rng.normal(size=(N, N))
 
     def f(K, dense):
         return dense @ K, (np.eye(N) + dense) @ K, np.eye(N, k=1) @ K, (np.eye(N) * dense).T @ K

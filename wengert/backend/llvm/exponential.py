@@ -62,18 +62,17 @@ class _Lanes:
         lead = b.select(tied, register_type(self.dtype)(0.0), b.fsub(value, top))
         return scalars.emit(self.cx, "exp", {}, self.dtype, [lead], [self.dtype], [False])
 
-    def total(self, outer: Sequence[ir.Value], top: Scalar) -> Scalar:
-        """Σ exp(x − m)."""
-        return self.weights(outer, top, lambda indices, weight: None)
-
-    def weights(self, outer: Sequence[ir.Value], top: Scalar, each: Callable[[list[ir.Value], Scalar], None]) -> Scalar:
+    def total(
+        self, outer: Sequence[ir.Value], top: Scalar, each: Callable[[list[ir.Value], Scalar], None] | None = None
+    ) -> Scalar:
         """Σ exp(x − m). `each` writes what else is done with every term."""
         total = self._running("sum", 0.0)
         with shared(self.cx, self.inner, self.dtype, totals=[total]) as inner:
             indices = self.indices(outer, inner)
             weight = self.weight(self.x.load(indices), top)
             total.add(weight)
-            each(indices, weight)
+            if each is not None:
+                each(indices, weight)
         self.em.work(product(self.cx.builder, self.inner))
         return total.result()
 
@@ -115,7 +114,7 @@ def softmax(em: Emitter, frame: Frame, node: Node) -> Array:
         store_element(cx.builder, weight, target.pointer, offset_of(cx.builder, target, indices), dtype)
 
     with shared(cx, lanes.outer, weight=lanes.steps) as outer:
-        sum_of_weights = lanes.weights(outer, lanes.largest(outer), keep)
+        sum_of_weights = lanes.total(outer, lanes.largest(outer), keep)
         whole = in_memory(cx, target)
         with shared(cx, lanes.inner, dtype) as inner:
             indices = lanes.indices(outer, inner)

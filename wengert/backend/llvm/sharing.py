@@ -108,6 +108,7 @@ class Region:
             cost = steps * sum(_CALL if isinstance(i, ir.CallInstr) else 1 for i in self._apart.instructions())
         values = cx.on_stack(I64, len(used), "values")
         for k, value in enumerate(used):
+            assert not isinstance(value.type, (ir.VectorType, ir.Aggregate)), "a value takes one word"
             b.store(value, b.gep(values, [I64(8 * k)], source_etype=I8))
         pays = cost >= PAYS and len(cx.callbacks) == self._callbacks  # only the thread that called may go to Python
         polls = cost // self.chunks >= _POLLS
