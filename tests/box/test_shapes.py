@@ -171,7 +171,7 @@ def test_answers_are_not_traced(name):
     f = ANSWERS[name]
     found, expected = traced(f, X), f(X)
     if isinstance(found, Traced):  # a new array that may be written to
-        assert found.is_cell
+        assert found._is_cell
         found = np.asarray(found)
     assert type(found) is type(expected)
     np.testing.assert_equal(found, expected)

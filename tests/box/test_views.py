@@ -445,7 +445,7 @@ def test_constants_stay_plain_until_a_traced_value_is_written():
         return a, b, a[0], np.sin(a).sum()
 
     for y in traced(f, np.ones(2)):
-        assert not isinstance(y, Traced) or y.is_cell
+        assert not isinstance(y, Traced) or y._is_cell
 
 
 def test_what_is_returned_is_plain():

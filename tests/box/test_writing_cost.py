@@ -326,16 +326,16 @@ def test_an_array_is_copied_only_if_its_old_value_is_held():
     def f(x):
         a = np.zeros(10)
         a[0] = x[0]
-        before = id(a.value)
+        before = id(a._value)
         a[1] = x[1]
         a[2] = 5.0
-        assert id(a.value) == before
+        assert id(a._value) == before
         b = a * a  # its coefficient is a
         a[3] = x[2]
-        assert id(a.value) != before
-        before = id(a.value)
+        assert id(a._value) != before
+        before = id(a._value)
         a[4] = b[0]
-        assert id(a.value) == before
+        assert id(a._value) == before
         return np.sum(a) + np.sum(b)
 
     x = np.array([1.0, 2.0, 3.0])

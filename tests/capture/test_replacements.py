@@ -150,7 +150,7 @@ def test_constructors_of_constants_are_those_of_numpy():
         ]  # fmt: skip
 
     for y, expected in zip(traced(f, np.ones(2)), f(None), strict=True):
-        assert not isinstance(y, Traced) or y.is_cell
+        assert not isinstance(y, Traced) or y._is_cell
         assert y.dtype == expected.dtype
         assert y.shape == expected.shape
         np.testing.assert_array_equal(np.asarray(y), expected)

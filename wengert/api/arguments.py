@@ -346,7 +346,7 @@ def owned(results: Sequence[Any], given: Sequence[Any] = ()) -> list[Any]:
 
 def _memory_of(x: Any) -> Any:
     if isinstance(x, Box):
-        return x if x.view_of is None else x.view_of.root
+        return x if x._view_of is None else x._view_of.root
     return x if x.base is None else x.base
 
 

@@ -62,19 +62,19 @@ class _Custom:
         args = tree.unflatten(structure, leaves)
         trace = None
         for leaf in leaves:
-            if isinstance(leaf, Traced) and (trace is None or leaf.owner.tag > trace.tag):
-                trace = leaf.owner
+            if isinstance(leaf, Traced) and (trace is None or leaf._owner.tag > trace.tag):
+                trace = leaf._owner
         if trace is None:
             return self._function(*args)
         if not getattr(trace, "alive", True):
             raise escaped()
-        mine = [isinstance(leaf, Traced) and leaf.owner is trace for leaf in leaves]
+        mine = [isinstance(leaf, Traced) and leaf._owner is trace for leaf in leaves]
         kind = next(leaf.__class__ for leaf, m in zip(leaves, mine, strict=True) if m)
         if kind is Batch:
             return self._one_by_one(trace, leaves, mine, structure)
         if kind is Tangent:
             return self._function(*args)
-        values = [leaf.value if m else leaf for leaf, m in zip(leaves, mine, strict=True)]
+        values = [leaf._value if m else leaf for leaf, m in zip(leaves, mine, strict=True)]
         for k in self._nondiff:
             if any(_is_traced_by(leaf, trace) for leaf in tree.leaves(args[k])):
                 raise WengertError(
@@ -82,16 +82,16 @@ class _Custom:
                     remedy="take it out of nondiff_argnums, or pass wg.stop_gradient(x)",
                 )
         if kind is Dual:
-            dots = [leaf.tangent if m else None for leaf, m in zip(leaves, mine, strict=True)]
+            dots = [leaf._tangent if m else None for leaf, m in zip(leaves, mine, strict=True)]
             return self._forward(trace, values, dots, structure)
         if kind is not Tape:  # a mode that only looks at what is done
             return trace.whole(self, leaves, structure)  # type: ignore[attr-defined]
-        nodes = [leaf.node if m else None for leaf, m in zip(leaves, mine, strict=True)]
+        nodes = [leaf._node if m else None for leaf, m in zip(leaves, mine, strict=True)]
         return self._reverse(trace, values, nodes, structure)
 
     def _one_by_one(self, trace: Any, leaves: list, mine: list, structure: Any) -> Any:
         results = [
-            self(*tree.unflatten(structure, [x.value[k] if m else x for x, m in zip(leaves, mine, strict=True)]))
+            self(*tree.unflatten(structure, [x._value[k] if m else x for x, m in zip(leaves, mine, strict=True)]))
             for k in range(trace.size)
         ]
         return tree.map(lambda *examples: trace.wrap(np.stack(examples)), *results)
@@ -124,7 +124,7 @@ class _Custom:
 
 
 def _is_traced_by(leaf: Any, trace: Any) -> bool:
-    return isinstance(leaf, Traced) and leaf.owner is trace
+    return isinstance(leaf, Traced) and leaf._owner is trace
 
 
 def _settled_leaves(container: Any) -> tuple[list, Any]:
@@ -134,7 +134,7 @@ def _settled_leaves(container: Any) -> tuple[list, Any]:
 
 def _is_traced_inside(leaf: Any, tag: int) -> bool:
     symbolic = leaf.__class__ is Tangent or leaf.__class__ is Batch
-    return isinstance(leaf, Traced) and not symbolic and leaf.owner.tag >= tag
+    return isinstance(leaf, Traced) and not symbolic and leaf._owner.tag >= tag
 
 
 class custom_jvp(_Custom):
@@ -203,7 +203,7 @@ class custom_jvp(_Custom):
                     f"the forward rule of {self.__name__} returned a tangent that is not made from those it was given",  # type: ignore[attr-defined]
                     remedy="return a linear function of the tangents",
                 )
-        boxes = [y if d.__class__ is not Tangent else Tape(trace, y, d.node) for y, d in zip(ys, y_dots, strict=True)]
+        boxes = [y if d.__class__ is not Tangent else Tape(trace, y, d._node) for y, d in zip(ys, y_dots, strict=True)]
         return tree.unflatten(out_structure, boxes)
 
 

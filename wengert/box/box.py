@@ -5,7 +5,7 @@ A `Box` has NumPy's operators, methods and attributes, and NumPy's two protocols
 (or the implementation in ops) it means in the tables of `dispatch.py` and calls that. What would cut the derivative,
 `float(x)`, `np.asarray(x)`, raises an error instead.
 
-Modes derive their boxes from `Box`; those have an `owner`, the running transformation, and a `value` unless they say
+Modes derive their boxes from `Box`; those have an `_owner`, the running transformation, and a `_value` unless they say
 otherwise.
 """
 
@@ -62,13 +62,13 @@ def _binary(op: Op) -> tuple[Any, Any]:
 
     def forward(self: Any, other: Any) -> Any:
         if other.__class__ in PLAIN:
-            return self.owner.binary(op, self, other)
+            return self._owner.binary(op, self, other)
         special = OPERANDS.get(other.__class__)
         return call2(op, self, other) if special is None else special(op, self, other)
 
     def reflected(self: Any, other: Any) -> Any:
         if other.__class__ in PLAIN:
-            return self.owner.binary(op, other, self)
+            return self._owner.binary(op, other, self)
         special = OPERANDS.get(other.__class__)
         return call2(op, other, self) if special is None else special(op, other, self)
 
@@ -125,7 +125,7 @@ def _in_place(op: Op) -> Any:
 
     def augmented(self: Any, other: Any) -> Any:
         new = call2(op, self, operand(other))
-        return replace(self, new) if self.shape or self.view_of is not None else new
+        return replace(self, new) if self.shape or self._view_of is not None else new
 
     return augmented
 
@@ -133,13 +133,14 @@ def _in_place(op: Op) -> Any:
 class Box(Traced):
     """A traced value. See the module's text."""
 
-    # All modes share one layout, so that a box may change its class when it is written to (`writing.become`): `node`
-    # is for reverse mode, `tangent` for forward mode, `aval` for symbols, `view_of` and `views` for what is, or has, a
-    # view. `state` names those that make up the value in a mode.
-    __slots__ = ("__weakref__", "aval", "node", "owner", "tangent", "value", "view_of", "views")
-    state: tuple[str, ...] = ("owner", "value")
+    # All modes share one layout, so that a box may change its class when it is written to (`writing.become`): `_node`
+    # is for reverse mode, `_tangent` for forward mode, `_aval` for symbols, `_view_of` and `_views` for what is, or
+    # has, a view. `_state` names those that make up the value in a mode. No name is one that other libraries look for:
+    # those of units take what has a `value`.
+    __slots__ = ("__weakref__", "_aval", "_node", "_owner", "_tangent", "_value", "_view_of", "_views")
+    _state: tuple[str, ...] = ("_owner", "_value")
     __array_priority__ = 1000.0
-    is_cell = False
+    _is_cell = False
     __hash__ = None  # type: ignore[assignment]
 
     # ---------------------------------------------------------------------------------------- NumPy's protocols
@@ -160,7 +161,7 @@ class Box(Traced):
             return op(*[operand(x) for x in inputs])
         x, y = inputs
         if x.__class__ in PLAIN and isinstance(op, Op):
-            return self.owner.binary(op, x, y)
+            return self._owner.binary(op, x, y)
         special = OPERANDS.get(x.__class__) or OPERANDS.get(y.__class__)
         if special is not None:
             return special(op, x, y)
@@ -188,11 +189,11 @@ class Box(Traced):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return shape_of(self.value)
+        return shape_of(self._value)
 
     @property
     def dtype(self) -> np.dtype:
-        return dtype_of(self.value)
+        return dtype_of(self._value)
 
     @property
     def ndim(self) -> int:
@@ -312,13 +313,13 @@ class Box(Traced):
     def __getitem__(self, idx: Any) -> Any:
         if idx.__class__ is int:
             if len(self.shape) == 1:
-                if self.owner is SETTLING and self.view_of is not None and not self.view_of.fresh:
+                if self._owner is SETTLING and self._view_of is not None and not self._view_of.fresh:
                     return read_scalar(self, idx)
                 return call(index, self, pattern=(idx,))
             pattern: tuple = (idx,)
         else:
-            if idx.__class__ is tuple and self.owner is SETTLING and len(idx) == len(self.shape):
-                if self.view_of is not None and not self.view_of.fresh and all(i.__class__ is int for i in idx):
+            if idx.__class__ is tuple and self._owner is SETTLING and len(idx) == len(self.shape):
+                if self._view_of is not None and not self._view_of.fresh and all(i.__class__ is int for i in idx):
                     return read_scalar(self, idx)
             idx = _settled_index(idx)
             pattern, arrays = split_index(idx)
@@ -441,7 +442,7 @@ class Box(Traced):
         FUNCTIONS[np.put](self, indices, values, mode)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "view_of" or name == "views":
+        if name == "_view_of" or name == "_views":
             return None  # not set: neither a view, nor has it any
         if name.startswith("__") or not hasattr(np.ndarray, name):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -456,7 +457,7 @@ _SAME_NAME = (
     "repeat take diagonal trace clip round nonzero choose searchsorted ptp"
 )
 for _name in _SAME_NAME.split():
-    if hasattr(np, _name):
+    if hasattr(np.ndarray, _name):  # `ptp` has gone in NumPy 2
         setattr(Box, _name, _method(getattr(np, _name)))
 
 

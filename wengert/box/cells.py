@@ -22,11 +22,11 @@ class Cell(Box):
     """A plain array in a box that can be written to."""
 
     __slots__ = ()
-    is_cell = True
+    _is_cell = True
 
     def __init__(self, value: np.ndarray):
-        self.owner = SETTLING
-        self.value = value
+        self._owner = SETTLING
+        self._value = value
         capture = running.state.capture
         if capture is not None:
             capture.note_created(self)

@@ -170,7 +170,7 @@ METHODS["at"] = at
 
 def _shares(function: Callable, args: tuple, kwargs: dict, x: Any) -> bool:
     """Whether NumPy's function would return a view of an array laid out as `x` is."""
-    view = x.view_of
+    view = x._view_of
     root = x if view is None else view.root
     if any(n.__class__ is not int for box in (root, x) for n in shape_of(box)):
         return view is None  # a length that is known only when a captured program runs

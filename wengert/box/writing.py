@@ -92,12 +92,12 @@ class SettlingTrace(Trace):
     """How a plain array becomes a cell; filled in by `cells.py`."""
 
     def process(self, op: Op, args: tuple, params: dict) -> Any:
-        settled = [settle(a) if isinstance(a, Traced) and a.owner is self else a for a in args]
+        settled = [settle(a) if isinstance(a, Traced) and a._owner is self else a for a in args]
         capture = running.state.capture
         if capture is not None and _holds_symbols(params) and not any(isinstance(a, Traced) for a in settled):
             return capture.process(op, tuple(settled), params)  # a plain array, and bounds that are symbols
         y = call(op, *settled, **params)
-        from_cells = any(isinstance(a, Traced) and a.is_cell for a in args)  # type: ignore[attr-defined]
+        from_cells = any(isinstance(a, Traced) and a._is_cell for a in args)  # type: ignore[attr-defined]
         if not from_cells:
             return y
         return tuple(self.wrap(part) for part in y) if y.__class__ is tuple else self.wrap(y)
@@ -153,7 +153,7 @@ class View:
 
 def settle(box: Any) -> Any:
     """What a box stands for now: of a cell its plain array, of a stale view the box with its value fetched anew."""
-    view = box.view_of
+    view = box._view_of
     if view is not None and not view.fresh:
         become(box, view.function(view.root))
         view.fresh = True
@@ -161,12 +161,12 @@ def settle(box: Any) -> Any:
         if capture is not None:
             capture.note_settled(box)
         _register(box, view.root)
-    return box.value if box.is_cell else box
+    return box._value if box._is_cell else box
 
 
 def settled(x: Any) -> Any:
     """`settle` for anything."""
-    return settle(x) if isinstance(x, Traced) and x.owner is SETTLING else x
+    return settle(x) if isinstance(x, Traced) and x._owner is SETTLING else x
 
 
 def zeros(shape: tuple, dtype: np.dtype) -> Any:
@@ -179,9 +179,9 @@ def plain(x: Any) -> Any:
     while isinstance(x, Traced):
         x = settled(x)
         if isinstance(x, Traced):
-            if "value" not in x.state:  # type: ignore[attr-defined]
+            if "_value" not in x._state:  # type: ignore[attr-defined]
                 return x
-            x = x.value  # type: ignore[attr-defined]
+            x = x._value  # type: ignore[attr-defined]
     return x
 
 
@@ -189,7 +189,7 @@ def link(y: Any, source: Any, function: Callable, pattern: tuple | None = None, 
     """Make `y`, which is `function(source)`, a view of `source`."""
     if not isinstance(y, Traced) or y is source:
         return y
-    source_view = source.view_of
+    source_view = source._view_of
     root = source
     if source_view is not None:
         root, inner = source_view.root, source_view.function
@@ -198,21 +198,21 @@ def link(y: Any, source: Any, function: Callable, pattern: tuple | None = None, 
         outer = source_view.pattern
         capture = running.state.capture
         pattern = None if capture is None or outer is None or pattern is None else compose(outer, pattern, root.shape)
-    y.view_of = View(root, function, pattern, readonly)  # type: ignore[attr-defined]
-    value = y.value if "value" in y.state else None  # type: ignore[attr-defined]
+    y._view_of = View(root, function, pattern, readonly)  # type: ignore[attr-defined]
+    value = y._value if "_value" in y._state else None  # type: ignore[attr-defined]
     if value.__class__ is np.ndarray and value.base is not None and value.size * _SMALL_PART <= value.base.size:
-        y.value = value.copy()  # type: ignore[attr-defined]
+        y._value = value.copy()  # type: ignore[attr-defined]
     _register(y, root)
     return y
 
 
 def _register(view: Any, root: Any) -> None:
     """Add a view to those that the next write to its root makes stale."""
-    if root.views is None:
-        root.views = []
-    elif len(root.views) > 32 and len(root.views) & (len(root.views) - 1) == 0:
-        root.views = [ref for ref in root.views if ref() is not None]
-    root.views.append(weakref.ref(view))
+    if root._views is None:
+        root._views = []
+    elif len(root._views) > 32 and len(root._views) & (len(root._views) - 1) == 0:
+        root._views = [ref for ref in root._views if ref() is not None]
+    root._views.append(weakref.ref(view))
 
 
 def _composed(outer: Callable, inner: Callable) -> Callable:
@@ -220,24 +220,24 @@ def _composed(outer: Callable, inner: Callable) -> Callable:
 
 
 def make_views_stale(root: Any) -> None:
-    if root.views:
-        for ref in root.views:
+    if root._views:
+        for ref in root._views:
             view = ref()
-            if view is not None and view.view_of is not None:
-                view.view_of.fresh = False
-                view.owner = SETTLING
+            if view is not None and view._view_of is not None:
+                view._view_of.fresh = False
+                view._owner = SETTLING
                 _let_go(view)
-        root.views = None  # a view comes back when it is fetched anew, so n writes do not visit n views each
+        root._views = None  # a view comes back when it is fetched anew, so n writes do not visit n views each
 
 
 def _let_go(view: Any) -> None:
     """A stale view must not keep the buffer of its root from being written in place: of its value the shape remains."""
-    if "value" in view.state:
-        value = view.value
+    if "_value" in view._state:
+        value = view._value
         if value.__class__ is not np.ndarray or value.base is not None:
-            view.value = np.broadcast_to(np.empty((), dtype_of(value)), shape_of(value))
-    if "tangent" in view.state:
-        view.tangent = None
+            view._value = np.broadcast_to(np.empty((), dtype_of(value)), shape_of(value))
+    if "_tangent" in view._state:
+        view._tangent = None
 
 
 def become(box: Any, new: Any) -> None:
@@ -245,14 +245,14 @@ def become(box: Any, new: Any) -> None:
     if not isinstance(new, Traced):
         new = SETTLING.cell(new)
     box.__class__ = new.__class__
-    for slot in new.state:
+    for slot in new._state:
         setattr(box, slot, getattr(new, slot))
 
 
 def clone(box: Any) -> Any:
     """Another box with the same value, that is not affected by writes to this one."""
     new = object.__new__(box.__class__)
-    for slot in box.state:
+    for slot in box._state:
         setattr(new, slot, getattr(box, slot))
     return new
 
@@ -268,13 +268,13 @@ def set_item(box: Any, idx: Any, v: Any) -> None:
 
 
 def _set_item(box: Any, idx: Any, v: Any) -> None:
-    view = box.view_of
+    view = box._view_of
     if isinstance(idx, tuple):
         idx = tuple([settled(item) for item in idx])
     else:
         idx = settled(idx)
     if isinstance(v, Traced):
-        source = v.view_of  # type: ignore[attr-defined]
+        source = v._view_of  # type: ignore[attr-defined]
         if source is not None and source.root is box and source.pattern is not None:
             if _same_slice(source.pattern, idx if isinstance(idx, tuple) else (idx,)):
                 return  # a[i:j] += w: the view a[i:j] was written to already
@@ -282,8 +282,8 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
     elif v.__class__ in (list, tuple):
         v = array(v)
     root = box if view is None else view.root
-    if root.views:
-        if isinstance(v, Traced) and v.view_of is not None:  # type: ignore[attr-defined]
+    if root._views:
+        if isinstance(v, Traced) and v._view_of is not None:  # type: ignore[attr-defined]
             v = clone(v)  # a[1:] = a[:-1]
         make_views_stale(root)
     _about_to_become(root)
@@ -323,7 +323,7 @@ def _write_through(view: View, idx: Any, v: Any) -> None:
         return
     root = view.root
     positions = call(index, view.function(counted(root.shape)), *split_index(idx)[1], pattern=split_index(idx)[0])
-    flat = clone(settled(root)) if isinstance(settled(root), Traced) else root.value
+    flat = clone(settled(root)) if isinstance(settled(root), Traced) else root._value
     flat = call(reshape, flat, shape=(math.prod(root.shape),))
     if shape_of(positions):
         v = call(broadcast_to, array(v), shape=shape_of(positions))
@@ -342,7 +342,7 @@ def _same_item(a: Any, b: Any) -> bool:
         ends = ((a.start, b.start), (a.stop, b.stop), (a.step, b.step))
         return all(_same_item(x, y) for x, y in ends)
     if isinstance(a, Traced) or isinstance(b, Traced):
-        return a is b or (a.__class__ is b.__class__ and "value" not in a.state and a.node is b.node)
+        return a is b or (a.__class__ is b.__class__ and "_value" not in a._state and a._node is b._node)
     return a.__class__ is b.__class__ and a == b
 
 
@@ -359,8 +359,8 @@ def write(root: Any, v: Any, pattern: tuple, arrays: tuple) -> None:
     capture = running.state.capture
     if capture is not None:
         capture.about_to_write(root)
-        if root.is_cell and not isinstance(v, Traced) and (_holds_symbols(arrays) or _holds_symbols(pattern)):
-            become(root, capture.process(store, (root.value, v, *arrays), {"pattern": pattern}))
+        if root._is_cell and not isinstance(v, Traced) and (_holds_symbols(arrays) or _holds_symbols(pattern)):
+            become(root, capture.process(store, (root._value, v, *arrays), {"pattern": pattern}))
             make_views_stale(root)
             return
     if isinstance(v, Traced):
@@ -369,22 +369,22 @@ def write(root: Any, v: Any, pattern: tuple, arrays: tuple) -> None:
                 f"a traced value is written into an array of type {dtype_of(root)}, which cannot hold its derivative",
                 remedy="make the array of a floating type, for instance np.zeros(n) instead of np.zeros(n, int)",
             )
-        if root.is_cell or v.owner.tag > root.owner.tag:
-            content = root.value if root.is_cell else clone(root)
-            become(root, v.owner.process(store, (content, v, *arrays), {"pattern": pattern}))
+        if root._is_cell or v._owner.tag > root._owner.tag:
+            content = root._value if root._is_cell else clone(root)
+            become(root, v._owner.process(store, (content, v, *arrays), {"pattern": pattern}))
             make_views_stale(root)
             return
-    if root.is_cell:
-        overwrite(root, "value", v, pattern, arrays)
-    elif root.owner.write(root, v, pattern, arrays) is NotImplemented:
-        become(root, root.owner.process(store, (clone(root), v, *arrays), {"pattern": pattern}))
+    if root._is_cell:
+        overwrite(root, "_value", v, pattern, arrays)
+    elif root._owner.write(root, v, pattern, arrays) is NotImplemented:
+        become(root, root._owner.process(store, (clone(root), v, *arrays), {"pattern": pattern}))
     make_views_stale(root)
 
 
 def _about_to_become(root: Any) -> None:
     """A box that is about to be written to may be a coefficient of an inner differentiation."""
     tapes = running.state.tapes
-    if tapes and not root.is_cell and tapes[-1].tag > root.owner.tag:
+    if tapes and not root._is_cell and tapes[-1].tag > root._owner.tag:
         about_to_write(root)
 
 
@@ -394,7 +394,7 @@ def overwrite(holder: Any, slot: str, v: Any, pattern: tuple, arrays: tuple) -> 
     setattr(holder, slot, None)
     try:
         if isinstance(x, Traced):
-            if sys.getrefcount(x) > 2 or x.view_of is not None:  # type: ignore[attr-defined]
+            if sys.getrefcount(x) > 2 or x._view_of is not None:  # type: ignore[attr-defined]
                 x = clone(settled(x))  # others hold it, besides `x` and the argument of getrefcount, or its root
             write(x, v, pattern, arrays)
         elif x.__class__ is np.ndarray and not isinstance(v, Traced):
@@ -427,7 +427,7 @@ def replace(box: Any, new: Any) -> Any:
         if not np.can_cast(dtype_of(new), box.dtype, casting="same_kind"):
             raise TypeError(f"Cannot cast output from {dtype_of(new)!r} to {box.dtype!r} with casting rule 'same_kind'")
         new = call(astype, new, dtype=box.dtype)
-    if box.view_of is not None:
+    if box._view_of is not None:
         set_item(box, Ellipsis, new)
     else:
         _take(box, new)
@@ -449,5 +449,5 @@ def read_scalar(box: Any, idx: Any) -> Any:
     """One element of a stale view, from its root, without fetching the whole view anew."""
     if running.state.capture is not None:
         return call(index, settle(box), pattern=idx if isinstance(idx, tuple) else (idx,))
-    place = np.unravel_index(box.view_of.positions[idx], box.view_of.root.shape)
-    return call(index, box.view_of.root, pattern=tuple([int(k) for k in place]))
+    place = np.unravel_index(box._view_of.positions[idx], box._view_of.root.shape)
+    return call(index, box._view_of.root, pattern=tuple([int(k) for k in place]))

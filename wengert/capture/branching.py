@@ -74,7 +74,7 @@ class _Branch:
             if not isinstance(leaf, Box) or id(leaf) in self._facts:
                 continue
             root = root_of(leaf)
-            if id(root) in self.capture.written or leaf.owner is SETTLING:
+            if id(root) in self.capture.written or leaf._owner is SETTLING:
                 now = settled(leaf)
                 self._at_end[id(leaf)] = (leaf, clone(now) if isinstance(now, Traced) else now)
             if leaf.shape:

@@ -47,7 +47,7 @@ class Carried:
             if k in self.local:
                 continue
             if name in stores:
-                if isinstance(value, Box) and (value.shape or value.view_of is not None):
+                if isinstance(value, Box) and (value.shape or value._view_of is not None):
                     self.root_names.setdefault(id(value), name)
                     self.add_root(value)
                     continue
@@ -66,8 +66,8 @@ class Carried:
 
     def add_root(self, box: Any) -> None:
         """Carry an array that is written to."""
-        root = box if box.view_of is None else box.view_of.root
-        if not root.is_cell or root.value.ndim:
+        root = box if box._view_of is None else box._view_of.root
+        if not root._is_cell or root._value.ndim:
             self.roots[id(root)] = root
 
     def open(self, capture: Capture) -> list[Sym]:
@@ -87,13 +87,13 @@ class Carried:
                 formals.append(symbol)
                 new.append(clone(symbol))
                 if type.shape:
-                    self.opened[k, j] = (new[-1], symbol.node)
+                    self.opened[k, j] = (new[-1], symbol._node)
             values[k] = noted(tree.unflatten(structure, new), capture)
         for k in self.local:
             values[k] = UNDEFINED
         for root in self.roots.values():
             formals.append(clone(capture.adopt(root, self.root_names.get(id(root)))))
-            self.adopted[id(root)] = formals[-1].node
+            self.adopted[id(root)] = formals[-1]._node
         self.set(tuple(values))
         return formals + self.identity.open(capture)
 

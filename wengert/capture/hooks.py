@@ -252,7 +252,7 @@ def holds_traced(v: Any) -> bool:
     """Whether a value, or a list or tuple of values, is traced."""
     if v.__class__ in (list, tuple):
         return any(holds_traced(item) for item in v)
-    return isinstance(v, Traced) and not v.is_cell  # type: ignore[attr-defined]
+    return isinstance(v, Traced) and not v._is_cell  # type: ignore[attr-defined]
 
 
 def _promoted(a: np.ndarray, others: int) -> Any:

@@ -126,7 +126,7 @@ class Identity:
                 about = self._about(box, facts[key], names, capture)
                 if not about or (len(about) == 1 and about[0][0] is box and about[0][1] is True):
                     continue  # it is the same whatever the program does
-                if box.view_of is None or any(box is start for start in self._starts.values()):
+                if box._view_of is None or any(box is start for start in self._starts.values()):
                     asked[key, id(box)] = box
         waiting = list(asked)
         while waiting:  # what a variable stands for depends on what others stood for before
@@ -203,10 +203,10 @@ class Identity:
         opened = {k: v for k, v in carried.opened.items() if not carried.names[k[0]].startswith("_wengert")}
         used = {id(a) for node in capture.nodes for a in (*node.args, *node.sizes)}
         read = {key for key, (_, var) in opened.items() if id(var) in used} | set(self._moves.values())
-        written = {key for key, (box, var) in opened.items() if settled(box).node is not var}
+        written = {key for key, (box, var) in opened.items() if settled(box)._node is not var}
         roots = {
             key for key, root in carried.roots.items()
-            if not isinstance(settled(root), Sym) or settled(root).node is not carried.adopted.get(key)
+            if not isinstance(settled(root), Sym) or settled(root)._node is not carried.adopted.get(key)
         }  # fmt: skip
         for a, b in self._pairs:
             if (a in written and b in read) or (b in written and a in read):
@@ -240,7 +240,7 @@ class Identity:
 
     def _is_held(self, box: Any, carried: Carried, capture: Capture) -> bool:
         """Whether somebody has an array besides the variable that stood for it before the loop."""
-        if box.view_of is not None:
+        if box._view_of is not None:
             return True
         own = [*self._starts.values(), *self._ends.values(), *carried.roots.values()]
         own += [x for xs in (*self._outside.values(), *self._ever.values(), self.flags.values()) for x in xs]
@@ -381,7 +381,7 @@ def _pair(a: Key, b: Key) -> Pair:
 
 def _fill(array: Any, new: Any) -> None:
     """Let an array, or the part of one that a view shows, have a new content."""
-    if array.view_of is None:
+    if array._view_of is None:
         assign(array, new)
     else:
         array[...] = new

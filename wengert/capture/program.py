@@ -116,7 +116,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
         with capturing(top):
             hints = names or [None] * len(types)
             leaves: list[Any] = [top.formal(t, hint=n) for t, n in zip(types, hints, strict=True)]
-            formals = [x.node for x in leaves]
+            formals = [x._node for x in leaves]
             session.arguments = leaves
             args, kwargs = rebuild(leaves)
             session.watch(f)
@@ -149,7 +149,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
                     )
                 else:
                     places.append(("constant", y))
-            writes = [k for k, (x, var) in enumerate(zip(leaves, formals, strict=True)) if settled(x).node is not var]
+            writes = [k for k, (x, var) in enumerate(zip(leaves, formals, strict=True)) if settled(x)._node is not var]
             outputs += [settled(leaves[k]) for k in writes]
             for k in session.written():
                 writes.append(len(formals) + k)

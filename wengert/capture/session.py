@@ -201,7 +201,7 @@ class Session:
             return self._constants[id(value)]
         if box is None:
             box = self._boxes[id(value)] = self.top.formal(type_of_value(value))
-            self.inputs.append((value, known[1], box.node))
+            self.inputs.append((value, known[1], box._node))
         return box
 
     def items(self, iterable: Any) -> Any:
@@ -239,7 +239,7 @@ class Session:
 
     def written(self) -> list[int]:
         """Which of the inputs were written to."""
-        return [k for k, (value, _, var) in enumerate(self.inputs) if self._boxes[id(value)].node is not var]
+        return [k for k, (value, _, var) in enumerate(self.inputs) if self._boxes[id(value)]._node is not var]
 
     def is_from_outside(self, box: Any) -> bool:
         """Whether a box stands for an argument, or an array that was found outside."""

@@ -158,8 +158,8 @@ def stages() -> bool:
 def _staged_for(items: Items, body: Callable, carried: Carried) -> None:
     count = items.count
     high = None if isinstance(count, Traced) else count - 1
-    if isinstance(count, Sym) and count.tangent and count.tangent[1] is not None:
-        high = count.tangent[1] - 1
+    if isinstance(count, Sym) and count._tangent and count._tangent[1] is not None:
+        high = count._tangent[1] - 1
 
     def iteration(capture: Capture) -> None:
         k = capture.formal(_INT, (), (0, high))

@@ -69,7 +69,7 @@ def number(x: Any, dtype: Any) -> Any:
         return op(x, dtype=np.dtype(dtype))
     (y,) = running.state.capture.emit(op, (x,), {"dtype": np.dtype(dtype)}, [Found((), np.dtype(dtype), True)])
     if np.dtype(dtype).kind == "i" and x.__class__ is y.__class__:
-        y.tangent = x.tangent if dtype_of(x).kind in "iu" else None
+        y._tangent = x._tangent if dtype_of(x).kind in "iu" else None
     return y
 
 
@@ -305,10 +305,10 @@ def named(name: Any, value: Any) -> Any:
                 named(each, part)
         return value
     x = value
-    while isinstance(x, Traced) and x.__class__ is not Sym and "value" in x.state:  # type: ignore[attr-defined]
-        x = x.value  # type: ignore[attr-defined]
-    if x.__class__ is Sym and x.node.hint is None:
-        x.node.hint = name
+    while isinstance(x, Traced) and x.__class__ is not Sym and "_value" in x._state:  # type: ignore[attr-defined]
+        x = x._value  # type: ignore[attr-defined]
+    if x.__class__ is Sym and x._node.hint is None:
+        x._node.hint = name
     return value
 
 
@@ -391,7 +391,7 @@ def _number_in(container: tuple | list, key: Any) -> Any:
     table = np.array(container, dtype)
     found = number(running.state.capture.process(index, (table, key), {"pattern": (ARRAY,)}), dtype)
     if dtype is np.int64 and found.__class__ is Sym:
-        found.tangent = (min(container), max(container))
+        found._tangent = (min(container), max(container))
     return found
 
 

@@ -75,10 +75,10 @@ def converted(x: Any, type: Type) -> Any:
         return np.zeros(tuple([n if n.__class__ is int else 0 for n in type.shape]), type.dtype)
     if x.__class__ in SCALARS:
         return {"b": bool, "i": int, "f": float, "c": complex}[type.dtype.kind](x) if type.weak else type.dtype.type(x)
-    if x.__class__ is Sym and x.node.type.weak != type.weak:
+    if x.__class__ is Sym and x._node.type.weak != type.weak:
         op = s.astype if type.dtype.kind in "fc" else s.as_integer
         (y,) = running.state.capture.emit(op, (x,), {"dtype": type.dtype}, [Found((), type.dtype, type.weak)])
-        y.tangent = x.tangent if dtype_of(x).kind in "iu" else None
+        y._tangent = x._tangent if dtype_of(x).kind in "iu" else None
         return y
     return cast(x if isinstance(x, Traced) else np.asarray(x), type.dtype) if dtype_of(x) != type.dtype else x
 

@@ -117,7 +117,7 @@ class Transposed:
             ]
             params = [source.params[place] for place in source.places]
             so_far = [
-                capture.formal(strong(x.node.type), x.shape) if r else None
+                capture.formal(strong(x._node.type), x.shape) if r else None
                 for x, r in zip(params, running, strict=True)
             ]
             totals = source.linear.pull(cts, so_far=so_far)
@@ -150,17 +150,17 @@ def padded_zeros(x: Sym) -> Any:
 
 def with_lengths(residuals: Sequence[Any]) -> list[Any]:
     """Residuals, and those of their lengths that are known only at run time."""
-    found: dict[int, Any] = {id(r.node): r for r in residuals}
+    found: dict[int, Any] = {id(r._node): r for r in residuals}
     for r in residuals:
         for n in shape_of(r):
             if n.__class__ is Dim:
-                found.setdefault(id(n.sym.node), n.sym)
+                found.setdefault(id(n.sym._node), n.sym)
     return list(found.values())
 
 
 def unpadded(r: Any, kept: dict[int, Any]) -> Any:
     """A residual, from what was kept of all of them by variable."""
-    x = kept[id(r.node)]
+    x = kept[id(r._node)]
     if all(n.__class__ is int for n in shape_of(r)):
         return x
     pattern = []
@@ -168,9 +168,9 @@ def unpadded(r: Any, kept: dict[int, Any]) -> Any:
         if n.__class__ is int:
             pattern.append(slice(None))
             continue
-        length = kept[id(n.sym.node)]
+        length = kept[id(n.sym._node)]
         if length.__class__ is Sym:
-            length.tangent = (0, n.bound)
+            length._tangent = (0, n.bound)
         pattern.append(slice(0, length))
     return index(x, pattern=tuple(pattern))
 

@@ -31,7 +31,7 @@ def _impl(*args: Any, body: Block, name: str) -> tuple:
 
 def _push(trace: DualTrace, args: tuple, params: dict) -> Any:
     mine, values = unwrapped(trace, Dual, args)
-    dots = [a.tangent for a, m in zip(args, mine, strict=True) if m]
+    dots = [a._tangent for a, m in zip(args, mine, strict=True) if m]
     block, outs = tangents(params["body"], mine)
     results = door.call(call, *values, *dots, body=block, name=f"{params['name']}_tangent")
     ys, y_dots = results[: len(outs)], iter(results[len(outs) :])
@@ -45,10 +45,10 @@ class _Reverse:
         source = Linearised(body, mine)
         self.outputs = source.active_outputs
         self.transposed = Transposed(source, [False] * len(source.places))
-        own = {id(p.node): k for k, p in enumerate(source.params)}
+        own = {id(p._node): k for k, p in enumerate(source.params)}
         residuals = self.transposed.residuals
-        self.saved = [r for r in residuals if id(r.node) not in own]
-        self.given = {id(r.node): own[id(r.node)] for r in residuals if id(r.node) in own}
+        self.saved = [r for r in residuals if id(r._node) not in own]
+        self.given = {id(r._node): own[id(r._node)] for r in residuals if id(r._node) in own}
         self.primal = source.primal(self.saved)
 
 
@@ -61,12 +61,12 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     reverse: _Reverse = body.derived[key]
     results = door.call(call, *values, body=reverse.primal, name=f"{name}_forward")
     n = len(reverse.outputs)
-    kept = dict(zip([id(r.node) for r in reverse.saved], results[n:], strict=True))
+    kept = dict(zip([id(r._node) for r in reverse.saved], results[n:], strict=True))
     kept.update({key: values[place] for key, place in reverse.given.items()})
-    inputs = [a.node for a, m in zip(args, mine, strict=True) if m]
+    inputs = [a._node for a, m in zip(args, mine, strict=True) if m]
 
     def pull(cts: Sequence[Any]) -> Sequence[Any]:
-        residuals = [kept[id(r.node)] for r in reverse.transposed.residuals]
+        residuals = [kept[id(r._node)] for r in reverse.transposed.residuals]
         return door.call(call, *cts, *residuals, body=reverse.transposed.block, name=f"{name}_reverse")
 
     def tangent(dots: Sequence[Any]) -> list[Any]:

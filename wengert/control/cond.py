@@ -49,7 +49,7 @@ def _impl(pred: Any, *args: Any, then: Block, orelse: Block) -> tuple:
 
 def _push(trace: DualTrace, args: tuple, params: dict) -> Any:
     mine, values = unwrapped(trace, Dual, args)
-    dots = [a.tangent for a, m in zip(args, mine, strict=True) if m]
+    dots = [a._tangent for a, m in zip(args, mine, strict=True) if m]
     branches = [tangents(params[name], mine[1:]) for name in ("then", "orelse")]
     outs = [a or b for a, b in zip(branches[0][1], branches[1][1], strict=True)]
     if not any(outs):
@@ -95,12 +95,12 @@ class _Branch:
 
     def find_residuals(self) -> None:
         """Find what has to be kept, whatever has arrived."""
-        own = {id(p.node): k for k, p in enumerate(self.source.params)}
+        own = {id(p._node): k for k, p in enumerate(self.source.params)}
         n = len(self.source.places)
         residuals = [*self.transposed([False] * n).residuals, *self.transposed([True] * n).residuals]
         found = with_lengths(residuals)
-        self.invariant = {id(r.node): own[id(r.node)] for r in found if id(r.node) in own}
-        self.saved = [r for r in found if id(r.node) not in own]
+        self.invariant = {id(r._node): own[id(r._node)] for r in found if id(r._node) in own}
+        self.saved = [r for r in found if id(r._node) not in own]
 
 
 def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
@@ -118,7 +118,7 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     results = call(cond, *values, then=then, orelse=orelse)
     ys = results[:n]
     kept = [results[n : n + len(first.saved)], results[n + len(first.saved) :]]
-    inputs = [a.node for a, m in zip(args, mine, strict=True) if m]
+    inputs = [a._node for a, m in zip(args, mine, strict=True) if m]
 
     def pull(cts: Sequence[Any], so_far: Sequence[Any]) -> Sequence[Any]:
         running = [t is not None for t in so_far]
@@ -157,7 +157,7 @@ def _backward(
         totals, rest = rest[:m], rest[m:]
         kept = (rest[:first], rest[first : first + second])[which]
         arguments = rest[first + second :]
-        found = dict(zip([id(r.node) for r in branch.saved], kept, strict=True))
+        found = dict(zip([id(r._node) for r in branch.saved], kept, strict=True))
         found.update({key: arguments[place] for key, place in branch.invariant.items()})
         wanted = [own for own, o in zip(branch.outputs, outs, strict=True) if o]
         arrived = [ct for ct, own in zip(cts, wanted, strict=True) if own]

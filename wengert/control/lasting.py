@@ -39,9 +39,9 @@ MOST = 4096
 
 def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     """The tangent is that of the value."""
-    values = [a.value if a.__class__ is Tape and a.owner is trace else a for a in args]
+    values = [a._value if a.__class__ is Tape and a._owner is trace else a for a in args]
     (y,) = call(reread, *values, **params)
-    return (Tape(trace, y, args[0].node) if values[0] is not args[0] else y,)
+    return (Tape(trace, y, args[0]._node) if values[0] is not args[0] else y,)
 
 
 reread = Control(

@@ -63,8 +63,8 @@ def stacked_values(values: list[Any], type: Any) -> Any:
 
 def unwrapped(trace: Any, kind: Any, args: Sequence[Any]) -> tuple[list[bool], list[Any]]:
     """Which operands belong to a trace, and what is inside them."""
-    mine = [a.__class__ is kind and a.owner is trace for a in args]
-    return mine, [a.value if m else a for a, m in zip(args, mine, strict=True)]
+    mine = [a.__class__ is kind and a._owner is trace for a in args]
+    return mine, [a._value if m else a for a, m in zip(args, mine, strict=True)]
 
 
 # ------------------------------------------------------------------------------------------------------ forward mode
@@ -116,7 +116,7 @@ def zero_tangents(xs: Sequence[Any], dots: Sequence[Any]) -> list[Any]:
 def _push(trace: DualTrace, args: tuple, params: dict) -> Any:
     body, carried = params["body"], params["carried"]
     mine, values = unwrapped(trace, Dual, args)
-    dots = [a.tangent if m else None for a, m in zip(args, mine, strict=True)]
+    dots = [a._tangent if m else None for a, m in zip(args, mine, strict=True)]
     block, active, outs = forward_body(body, 1, carried, mine[1:])
     starts = zero_tangents(values[1 : 1 + carried], dots[1 : 1 + carried])
     results = call(
@@ -166,19 +166,19 @@ class Reverse:
         self.const_active = list(mine[carried:])
         self.outputs = source.active_outputs
         self.transposed = Transposed(source, [False] * sum(active) + [True] * sum(self.const_active))
-        constants = [p.node for p in source.params[before + carried :]]
-        counters = [p.node for p in source.params[:before]]
+        constants = [p._node for p in source.params[before + carried :]]
+        counters = [p._node for p in source.params[:before]]
         found = with_lengths(self.transposed.residuals)
         available = [*counters, *constants]
         span = body.params[0].span if before else None
         turns = None if span is None or span[1] is None else span[1] + 1
-        self.again, again, taken = recomputed([r.node for r in found], source.capture.nodes, available, turns)
+        self.again, again, taken = recomputed([r._node for r in found], source.capture.nodes, available, turns)
         self.taken = [id(var) for var in taken]
         self.recomputed = [id(var) for var in again]
         self.counters = {id(var) for var in counters}
         self.invariant = {id(var): k for k, var in enumerate(constants)}  # residuals that are constants of the loop
         known = {*self.recomputed, *self.counters, *self.invariant}
-        self.saved = [r for r in found if id(r.node) not in known]
+        self.saved = [r for r in found if id(r._node) not in known]
         self.body = source.primal(self.saved, padded)
         if self.ends:
             self.body = without_rereads(self.body, len(self.ends))
@@ -207,8 +207,8 @@ class Reverse:
             y_ct, rest = rest[:stacked], rest[stacked:]
             stack, given = rest[: len(stacks)], rest[len(stacks) :]
             i = number - 1 - k
-            i.tangent = (0, None if not number.tangent or number.tangent[1] is None else number.tangent[1] - 1)
-            kept = {id(r.node): index(s, i, pattern=(ARRAY,)) for r, s in zip(self.saved, stack, strict=True)}
+            i._tangent = (0, None if not number._tangent or number._tangent[1] is None else number._tangent[1] - 1)
+            kept = {id(r._node): index(s, i, pattern=(ARRAY,)) for r, s in zip(self.saved, stack, strict=True)}
             kept.update({key: given[place] for key, place in self.invariant.items()})
             kept.update(dict.fromkeys(self.counters, i))
             again = run(self.again, [*[i] * len(self.counters), *given, *[kept[key] for key in self.taken]])
@@ -244,7 +244,7 @@ def record_loop(trace: TapeTrace, op: Op, reverse: Reverse, run_primal: Callable
     count, finals, extra, ys, stacks = run_primal(params["body"] if runs_again else reverse.body, values)
     consts = [*values[first + carried :], *[finals[k] for k in reverse.ends]]
     starts = mine[first : first + carried]
-    inputs = [a.node for a, m in zip(args, mine, strict=True) if m]
+    inputs = [a._node for a, m in zip(args, mine, strict=True) if m]
     finals_active = [v for v, a in zip(finals, reverse.active, strict=True) if a]
     ys_active = [y for y, o in zip(ys, reverse.outputs[carried:], strict=True) if o]
 
@@ -283,7 +283,7 @@ def record_loop(trace: TapeTrace, op: Op, reverse: Reverse, run_primal: Callable
 
 def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     body, carried = params["body"], params["carried"]
-    mine = [a.__class__ is Tape and a.owner is trace for a in args]
+    mine = [a.__class__ is Tape and a._owner is trace for a in args]
     around = running.state.capture
     reverse = Reverse(body, 1, carried, mine[1:], outermost=around is None or not around.bounded)
     if not any(reverse.active) and not any(reverse.outputs):

@@ -57,7 +57,7 @@ def _impl(*args: Any, test: Block, body: Block, carried: int) -> tuple:
 def _push(trace: DualTrace, args: tuple, params: dict) -> Any:
     body, carried, test = params["body"], params["carried"], params["test"]
     mine, values = unwrapped(trace, Dual, args)
-    dots = [a.tangent if m else None for a, m in zip(args, mine, strict=True)]
+    dots = [a._tangent if m else None for a, m in zip(args, mine, strict=True)]
     block, active, outs = forward_body(body, 0, carried, mine)
     n = sum(active)
     starts = zero_tangents(values[:carried], dots[:carried])
@@ -80,7 +80,7 @@ def _push(trace: DualTrace, args: tuple, params: dict) -> Any:
 
 def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     body, carried, test = params["body"], params["carried"], params["test"]
-    mine = [a.__class__ is Tape and a.owner is trace for a in args]
+    mine = [a.__class__ is Tape and a._owner is trace for a in args]
     reverse = Reverse(body, 0, carried, mine)
     if not any(reverse.active) and not any(reverse.outputs):
         return call(while_, *unwrapped(trace, Tape, args)[1], **params)

@@ -65,23 +65,23 @@ class Closed(Box):
     """An array of expressions. It looks like an array of floats, or of booleans if they are conditions."""
 
     __slots__ = ()
-    state = ("owner", "value", "aval")
+    _state = ("_owner", "_value", "_aval")
 
     def __init__(self, trace: ClosedTrace, value: Any, dtype: np.dtype):
-        self.owner = trace
-        self.value = value
-        self.aval = dtype
+        self._owner = trace
+        self._value = value
+        self._aval = dtype
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return np.shape(self.value)
+        return np.shape(self._value)
 
     @property
     def dtype(self) -> np.dtype:
-        return self.aval
+        return self._aval
 
     def __bool__(self) -> bool:
-        (found,) = np.ravel(self.value)
+        (found,) = np.ravel(self._value)
         if found in (sympy().true, sympy().false) or getattr(found, "is_number", False):
             return bool(found)
         raise NoClosedFormError(
@@ -90,7 +90,7 @@ class Closed(Box):
         )
 
     def __repr__(self) -> str:
-        return f"Closed({self.value})"
+        return f"Closed({self._value})"
 
     __str__ = __repr__
 
@@ -148,8 +148,8 @@ class ClosedTrace(Trace):
 
     def expressions(self, x: Any) -> Any:
         """A value as an object array."""
-        if isinstance(x, Closed) and x.owner is self:
-            return x.value
+        if isinstance(x, Closed) and x._owner is self:
+            return x._value
         if isinstance(x, Traced):
             return x
         convert = exact if self.digits is None else lambda v: _precise(v, self.digits)

@@ -142,9 +142,9 @@ class NanWatch(Watch):
         if bad:
             self._mark(value, self._origin(step, value, _VALUE, [plain(a) for a in args]))
         if isinstance(y, Dual):
-            dot = plain(y.tangent)
+            dot = plain(y._tangent)
             if kind_of_fault(dot):
-                dots = [plain(a.tangent) for a in args if isinstance(a, Dual)]
+                dots = [plain(a._tangent) for a in args if isinstance(a, Dual)]
                 blamed = [plain(a) for a in args] if bad else []
                 self._mark(dot, self._origin(step, dot, _TANGENT, [*blamed, *dots]))
 

@@ -146,7 +146,7 @@ class _Costs(Watch):
             view = isinstance(value, np.ndarray) and value.base is not None
             self.allocated[place] += 0 if view else getattr(value, "nbytes", 8)
             if isinstance(part, Dual):
-                self.allocated[place] += getattr(plain(part.tangent), "nbytes", 8)
+                self.allocated[place] += getattr(plain(part._tangent), "nbytes", 8)
         return y
 
     def written(self, step: Step, box: Any, v: Any, apply: Callable[[], Any]) -> Any:

@@ -94,12 +94,12 @@ class Listed(Box):
     """A value and the variable it is, in `node`."""
 
     __slots__ = ()
-    state = ("owner", "value", "node")
+    _state = ("_owner", "_value", "_node")
 
     def __init__(self, trace: ListingTrace, value: Any, variable: Variable):
-        self.owner = trace
-        self.value = value
-        self.node = variable
+        self._owner = trace
+        self._value = value
+        self._node = variable
 
 
 class ListingTrace(Trace):
@@ -137,9 +137,9 @@ class ListingTrace(Trace):
         return tree.unflatten(containers[-1], results)
 
     def list_step(self, name: str, apply: Callable, args: tuple, params: dict, op: Op | None = None) -> Any:
-        mine = [isinstance(a, Listed) and a.owner is self for a in args]
-        operands = tuple([a.node if m else self._constant(a) for a, m in zip(args, mine, strict=True)])
-        values = [a.value if m else a for a, m in zip(args, mine, strict=True)]
+        mine = [isinstance(a, Listed) and a._owner is self for a in args]
+        operands = tuple([a._node if m else self._constant(a) for a, m in zip(args, mine, strict=True)])
+        values = [a._value if m else a for a, m in zip(args, mine, strict=True)]
         places = tuple([p for p, m in enumerate(mine) if m])
         several = False
 
@@ -207,8 +207,8 @@ def list_evaluation(function: Callable[..., Sequence[Any]], values: Sequence[Any
     state.tapes, state.traces = (*outer_tapes, trace), (*outer_traces, trace)
     try:
         for y in map(settled, function(*[trace.box(v) for v in trace.listing.inputs])):
-            if isinstance(y, Listed) and y.owner is trace:
-                trace.listing.outputs.append(y.node)
+            if isinstance(y, Listed) and y._owner is trace:
+                trace.listing.outputs.append(y._node)
             else:
                 check_not_inner(y, trace.tag)
                 trace.listing.outputs.append(trace._plain.get(id(y)) or Constant(y))

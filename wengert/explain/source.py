@@ -72,19 +72,19 @@ _NO_CODE = (lambda: None).__code__.replace(co_filename="")
 def _name(x: Any, name: str) -> None:
     """Give a value, and what it is made of, a name, unless it has one."""
     if isinstance(x, Sym):
-        if x.node.hint is None:
-            x.node.hint = name
+        if x._node.hint is None:
+            x._node.hint = name
     elif isinstance(x, Dual):
-        _name(x.value, name)
-        _name(x.tangent, f"{name}_dot")
+        _name(x._value, name)
+        _name(x._tangent, f"{name}_dot")
     elif isinstance(x, (Tape, Batch)):
-        _name(x.value, name)
+        _name(x._value, name)
 
 
 def _name_of(x: Any) -> str | None:
     while isinstance(x, (Dual, Tape, Batch)):
-        x = x.value
-    return x.node.hint if isinstance(x, Sym) else None
+        x = x._value
+    return x._node.hint if isinstance(x, Sym) else None
 
 
 class _Names(Watch):
@@ -99,7 +99,7 @@ class _Names(Watch):
         y = apply()
         for part in y if y.__class__ is tuple else (y,):
             if isinstance(part, Tape):
-                self._values[id(step), part.node] = (step, part.value)
+                self._values[id(step), part._node] = (step, part._value)
         return y
 
     def passing(self, step: Step, k: int, ct: Any) -> None:

@@ -58,12 +58,12 @@ class Symbolic(Box):
     """A value and its expression, in `node`."""
 
     __slots__ = ()
-    state = ("owner", "value", "node")
+    _state = ("_owner", "_value", "_node")
 
     def __init__(self, trace: SymbolicTrace, value: Any, expression: Expression):
-        self.owner = trace
-        self.value = value
-        self.node = expression
+        self._owner = trace
+        self._value = value
+        self._node = expression
 
 
 class SymbolicTrace(Trace):
@@ -81,9 +81,9 @@ class SymbolicTrace(Trace):
         return Literal(operand.value) if isinstance(operand, Constant) else Leaf(VALUE, operand)
 
     def process(self, op: Op, args: tuple, params: dict) -> Any:
-        mine = [a.__class__ is Symbolic and a.owner is self for a in args]
-        y = call(op, *[a.value if m else a for a, m in zip(args, mine, strict=True)], **params)
-        expressions = tuple([a.node if m else self.expression(a) for a, m in zip(args, mine, strict=True)])
+        mine = [a.__class__ is Symbolic and a._owner is self for a in args]
+        y = call(op, *[a._value if m else a for a, m in zip(args, mine, strict=True)], **params)
+        expressions = tuple([a._node if m else self.expression(a) for a, m in zip(args, mine, strict=True)])
         if y.__class__ is tuple:
             made = [self._made(op, expressions, params, part, k) for k, part in enumerate(y)]
             return tuple([Symbolic(self, part, e) for part, e in zip(y, made, strict=True)])
@@ -138,7 +138,7 @@ def _expressions(step: Step, sweep: Callable, count: int) -> list[Expression | N
         return [None] * count
     finally:
         trace.alive = False
-    return [x.node if x.__class__ is Symbolic and x.owner is trace else None for x in found]
+    return [x._node if x.__class__ is Symbolic and x._owner is trace else None for x in found]
 
 
 def _at_places(step: Step, trace: SymbolicTrace) -> Callable[..., Sequence[Any]]:

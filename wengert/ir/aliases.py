@@ -32,15 +32,15 @@ _MOST = 12
 
 def root_of(box: Any) -> Any:
     """The array whose elements a box shows."""
-    return box if box.view_of is None else box.view_of.root
+    return box if box._view_of is None else box._view_of.root
 
 
 def is_usable(box: Any) -> bool:
     """Whether an array from a block that has ended can be used: not if it is a view at a place that only that knew."""
-    view = box.view_of
+    view = box._view_of
     if view is None:
         return True
-    view.fresh, box.owner = False, SETTLING
+    view.fresh, box._owner = False, SETTLING
     try:
         view.function(counted(view.root.shape))
     except (WengertError, TypeError):
@@ -197,7 +197,7 @@ class Links:
         while self._links:
             counts = self._counts()
             ends = Counter(id(root_of(end)) for link in self._links for end in (link.a, link.b))
-            views = {id(end): id(end.view_of.root) for link in self._links for end in (link.a, link.b) if end.view_of}
+            views = {id(end): id(end._view_of.root) for link in self._links for end in (link.a, link.b) if end._view_of}
             kept = []
             for link in self._links:
                 apart = [end for end in (link.a, link.b) if ends[id(root_of(end))] == 1]
@@ -212,9 +212,9 @@ def _is_held(end: Any, known: int, views: dict[int, int]) -> bool:
     """Whether anybody has an array besides so many known references; a view is had by those who have its root."""
     if sys.getrefcount(end) > known + 1:
         return True
-    if end.view_of is None:
+    if end._view_of is None:
         return False
-    return sys.getrefcount(end.view_of.root) > 1 + list(views.values()).count(id(end.view_of.root))
+    return sys.getrefcount(end._view_of.root) > 1 + list(views.values()).count(id(end._view_of.root))
 
 
 def _update(here: Any, there: Any, same: Any, idx: Any) -> None:

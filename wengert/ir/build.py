@@ -42,7 +42,7 @@ def type_of_value(x: Any) -> Type:
     """The type of any value."""
     x = settled(x)
     if x.__class__ is Sym:
-        return x.node.type
+        return x._node.type
     return type_of(shape_of(x), dtype_of(x), x.__class__ in SCALARS)
 
 
@@ -50,7 +50,7 @@ def var_like(x: Any) -> Var:
     """A variable for values of the kind of this one."""
     x = settled(x)
     if x.__class__ is Sym:
-        return Var(x.node.type, x.node.hint, x.tangent, x.node.stable)
+        return Var(x._node.type, x._node.hint, x._tangent, x._node.stable)
     return Var(type_of_value(x), None, None, is_stable(x))
 
 
@@ -59,10 +59,10 @@ def is_stable(x: Any) -> bool:
     while isinstance(x, Traced):
         x = settled(x)
         if x.__class__ is Sym:
-            return x.node.stable
-        if not isinstance(x, Traced) or "value" not in x.state:  # type: ignore[attr-defined]
+            return x._node.stable
+        if not isinstance(x, Traced) or "_value" not in x._state:  # type: ignore[attr-defined]
             break
-        x = x.value  # type: ignore[attr-defined]
+        x = x._value  # type: ignore[attr-defined]
     return True
 
 
@@ -120,7 +120,7 @@ class Capture(Trace):
     def formal_like(self, var: Var, shape: tuple | None = None) -> Sym:
         """A new parameter like that of another block."""
         symbol = self.formal(var.type, shape, var.span, var.hint)
-        symbol.node.stable = var.stable
+        symbol._node.stable = var.stable
         return symbol
 
     def like(self, x: Any, hint: str | None = None) -> Sym:
@@ -139,14 +139,14 @@ class Capture(Trace):
         x = settled(x)
         if x.__class__ is Dim:
             x = x.sym
-        if x.__class__ is Sym and x.owner is self:
-            return x.node
+        if x.__class__ is Sym and x._owner is self:
+            return x._node
         if isinstance(x, Traced):
-            return self.lift(x).node
+            return self.lift(x)._node
         if x.__class__ is np.ndarray:
             self._consts.add(id(x))
             if x.size > _LARGE and x.dtype.kind in "biufc" and self.alive and np.all(x == x.flat[0]):
-                return self.process(broadcast_to, (x.flat[0],), {"shape": x.shape}).node  # np.zeros(n)
+                return self.process(broadcast_to, (x.flat[0],), {"shape": x.shape})._node  # np.zeros(n)
         elif not isinstance(x, np.generic) and x.__class__ not in SCALARS:
             if not hasattr(x, "__array__"):
                 raise UnsupportedFunctionError(
@@ -161,9 +161,9 @@ class Capture(Trace):
 
     def lift(self, x: Any) -> Sym:
         """A traced value from outside as a parameter of this block."""
-        if not x.owner.alive and x.owner.alive is not None and x.owner not in self.also:
+        if not x._owner.alive and x._owner.alive is not None and x._owner not in self.also:
             raise escaped()
-        if x.owner.tag > self.tag and x.owner not in self.also:
+        if x._owner.tag > self.tag and x._owner not in self.also:
             raise escaped()
         key = content(x)
         found = self._lifted.get(key)
@@ -288,7 +288,7 @@ class Capture(Trace):
         noted = self._boxes.get(id(root))
         if noted is not None and noted() is root:
             return True
-        return root.owner is self or (root.owner.tag > self.tag and root.owner is not SETTLING)
+        return root._owner is self or (root._owner.tag > self.tag and root._owner is not SETTLING)
 
     def note_settled(self, view: Any) -> None:
         """A view was fetched inside: what it holds must not be seen outside."""
@@ -320,12 +320,12 @@ class Capture(Trace):
         for root, before in self.written.values():
             after = settled(root)
             changed.append((root, clone(after) if isinstance(after, Traced) else after))
-            become(root, settled(before) if before.is_cell else before)
+            become(root, settled(before) if before._is_cell else before)
             make_views_stale(root)
         for view in self._settled:
-            if view.view_of is not None:
-                view.view_of.fresh = False
-                view.owner = SETTLING
+            if view._view_of is not None:
+                view._view_of.fresh = False
+                view._owner = SETTLING
         self._settled.clear()
         return changed
 
@@ -333,8 +333,8 @@ class Capture(Trace):
 def content(x: Any) -> tuple:
     """What tells whether two boxes hold the same."""
     if x.__class__ is Sym:
-        return (Sym, id(x.node))
-    slots = [getattr(x, slot) for slot in x.state]
+        return (Sym, id(x._node))
+    slots = [getattr(x, slot) for slot in x._state]
     return (x.__class__, *[v if v.__class__ is int else id(v) for v in slots])
 
 

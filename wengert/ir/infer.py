@@ -83,7 +83,7 @@ def _data(op: Op, args: Sequence[Any]) -> list[Any]:
 
 def is_weak(x: Any) -> bool:
     """Whether NumPy promotes a value weakly."""
-    return x.__class__ in SCALARS or (x.__class__ is Sym and x.node.type.weak)
+    return x.__class__ in SCALARS or (x.__class__ is Sym and x._node.type.weak)
 
 
 def _promoting(x: Any) -> Any:
@@ -192,7 +192,7 @@ def _dims_among(value: Any, dims: dict) -> None:
     if value.__class__ is Dim:
         dims[value] = value
     elif value.__class__ is Sym:
-        dims[value.node] = value
+        dims[value._node] = value
     elif value.__class__ in (tuple, list):
         for v in value:
             _dims_among(v, dims)
@@ -207,7 +207,7 @@ def _with_numbers(value: Any, numbers: dict) -> Any:
     if value.__class__ is Dim:
         return numbers[value]
     if value.__class__ is Sym:
-        return numbers[value.node]
+        return numbers[value._node]
     if value.__class__ is tuple:
         return tuple([_with_numbers(v, numbers) for v in value])
     if value.__class__ is dict:

@@ -28,7 +28,7 @@ def interval_of(x: Any) -> Interval:
         high = x.bound if high is None else high if x.bound is None else min(high, x.bound)
         return (max(low or 0, 0), high)
     if x.__class__ is Sym:
-        return x.tangent or UNKNOWN
+        return x._tangent or UNKNOWN
     is_integer = isinstance(x, (int, np.integer, np.bool_))
     if is_integer or (x.__class__ is np.ndarray and x.dtype.kind in "iub" and not x.ndim):
         return (int(x), int(x))
@@ -94,7 +94,7 @@ def _at_most(x: Any, n: Any) -> bool:
 
 def _same(a: Any, b: Any) -> bool:
     a, b = (v.sym if v.__class__ is Dim else v for v in (a, b))
-    return a.node is b.node if a.__class__ is b.__class__ is Sym else a.__class__ is b.__class__ is int and a == b
+    return a._node is b._node if a.__class__ is b.__class__ is Sym else a.__class__ is b.__class__ is int and a == b
 
 
 def _difference(a: Any, b: Any) -> Any:
@@ -107,7 +107,7 @@ def _as_offset(x: Any) -> tuple[Any, int]:
     """An integer as another one plus a constant."""
     if x.__class__ is int:
         return None, x
-    return x.owner.offsets.get(id(x.node), (x.node, 0)) if x.__class__ is Sym else (object(), 0)  # type: ignore[attr-defined]
+    return x._owner.offsets.get(id(x._node), (x._node, 0)) if x.__class__ is Sym else (object(), 0)  # type: ignore[attr-defined]
 
 
 def _value(n: Any) -> Any:
@@ -166,7 +166,7 @@ def as_length(n: Any, bound: int | None = None) -> Any:
     """An integer as a length of a shape."""
     if n.__class__ is not Sym:
         return n
-    high = n.tangent[1] if n.tangent else None
+    high = n._tangent[1] if n._tangent else None
     known = [b for b in (high, bound) if b is not None]
     return Dim(n, max(min(known), 0) if known else None)
 

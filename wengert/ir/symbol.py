@@ -32,28 +32,28 @@ class Sym(Box):
     smallest and largest value an integer can have, if known."""
 
     __slots__ = ()
-    state = ("owner", "aval", "node", "tangent")
+    _state = ("_owner", "_aval", "_node", "_tangent")
 
     def __init__(self, trace: Any, var: Var, shape: tuple, interval: tuple | None = None):
-        self.owner = trace
-        self.node = var
-        self.aval = Aval(shape, var.type.dtype)
-        self.tangent = interval
+        self._owner = trace
+        self._node = var
+        self._aval = Aval(shape, var.type.dtype)
+        self._tangent = interval
 
     @property
     def shape(self) -> tuple:
-        return self.aval.shape
+        return self._aval.shape
 
     @property
     def dtype(self) -> np.dtype:
-        return self.aval.dtype
+        return self._aval.dtype
 
     def _unknown(self, what: str) -> ConcretizationError:
         return ConcretizationError(f"{what} depends on a value that is known only when the compiled program runs",
                                    remedy=_REMEDY)  # fmt: skip
 
     def __getattr__(self, name: str) -> Any:
-        if name == "value":
+        if name == "_value":
             raise self._unknown("what is done here")
         return super().__getattr__(name)
 
@@ -81,7 +81,7 @@ class Sym(Box):
         return super().__iter__()
 
     def __repr__(self) -> str:
-        return f"<symbol {self.node.type}>"
+        return f"<symbol {self._node.type}>"
 
     __str__ = __repr__
 
@@ -99,10 +99,10 @@ class Dim:
         self.bound = bound
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is Dim and other.sym.node is self.sym.node
+        return other.__class__ is Dim and other.sym._node is self.sym._node
 
     def __hash__(self) -> int:
-        return hash(self.sym.node)
+        return hash(self.sym._node)
 
     def __index__(self) -> int:
         return self.sym.__index__()

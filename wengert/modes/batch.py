@@ -28,16 +28,16 @@ class Batch(Box):
     __slots__ = ()
 
     def __init__(self, trace: BatchTrace, value: Any):
-        self.owner = trace
-        self.value = value
+        self._owner = trace
+        self._value = value
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return shape_of(self.value)[1:]
+        return shape_of(self._value)[1:]
 
     @property
     def dtype(self) -> np.dtype:
-        return dtype_of(self.value)
+        return dtype_of(self._value)
 
     def __bool__(self) -> bool:
         raise ConcretizationError(
@@ -62,20 +62,20 @@ class BatchTrace(Trace):
 
     def owns(self, x: Any) -> bool:
         """Whether a value differs between the examples of this batch."""
-        return x.__class__ is Batch and x.owner is self
+        return x.__class__ is Batch and x._owner is self
 
     def unwrap(self, x: Any) -> Any:
         """The stacked examples of a value, which may be the same for all of them."""
-        if x.__class__ is Batch and x.owner is self:
-            return x.value
+        if x.__class__ is Batch and x._owner is self:
+            return x._value
         return call(broadcast_to, x, shape=(self.size, *shape_of(x)))
 
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         capture = running.state.capture
         if capture is not None and capture.tag > self.tag:
             return capture.process(op, args, params)
-        mapped = tuple([a.__class__ is Batch and a.owner is self for a in args])
-        values = tuple([a.value if m else a for a, m in zip(args, mapped, strict=True)])
+        mapped = tuple([a.__class__ is Batch and a._owner is self for a in args])
+        values = tuple([a._value if m else a for a, m in zip(args, mapped, strict=True)])
         y = NotImplemented if op.batch is None else op.batch(values, mapped, params)
         if y is NotImplemented:
             y = self._one_by_one(op, values, mapped, params)
@@ -88,11 +88,11 @@ class BatchTrace(Trace):
         if any(isinstance(a, Traced) for a in arrays) or (capture is not None and capture.tag > self.tag):
             return NotImplemented
         mine = self.owns(v)
-        found = place_in_batch(shape_of(box.value), v.value if mine else v, mine, arrays, pattern)
+        found = place_in_batch(shape_of(box._value), v._value if mine else v, mine, arrays, pattern)
         if found is NotImplemented:
             return NotImplemented
         v, pattern = found
-        overwrite(box, "value", v, pattern, arrays)
+        overwrite(box, "_value", v, pattern, arrays)
         return None
 
     def _one_by_one(self, op: Op, values: tuple, mapped: tuple, params: dict) -> Any:

@@ -22,12 +22,12 @@ class Dual(Box):
     """A value with its tangent."""
 
     __slots__ = ()
-    state = ("owner", "value", "tangent")
+    _state = ("_owner", "_value", "_tangent")
 
     def __init__(self, trace: DualTrace, value: Any, tangent: Any):
-        self.owner = trace
-        self.value = value
-        self.tangent = tangent
+        self._owner = trace
+        self._value = value
+        self._tangent = tangent
 
 
 class DualTrace(Trace):
@@ -47,9 +47,9 @@ class DualTrace(Trace):
         values = []
         dots = []
         for a in args:
-            if a.__class__ is Dual and a.owner is self:
-                values.append(a.value)
-                dots.append(a.tangent)
+            if a.__class__ is Dual and a._owner is self:
+                values.append(a._value)
+                dots.append(a._tangent)
             else:
                 values.append(a)
                 dots.append(None)
@@ -64,9 +64,9 @@ class DualTrace(Trace):
     def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
         if not self.alive:
             return NotImplemented
-        mine = v.__class__ is Dual and v.owner is self
-        overwrite(box, "value", v.value if mine else v, pattern, arrays)
-        overwrite(box, "tangent", v.tangent if mine else 0, pattern, arrays)
+        mine = v.__class__ is Dual and v._owner is self
+        overwrite(box, "_value", v._value if mine else v, pattern, arrays)
+        overwrite(box, "_tangent", v._tangent if mine else 0, pattern, arrays)
         return None
 
 
@@ -86,9 +86,9 @@ def push(
         values: list[Any] = []
         dots: list[Any] = []
         for y in map(settled, outputs):
-            if y.__class__ is Dual and y.owner is trace:
-                values.append(_common(y.value, primals, tangents))
-                dots.append(y.tangent)
+            if y.__class__ is Dual and y._owner is trace:
+                values.append(_common(y._value, primals, tangents))
+                dots.append(y._tangent)
             else:
                 check_not_inner(y, trace.tag)
                 values.append(y)
@@ -109,16 +109,16 @@ def _common(value: Any, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """
     while (
         isinstance(value, Traced)
-        and value.owner.batches
-        and shape_of(value.value)[0]  # type: ignore[attr-defined]
-        and any(isinstance(t, Traced) and t.owner is value.owner for t in tangents)
-        and not any(isinstance(x, Traced) and x.owner is value.owner for x in primals)
+        and value._owner.batches
+        and shape_of(value._value)[0]  # type: ignore[attr-defined]
+        and any(isinstance(t, Traced) and t._owner is value._owner for t in tangents)
+        and not any(isinstance(x, Traced) and x._owner is value._owner for x in primals)
     ):
-        value = index(value.value, pattern=(0,))  # type: ignore[attr-defined]
+        value = index(value._value, pattern=(0,))  # type: ignore[attr-defined]
     return value
 
 
 def check_not_inner(y: Any, tag: int) -> None:
     """Refuse an output that belongs to an inner or ended differentiation: its derivative would silently be lost."""
-    if isinstance(y, Box) and not y.owner.batches and (y.owner.tag > tag or not y.owner.alive):
+    if isinstance(y, Box) and not y._owner.batches and (y._owner.tag > tag or not y._owner.alive):
         raise escaped()

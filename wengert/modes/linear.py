@@ -72,28 +72,28 @@ class Tangent(Box):
     """The symbol for an unknown vector. It has a shape and dtype but no value."""
 
     __slots__ = ()
-    state = ("owner", "node", "aval")
+    _state = ("_owner", "_node", "_aval")
 
     def __init__(self, trace: LinearTrace, node: int, aval: Aval):
-        self.owner = trace
-        self.node = node
-        self.aval = aval
+        self._owner = trace
+        self._node = node
+        self._aval = aval
 
     def __getattr__(self, name: str) -> Any:
-        if name == "value":
+        if name == "_value":
             raise NotLinearError("a derivative rule depends on the value of its tangent", remedy=_LINEAR_RULE)
         return super().__getattr__(name)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.aval.shape
+        return self._aval.shape
 
     @property
     def dtype(self) -> np.dtype:
-        return self.aval.dtype
+        return self._aval.dtype
 
     def __repr__(self) -> str:
-        return f"<tangent of shape {self.aval.shape}, {self.aval.dtype}>"
+        return f"<tangent of shape {self._aval.shape}, {self._aval.dtype}>"
 
 
 class LinearTrace(Trace):
@@ -111,21 +111,21 @@ class LinearTrace(Trace):
         return Tangent(self, len(self.nodes) - 1, aval)
 
     def process(self, op: Op, args: tuple, params: dict) -> Tangent:
-        places = tuple([p for p, a in enumerate(args) if a.__class__ is Tangent and a.owner is self])
+        places = tuple([p for p, a in enumerate(args) if a.__class__ is Tangent and a._owner is self])
         for p, a in enumerate(args):
-            if p not in places and isinstance(a, Traced) and a.owner.tag == self.tag:
+            if p not in places and isinstance(a, Traced) and a._owner.tag == self.tag:
                 raise NotLinearError(
                     "a derivative rule uses a traced value that is not among its arguments",
                     remedy="pass every value that the function depends on as an argument of the function",
                 )
-        inputs = tuple([args[p].node for p in places])
+        inputs = tuple([args[p]._node for p in places])
         aval = result_aval(op, args, params)
         if isinstance(op, Elementwise):
             self._demand(op, op.linear_in.issuperset(places) and (op.jointly or len(places) == 1))
             if op.jointly:
                 self._demand_zeros(op, [a for p, a in enumerate(args) if p not in places and p in op.linear_in])
             terms = [
-                (i, op.coefficient(p, None, args, params), None if args[p].aval == aval else (args[p].aval, aval))
+                (i, op.coefficient(p, None, args, params), None if args[p]._aval == aval else (args[p]._aval, aval))
                 for i, p in zip(inputs, places, strict=True)
             ]
             node: tuple = (SCALES, op, terms)
@@ -331,8 +331,8 @@ def _detached(part: Any) -> Any:
     """A value, just computed, that does not share memory with others, so that they can be written in place."""
     if part.__class__ is np.ndarray:
         return part if part.base is None else part.copy()
-    if isinstance(part, Box) and "value" in part.state:
-        part.value = _detached(part.value)  # type: ignore[attr-defined]
+    if isinstance(part, Box) and "_value" in part._state:
+        part._value = _detached(part._value)  # type: ignore[attr-defined]
     return part
 
 
@@ -460,8 +460,8 @@ def transpose(function: Callable[[list[Any]], Sequence[Any]], avals: Sequence[Av
     outputs = function(list(symbols))
     places: list[int | None] = []
     for y in outputs:
-        if y.__class__ is Tangent and y.owner is trace:
-            places.append(y.node)
+        if y.__class__ is Tangent and y._owner is trace:
+            places.append(y._node)
         elif y is None or (not isinstance(y, Traced) and not np.any(y)):
             places.append(None)
         else:

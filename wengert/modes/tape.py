@@ -49,12 +49,12 @@ class Tape(Box):
     """A value and the index of the node that is its tangent."""
 
     __slots__ = ()
-    state = ("owner", "value", "node")
+    _state = ("_owner", "_value", "_node")
 
     def __init__(self, trace: TapeTrace, value: Any, node: int):
-        self.owner = trace
-        self.value = value
-        self.node = node
+        self._owner = trace
+        self._value = value
+        self._node = node
 
 
 class TapeTrace(Trace):
@@ -84,17 +84,17 @@ class TapeTrace(Trace):
             return op.record(self, args, params)  # type: ignore[attr-defined]
         if len(args) == 1 and family is not Zero and family is not General:
             (a,) = args
-            x = a.value
+            x = a._value
             y = call(op, x, **params) if isinstance(x, Traced) else op.impl(x, **params)
-            return self._append((APPLY, op, (a.node,), _FIRST, (aval_of(x),), params), y)
-        values = tuple([a.value if a.__class__ is Tape and a.owner is self else a for a in args])
+            return self._append((APPLY, op, (a._node,), _FIRST, (aval_of(x),), params), y)
+        values = tuple([a._value if a.__class__ is Tape and a._owner is self else a for a in args])
         y = call(op, *values, **params)
         if family is Zero:
             return y
-        places = tuple([p for p, a in enumerate(args) if a.__class__ is Tape and a.owner is self])
+        places = tuple([p for p, a in enumerate(args) if a.__class__ is Tape and a._owner is self])
         if isinstance(op, General):
             return self._by_rule(op, args, values, places, y, params)
-        inputs = tuple([args[p].node for p in places])
+        inputs = tuple([args[p]._node for p in places])
         return self._append((APPLY, op, inputs, places, kept_args(op, values, places), params), y)
 
     def _append(self, node: tuple, value: Any) -> Tape:
@@ -102,10 +102,10 @@ class TapeTrace(Trace):
         nodes = self.nodes
         nodes.append(node)
         box = _new(Tape)  # what Tape(self, value, node) does, without the cost of a call
-        box.owner = self
-        box.value = value
+        box._owner = self
+        box._value = value
         k = len(nodes) - 1
-        box.node = k if nodes[k] is node else place_of(node, nodes)
+        box._node = k if nodes[k] is node else place_of(node, nodes)
         return box
 
     # ------------------------------------------------------------------ quicker ways for the commonest ops
@@ -113,21 +113,21 @@ class TapeTrace(Trace):
     def unary(self, op: Op, a: Any) -> Any:
         if not isinstance(op, Elementwise) or not self.alive:
             return self.process(op, (a,), NO_PARAMS)
-        x = a.value
+        x = a._value
         y = op.impl(x) if x.__class__ in PLAIN else call1(op, x)
         partial = op.partials[0]
         c = partial(y, x) if partial.__class__ is FunctionType else partial
-        return self._append((SCALES, op, ((a.node, c, None),)) if op.selects else (SCALE, a.node, c), y)
+        return self._append((SCALES, op, ((a._node, c, None),)) if op.selects else (SCALE, a._node, c), y)
 
     def binary(self, op: Op, a: Any, b: Any) -> Any:
         if not self.alive:
             return outside(self, op, (a, b), NO_PARAMS)
         if op.__class__ is not Elementwise:
             return self._product(op, a, b) if op.__class__ is Multilinear else self.process(op, (a, b), NO_PARAMS)
-        a_traced = a.__class__ is Tape and a.owner is self
-        b_traced = b.__class__ is Tape and b.owner is self
-        x = a.value if a_traced else a
-        y = b.value if b_traced else b
+        a_traced = a.__class__ is Tape and a._owner is self
+        b_traced = b.__class__ is Tape and b._owner is self
+        x = a._value if a_traced else a
+        y = b._value if b_traced else b
         z = op.impl(x, y) if x.__class__ in PLAIN and y.__class__ in PLAIN else call2(op, x, y)
         p, q = op.partials
         if a_traced and p is not None:
@@ -135,7 +135,7 @@ class TapeTrace(Trace):
             if b_traced and q is not None:
                 d = q(z, x, y) if q.__class__ is FunctionType else q
                 if same_aval(x, z) and same_aval(y, z) and not op.selects:
-                    return self._append((SCALE2, a.node, c, b.node, d), z)
+                    return self._append((SCALE2, a._node, c, b._node, d), z)
                 return self._append((SCALES, op, (_term(a, c, z), _term(b, d, z))), z)
             box, coefficient, operand = a, c, x
         elif b_traced and q is not None:
@@ -145,42 +145,42 @@ class TapeTrace(Trace):
         if op.selects or not (operand.__class__ is z.__class__ is np.float64 or same_aval(operand, z)):
             return self._append((SCALES, op, (_term(box, coefficient, z),)), z)
         passes = coefficient.__class__ is int and coefficient == 1
-        return self._append((PASS, box.node) if passes else (SCALE, box.node, coefficient), z)
+        return self._append((PASS, box._node) if passes else (SCALE, box._node, coefficient), z)
 
     def _product(self, op: Op, a: Any, b: Any) -> Tape:
         """Record a product of two factors: each is the coefficient of the other."""
-        a_traced = a.__class__ is Tape and a.owner is self
-        b_traced = b.__class__ is Tape and b.owner is self
-        x = a.value if a_traced else a
-        y = b.value if b_traced else b
+        a_traced = a.__class__ is Tape and a._owner is self
+        b_traced = b.__class__ is Tape and b._owner is self
+        x = a._value if a_traced else a
+        y = b._value if b_traced else b
         z = op.impl(x, y) if x.__class__ in PLAIN and y.__class__ in PLAIN else call2(op, x, y)
         if not b_traced:
-            return self._append((APPLY, op, (a.node,), _FIRST, (aval_of(x), y), NO_PARAMS), z)
+            return self._append((APPLY, op, (a._node,), _FIRST, (aval_of(x), y), NO_PARAMS), z)
         if not a_traced:
-            return self._append((APPLY, op, (b.node,), _SECOND, (x, aval_of(y)), NO_PARAMS), z)
-        return self._append((APPLY, op, (a.node, b.node), _BOTH, (x, y), NO_PARAMS), z)
+            return self._append((APPLY, op, (b._node,), _SECOND, (x, aval_of(y)), NO_PARAMS), z)
+        return self._append((APPLY, op, (a._node, b._node), _BOTH, (x, y), NO_PARAMS), z)
 
     def _elementwise(self, op: Elementwise, args: tuple, params: dict) -> Any:
         """Record an elementwise op of any number of operands, with parameters."""
-        values = tuple([a.value if a.__class__ is Tape and a.owner is self else a for a in args])
+        values = tuple([a._value if a.__class__ is Tape and a._owner is self else a for a in args])
         y = call(op, *values, **params)
         terms = []
         for p, a in enumerate(args):
-            if a.__class__ is Tape and a.owner is self and op.partials[p] is not None:
+            if a.__class__ is Tape and a._owner is self and op.partials[p] is not None:
                 terms.append(_term(a, op.coefficient(p, y, values, params), y))
         return self._append((SCALES, op, terms), y) if terms else y
 
     def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
         if not self.alive:
             return NotImplemented
-        mine = v.__class__ is Tape and v.owner is self
-        value = v.value if mine else v
-        avals = (aval_of(box.value), aval_of(value), *arrays)
-        overwrite(box, "value", value, pattern, arrays)
-        inputs, places = ((box.node, v.node), _BOTH) if mine else ((box.node,), _FIRST)
+        mine = v.__class__ is Tape and v._owner is self
+        value = v._value if mine else v
+        avals = (aval_of(box._value), aval_of(value), *arrays)
+        overwrite(box, "_value", value, pattern, arrays)
+        inputs, places = ((box._node, v._node), _BOTH) if mine else ((box._node,), _FIRST)
         node = (APPLY, store, inputs, places, avals, {"pattern": pattern})
         self.nodes.append(node)
-        box.node = place_of(node, self.nodes)
+        box._node = place_of(node, self.nodes)
         return None
 
     def keep_values_of(self, x: Any) -> None:
@@ -200,13 +200,13 @@ class TapeTrace(Trace):
 
     def _by_rule(self, op: Op, args: tuple, values: tuple, places: tuple, y: Any, params: dict) -> Any:
         linear = LinearTrace(self.tag, self.nodes)
-        dots = [Tangent(linear, args[p].node, aval_of(v)) if p in places else None for p, v in enumerate(values)]
+        dots = [Tangent(linear, args[p]._node, aval_of(v)) if p in places else None for p, v in enumerate(values)]
         y_dot = op.tangent(y, values, dots, params)
         if y_dot is None:
             return y
         if y.__class__ is tuple:
-            return tuple(v if d is None else Tape(self, v, d.node) for v, d in zip(y, y_dot, strict=True))
-        return Tape(self, y, y_dot.node)
+            return tuple(v if d is None else Tape(self, v, d._node) for v, d in zip(y, y_dot, strict=True))
+        return Tape(self, y, y_dot._node)
 
     def custom(
         self,
@@ -253,8 +253,8 @@ def _with_copies(node: Any, memory: Any, copies: dict[int, Any]) -> Any:
 
 def _term(a: Tape, c: Any, y: Any) -> tuple:
     """One operand of an elementwise op: its node, its coefficient, and how its shape and dtype differ from y's."""
-    x = a.value
-    return (a.node, c, None if same_aval(x, y) else (aval_of(x), aval_of(y)))
+    x = a._value
+    return (a._node, c, None if same_aval(x, y) else (aval_of(x), aval_of(y)))
 
 
 class Recorded:
@@ -312,9 +312,9 @@ def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tu
         values: list[Any] = []
         places: list[int | None] = []
         for y in map(settled, outputs):
-            if y.__class__ is Tape and y.owner is trace:
-                values.append(y.value)
-                places.append(y.node)
+            if y.__class__ is Tape and y._owner is trace:
+                values.append(y._value)
+                places.append(y._node)
             else:
                 check_not_inner(y, trace.tag)
                 values.append(y)

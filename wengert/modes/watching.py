@@ -230,20 +230,20 @@ class Seen(Box):
     __slots__ = ()
 
     def __init__(self, trace: SeenTrace, value: Any):
-        self.owner = trace
-        self.value = value
+        self._owner = trace
+        self._value = value
 
     def __float__(self) -> float:
-        return float(self.value)
+        return float(self._value)
 
     def __int__(self) -> int:
-        return int(self.value)
+        return int(self._value)
 
     def __complex__(self) -> complex:
-        return complex(self.value)
+        return complex(self._value)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        return np.array(self.value, dtype=dtype, copy=copy)
+        return np.array(self._value, dtype=dtype, copy=copy)
 
 
 class SeenTrace(Trace):
@@ -275,14 +275,14 @@ class SeenTrace(Trace):
             return NotImplemented
         value = self.unwrap(v)
         step = Step("store", (aval_of(box), plain(v)), {"pattern": pattern}, place_now())
-        return self.watch.written(step, box, v, lambda: overwrite(box, "value", value, pattern, arrays))
+        return self.watch.written(step, box, v, lambda: overwrite(box, "_value", value, pattern, arrays))
 
     def wrap(self, y: Any) -> Any:
         """What has values of floating type, as a box of this trace."""
         return Seen(self, y) if is_inexact(dtype_of(y)) else y
 
     def unwrap(self, x: Any) -> Any:
-        return x.value if x.__class__ is Seen and x.owner is self else x
+        return x._value if x.__class__ is Seen and x._owner is self else x
 
 
 def seen(watch: Watch, function: Callable[..., Sequence[Any]], values: Sequence[Any]) -> list[Any]:
@@ -295,7 +295,7 @@ def seen(watch: Watch, function: Callable[..., Sequence[Any]], values: Sequence[
     try:
         results = []
         for y in map(settled, function(*[trace.wrap(x) for x in values])):
-            if y.__class__ is not Seen or y.owner is not trace:
+            if y.__class__ is not Seen or y._owner is not trace:
                 check_not_inner(y, trace.tag)
             results.append(trace.unwrap(y))
         watch.finished(results, None)

@@ -31,27 +31,27 @@ def levels(x: Any) -> Levels:
     others = 0
     wrappers: list[Any] = []  # hidden axes that have been looked through: tangents found inside have them, too
     while isinstance(x, Traced):
-        state = getattr(x, "state", ())
-        if x.owner.batches:
-            wrappers.append(x.owner)
-        elif "tangent" in state and "value" in state:
-            direction = stop_gradient(x.tangent)  # type: ignore[attr-defined]
+        state = getattr(x, "_state", ())
+        if x._owner.batches:
+            wrappers.append(x._owner)
+        elif "_tangent" in state and "_value" in state:
+            direction = stop_gradient(x._tangent)  # type: ignore[attr-defined]
             for trace in reversed(wrappers):
                 direction = trace.wrap(direction)
             directions.append(direction)
         else:
             others += 1
-        if "value" not in state:
+        if "_value" not in state:
             break
-        x = x.value  # type: ignore[attr-defined]
+        x = x._value  # type: ignore[attr-defined]
     return Levels(tuple(directions), others)
 
 
 def is_symbol(x: Any) -> bool:
     """Whether a tangent is unknown: a rule is being run to be transposed."""
     while isinstance(x, Traced):
-        state = getattr(x, "state", ())
-        if "value" not in state:
+        state = getattr(x, "_state", ())
+        if "_value" not in state:
             return True
-        x = x.value  # type: ignore[attr-defined]
+        x = x._value  # type: ignore[attr-defined]
     return False

@@ -58,7 +58,7 @@ class Traced:
     """Mark of every traced value."""
 
     __slots__ = ()
-    owner: Trace
+    _owner: Trace
 
 
 def call(op: Op, *args: Any, **params: Any) -> Any:
@@ -66,7 +66,7 @@ def call(op: Op, *args: Any, **params: Any) -> Any:
     trace = None
     for a in args:
         if isinstance(a, Traced):
-            candidate = a.owner
+            candidate = a._owner
             if trace is None or candidate.tag > trace.tag:
                 trace = candidate
     if trace is None:
@@ -113,17 +113,17 @@ class Op:
 
 def call1(op: Op, x: Any) -> Any:
     """`call` with one operand and no parameters."""
-    return x.owner.unary(op, x) if isinstance(x, Traced) else op.impl(x)
+    return x._owner.unary(op, x) if isinstance(x, Traced) else op.impl(x)
 
 
 def call2(op: Op, x: Any, y: Any) -> Any:
     """`call` with two operands and no parameters."""
     if isinstance(x, Traced):
-        if isinstance(y, Traced) and y.owner.tag > x.owner.tag:
-            return y.owner.binary(op, x, y)
-        return x.owner.binary(op, x, y)
+        if isinstance(y, Traced) and y._owner.tag > x._owner.tag:
+            return y._owner.binary(op, x, y)
+        return x._owner.binary(op, x, y)
     if isinstance(y, Traced):
-        return y.owner.binary(op, x, y)
+        return y._owner.binary(op, x, y)
     return op.impl(x, y)
 
 

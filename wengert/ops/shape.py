@@ -53,7 +53,7 @@ def filled(value: Any, shape: tuple) -> Any:
     for n in shape:
         if n.__class__ is not int:
             symbol = getattr(n, "sym", n)
-            return symbol.owner.process(broadcast_to, (value,), {"shape": shape})
+            return symbol._owner.process(broadcast_to, (value,), {"shape": shape})
     return np.full(shape, value)
 
 

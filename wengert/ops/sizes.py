@@ -48,7 +48,7 @@ padded = linear(
 def counting(n: Any) -> Any:
     """0, 1, …, n − 1, where n may be known only when a captured program runs."""
     symbol = getattr(n, "sym", n)
-    return np.arange(n) if n.__class__ is int else symbol.owner.process(iota, (), {"n": n})
+    return np.arange(n) if n.__class__ is int else symbol._owner.process(iota, (), {"n": n})
 
 
 def error_class(name: str) -> type[Exception]:

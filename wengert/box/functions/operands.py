@@ -145,7 +145,7 @@ def common_answer(function: Callable, *args: Any) -> Any:
     """An answer (a number) that decides on shapes, so that it must be the same for all examples of a batch."""
     found = answer(function, *args)
     while isinstance(found, Traced):
-        found = found.value  # type: ignore[attr-defined]
+        found = found._value  # type: ignore[attr-defined]
     distinct = np.unique(found)
     if len(distinct) != 1:
         raise UnsupportedFunctionError(

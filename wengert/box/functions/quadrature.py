@@ -180,7 +180,7 @@ class Integrand:
     def is_infinite(self, end: Any) -> bool:
         found = answer(np.isinf, end)
         while isinstance(found, Traced):  # examples of a batch
-            found = found.value  # type: ignore[attr-defined]
+            found = found._value  # type: ignore[attr-defined]
         return bool(np.all(found))
 
     def at_end(self, end: Any, parameters: Any) -> Any:

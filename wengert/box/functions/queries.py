@@ -131,9 +131,9 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
 def _library(x: Any) -> Any:
     """The array behind a traced value, for the library it belongs to; None if it is NumPy."""
     while isinstance(x, Traced):
-        if "value" not in x.state:  # type: ignore[attr-defined]
+        if "_value" not in x._state:  # type: ignore[attr-defined]
             return None  # a symbol
-        x = x.value  # type: ignore[attr-defined]
+        x = x._value  # type: ignore[attr-defined]
     return None if isinstance(x, (np.ndarray, np.generic)) or not hasattr(x, "shape") else x
 
 
