@@ -1,9 +1,13 @@
 """A folder of files that may be lost at any time: compiled and rewritten code, kept for the next process.
 
-A file has the name of its key, and begins with a digest of key and contents. One that is damaged, cut short, in
-another's place, or owned by somebody else is as good as none. Files are written aside and moved into place, so that
-whoever reads sees all of it or nothing, and processes that write at once do each other no harm. If the folder cannot
-be written to, nothing is kept.
+A file has the name of its key, and begins with a digest of key and contents. One that is damaged, cut short, or in
+another's place is as good as none. Files are written aside and moved into place, so that whoever reads sees all of it
+or nothing, and processes that write at once do each other no harm. If the folder cannot be written to, nothing is kept.
+
+What is read here is run, so nobody else may have been able to write it. Links are not followed, and only regular files
+are read. The file and its folder must belong to this user or to the administrator, and must not be writable by anybody
+else; nor may the folders above, unless they are sticky, as `/tmp` is: there others can add, but not replace. Where that
+does not hold nothing is read or kept, and `why_not` says so.
 
 `WENGERT_CACHE_DIR` is the folder (by default a folder of the user's own, where the system keeps such things);
 `WENGERT_CACHE=0` turns it off. When there is more in it than `MOST` bytes, what was not used for longest goes.
@@ -15,6 +19,7 @@ import contextlib
 import functools
 import hashlib
 import os
+import stat
 import sys
 import tempfile
 from pathlib import Path
@@ -27,6 +32,7 @@ LARGEST = 1 << 26
 
 _BETWEEN_LOOKS = 64
 _MAGIC = b"wengert code 1\n"
+_HEAD = len(_MAGIC) + 32
 _SUFFIX = ".wgc"
 _written = 0
 
@@ -37,7 +43,7 @@ def folder() -> Path | None:
         return None
     chosen = os.environ.get("WENGERT_CACHE_DIR")
     if chosen:
-        return Path(chosen)
+        return Path(os.path.abspath(chosen))
     try:
         home = Path.home()
     except RuntimeError:  # nobody's process
@@ -46,28 +52,31 @@ def folder() -> Path | None:
         return home / "Library" / "Caches" / "wengert"
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "wengert" / "cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "wengert"
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if os.path.isabs(base) else home / ".cache") / "wengert"  # a relative one counts as not set
 
 
 def read(key: bytes) -> bytes | None:
-    """What was kept under a key, if it is whole."""
+    """What was kept under a key, if it is whole and nobody else can have written it."""
     place = folder()
-    if place is None:
+    if place is None or why_not(place) is not None:
         return None
     path = place / (key.hex() + _SUFFIX)
     try:
-        with path.open("rb") as file:
-            if not _is_ours(os.fstat(file.fileno())):
+        # Opening a FIFO must not wait for a writer, nor opening a device do anything.
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        with open(os.open(path, flags), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or not _is_ours(status) or status.st_size > LARGEST + _HEAD:
                 return None
-            text = file.read()
+            text = file.read(LARGEST + _HEAD)
     except OSError:
         return None
-    head = len(_MAGIC) + 32
-    if text[:head] != _MAGIC + _checksum(key, text[head:]):
+    if text[:_HEAD] != _MAGIC + _checksum(key, text[_HEAD:]):
         return None
     with contextlib.suppress(OSError):
         os.utime(path)  # when it was last used
-    return text[head:]
+    return text[_HEAD:]
 
 
 def write(key: bytes, contents: bytes) -> None:
@@ -78,7 +87,9 @@ def write(key: bytes, contents: bytes) -> None:
         return
     name = None
     try:
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make(place)
+        if why_not(place) is not None:
+            return
         with tempfile.NamedTemporaryFile(dir=place, suffix=".part", delete=False) as file:
             name = file.name
             file.write(_MAGIC + _checksum(key, contents) + contents)
@@ -97,9 +108,38 @@ def _checksum(key: bytes, contents: bytes) -> bytes:
     return hashlib.blake2b(contents, key=key[:32], digest_size=32).digest()
 
 
-def _is_ours(status: os.stat_result) -> bool:
-    """Code is run only if this user, or the administrator, wrote it."""
-    return not hasattr(os, "geteuid") or status.st_uid in (0, os.geteuid())
+def _make(place: Path) -> None:
+    """Make a folder and those above it, for this user alone."""
+    for path in (*reversed(place.parents), place):
+        with contextlib.suppress(FileExistsError):
+            if not path.exists():
+                path.mkdir(mode=0o700)
+
+
+def _is_ours(status: os.stat_result, sticky: bool = False) -> bool:
+    """Whether this user, or the administrator, owns a file or folder, and nobody else can write to it.
+
+    With `sticky`, a folder that others can write to counts if they cannot replace there what is not theirs.
+    """
+    if not hasattr(os, "geteuid"):
+        return True
+    if status.st_uid not in (0, os.geteuid()):
+        return False
+    return not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or (sticky and bool(status.st_mode & stat.S_ISVTX))
+
+
+def why_not(place: Path) -> str | None:
+    """Why code in a folder is not run, nor kept there; `None` if it is, or there is no such folder yet."""
+    try:
+        if not _is_ours(place.stat()):
+            return f"{place} belongs to somebody else, or others can write to it"
+        # Where links lie counts as much as where they lead.
+        for path in {*place.parents, *Path(os.path.realpath(place)).parents}:
+            if not _is_ours(path.stat(), sticky=True):
+                return f"{path}, above {place.name}, belongs to somebody else, or others can write to it"
+    except OSError as error:
+        return None if isinstance(error, FileNotFoundError) else str(error)
+    return None
 
 
 def usage() -> tuple[int, int]:

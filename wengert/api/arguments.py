@@ -15,6 +15,7 @@ import numpy as np
 from wengert import tree
 from wengert.box.box import Box, plain
 from wengert.box.cells import cell
+from wengert.box.subclasses import base_array
 from wengert.box.writing import clone, settled
 from wengert.capture import hooks
 from wengert.errors import MismatchError, NotDifferentiableInputError, NotDifferentiableOutputError
@@ -68,6 +69,8 @@ class Prepared:
         except (TypeError, ValueError, AttributeError):
             dtype, known = None, False
         if known:
+            if leaf.__class__ is not np.ndarray:
+                self.leaves[k] = base_array(leaf)
             return
         shared = shared_array(leaf) if dtype is None or dtype.kind == "O" else None
         if shared is None:

@@ -29,6 +29,7 @@ from wengert.api.transport import keep_sources, portable, sources_of
 from wengert.backend.execute import module, native, optimised
 from wengert.backend.python import python_source
 from wengert.box.box import Box
+from wengert.box.subclasses import base_array
 from wengert.box.writing import replace, running, settled
 from wengert.capture.program import Captured, captured
 from wengert.control.call import call as call_op
@@ -307,7 +308,9 @@ class Jitted:
             static = ()
         everything, structure = tree.flatten((args, kwargs))
         for k, x in enumerate(everything):
-            if not _is_data(x) and hasattr(x, "__dlpack__"):
+            if x.__class__ is not np.ndarray and isinstance(x, np.ndarray):
+                everything[k] = base_array(x)
+            elif not _is_data(x) and hasattr(x, "__dlpack__"):
                 shared = shared_array(x)
                 everything[k] = x if shared is None else shared
         places = [k for k, x in enumerate(everything) if _is_data(x)]

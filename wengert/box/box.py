@@ -22,6 +22,7 @@ from wengert.box import writers
 from wengert.box.dispatch import DEFERRING, FUNCTIONS, OPERANDS, UFUNCS, name_of, unsupported
 from wengert.box.functions.operands import array, operand
 from wengert.box.functions.shapes import astype
+from wengert.box.subclasses import refusal
 from wengert.box.ufunc_methods import METHODS
 from wengert.box.writing import SETTLING, check_masks, link, plain, read_scalar, replace, running, set_item, settled
 from wengert.errors import ConcretizationError, EscapedValueError, InPlaceError, UnsupportedFunctionError
@@ -63,13 +64,13 @@ def _binary(op: Op) -> tuple[Any, Any]:
     def forward(self: Any, other: Any) -> Any:
         if other.__class__ in PLAIN:
             return self._owner.binary(op, self, other)
-        special = OPERANDS.get(other.__class__)
+        special = OPERANDS[other.__class__]
         return call2(op, self, other) if special is None else special(op, self, other)
 
     def reflected(self: Any, other: Any) -> Any:
         if other.__class__ in PLAIN:
             return self._owner.binary(op, other, self)
-        special = OPERANDS.get(other.__class__)
+        special = OPERANDS[other.__class__]
         return call2(op, other, self) if special is None else special(op, other, self)
 
     return forward, reflected
@@ -162,7 +163,7 @@ class Box(Traced):
         x, y = inputs
         if x.__class__ in PLAIN and isinstance(op, Op):
             return self._owner.binary(op, x, y)
-        special = OPERANDS.get(x.__class__) or OPERANDS.get(y.__class__)
+        special = OPERANDS[x.__class__] or OPERANDS[y.__class__]
         if special is not None:
             return special(op, x, y)
         return call2(op, x, y) if isinstance(op, Op) else op(x, y)
@@ -179,6 +180,8 @@ class Box(Traced):
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         if sys._getframe(1).f_code in DEFERRING:
             return np.array(None)
+        if sys._getframe(1).f_globals.get("__name__") == np.ma.MaskedArray.__module__:
+            raise refusal(np.ma.masked)
         raise ConcretizationError(
             "a traced value cannot become an ordinary NumPy array: its derivative would be lost",
             remedy="build arrays of traced values with np.stack([...]) or np.concatenate([...]) instead of "

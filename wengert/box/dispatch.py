@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.subclasses import means_something_else, refusal
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.op import Op
 
@@ -80,8 +81,20 @@ CALLERS: dict[Any, Callable] = {}
 """Functions that call a function they are given (quad) -> implementation, which is always used: what the given function
 depends on need not be among the arguments."""
 
-OPERANDS: dict[type, Callable[[Any, Any, Any], Any]] = {}
-"""Classes that are no arrays (a sparse matrix) -> `(op, x, y)`: an operator between one and a traced value."""
+
+class _Operands(dict):
+    def __missing__(self, kind: type) -> Callable | None:
+        self[kind] = found = _refused if means_something_else(kind) else None
+        return found
+
+
+def _refused(op: Any, x: Any, y: Any) -> Any:
+    raise refusal(x if means_something_else(x.__class__) else y)
+
+
+OPERANDS: dict[type, Callable[[Any, Any, Any], Any] | None] = _Operands()
+"""Classes that are no arrays (a sparse matrix) -> `(op, x, y)`: an operator between one and a traced value. `None`: as
+between arrays."""
 
 DEFERRING: set[Any] = set()
 """Code of operators of other libraries that ask for an array and, given one that holds an object, leave it to us."""

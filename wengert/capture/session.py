@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.box.box import Box
+from wengert.box.subclasses import base_array, means_something_else, refusal
 from wengert.capture.effects import Effects
 from wengert.capture.instrument import is_user_code, is_user_file
 from wengert.ir.build import Capture, type_of_value
@@ -183,10 +184,12 @@ class Session:
 
     def external(self, value: Any) -> Any:
         """What stands for a value from outside in the program: for an array an input, else the value itself."""
-        if value.__class__ is not np.ndarray:
+        if value.__class__ is not np.ndarray and not isinstance(value, np.ndarray):
             if value.__class__ in (list, tuple, dict):
                 self._looked_into[id(value)] = value
             return value
+        if means_something_else(value.__class__):  # type: ignore[arg-type]
+            raise refusal(value)
         known = self.paths.get(id(value))
         if known is None or known[0] is not value or value.dtype.kind not in "biufc":
             return value
@@ -200,8 +203,9 @@ class Session:
                 self.guards.append(ArrayGuard(known[1], frozen))
             return self._constants[id(value)]
         if box is None:
-            box = self._boxes[id(value)] = self.top.formal(type_of_value(value))
-            self.inputs.append((value, known[1], box._node))
+            box = self._boxes[id(value)] = self.top.formal(type_of_value(base_array(value)))
+            path = known[1] if value.__class__ is np.ndarray else functools.partial(_base_array_at, known[1])
+            self.inputs.append((value, path, box._node))
         return box
 
     def items(self, iterable: Any) -> Any:
@@ -281,6 +285,10 @@ def _global(namespace: dict, name: str) -> Path:
 
 def _item(path: Path, key: Any) -> Any:
     return path()[key]
+
+
+def _base_array_at(path: Path) -> Any:
+    return base_array(path())
 
 
 def _content(cell: CellType) -> Path:

@@ -99,7 +99,10 @@ def cache() -> dict[str, Any]:
     """Where compiled code is kept for the next process, and how much there is."""
     files, size = disk.usage()
     place = disk.folder()
-    return {"folder": "off" if place is None else str(place), "files": files, "megabytes": round(size / 1e6, 1)}
+    said: dict[str, Any] = {"folder": "off" if place is None else str(place), "files": files,
+                            "megabytes": round(size / 1e6, 1)}  # fmt: skip
+    problem = None if place is None else disk.why_not(place)
+    return said if problem is None else said | {"not used": problem}
 
 
 def trials() -> dict[str, str]:

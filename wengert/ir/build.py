@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import escaped
+from wengert.box.subclasses import base_array
 from wengert.box.writing import SETTLING, become, clone, make_views_stale, running, settled
 from wengert.errors import UnsupportedFunctionError, user_frame
 from wengert.ir.aliases import Links
@@ -152,7 +153,7 @@ class Capture(Trace):
                 raise UnsupportedFunctionError(
                     f"a {type(x).__name__} in a compiled computation", remedy="use NumPy arrays and numbers"
                 )
-            x = np.asarray(x)
+            x = np.asarray(base_array(x))
         if dtype_of(x).kind not in "biufc":
             raise UnsupportedFunctionError(
                 f"values of type {dtype_of(x)} in a compiled computation", remedy="use numbers and arrays of numbers"

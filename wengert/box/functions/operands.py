@@ -17,23 +17,30 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from wengert.box.subclasses import base_array
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index
 from wengert.ops.observe import observe
 from wengert.ops.op import Traced
-from wengert.types import dtype_of, ndim_of, shape_of
+from wengert.types import PLAIN, dtype_of, ndim_of, shape_of
 
 
 def operand(x: Any) -> Any:
     """Lists become arrays; what may be an operand already stays as it is, Python numbers (weakly typed) too."""
-    return array(x) if x.__class__ in (list, tuple) else x
+    return (
+        x
+        if x.__class__ in PLAIN or isinstance(x, Traced)
+        else array(x)
+        if x.__class__ in (list, tuple)
+        else base_array(x)
+    )
 
 
 def array(x: Any) -> Any:
     """What `np.asarray` would give, except that traced values stay traced and other libraries' arrays stay theirs."""
     if isinstance(x, Traced) or hasattr(x, "shape"):
-        return x
+        return base_array(x)
     if x.__class__ in (list, tuple) and holds_traced(x):
         return stacked([array(item) for item in x], 0)
     return np.asarray(x)
