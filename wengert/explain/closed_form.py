@@ -25,6 +25,7 @@ from wengert.errors import NoClosedFormError
 from wengert.ir.interpret import run
 from wengert.modes.dual import check_not_inner
 from wengert.ops.derive import Control, Elementwise, General, Linear, Multilinear
+from wengert.ops.index import index
 from wengert.ops.op import Op, Trace, Traced, fresh_tag
 
 _BOOL, _FLOAT = np.dtype(bool), np.dtype(float)
@@ -124,7 +125,7 @@ class ClosedTrace(Trace):
         elif op.name in _WHOLE:
             y, dtype = _WHOLE[op.name](*values, **params), _FLOAT
         elif isinstance(op, (Linear, Multilinear)) and not isinstance(op, (Elementwise, General)):
-            y = op.impl(*self._structured(op, args, values), **params)
+            y = op.impl(*self._structured(op, args, values, params), **params)
             dtype = args[0].dtype if isinstance(args[0], Closed) else _FLOAT
         else:
             raise NoClosedFormError(
@@ -133,13 +134,11 @@ class ClosedTrace(Trace):
             )
         return self.box(y, dtype)
 
-    def _structured(self, op: Op, args: tuple, values: list[Any]) -> list[Any]:
+    def _structured(self, op: Op, args: tuple, values: list[Any], params: dict) -> list[Any]:
         """Operands of a structural op: indices stay integers, and what is written into one place is no array."""
-        data = _DATA.get(op.name)
-        if data is None:
-            return values
+        data = op.data_count(args, params) if isinstance(op, Linear) else 1 if op is index else len(args)
         found = [v if k < data else a for k, (a, v) in enumerate(zip(args, values, strict=True))]
-        if data == 2 and not found[1].shape:
+        if isinstance(op, Linear) and op.writes and not found[1].shape:
             found[1] = found[1][()]
         return found
 
@@ -177,8 +176,6 @@ def _lone(y: Any) -> np.ndarray:
     return found
 
 
-_DATA = {"index": 1, "store": 2, "add_at": 2}
-"""How many operands of these are data; the others are indices."""
 _AS_IT_IS = frozenset(("astype", "stop_gradient", "copy", "positive", "conjugate", "real"))
 _CONDITIONS = frozenset(
     ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or",

@@ -52,7 +52,7 @@ def results(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found
     if is_elementwise(op):
         dtype, weak = _elementwise_dtype(op, args, params)
         return False, [Found(broadcast_shapes([shape_of(a) for a in args]), dtype, weak)]
-    if op.name in ("store", "add_at", "add_parts"):
+    if isinstance(op, Linear) and op.writes:
         return False, [Found(shape_of(args[0]), dtype_of(args[0]))]
     if op.name in ("reshape", "broadcast_to"):
         return False, [Found(tuple(params["shape"]), dtype_of(args[0]))]
@@ -70,15 +70,11 @@ def results(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found
         lengths = shape_of(args[0])
         bound = int(np.prod(lengths)) if all(n.__class__ is int for n in lengths) else None
         return False, [Found((Dyn(bound),), np.dtype(np.int64))]
-    data = _data(op, args)
+    data = args[: op.data_count(args, params)] if isinstance(op, Linear) else args
     if op.shape is not None and not isinstance(op, Zero) and data and all(is_inexact(dtype_of(a)) for a in data):
         shape = op.shape(*[Aval((), dtype_of(a)) if a.__class__ in SCALARS else a for a in args], **params)
         return False, [Found(tuple(shape), np.result_type(*[_promoting(a) for a in data]))]
     return _tried(op, args, params)
-
-
-def _data(op: Op, args: Sequence[Any]) -> list[Any]:
-    return [a for a in args if is_inexact(dtype_of(a))] if isinstance(op, Linear) else list(args)
 
 
 def is_weak(x: Any) -> bool:

@@ -46,7 +46,7 @@ from wengert.ops.index import Scattered, index
 from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
 from wengert.ops.shape import copy
 from wengert.ops.store import add_at, store, written
-from wengert.types import SCALARS, Aval, aval_of, dtype_of, is_inexact, shape_of
+from wengert.types import SCALARS, Aval, aval_of, dtype_of, shape_of
 
 PASS, SCALE, SCALE2, SCALES, APPLY, PULLBACK, COMPONENT = range(7)
 
@@ -131,12 +131,13 @@ class LinearTrace(Trace):
             node: tuple = (SCALES, op, terms)
         else:
             if isinstance(op, Linear):
-                self._demand_zeros(op, [a for p, a in enumerate(args) if p not in places and is_inexact(dtype_of(a))])
+                data = op.data_count(args, params)
+                self._demand_zeros(op, [a for p, a in enumerate(args[:data]) if p not in places])
             elif isinstance(op, General):
                 self._demand(op, len(places) == 1 and places[0] in op.transposes)
             else:
                 self._demand(op, isinstance(op, Multilinear) and len(places) == 1)
-            node = (APPLY, op, inputs, places, kept_args(op, args, places), params)
+            node = (APPLY, op, inputs, places, kept_args(op, args, places, params), params)
         self.nodes.append(node)
         return Tangent(self, place_of(node, self.nodes), aval)
 
@@ -161,10 +162,11 @@ def place_of(node: tuple, nodes: list[Any]) -> int:
     return k
 
 
-def kept_args(op: Op, args: tuple, places: tuple[int, ...]) -> tuple:
+def kept_args(op: Op, args: tuple, places: tuple[int, ...], params: dict) -> tuple:
     """What a node keeps of an op's operands: coefficients, and of all else only shape and dtype."""
     if isinstance(op, Linear):
-        return tuple([aval_of(a) if is_inexact(dtype_of(a)) else a for a in args])
+        data = op.data_count(args, params)
+        return tuple([aval_of(a) if p < data else a for p, a in enumerate(args)])
     if len(places) > 1:
         return args  # each is a coefficient of the others
     return tuple([aval_of(a) if p in places else a for p, a in enumerate(args)])

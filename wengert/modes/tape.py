@@ -36,10 +36,10 @@ from wengert.modes.linear import (
     pull,
     push,
 )
-from wengert.ops.derive import Control, Elementwise, General, Multilinear, Zero
+from wengert.ops.derive import Control, Elementwise, General, Linear, Multilinear, Zero
 from wengert.ops.op import NO_PARAMS, Op, Trace, Traced, call, call1, call2, fresh_tag
 from wengert.ops.store import store
-from wengert.types import PLAIN, aval_of, same_aval
+from wengert.types import PLAIN, aval_of, dtype_of, is_inexact, same_aval
 
 _FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
 _new = object.__new__
@@ -89,13 +89,13 @@ class TapeTrace(Trace):
             return self._append((APPLY, op, (a._node,), _FIRST, (aval_of(x),), params), y)
         values = tuple([a._value if a.__class__ is Tape and a._owner is self else a for a in args])
         y = call(op, *values, **params)
-        if family is Zero:
+        if family is Zero or (isinstance(op, Linear) and op.writes and not is_inexact(dtype_of(y))):
             return y
         places = tuple([p for p, a in enumerate(args) if a.__class__ is Tape and a._owner is self])
         if isinstance(op, General):
             return self._by_rule(op, args, values, places, y, params)
         inputs = tuple([args[p]._node for p in places])
-        return self._append((APPLY, op, inputs, places, kept_args(op, values, places), params), y)
+        return self._append((APPLY, op, inputs, places, kept_args(op, values, places, params), params), y)
 
     def _append(self, node: tuple, value: Any) -> Tape:
         """Record a node; box the value it belongs to."""

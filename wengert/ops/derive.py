@@ -88,21 +88,47 @@ class Elementwise(Op):
 
 
 class Linear(Op):
-    """An op that is linear in all its arguments together: a row states the transpose.
+    """An op that is linear in all its data together: a row states the transpose.
 
-    Arguments of integer type are not data but structure, such as indices: they stay as they are.
+    `data` says how many of the arguments, counted from the first, are data: a number, a function of the parameters, or
+    `None` for all of them. The others are structure, such as indices, and stay as they are. The dtype does not tell: an
+    integer that is written into an array is a constant of the program, with the tangent zero.
+
+    `writes` says that the result is the first argument with something written into it, and has its shape and dtype.
     """
 
-    __slots__ = ("_transpose",)
+    __slots__ = ("_transpose", "data", "writes")
 
-    def __init__(self, name: str, impl: Callable, transpose: Callable, **stated: Any):
+    def __init__(
+        self,
+        name: str,
+        impl: Callable,
+        transpose: Callable,
+        *,
+        data: int | Callable | None = 1,
+        writes: bool = False,
+        **stated: Any,
+    ):
+        if writes:
+            stated["shape"] = lambda x, *rest, **params: shape_of(x)
         super().__init__(name, impl, **stated)
         self._transpose = transpose
+        self.data = data
+        self.writes = writes
+
+    def data_count(self, args: Sequence[Any], params: dict) -> int:
+        """How many of the arguments, the first ones, are data; the others are structure."""
+        if self.data is None:
+            return len(args)
+        return self.data if self.data.__class__ is int else self.data(params)  # type: ignore[operator]
 
     def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
+        if not is_inexact(dtype_of(y)):
+            return None  # rounded, to be written into an array of integers
+        data = self.data_count(args, params)
         filled = [
-            dot if dot is not None else np.zeros_like(a) if is_inexact(dtype_of(a)) else a
-            for a, dot in zip(args, dots, strict=True)
+            dot if dot is not None else zeros_like(a) if k < data else a
+            for k, (a, dot) in enumerate(zip(args, dots, strict=True))
         ]
         return call(self, *filled, **params)
 
@@ -115,6 +141,11 @@ class VariadicLinear(Linear):
     """A linear op of any number of arguments, such as `concatenate`; its transpose is told which one."""
 
     __slots__ = ()
+
+    def __init__(
+        self, name: str, impl: Callable, transpose: Callable, *, data: int | Callable | None = None, **stated: Any
+    ):
+        super().__init__(name, impl, transpose, data=data, **stated)
 
     def transpose(self, i: int, ct: Any, args: tuple, params: dict) -> Any:
         return self._transpose(i, ct, args, **params)  # not *args: n arguments would cost O(n) for each of them
@@ -267,6 +298,11 @@ def zero(name: str, impl: Callable, *, elementwise: bool = False, **stated: Any)
 # ------------------------------------------------------------------------------------------------- shape fitting
 
 
+def zeros_like(x: Any) -> Any:
+    """Zero for a tangent that is not there, in the dtype that `x` has among the operands of an op."""
+    return x.__class__(0) if x.__class__ in SCALARS else np.zeros_like(x)
+
+
 def fit(t: Any, y: Any) -> Any:
     """A tangent with the shape and dtype of the value it belongs to."""
     shape, dtype = shape_of(y), dtype_of(y)
@@ -319,8 +355,8 @@ def result_aval(op: Op, args: Sequence[Any], params: dict) -> Aval:
         shape = op.shape(*[aval_of(a) if a.__class__ in SCALARS else a for a in args], **params)
     else:
         return aval_of(op.impl(*[_zeros_at_no_cost(a) for a in args], **params))
-    if isinstance(op, Linear):  # integers are structure
-        args = [a for a in args if a.__class__ in SCALARS or is_inexact(dtype_of(a))]
+    if isinstance(op, Linear):
+        args = args[:1] if op.writes else args[: op.data_count(args, params)]
     dtype: Any = None
     for a in args:
         if a.__class__ in SCALARS:

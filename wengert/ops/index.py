@@ -249,6 +249,7 @@ scatter = variadic_linear(
     "scatter",
     _scatter,
     _scatter_transpose,
+    data=lambda params: len(params["patterns"]),
     batch=_batch_scatter,
     shape=lambda *avals, patterns, shape, starts=None: shape,
 )

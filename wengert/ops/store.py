@@ -162,9 +162,7 @@ def place_in_batch(shape: tuple[int, ...], v: Any, v_mapped: bool, arrays: Any, 
     return v, pattern
 
 
-store = variadic_linear(
-    "store", _store, _transpose, batch=_batch_of(lambda: store), shape=lambda x, *rest, pattern: x.shape
-)
+store = variadic_linear("store", _store, _transpose, data=2, writes=True, batch=_batch_of(lambda: store))
 
 
 def _add_at(x: Any, v: Any, *arrays: Any, pattern: tuple) -> Any:
@@ -182,8 +180,9 @@ add_at = variadic_linear(
     "add_at",
     _add_at,
     _add_at_transpose,
+    data=2,
+    writes=True,
     batch=_batch_of(lambda: add_at),
-    shape=lambda x, *rest, pattern: x.shape,
 )
 
 
@@ -210,8 +209,8 @@ add_parts = variadic_linear(
     "add_parts",
     _add_parts,
     _add_parts_transpose,
+    writes=True,
     batch=lambda args, mapped, params: add_parts_of_batch(args, mapped, **params),
-    shape=lambda x, *values, patterns, cleared: x.shape,
 )
 """x, in which the part `cleared` is zero (if it is not None), with values added to parts of it.
 
