@@ -13,8 +13,9 @@ import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.llvm import faults, scalars
-from wengert.backend.llvm.buffer import I32, I64, POINTER, load_element, store_element
+from wengert.backend.llvm import scalars
+from wengert.backend.llvm.arrays.buffer import I32, I64, POINTER, load_element, store_element
+from wengert.backend.llvm.calls import faults
 from wengert.backend.llvm.context import Context
 from wengert.ops.op import TABLE
 

@@ -20,7 +20,7 @@ from wengert.api.products import directional, jvp, vjp
 from wengert.api.subgradient import subgradient
 from wengert.api.vmap import vmap
 from wengert.api.wirtinger import wirtinger
-from wengert.backend.llvm.threads import get_num_threads, set_num_threads
+from wengert.backend.llvm.threads.threads import get_num_threads, set_num_threads
 from wengert.box.functions.statistics import logsumexp
 from wengert.explain.algebra import symbolic
 from wengert.explain.nans import debug_nans

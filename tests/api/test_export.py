@@ -12,8 +12,8 @@ import scipy.special
 
 import wengert as wg
 from wengert.api.export import LIBRARY_SUFFIX
-from wengert.backend.llvm import natives
-from wengert.backend.llvm.engine import machine_for_files
+from wengert.backend.llvm.machine import natives
+from wengert.backend.llvm.machine.engine import machine_for_files
 from wengert.errors import StagingError, UnsupportedFunctionError
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")

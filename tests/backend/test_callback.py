@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from kernels import Kernel
 
-from wengert.backend.llvm import callback, faults
-from wengert.backend.llvm.buffer import I32, I64, Buffer, store_element
+from wengert.backend.llvm.arrays.buffer import I32, I64, Buffer, store_element
+from wengert.backend.llvm.calls import callback, faults
 from wengert.ir.node import Const, Dyn, Node, Ref, Type, Var
 from wengert.ops.op import TABLE, Op
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.backend.llvm import outline
 from wengert.backend.llvm.kernel import write_kernel
+from wengert.backend.llvm.outline import outline
 
 X = np.random.default_rng(0).normal(size=7)
 A = np.random.default_rng(1).normal(size=(5, 7))

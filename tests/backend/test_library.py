@@ -9,9 +9,9 @@ import pytest
 from kernels import Kernel
 from ops.test_table import EXAMPLES
 
-from wengert.backend.llvm import library
-from wengert.backend.llvm.blas import SMALL
-from wengert.backend.llvm.buffer import I64, Buffer
+from wengert.backend.llvm.arrays.buffer import I64, Buffer
+from wengert.backend.llvm.linalg import library
+from wengert.backend.llvm.linalg.blas import SMALL
 from wengert.ir.node import Node, Type, Var
 from wengert.ops.op import TABLE
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from backend.building import Builder, Ref, compile_program
 
-from wengert.backend.llvm import entry
+from wengert.backend.llvm.calls import entry
 
 pytestmark = pytest.mark.skipif(not entry.IS_POSSIBLE, reason="needs CPython with a GIL")
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from backend.building import Builder, constant, run
 
-from wengert.backend.llvm.composed import natively
-from wengert.backend.llvm.plan import plan_program
+from wengert.backend.llvm.arrays.composed import natively
+from wengert.backend.plan.memory import plan_program
 
 rng = np.random.default_rng(2)
 

@@ -7,8 +7,8 @@ from backend.building import Builder
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wengert.backend.llvm.composed import natively
-from wengert.backend.llvm.plan import Kind, Slot, lay_out, plan_program
+from wengert.backend.llvm.arrays.composed import natively
+from wengert.backend.plan.memory import Kind, Slot, lay_out, plan_program
 from wengert.ir.node import Dyn, Type
 
 F = np.dtype(float)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.backend.llvm import outline
 from wengert.backend.llvm.kernel import write_kernel
+from wengert.backend.llvm.outline import outline
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,8 @@ import pytest
 from llvmlite import ir
 
 import wengert as wg
-from wengert.backend.llvm.buffer import I64
-from wengert.backend.llvm.ranges import Ranges
+from wengert.backend.llvm.arrays.buffer import I64
+from wengert.backend.llvm.machine.ranges import Ranges
 
 X = np.linspace(1.0, 3.0, 23)
 

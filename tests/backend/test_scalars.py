@@ -13,8 +13,9 @@ import pytest
 from kernels import Kernel, expected, natively, scalar_kernel
 from ops.test_table import EXAMPLES
 
-from wengert.backend.llvm import natives, scalars
-from wengert.backend.llvm.buffer import load_element, store_element
+from wengert.backend.llvm import scalars
+from wengert.backend.llvm.arrays.buffer import load_element, store_element
+from wengert.backend.llvm.machine import natives
 from wengert.ops.op import TABLE
 
 NAMES = sorted(name for name in TABLE if scalars.is_elementwise(TABLE[name]))

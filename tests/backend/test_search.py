@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.backend.llvm.search import BLOCK
+from wengert.backend.llvm.arrays.search import BLOCK
 
 RANDOM = np.random.default_rng(11)
 LARGEST, SMALLEST = wg.jit(lambda x: np.argmax(x)), wg.jit(lambda x: np.argmin(x))

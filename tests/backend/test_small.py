@@ -6,7 +6,7 @@ import pytest
 import scipy.linalg
 
 import wengert as wg
-from wengert.backend.llvm import small
+from wengert.backend.llvm.linalg import small
 
 SIZES = range(1, small.LARGEST + 2)  # the last one goes to LAPACK
 

@@ -17,10 +17,10 @@ from backend.building import ARRAY, Builder, Ref
 import wengert as wg
 from wengert import disk
 from wengert.backend import execute
-from wengert.backend.llvm import stored
-from wengert.backend.llvm.digest import digest
-from wengert.backend.llvm.engine import Code, Object
-from wengert.backend.llvm.plain import NotPlain, as_plain, from_plain
+from wengert.backend.llvm.cache import stored
+from wengert.backend.llvm.cache.digest import digest
+from wengert.backend.llvm.cache.plain import NotPlain, as_plain, from_plain
+from wengert.backend.llvm.machine.engine import Code, Object
 from wengert.capture import instrument
 from wengert.ir.node import Block, Const, Node, Type, Var
 from wengert.ops.op import TABLE

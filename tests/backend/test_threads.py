@@ -13,8 +13,8 @@ import scipy.linalg
 import scipy.special
 
 import wengert as wg
-from wengert.backend.llvm import sharing
 from wengert.backend.llvm.native import compile_program
+from wengert.backend.llvm.threads import sharing
 from wengert.ops.op import TABLE
 
 NUMBERS = (1, 2, 3, 5)
@@ -207,8 +207,8 @@ def test_derivatives(operator):
 @pytest.mark.parametrize("length", [4096, 4099])
 def test_strips(length, monkeypatch):
     """Large arrays are done in strips, and these in groups: what is needed whole, and sums along the axis."""
-    monkeypatch.setattr("wengert.passes.strips.LARGE", 1 << 12)
-    monkeypatch.setattr("wengert.passes.strips.STRIP", 1 << 12)
+    monkeypatch.setattr("wengert.passes.strip_mine.LARGE", 1 << 12)
+    monkeypatch.setattr("wengert.passes.strip_mine.STRIP", 1 << 12)
     rng = np.random.default_rng(2)
     x, m, q = rng.random((length, 4)), rng.random((3, 4)), rng.random((3, 4, 4))
 

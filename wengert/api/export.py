@@ -1,7 +1,7 @@
 """`jit(f).export`: a compiled function, and derivatives of it, as object code and a header for C.
 
-Each becomes a program as under `jit`; then `backend/llvm/standalone.py` makes functions of C of them. Derivatives are
-taken with respect to all arguments that consist of floating-point numbers.
+Each becomes a program as under `jit`; then `backend/llvm/calls/standalone.py` makes functions of C of them. Derivatives
+are taken with respect to all arguments that consist of floating-point numbers.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from wengert.api.arguments import Prepared
 from wengert.api.grad import value_and_grad
 from wengert.api.hessian import hessian
 from wengert.api.jacobian import jacobian
-from wengert.backend.llvm.header import different, header, identifier
-from wengert.backend.llvm.standalone import Function, compiled
+from wengert.backend.llvm.calls.header import different, header, identifier
+from wengert.backend.llvm.calls.standalone import Function, compiled
 from wengert.errors import UnsupportedFunctionError
 from wengert.ir.node import Program
 from wengert.types import aval_of, dtype_of

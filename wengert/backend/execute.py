@@ -9,9 +9,9 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from wengert.backend.llvm import stored
-from wengert.backend.llvm.engine import Module
+from wengert.backend.llvm.cache import stored
 from wengert.backend.llvm.kernel import write_kernel
+from wengert.backend.llvm.machine.engine import Module
 from wengert.backend.llvm.native import Native, compiled
 from wengert.control import call
 from wengert.ir.node import Block, Program

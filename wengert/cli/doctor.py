@@ -17,7 +17,7 @@ import numpy as np
 from wengert import disk
 from wengert.api.grad import grad
 from wengert.api.jit import jit
-from wengert.backend.llvm.threads import get_num_threads
+from wengert.backend.llvm.threads.threads import get_num_threads
 from wengert.cli.showing import table
 from wengert.cli.terminal import Terminal
 

@@ -28,8 +28,8 @@ from wengert.control.blocks import (
     with_lengths,
 )
 from wengert.control.examples import one_by_one
-from wengert.control.lasting import lasting, without_rereads
 from wengert.control.remat import recomputed
+from wengert.control.stable_reads import stable_reads, without_rereads
 from wengert.errors import ConcretizationError
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found, found
@@ -153,7 +153,7 @@ class Reverse:
         self.ends: list[int] = []
         """Of which carried arrays the backward loop reads elements at their end."""
         if outermost:
-            body, self.ends = lasting(body, carried)
+            body, self.ends = stable_reads(body, carried)
             mine = [*mine, *[False] * len(self.ends)]
         active = list(mine[:carried])
         while True:

@@ -5,7 +5,7 @@ anyway: the counter, constants of the loop and elements of them, and other resid
 a nest of loops, and the elements of arrays that no loop writes to, are never stored. An array that a loop further out
 writes to has to be stored itself, in each of its iterations; that is done if it is not larger than all the elements
 that are read of it (`is_worth_keeping`). Nor are elements of arrays that are written to,
-where they are found in the finished array: a `reread` (`lasting.py`) is read there.
+where they are found in the finished array: a `reread` (`stable_reads.py`) is read there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from wengert.control.lasting import read_at_end, reread
+from wengert.control.stable_reads import read_at_end, reread
 from wengert.ir.infer import is_elementwise
 from wengert.ir.node import Block, Const, Node, Var
 

@@ -32,15 +32,7 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.box.writing import overwrite, running, zeros
 from wengert.errors import NotLinearError
-from wengert.ops.derive import (
-    Elementwise,
-    General,
-    Linear,
-    Multilinear,
-    fit,
-    result_aval,
-    unfit,
-)
+from wengert.ops.derive import Elementwise, General, Linear, Multilinear, fit, result_aval, unfit
 from wengert.ops.elementwise import equal, where
 from wengert.ops.index import Scattered, index
 from wengert.ops.op import Op, Trace, Traced, call, fresh_tag

@@ -1,8 +1,8 @@
 """A block while a pass rewrites it: what stands for which value, and how each value is made.
 
-Rules (`algebra.py`, `structure.py`, `regions.py`, `fold.py`) are functions of a node and a scope. A rule returns `None`
-if it has nothing to say, a node that gives the same results in a better way (with the same `outs`), or the operands
-that stand for the results from now on. It may add nodes to the scope.
+Rules (`algebra.py`, `structure.py`, `resolve_control.py`, `fold.py`) are functions of a node and a scope. A rule
+returns `None` if it has nothing to say, a node that gives the same results in a better way (with the same `outs`), or
+the operands that stand for the results from now on. It may add nodes to the scope.
 """
 
 from __future__ import annotations

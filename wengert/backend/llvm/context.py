@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.llvm.buffer import I8, I32, I64, POINTER, VOID, known
-from wengert.backend.llvm.faults import FIRST, HOLES, OK, RAISED, Fault
-from wengert.backend.llvm.hints import as_it_is, rare, vectors
-from wengert.backend.llvm.ranges import Ranges
+from wengert.backend.llvm.arrays.buffer import I8, I32, I64, POINTER, VOID, known
+from wengert.backend.llvm.calls.faults import FIRST, HOLES, OK, RAISED, Fault
+from wengert.backend.llvm.machine.hints import as_it_is, rare, vectors
+from wengert.backend.llvm.machine.ranges import Ranges
 from wengert.ir.node import Source
 
 STACK_FOR_SCRATCH = 1 << 15

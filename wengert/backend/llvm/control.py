@@ -19,8 +19,8 @@ import numpy as np
 from llvmlite import ir
 
 from wengert.backend.llvm import scalars
-from wengert.backend.llvm.array import Array, in_memory
-from wengert.backend.llvm.buffer import (
+from wengert.backend.llvm.arrays.array import Array, in_memory
+from wengert.backend.llvm.arrays.buffer import (
     I64,
     Buffer,
     element_pointer,
@@ -31,10 +31,10 @@ from wengert.backend.llvm.buffer import (
     store_element,
     times,
 )
+from wengert.backend.llvm.arrays.reduction import Accumulator
 from wengert.backend.llvm.emitter import Emitter, Frame
-from wengert.backend.llvm.plan import WHOLE, BlockPlan, Slot
-from wengert.backend.llvm.reduction import Accumulator
-from wengert.backend.llvm.turns import are_independent, shared_turns
+from wengert.backend.llvm.threads.independent import are_independent, shared_turns
+from wengert.backend.plan.memory import WHOLE, BlockPlan, Slot
 from wengert.ir.node import Block, Const, Node, Operand, Var
 
 STRIP = 1 << 14

@@ -22,9 +22,9 @@ from typing import Any, Protocol
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.llvm.array import Array, in_memory
-from wengert.backend.llvm.array import constant_array as uniform
-from wengert.backend.llvm.buffer import (
+from wengert.backend.llvm.arrays.array import Array, in_memory
+from wengert.backend.llvm.arrays.array import constant_array as uniform
+from wengert.backend.llvm.arrays.buffer import (
     F64,
     I1,
     I8,
@@ -42,11 +42,11 @@ from wengert.backend.llvm.buffer import (
     register_type,
     store_element,
 )
+from wengert.backend.llvm.calls.faults import SIGNALLED
+from wengert.backend.llvm.calls.interrupt import poll_function
 from wengert.backend.llvm.context import Context, GrowingMemory
-from wengert.backend.llvm.faults import SIGNALLED
-from wengert.backend.llvm.interrupt import poll_function
-from wengert.backend.llvm.plan import BlockPlan, Kind, Slot
-from wengert.backend.llvm.sharing import Total, shared
+from wengert.backend.llvm.threads.sharing import Total, shared
+from wengert.backend.plan.memory import BlockPlan, Kind, Slot
 from wengert.ir.node import Const, Dyn, Node, Operand, Var, map_refs
 
 ON_STACK = 512

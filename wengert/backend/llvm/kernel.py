@@ -15,20 +15,20 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.llvm.arena import kept_arena
-from wengert.backend.llvm.array import Array, in_memory
-from wengert.backend.llvm.buffer import I32, I64, POINTER, Buffer, element_pointer, load_element, store_element
-from wengert.backend.llvm.callback import Callback
-from wengert.backend.llvm.composed import natively
+from wengert.backend.llvm.arrays.array import Array, in_memory
+from wengert.backend.llvm.arrays.buffer import I32, I64, POINTER, Buffer, element_pointer, load_element, store_element
+from wengert.backend.llvm.arrays.composed import natively
+from wengert.backend.llvm.calls.arena import kept_arena
+from wengert.backend.llvm.calls.callback import Callback
+from wengert.backend.llvm.calls.entry import Entry
+from wengert.backend.llvm.calls.interface import Interface, dynamic_axes
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import ON_STACK, Emitter, Frame
-from wengert.backend.llvm.entry import Entry
-from wengert.backend.llvm.hints import finished
-from wengert.backend.llvm.interface import Interface, dynamic_axes
-from wengert.backend.llvm.outline import Outline, is_large
-from wengert.backend.llvm.plan import lay_out, plan_program
+from wengert.backend.llvm.machine.hints import finished
+from wengert.backend.llvm.outline.outline import Outline, is_large
 from wengert.backend.llvm.run import run_block
-from wengert.backend.llvm.traits import byte_bound
+from wengert.backend.plan.access import byte_bound
+from wengert.backend.plan.memory import lay_out, plan_program
 from wengert.control.nest import intervals
 from wengert.ir.node import Const, Program, Type
 

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.backend.llvm import faults, threads
-from wengert.backend.llvm.callback import Callback
-from wengert.backend.llvm.engine import Code, Module, Object
-from wengert.backend.llvm.entry import direct_function, python_function
-from wengert.backend.llvm.interface import Interface, dynamic_axes
+from wengert.backend.llvm.calls import faults
+from wengert.backend.llvm.calls.callback import Callback
+from wengert.backend.llvm.calls.entry import direct_function, python_function
+from wengert.backend.llvm.calls.interface import Interface, dynamic_axes
 from wengert.backend.llvm.kernel import write_kernel
-from wengert.backend.llvm.sharing import HOOK
+from wengert.backend.llvm.machine.engine import Code, Module, Object
+from wengert.backend.llvm.threads import threads
+from wengert.backend.llvm.threads.sharing import HOOK
 from wengert.ir.node import Program, Type
 
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)

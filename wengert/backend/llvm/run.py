@@ -6,27 +6,23 @@ from typing import Any
 
 from llvmlite import ir
 
-from wengert.backend.llvm import callback, control, library, traits
-from wengert.backend.llvm.array import Array, in_memory
-from wengert.backend.llvm.buffer import I64, Buffer, is_native, known
-from wengert.backend.llvm.composed import compose, natively, reshape_made
-from wengert.backend.llvm.composed import how as how_composed
+from wengert.backend.llvm import control
+from wengert.backend.llvm.arrays.add_parts import add_parts
+from wengert.backend.llvm.arrays.array import Array, in_memory
+from wengert.backend.llvm.arrays.buffer import I64, Buffer, is_native, known
+from wengert.backend.llvm.arrays.composed import compose, natively, reshape_made
+from wengert.backend.llvm.arrays.composed import how as how_composed
+from wengert.backend.llvm.arrays.exponential import logsumexp, softmax
+from wengert.backend.llvm.arrays.fused import run_fused
+from wengert.backend.llvm.arrays.reduction import Fold, is_reduced_natively, linear_recurrence, reduce, scan, shares
+from wengert.backend.llvm.arrays.search import arg_extreme
+from wengert.backend.llvm.arrays.writing import concatenate, is_written_natively, padded, scatter, write
+from wengert.backend.llvm.calls import callback
 from wengert.backend.llvm.context import CannotStandAlone
 from wengert.backend.llvm.emitter import Emitter, Frame
-from wengert.backend.llvm.exponential import logsumexp, softmax
-from wengert.backend.llvm.fused import run_fused
-from wengert.backend.llvm.parts import add_parts
-from wengert.backend.llvm.plan import Kind
-from wengert.backend.llvm.reduction import (
-    Fold,
-    is_reduced_natively,
-    linear_recurrence,
-    reduce,
-    scan,
-    shares,
-)
-from wengert.backend.llvm.search import arg_extreme
-from wengert.backend.llvm.writing import concatenate, is_written_natively, padded, scatter, write
+from wengert.backend.llvm.linalg import library
+from wengert.backend.plan import access
+from wengert.backend.plan.memory import Kind
 from wengert.ir.node import Node, Var
 from wengert.ops.choice import choice
 
@@ -70,7 +66,7 @@ def _folds(em: Emitter, frame: Frame) -> dict[Var, list[Node]]:
     found: dict[Var, list[Node]] = {}
     if em.outline is None:
         for node in frame.plan.block.nodes:
-            if node.op.name in traits.REDUCTIONS and Fold.takes(node):
+            if node.op.name in access.REDUCTIONS and Fold.takes(node):
                 x = node.args[0]
                 if isinstance(x, Var) and frame.plan.kinds[x] is Kind.MADE:
                     found.setdefault(x, []).append(node)
@@ -87,14 +83,14 @@ def _run(em: Emitter, frame: Frame, node: Node, i: int) -> str:
         control.cond(em, frame, node, i, run_block)
     elif name == "require":
         control.require(em, frame, node)
-    elif name in ("iota", "size") or traits.is_view(node) or _composes(node):
+    elif name in ("iota", "size") or access.is_view(node) or _composes(node):
         _compose(em, frame, node)
         return how_composed(node)
     elif not all(is_native(v.type.dtype) for v in (*node.args, *node.outs)):
         return _foreign(em, frame, node)
     elif name == "add_parts":
         frame.values[node.outs[0]] = add_parts(em, frame, node, i)
-    elif name in traits.WRITERS and is_written_natively(node):
+    elif name in access.WRITERS and is_written_natively(node):
         frame.values[node.outs[0]] = _scalar_or(write(em, frame, node, i), node.outs[0])
     elif name == "scatter" and is_written_natively(node) and node.outs[0].type.ndim:
         frame.values[node.outs[0]] = scatter(em, frame, node)
@@ -102,7 +98,7 @@ def _run(em: Emitter, frame: Frame, node: Node, i: int) -> str:
         frame.values[node.outs[0]] = padded(em, frame, node)
     elif name == "concatenate":
         frame.values[node.outs[0]] = concatenate(em, frame, node)
-    elif name in traits.REDUCTIONS and is_reduced_natively(node):
+    elif name in access.REDUCTIONS and is_reduced_natively(node):
         frame.values[node.outs[0]] = reduce(em, frame, node)
     elif name in ("cumsum", "cumprod") and node.outs[0].type.ndim:
         frame.values[node.outs[0]] = scan(em, frame, node)
@@ -120,7 +116,7 @@ def _run(em: Emitter, frame: Frame, node: Node, i: int) -> str:
 
 
 def _composes(node: Node) -> bool:
-    return (traits.is_elementwise(node) or node.op.name == "index") and natively(node)
+    return (access.is_elementwise(node) or node.op.name == "index") and natively(node)
 
 
 def _scalar_or(value: Array, out: Var) -> Any:

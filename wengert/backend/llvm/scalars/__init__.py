@@ -7,7 +7,7 @@ arithmetic.py, integers.py, comparison.py, complexes.py, elementary.py     the r
 emit.py         scalar code for an op
 """
 
-from wengert.backend.llvm.buffer import Complex
+from wengert.backend.llvm.arrays.buffer import Complex
 from wengert.backend.llvm.scalars.emit import emit, is_elementwise, supports
 from wengert.backend.llvm.scalars.values import constant, convert
 

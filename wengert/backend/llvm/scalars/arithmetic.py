@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.llvm.buffer import F32
+from wengert.backend.llvm.arrays.buffer import F32
 from wengert.backend.llvm.scalars.external import math_call
 from wengert.backend.llvm.scalars.lane import Lane, Unsupported, function, rule, select
 from wengert.backend.llvm.scalars.values import BOOL, constant, known_number

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.backend.llvm.buffer import Complex
+from wengert.backend.llvm.arrays.buffer import Complex
 from wengert.backend.llvm.scalars.lane import Lane, rule, select
 
 

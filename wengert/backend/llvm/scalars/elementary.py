@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
-from wengert.backend.llvm.buffer import F32
+from wengert.backend.llvm.arrays.buffer import F32
 from wengert.backend.llvm.scalars import vector_library
 from wengert.backend.llvm.scalars.external import VECTORISED, math_call
 from wengert.backend.llvm.scalars.lane import Lane, Unsupported, rule, select

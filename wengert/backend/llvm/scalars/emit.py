@@ -17,7 +17,7 @@ import numpy as np
 import scipy.special
 from llvmlite import ir
 
-from wengert.backend.llvm.buffer import Complex, Scalar, is_native, register_type
+from wengert.backend.llvm.arrays.buffer import Complex, Scalar, is_native, register_type
 from wengert.backend.llvm.scalars import (  # noqa: F401  (their rules)
     arithmetic,
     comparison,

@@ -16,9 +16,20 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.llvm import natives
-from wengert.backend.llvm.buffer import F32, F64, I32, I64, POINTER, VOID, Complex, Scalar, load_element, store_element
-from wengert.backend.llvm.hints import vector_bytes
+from wengert.backend.llvm.arrays.buffer import (
+    F32,
+    F64,
+    I32,
+    I64,
+    POINTER,
+    VOID,
+    Complex,
+    Scalar,
+    load_element,
+    store_element,
+)
+from wengert.backend.llvm.machine import natives
+from wengert.backend.llvm.machine.hints import vector_bytes
 from wengert.backend.llvm.scalars import vector_library
 from wengert.backend.llvm.scalars.values import real_dtype
 

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.special
 from llvmlite import ir
 
-from wengert.backend.llvm.buffer import Complex, Scalar, is_native
+from wengert.backend.llvm.arrays.buffer import Complex, Scalar, is_native
 from wengert.backend.llvm.scalars.external import loop_call, special_call
 from wengert.backend.llvm.scalars.values import BOOL, constant, convert, real_dtype
 from wengert.types import SCALARS

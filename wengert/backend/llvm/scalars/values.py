@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.llvm.buffer import F64, I1, I64, Complex, Scalar, register_type
+from wengert.backend.llvm.arrays.buffer import F64, I1, I64, Complex, Scalar, register_type
 
 BOOL, INT64, FLOAT64, COMPLEX128 = (np.dtype(t) for t in (np.bool_, np.int64, np.float64, np.complex128))
 

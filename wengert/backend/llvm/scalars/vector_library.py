@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from wengert.backend.llvm.buffer import F32, F64
+from wengert.backend.llvm.arrays.buffer import F32, F64
 from wengert.backend.llvm.scalars import vector_math
 from wengert.backend.llvm.scalars.vector_power import power
 from wengert.backend.llvm.scalars.vectors import Vectors, has_fused

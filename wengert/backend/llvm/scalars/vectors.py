@@ -11,7 +11,7 @@ from typing import Any
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-from wengert.backend.llvm.buffer import F64
+from wengert.backend.llvm.arrays.buffer import F64
 
 
 @functools.cache

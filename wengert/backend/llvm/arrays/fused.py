@@ -1,0 +1,322 @@
+"""Several arrays made in one loop.
+
+Elementwise results that are read more than once lie in memory (`memory.py`). Where several of one shape follow each
+other, one loop computes them all: elements that later ones read are at hand, and what nobody else reads is not written
+at all. Parts of other arrays that are written with such elements belong to the loop as well.
+
+The elements of all arrays are then computed in another order than one array after the other. That is the same as long
+as no element is written that another turn of the loop still has to read. So whatever is written lies apart from what is
+read (also in the arena, where arrays that live at different times share memory), except that an array may take the
+place of an operand that is read at the very element only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from wengert.backend.llvm.arrays.array import Array, in_memory
+from wengert.backend.llvm.arrays.buffer import I64, Buffer, Scalar, offset_of, store_element
+from wengert.backend.llvm.arrays.composed import compose, how, natively
+from wengert.backend.llvm.arrays.place import Place
+from wengert.backend.llvm.arrays.reduction import Fold
+from wengert.backend.llvm.arrays.writing import converted, fitting
+from wengert.backend.llvm.emitter import Emitter, Frame
+from wengert.backend.llvm.threads.sharing import shared
+from wengert.backend.plan import access
+from wengert.backend.plan.memory import WHOLE, BlockPlan, Kind, Slot, merged_reads
+from wengert.ir.node import Const, Node, Var
+
+LONGEST = 200
+
+One = Callable[[int], str]
+"""Writes the code of the node with some number by itself and says how."""
+
+
+class _Register:
+    """The element of an array that this turn of the loop computes."""
+
+    def __init__(self, lengths: list[ir.Value], dtype: np.dtype):
+        self.value: Scalar = None
+        self.array = Array(lengths, dtype, lambda indices: self.value, lambda position: self.value)
+
+
+@dataclass(eq=False)
+class _Run:
+    """Nodes in a row that one loop can compute, as far as it is known."""
+
+    plan: BlockPlan
+    shape: tuple
+    roles: list[str] = field(default_factory=list)  # of each node: before, made, lazy, store
+    inside: set[Var] = field(default_factory=set)
+    unfinished: set[Var] = field(default_factory=set)  # arrays of which parts are written: only stores go on with them
+    read: dict[int, tuple[Slot, bool]] = field(default_factory=dict)  # and whether at the very element only
+    written: dict[int, Slot] = field(default_factory=dict)
+    parts: set[int] = field(default_factory=set)  # slots of which parts are written
+
+    def role(self, i: int) -> str | None:
+        """What a node does here; None if the run ends before it."""
+        node = self.plan.block.nodes[i]
+        if len(node.outs) != 1 or node.sizes or node.blocks:
+            return None
+        if not all(v.type.is_static for v in (*node.args, *node.outs)):
+            return None
+        (out,) = node.outs
+        kind = self.plan.kinds[out]
+        depends = any(isinstance(a, Var) and a in self.inside for a in node.args)
+        if any(a in self.unfinished for a in (node.args[1:] if node.op.name == "store" else node.args)):
+            return None
+        if node.op.name == "store":
+            return "store" if self._stores(i, node) else None
+        simple = access.is_view(node) or (access.is_elementwise(node) and natively(node))
+        if not simple or (node.op.name == "index" and len(node.args) > 1):
+            return None
+        if kind is not Kind.MADE and not depends:
+            # What is read at once is read too early if the loop writes it.
+            at_once = kind is Kind.SCALAR
+            return None if at_once and self._reads_what_is_written(node) else "before"
+        is_copy = kind is Kind.MADE and node.op.name == "index"  # a part of an array that is put aside
+        if not (access.is_elementwise(node) or is_copy) or out.type.shape != self.shape or not self._is_aligned(node):
+            return None
+        if kind is Kind.LAZY:
+            return "lazy"
+        return "made" if kind is Kind.MADE and self._makes(node, out) else None
+
+    def _is_aligned(self, node: Node) -> bool:
+        return all(a.type.shape == self.shape for a in node.args if isinstance(a, Var) and a in self.inside)
+
+    def _outer_reads(self, node: Node, operands: Sequence | None = None) -> dict[int, tuple[Slot, bool]] | None:
+        """The slots that a node reads which the run does not make; None if one of them is no longer what it was."""
+        found: dict[int, tuple[Slot, bool]] = {}
+        reads = merged_reads(self.plan, node)
+        if operands is not None:
+            kept = {v for a in operands if isinstance(a, Var) for v in self.plan.reads[a]}
+            reads = {v: None for v in reads if v in kept}
+        for version, path in reads.items():
+            slot = self.plan.slots.get(version)
+            if version in self.inside or slot is None:
+                continue
+            if any(_may_overlap(slot, other) for other in self.written.values()):
+                return None
+            before = found.get(id(slot), (slot, True))[1]
+            found[id(slot)] = slot, before and path == WHOLE
+        return found
+
+    def _reads_what_is_written(self, node: Node) -> bool:
+        return self._outer_reads(node) is None
+
+    def _makes(self, node: Node, out: Var) -> bool:
+        slot = self.plan.slots[out]
+        reads = self._outer_reads(node)
+        if reads is None or id(slot) in self.parts:
+            return False
+        joint = {key: (s, whole and self.read.get(key, (s, True))[1]) for key, (s, whole) in reads.items()}
+        for key, (other, whole) in {**self.read, **joint}.items():
+            if key == id(slot):
+                if not whole:
+                    return False
+            elif _may_overlap(slot, other):
+                return False
+        if any(other is not slot and _may_overlap(slot, other) for other in self.written.values()):
+            return False
+        self.read.update(joint)
+        self.written[id(slot)] = slot
+        return True
+
+    def _stores(self, i: int, node: Node) -> bool:
+        x, value, *arrays = node.args
+        (out,) = node.outs
+        if i not in self.plan.in_place or arrays or not access.is_basic(node.params["pattern"], ()):
+            return False
+        if x.type.dtype != out.type.dtype or isinstance(x, Const) or _part_shape(node) != self.shape:
+            return False
+        if value.type.ndim and value.type.shape != self.shape:
+            return False
+        slot = self.plan.slots[out]
+        if id(slot) in self.written and id(slot) not in self.parts:
+            return False
+        reads = self._outer_reads(node, [value])
+        if reads is None or any(_may_overlap(slot, other) for other, _ in (*self.read.values(), *reads.values())):
+            return False
+        if any(other is not slot and _may_overlap(slot, other) for other in self.written.values()):
+            return False
+        for key, (other, _) in reads.items():
+            self.read[key] = other, False
+        self.written[id(slot)] = slot
+        self.parts.add(id(slot))
+        return True
+
+    def add(self, i: int, role: str) -> None:
+        self.roles.append(role)
+        if role != "before":
+            self.inside.update(self.plan.block.nodes[i].outs)
+        if role == "store":
+            self.unfinished.update(self.plan.block.nodes[i].outs)
+
+
+def _part_shape(node: Node) -> tuple:
+    """The shape of the place to which a store writes."""
+    x = node.args[0].type
+    lengths: Any = x.shape
+    place = np.broadcast_to(0.0, lengths)
+    return place[node.params["pattern"]].shape
+
+
+def _may_overlap(a: Slot, b: Slot) -> bool:
+    """Whether two slots may be the same memory."""
+    if a is b:
+        return True
+    if a.within is not None or b.within is not None:
+        return True
+    if a.offset is None or b.offset is None:
+        return False  # an output, or an array of its own on the stack
+    return a.offset < b.offset + (b.nbytes or 0) and b.offset < a.offset + (a.nbytes or 0)
+
+
+def run_fused(em: Emitter, frame: Frame, start: int, stop: int, one: One) -> list[str] | None:
+    """Write nodes from a number on, up to another, in one loop: how each was written. None if there is but one."""
+    run = _run_from(frame.plan, start, stop)
+    return None if run is None else _Loop(em, frame, start, run).write(one)
+
+
+def fused_nodes(plan: BlockPlan, start: int) -> int:
+    """How many nodes from a number on would be written in one loop."""
+    run = _run_from(plan, start, len(plan.block.nodes))
+    return 0 if run is None else len(run.roles)
+
+
+def _run_from(plan: BlockPlan, start: int, stop: int) -> _Run | None:
+    first = plan.block.nodes[start]
+    if len(first.outs) != 1 or first.sizes:
+        return None
+    (out,) = first.outs
+    if plan.kinds[out] is not Kind.MADE or not out.type.is_static or (access.element_bound(out.type) or 0) < 2:
+        return None
+    run = _Run(plan, _part_shape(first) if _is_part(first) else out.type.shape)
+    for i in range(start, min(stop, start + LONGEST)):
+        role = run.role(i)
+        if role is None:
+            break
+        run.add(i, role)
+    while run.roles and run.roles[-1] not in ("made", "store"):
+        run.roles.pop()
+    return run if sum(role in ("made", "store") for role in run.roles) > 1 else None
+
+
+def _is_part(node: Node) -> bool:
+    return (
+        node.op.name == "store"
+        and len(node.args) == 2
+        and not node.sizes
+        and access.is_basic(node.params["pattern"], ())
+    )
+
+
+class _Loop:
+    """The loop of a run."""
+
+    def __init__(self, em: Emitter, frame: Frame, start: int, run: _Run):
+        self.em, self.frame, self.run = em, frame, run
+        self.numbers = range(start, start + len(run.roles))
+        self.lengths: list[ir.Value] = [I64(n) for n in run.shape]
+        self.steps: list[tuple[Array, Callable[[Scalar, list[ir.Value], ir.Value | None], None]]] = []
+        self.flat = True
+        self.afterwards: list[Callable[[], None]] = []
+        self.folds: list[Fold] = []
+
+    def write(self, one: One) -> list[str]:
+        em, cx = self.em, self.em.cx
+        ways = []
+        for i, role in zip(self.numbers, self.run.roles, strict=True):
+            node = self.run.plan.block.nodes[i]
+            source, cx.source = cx.source, node.source or cx.source
+            ways.append(one(i) if role == "before" else getattr(self, f"_{role}")(node))
+            cx.source = source
+        dtypes = {array.dtype for array, _ in self.steps}
+        lanes = dtypes.pop() if len(dtypes) == 1 else None
+        total = I64(math.prod(self.run.shape))
+        if self.flat and len(self.lengths) != 1:
+            with shared(cx, [total], lanes, totals=self.folds) as (position,):
+                for array, act in self.steps:
+                    assert array.flat is not None
+                    act(array.flat(position) if array.ndim else array.load([]), [], position)
+        else:
+            with shared(cx, self.lengths, lanes, totals=self.folds) as indices:
+                position = indices[0] if len(indices) == 1 else None
+                for array, act in self.steps:
+                    act(array.load(indices if array.ndim else []), indices, position)
+        for action in self.afterwards:
+            action()
+        em.work(total)
+        return ways
+
+    def _made(self, node: Node) -> str:
+        em, cx, (out,) = self.em, self.em.cx, node.outs
+        plan, slot = self.frame.plan, self.frame.plan.slots[out]
+        value: Array = compose(em, self.frame, node)
+        self.flat = self.flat and value.flat is not None
+        register = _Register(self.lengths, out.type.dtype)
+        self.frame.values[out] = register.array
+        folds = {fold.outs[0]: Fold(cx, fold) for fold in em.folds.get(out, ())}
+        self.folds += folds.values()
+        is_read_later = plan.last.get(out, -1) >= self.numbers.stop
+        target = em.allocate(slot, self.lengths) if is_read_later else None
+
+        def act(element: Scalar, indices: list[ir.Value], position: ir.Value | None) -> None:
+            register.value = element
+            if target is not None:
+                at = position if position is not None else offset_of(cx.builder, target, indices)
+                store_element(cx.builder, element, target.pointer, at, target.dtype)
+                slot.epoch += 1
+            for fold in folds.values():
+                fold.add(element)
+
+        def after() -> None:
+            del self.frame.values[out]
+            if target is not None:
+                self.frame.values[out] = in_memory(cx, target, slot)
+            self.frame.values.update({v: fold.result() for v, fold in folds.items()})
+
+        self.steps.append((value, act))
+        self.afterwards.append(after)
+        return how(node)
+
+    def _lazy(self, node: Node) -> str:
+        (out,) = node.outs
+        self.frame.values[out] = compose(self.em, self.frame, node)
+
+        def after() -> None:
+            del self.frame.values[out]
+            if all(isinstance(a, Const) or a in self.frame.values for a in node.args):
+                self.frame.values[out] = compose(self.em, self.frame, node)
+
+        self.afterwards.append(after)
+        return how(node)
+
+    def _store(self, node: Node) -> str:
+        em, cx, (out,) = self.em, self.em.cx, node.outs
+        slot = self.frame.plan.slots[out]
+        found = em.array(self.frame, node.args[0]).buffer
+        assert found is not None
+        target = Buffer(found.pointer, found.lengths, found.strides, found.dtype, writable=True)
+        place = Place(cx, target.lengths, node.params["pattern"], [])
+        value = fitting(cx, converted(em, self.frame, node.args[1], out.type.dtype), place.lengths)
+        self.flat = False
+        self.frame.values[out] = in_memory(cx, target)
+
+        def act(element: Scalar, indices: list[ir.Value], position: ir.Value | None) -> None:
+            at = offset_of(cx.builder, target, place.indices(indices))
+            store_element(cx.builder, element, target.pointer, at, target.dtype)
+            slot.epoch += 1
+
+        def after() -> None:
+            self.frame.values[out] = in_memory(cx, target, slot)
+
+        self.steps.append((value, act))
+        self.afterwards.append(after)
+        return "native"

@@ -1,0 +1,94 @@
+"""Compiled programs on disk: found again by what they are, where they run, and what made them.
+
+The key is the digest of the captured block (`digest.py`), so that a program that is found need not even be simplified,
+together with the processor, the versions of Python, NumPy, SciPy and LLVM, and the state of this package's own source.
+Nothing is executed to read a file: it holds a description in JSON, object code, and the bytes of large constants.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import platform
+import sys
+import sysconfig
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+import numpy as np
+import scipy
+
+from wengert import disk
+from wengert.backend.llvm.cache.digest import digest
+from wengert.backend.llvm.cache.plain import NotPlain, node_as_plain, node_from_plain
+from wengert.backend.llvm.calls.callback import Callback
+from wengert.backend.llvm.calls.interface import as_data, from_data
+from wengert.backend.llvm.machine import symbols
+from wengert.backend.llvm.machine.engine import Object, host
+from wengert.backend.llvm.native import Compiled
+from wengert.ir.node import Block
+
+
+def key_of(block: Block) -> bytes | None:
+    """What a block is kept under; `None` if it is not to be."""
+    if disk.folder() is None:
+        return None
+    found = digest(block)
+    return None if found is None else hashlib.blake2b(found + _circumstances(), digest_size=32).digest()
+
+
+def find(key: bytes) -> Compiled | None:
+    """The code that was kept under a key, if it can be loaded here."""
+    contents = disk.read(key)
+    if contents is None:
+        return None
+    length = int.from_bytes(contents[:8], "little")
+    head, rest = json.loads(contents[8 : 8 + length]), memoryview(contents)[8 + length :]
+    constants = {}
+    for name, char, shape, nbytes in head["constants"]:
+        constants[name] = np.frombuffer(rest[:nbytes], np.dtype(char)).reshape(shape).copy()  # aligned
+        rest = rest[nbytes:]
+    callbacks = [Callback(node_from_plain(node)) for node in head["callbacks"]]
+    told = {*constants, "wg_plain", "wg_fail"}.union(*[c.addresses(k) for k, c in enumerate(callbacks)])
+    if not all(name in told or symbols.address(name) is not None for name in head["symbols"]):
+        return None
+    object = Object(bytes(rest), head["symbols"], head["has_arena"])
+    return Compiled(object, from_data(head["interface"]), constants, callbacks)
+
+
+def keep(key: bytes, compiled: Compiled) -> None:
+    """Keep code under a key, unless it has a callback that is bound to this process."""
+    try:
+        callbacks = [node_as_plain(callback.node) for callback in compiled.callbacks]
+    except NotPlain:
+        return
+    head: dict[str, Any] = {
+        "interface": as_data(compiled.interface),
+        "symbols": compiled.object.symbols,
+        "has_arena": compiled.object.has_arena,
+        "callbacks": callbacks,
+        "constants": [[name, a.dtype.char, a.shape, a.nbytes] for name, a in compiled.constants.items()],
+    }
+    text = json.dumps(head).encode()
+    parts = [len(text).to_bytes(8, "little"), text, *[a.tobytes() for a in compiled.constants.values()]]
+    disk.write(key, b"".join([*parts, compiled.object.code]))
+
+
+@functools.cache
+def _circumstances() -> bytes:
+    """All that code depends on besides its program."""
+    said = (
+        sys.version,
+        sys.platform,
+        platform.machine(),
+        sysconfig.get_config_var("SOABI"),
+        np.__version__,
+        scipy.__version__,
+        llvmlite.__version__,
+        llvm.llvm_version_info,
+        host(),
+        disk.state_of_package(),
+    )
+    return hashlib.blake2b(repr(said).encode(), digest_size=32).digest()

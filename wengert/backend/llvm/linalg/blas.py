@@ -1,0 +1,319 @@
+"""Products of matrices: BLAS for large ones, loops for small ones and for numbers that BLAS does not know.
+
+A product C = X·Y of matrices stored by rows is, read by columns as Fortran does, Cᵀ = Yᵀ·Xᵀ: no matrix is transposed in
+memory. A matrix whose rows or columns lie in a row is passed as it is; any other is copied first.
+
+Sums are in no particular order (as in BLAS), so loops vectorise; the products are fused with the sums.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from wengert.backend.llvm import scalars
+from wengert.backend.llvm.arrays.buffer import (
+    I64,
+    POINTER,
+    Complex,
+    Scalar,
+    element_pointer,
+    known,
+    plus,
+    product,
+    register_type,
+    times,
+)
+from wengert.backend.llvm.linalg.matrices import Matrix, at_least_one, call, copy, fresh, letter, number
+from wengert.backend.llvm.linalg.subnormal import Lifted
+from wengert.backend.llvm.linalg.tiles import Tile
+from wengert.backend.llvm.threads.sharing import shared
+
+SMALL = 8000
+"""Products of fewer multiplications than this are loops rather than calls of BLAS."""
+
+SMALL_BY_VECTOR = 40_000
+"""The same for a matrix by a vector, which is limited by memory: a call does not pay early."""
+
+SMALL_IN_VECTORS = 64_000
+"""The same for loops written in vectors. Against OpenBLAS: at 8³ twice as fast, at 20³ by half, from 40³ on equal."""
+
+PANEL = 4096
+"""If the second factor has at most so many elements, or twice as many in few columns, loops in vectors are as fast as
+BLAS for any number of rows."""
+
+MANY_COLUMNS = 32
+"""From so many on it pays to look at the first factor before (see `subnormal.py`)."""
+
+_FLAGS = ("reassoc", "contract")
+
+
+def is_narrow(rows: int, columns: int) -> bool:
+    """Whether a second factor is small enough to stay in the cache while all rows of the first go by."""
+    return rows * columns <= (PANEL if columns > 64 else 2 * PANEL)
+
+
+def multiply(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
+    """z = x·y, where z is stored by rows."""
+    m, n, k = known(x.rows), known(y.columns), known(x.columns)
+    work = product(cx.builder, [x.rows, y.columns, x.columns])
+    in_vectors = z.dtype.kind == "f" and known(y.right) == 1 and None not in (m, n)
+    if m is not None and n is not None and k is not None and m >= 8 and n > 1 and is_narrow(k, n):
+        if z.dtype.kind == "f" and x.dtype == y.dtype == z.dtype and known(z.right) == 1:
+            if known(y.down) == 1 and known(x.right) == 1 and k >= 32 and m < 256:
+                _by_sums(cx, x, y, z)
+                return
+            if known(y.right) != 1:  # many rows make up for a copy
+                packed = fresh(cx, y.rows, y.columns, y.dtype)
+                copy(cx, y, packed)
+                y = packed
+            if n >= MANY_COLUMNS:
+                lifted = Lifted(cx, x, y)
+                _by_columns(cx, lifted.matrix, y, z)
+                lifted.settle(z)
+            else:
+                _by_columns(cx, x, y, z)
+            return
+    limit = SMALL_BY_VECTOR if 1 in (m, n) else SMALL_IN_VECTORS if in_vectors else SMALL
+    size = known(work)
+    if z.dtype.kind not in "fc" or (m == n == 1) or (size is not None and size < limit):
+        _by_loops(cx, x, y, z)
+    elif size is not None:
+        _by_gemm(cx, x, y, z)
+    else:
+        few = cx.builder.icmp_signed("<", work, I64(limit))
+        with cx.builder.if_else(few) as (then, otherwise):
+            with then:
+                _by_loops(cx, x, y, z)
+            with otherwise:
+                _by_gemm(cx, x, y, z)
+
+
+# ------------------------------------------------------------------------------------------------------------ loops
+
+
+def product_of(cx: Any, x: Scalar, y: Scalar, dtype: np.dtype) -> Scalar:
+    if dtype.kind == "f":
+        return cx.builder.fmul(x, y, flags=_FLAGS)
+    return scalars.emit(cx, "multiply", {}, dtype, [x, y], [dtype] * 2, [False] * 2)
+
+
+def _plus(cx: Any, x: Scalar, y: Scalar, dtype: np.dtype) -> Scalar:
+    if dtype.kind == "f":
+        return cx.builder.fadd(x, y, flags=_FLAGS)
+    if dtype.kind == "c":
+        return Complex(*[cx.builder.fadd(p, q, flags=_FLAGS) for p, q in zip(x, y, strict=True)])
+    return scalars.emit(cx, "add", {}, dtype, [x, y], [dtype] * 2, [False] * 2)
+
+
+class Sum:
+    """A sum in a variable."""
+
+    def __init__(self, cx: Any, dtype: np.dtype):
+        self.cx, self.dtype = cx, dtype
+        self.zero = scalars.constant(0, dtype)
+        self.places = [cx.on_stack(v.type) for v in _parts(self.zero)]
+        self.set(self.zero)
+
+    def set(self, value: Scalar) -> None:
+        for v, place in zip(_parts(value), self.places, strict=True):
+            self.cx.builder.store(v, place)
+
+    def get(self) -> Scalar:
+        found = [self.cx.builder.load(p, typ=v.type) for p, v in zip(self.places, _parts(self.zero), strict=True)]
+        return Complex(*found) if len(found) == 2 else found[0]
+
+    def add(self, value: Scalar) -> None:
+        self.set(_plus(self.cx, self.get(), value, self.dtype))
+
+
+def _parts(value: Scalar) -> tuple[ir.Value, ...]:
+    return tuple(value) if isinstance(value, Complex) else (value,)
+
+
+def _by_loops(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
+    """The innermost loop goes along what lies in a row: sums along columns of y if it has one, else rows of z."""
+    if z.dtype.kind == "f" and x.dtype == y.dtype == z.dtype and known(x.rows) and known(y.columns):
+        if known(y.right) == 1 and known(y.columns) != 1:
+            _by_columns(cx, x, y, z)
+            return
+        if known(y.down) == 1 and known(x.right) == 1 and known(x.columns):
+            _by_sums(cx, x, y, z)
+            return
+    if known(y.columns) == 1 and known(x.right) != 1 and known(x.down) == 1:
+        # A transposed matrix by a vector: as a vector by the matrix.
+        _by_loops(cx, y.turned, x.turned, z.turned)
+        return
+
+    def load(a: Matrix, i: ir.Value, j: ir.Value) -> Scalar:
+        return scalars.convert(cx, a.load(cx, i, j), a.dtype, z.dtype)
+
+    if known(y.columns) == 1 or (known(y.right) != 1 and known(y.down) == 1 and known(x.right) == 1):
+        with cx.loop(z.rows) as i, cx.loop(z.columns) as j:
+            total = Sum(cx, z.dtype)
+            with cx.loop(x.columns) as k:
+                total.add(product_of(cx, load(x, i, k), load(y, k, j), z.dtype))
+            z.store(cx, total.get(), i, j)
+        return
+    with cx.loop(z.rows) as i:
+        with cx.loop(z.columns) as j:
+            z.store(cx, scalars.constant(0, z.dtype), i, j)
+        with cx.loop(x.columns) as k:
+            factor = load(x, i, k)
+            with cx.loop(z.columns) as j:
+                term = product_of(cx, factor, load(y, k, j), z.dtype)
+                z.store(cx, _plus(cx, z.load(cx, i, j), term, z.dtype), i, j)
+
+
+# ----------------------------------------------------------------------------------------- loops written in vectors
+
+_ROWS = 4
+"""So many rows at once share what is loaded of the other factor."""
+_PANEL = 4
+"""So many vectors of columns at once: with 4 rows, 16 sums in registers."""
+_OVERLAP = 3
+"""From so many blocks of rows on, the last one overlaps the one before, rather than being of another size."""
+
+
+def _widths(n: int, lanes: int) -> list[int]:
+    """Lengths of vectors that make up n elements: as many full ones as there are, then halves."""
+    found = []
+    while n:
+        found += [lanes] * (n // lanes)
+        n, lanes = n % lanes, lanes // 2
+    return found
+
+
+def _vector(cx: Any, x: Matrix, i: ir.Value, j: ir.Value, type: ir.Type) -> ir.Value:
+    """Elements in a row from (i, j) on."""
+    place = element_pointer(cx.builder, x.pointer, x.offset(cx, i, j), x.dtype)
+    return cx.builder.load(place, typ=type, align=x.dtype.itemsize)
+
+
+def _zero(type: ir.VectorType) -> ir.Constant:
+    return ir.Constant(type, [0.0] * type.count)
+
+
+def _fused(cx: Any, total: ir.Value, x: ir.Value, y: ir.Value) -> ir.Value:
+    return cx.builder.fadd(total, cx.builder.fmul(x, y, flags=("contract",)), flags=("contract",))
+
+
+def _row_blocks(cx: Any, x: Matrix, z: Matrix, body: Any, rows: int = _ROWS) -> None:
+    """`body(first row, how many)` for all rows, in blocks of so many. The last is smaller, or begins earlier."""
+    m = known(x.rows) or 0
+    blocks, rest = divmod(m, rows)
+    cost = rows * (known(x.columns) or 1) * (known(z.columns) or 1)
+    if rest and blocks >= _OVERLAP:
+        with shared(cx, [I64(blocks + 1)], weight=cost, cost=blocks * cost) as (block,):
+            first = times(cx.builder, block, I64(rows))
+            is_last = cx.builder.icmp_signed("==", block, I64(blocks))
+            body(cx.builder.select(is_last, I64(m - rows), first), rows)
+        return
+    if blocks:
+        with shared(cx, [I64(blocks)], weight=cost, cost=blocks * cost) as (block,):
+            body(times(cx.builder, block, I64(rows)), rows)
+    if rest:
+        body(I64(m - rest), rest)
+
+
+def _by_columns(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
+    """Rows of y lie in a row: each sum is a vector of columns of z."""
+    widths = _widths(known(y.columns) or 0, 64 // z.dtype.itemsize)
+    for first in range(0, len(widths), _PANEL):
+        panel = tuple(widths[first : first + _PANEL])
+        start = I64(sum(widths[:first]))
+
+        def body(i: ir.Value, rows: int, panel: tuple[int, ...] = panel, start: ir.Value = start) -> None:
+            Tile(z.dtype, rows, panel).write(
+                cx, x.part(cx, i, I64(0), I64(rows)), y.part(cx, I64(0), start), z.part(cx, i, start, I64(rows))
+            )
+
+        # A sum waits for the one before: eight of them keep the processor busy.
+        _row_blocks(cx, x, z, body, 2 * _ROWS if len(panel) <= 2 and (known(x.rows) or 0) >= 2 * _ROWS else _ROWS)
+
+
+def _by_sums(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
+    """Rows of x and columns of y lie in a row: each sum is over vectors of them, and over their lanes at the end."""
+    b, d = cx.builder, z.dtype
+    t = ir.VectorType(register_type(d), 64 // d.itemsize)
+    length = known(x.columns) or 0
+    whole, rest = divmod(length, t.count)
+
+    def body(i: ir.Value, rows: int) -> None:
+        with cx.loop(z.columns) as j:
+            sums = [cx.on_stack(t) for _ in range(rows)]
+            for place in sums:
+                b.store(_zero(t), place)
+            with cx.loop(I64(whole)) as chunk:
+                k = times(b, chunk, I64(t.count))
+                v = _vector(cx, y.turned, j, k, t)
+                for r, place in enumerate(sums):
+                    u = _vector(cx, x, plus(b, i, I64(r)), k, t)
+                    b.store(_fused(cx, b.load(place, typ=t), u, v), place)
+            for r, place in enumerate(sums):
+                parts = b.load(place, typ=t)
+                add = cx.declare(f"llvm.vector.reduce.fadd.v{t.count}f{8 * d.itemsize}", t.element, [t.element, t])
+                total = b.call(add, [t.element(-0.0), parts], fastmath=("reassoc",)) if whole else t.element(0.0)
+                row = plus(b, i, I64(r))
+                for k in range(length - rest, length):
+                    total = _fused(cx, total, x.load(cx, row, I64(k)), y.load(cx, I64(k), j))
+                z.store(cx, total, row, j)
+
+    _row_blocks(cx, x, z, body)
+
+
+# ------------------------------------------------------------------------------------------------------------- gemm
+
+
+def straight(cx: Any, x: Matrix, dtype: np.dtype) -> tuple[ir.Value, str, ir.Value]:
+    """A matrix as BLAS takes it: pointer, "N" if stored by rows or "T" if by columns, and the distance of these."""
+    for matrix, flag in ((x, "N"), (x.turned, "T")):
+        if matrix.dtype != dtype or known(matrix.right) != 1:
+            continue
+        down, columns = known(matrix.down), known(matrix.columns)
+        if down is not None and columns is not None:
+            if down >= columns:
+                return matrix.pointer, flag, at_least_one(cx, matrix.down)
+        elif matrix.down is matrix.columns:
+            return matrix.pointer, flag, at_least_one(cx, matrix.down)
+        else:
+            return _straight_or_copied(cx, matrix, flag)
+    packed = fresh(cx, x.rows, x.columns, dtype)
+    copy(cx, x, packed)
+    return packed.pointer, "N", at_least_one(cx, x.columns)
+
+
+def _straight_or_copied(cx: Any, x: Matrix, flag: str) -> tuple[ir.Value, str, ir.Value]:
+    """Of a matrix whose rows are known only at run time to lie far enough apart."""
+    b = cx.builder
+    pointer, apart = cx.on_stack(POINTER), cx.on_stack(I64)
+    b.store(x.pointer, pointer)
+    b.store(at_least_one(cx, x.down), apart)
+    with b.if_then(b.icmp_signed("<", x.down, x.columns), likely=False):
+        packed = fresh(cx, x.rows, x.columns, x.dtype)
+        copy(cx, x, packed)
+        b.store(packed.pointer, pointer)
+        b.store(at_least_one(cx, x.columns), apart)
+    return b.load(pointer, typ=POINTER), flag, b.load(apart, typ=I64)
+
+
+def _by_gemm(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
+    d = z.dtype
+    x_pointer, x_flag, x_apart = straight(cx, x, d)
+    y_pointer, y_flag, y_apart = straight(cx, y, d)
+    one, zero = number(cx, 1, d), number(cx, 0, d)
+    if known(y.columns) == 1 and known(y.down) == 1 and y.dtype == d:
+        # By columns, a matrix stored by rows is its transpose.
+        turned = x_flag == "N"
+        sizes = (x.columns, x.rows) if turned else (x.rows, x.columns)
+        call(
+            cx, "blas", letter(d) + "gemv", "T" if turned else "N", *sizes, one, x_pointer, x_apart, y.pointer, 1,
+            zero, z.pointer, at_least_one(cx, z.down),
+        )  # fmt: skip
+        return
+    call(
+        cx, "blas", letter(d) + "gemm", y_flag, x_flag, y.columns, x.rows, x.columns, one, y_pointer, y_apart,
+        x_pointer, x_apart, zero, z.pointer, at_least_one(cx, z.down),
+    )  # fmt: skip

@@ -1,0 +1,135 @@
+"""Tiles: a few rows of a product of matrices, in a few vectors of columns, all of which are sums in registers.
+
+Products of matrices are made of them (`blas.py`). LLVM's own choice for loops of few, known iterations is often poor:
+it unrolls first, and gathers what it then finds; so tiles are written in vectors. A tile of many sums is a function of
+the module, which takes distances and the number of products as arguments: LLVM's time grows with the code, and programs
+have many products whose tiles are the same. One of few sums stands where it is used.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+
+from wengert.backend.llvm.arrays.buffer import I32, I64, POINTER, VOID, element_pointer, known, register_type, times
+from wengert.backend.llvm.linalg.matrices import Matrix
+from wengert.backend.llvm.machine.hints import not_unrolled
+
+SMALL = 4
+"""A tile of not more sums than this stands where it is used."""
+
+
+class Tile(NamedTuple):
+    """So many rows, in vectors of such lengths."""
+
+    dtype: np.dtype
+    rows: int
+    widths: tuple[int, ...]
+
+    @property
+    def types(self) -> list[ir.VectorType]:
+        return [ir.VectorType(register_type(self.dtype), width) for width in self.widths]
+
+    def write(self, cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
+        """z = x·y for matrices of the tile's size, where rows of y lie in a row."""
+        in_a_row = known(x.right) == 1
+        if known(z.right) != 1 or self.rows * len(self.widths) <= SMALL:
+            self._write(cx.builder, x, y, z)
+            return
+        values = [x.pointer, x.down, x.right, y.pointer, y.down, z.pointer, z.down, x.columns]
+        if in_a_row:
+            del values[2]
+        cx.builder.call(self._function(cx.module, in_a_row), values)
+
+    def _function(self, module: ir.Module, in_a_row: bool) -> ir.Function:
+        """The tile as a function; with numbers of x that lie in a row, or with their distance as an argument."""
+        name = "_".join(map(str, ("tile", self.dtype.char, self.rows, *self.widths, *(["row"] if in_a_row else []))))
+        found = module.globals.get(name)
+        if found is not None:
+            return found
+        parts = [POINTER, I64, *([] if in_a_row else [I64]), POINTER, I64, POINTER, I64, I64]
+        function = ir.Function(module, ir.FunctionType(VOID, parts), name)
+        function.linkage = "internal"
+        for attribute in ("nounwind", "noinline"):
+            function.attributes.add(attribute)
+        builder = ir.IRBuilder(function.append_basic_block())
+        values = list(function.args)
+        if in_a_row:
+            values.insert(2, I64(1))
+        x, down, right, y, y_down, z, z_down, count = values
+        rows, columns = I64(self.rows), I64(sum(self.widths))
+        self._write(
+            builder,
+            Matrix(x, rows, count, down, right, self.dtype),
+            Matrix(y, count, columns, y_down, I64(1), self.dtype),
+            Matrix(z, rows, columns, z_down, I64(1), self.dtype),
+        )
+        builder.ret_void()
+        return function
+
+    def _write(self, b: ir.IRBuilder, x: Matrix, y: Matrix, z: Matrix) -> None:
+        types, align, count = self.types, self.dtype.itemsize, x.columns
+        starts = [sum(self.widths[:k]) for k in range(len(types))]
+        zeros = [ir.Constant(t, [0.0] * t.count) for _ in range(self.rows) for t in types]
+
+        def at(pointer: ir.Value, offset: ir.Value) -> ir.Value:
+            return pointer if known(offset) == 0 else element_pointer(b, pointer, offset, self.dtype)
+
+        rows = [at(x.pointer, times(b, x.down, I64(r))) for r in range(self.rows)]
+        targets = [at(z.pointer, times(b, z.down, I64(r))) for r in range(self.rows)]
+        n = known(count)
+        sums: list[ir.Value] = zeros
+        if n != 0:
+            head, body, after = b.block, b.append_basic_block("sum"), b.append_basic_block("summed")
+            if n is None:
+                b.cbranch(b.icmp_signed(">", count, I64(0)), body, after)
+            else:
+                b.branch(body)
+            b.position_at_end(body)
+            k, following = b.phi(I64), b.phi(POINTER)
+            k.add_incoming(I64(0), head)
+            following.add_incoming(y.pointer, head)
+            before = [b.phi(zero.type) for zero in zeros]
+            loaded = [b.load(at(following, I64(s)), typ=t, align=align) for t, s in zip(types, starts, strict=True)]
+            offset, found = times(b, k, x.right), []
+            for row in rows:
+                factor = b.load(element_pointer(b, row, offset, self.dtype), typ=types[0].element, align=align)
+                spread: dict[int, ir.Value] = {}
+                for t, v in zip(types, loaded, strict=True):
+                    if t.count not in spread:
+                        spread[t.count] = _spread(b, factor, t)
+                    term = b.fmul(spread[t.count], v, flags=("contract",))
+                    found.append(b.fadd(before[len(found)], term, flags=("contract",)))
+            one_more = b.add(k, I64(1), flags=("nuw", "nsw"))
+            k.add_incoming(one_more, body)
+            following.add_incoming(element_pointer(b, following, y.down, self.dtype), body)
+            for phi, zero, new in zip(before, zeros, found, strict=True):
+                phi.add_incoming(zero, head)
+                phi.add_incoming(new, body)
+            back = b.cbranch(b.icmp_signed("<", one_more, count), body, after)
+            if n is None:
+                back.set_metadata("llvm.loop", not_unrolled(b.module))
+            b.position_at_end(after)
+            sums = found
+            if n is None:
+                sums = [b.phi(zero.type) for zero in zeros]
+                for phi, zero, new in zip(sums, zeros, found, strict=True):
+                    phi.add_incoming(zero, head)
+                    phi.add_incoming(new, body)
+        places = [(row, s) for row in targets for s in starts]
+        for (row, s), value in zip(places, sums, strict=True):
+            if known(z.right) == 1:
+                b.store(value, at(row, I64(s)), align=align)
+                continue
+            for lane in range(value.type.count):
+                element = b.extract_element(value, I32(lane))
+                b.store(element, at(row, times(b, z.right, I64(s + lane))), align=align)
+
+
+def _spread(b: ir.IRBuilder, value: ir.Value, type: ir.VectorType) -> ir.Value:
+    """A number in all lanes."""
+    undefined = ir.Constant(type, ir.Undefined)
+    lanes = ir.Constant(ir.VectorType(I32, type.count), [0] * type.count)
+    return b.shuffle_vector(b.insert_element(undefined, value, I32(0)), undefined, lanes)

@@ -1,0 +1,1 @@
+"""Large kernels in several functions: what occurs again is written once."""

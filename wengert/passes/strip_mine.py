@@ -1,0 +1,321 @@
+"""Large arrays in strips: what works along one axis is done for a few rows at a time, while they are in the cache.
+
+A run of nodes that all work along one long axis (`axes.py`) becomes a loop over strips of it. What is between is then
+as large as a strip; sums along the axis are carried from strip to strip; only what is needed outside is put together.
+So a program like
+
+    d = x[:, None] - m          one million elements
+    y = einsum(Q, d)
+    return sum(exp(-sum(y * y, 2)))
+
+goes through memory once, as one would write it by hand. This pass comes last: a loop hides its nodes from the others.
+
+A large array that several products or sums go through is read once in the same way, as in `A @ x` and `x @ A`.
+
+Strips are taken together in groups, which do not depend on each other: threads may share them. Sums are carried from
+strip to strip of a group; in the end those of all groups are combined.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from wengert.ir.node import Block, Node, Operand, Type, Var
+from wengert.ops.op import TABLE
+from wengert.passes.axes import Along, along, in_strip
+from wengert.passes.rewrite import const, has_effects
+from wengert.passes.strip_operands import Ends, Rows, Slices
+
+LARGE = 1 << 21
+"""It is worth it if arrays with so many bytes in all need not lie in memory: more than fits into a core's cache."""
+
+STRIP = 1 << 18
+"""All arrays of a strip together have about so many bytes, so that they stay in the cache."""
+
+GROUPS = 16
+"""At most so many groups of strips."""
+
+_PRODUCTS = ("einsum", "matmul")
+_PASSES = (*_PRODUCTS, "sum", "max", "min", "weighted_sum")
+"""Ops that go through all of what they read, rather than being computed by whoever reads them."""
+_REDUCTION = {"add": "sum", "maximum": "max", "minimum": "min"}
+_COUNTER = Type((), np.dtype(np.int64), True)
+_CHEAP = ("add", "subtract", "multiply", "negative")
+_OUT_OF_NOTHING = ("broadcast_to", "iota")
+
+
+def strip_mine(block: Block) -> Block:
+    """A block in which runs along a long axis are done in strips."""
+    rest = list(block.nodes)
+    done: list[Node] = []
+    while rest:
+        run = _best_run(block, rest)
+        if run is None:
+            break
+        done += [*run.before, *run.rewritten()]
+        rest = run.after
+    return Block(block.params, done + rest, block.results) if done else block
+
+
+def _best_run(block: Block, nodes: list[Node]) -> _Run | None:
+    """The run that saves most."""
+    axes: set[tuple[int, int]] = set()
+    for node in nodes:
+        for v in node.outs:
+            if _nbytes(v.type) >= LARGE // 8 and node.op.name not in _OUT_OF_NOTHING:
+                axes.update((axis, n) for axis, n in enumerate(v.type.shape) if isinstance(n, int) and n >= 16)
+    runs = [_Run(block, nodes, n, axis) for axis, n in sorted(axes)]
+    readers = Counter(a for node in nodes if node.op.name in _PASSES for a in set(node.args))
+    for a, count in readers.items():
+        n = a.type.shape[0] if a.type.ndim else 0
+        if count > 1 and isinstance(n, int) and n >= 16 and _nbytes(a.type) >= LARGE:
+            runs.append(_Run(block, nodes, n, 0, a))
+    return max([run for run in runs if run.saves > 0], key=lambda run: run.saves, default=None)
+
+
+def _starts(node: Node, axis: int, length: int) -> bool:
+    """Whether a node is to be done in strips along an axis though nothing it reads is."""
+    if len(node.outs) != 1 or node.blocks or node.op.name in _OUT_OF_NOTHING:
+        return False
+    type = node.outs[0].type
+    return type.ndim > axis and type.shape[axis] == length and _nbytes(type) >= LARGE // 32
+
+
+def _nbytes(type: Type) -> int:
+    count = 1
+    for n in type.shape:
+        if not isinstance(n, int):
+            return 0
+        count *= n
+    return count * type.dtype.itemsize
+
+
+class _Run:
+    """Nodes that work along an axis of some length, and all others, before and after them.
+
+    With a `source`, these are the nodes that read it, and what follows from them.
+    """
+
+    def __init__(self, block: Block, nodes: list[Node], length: int, axis: int, source: Operand | None = None):
+        self.length, self.source = length, source
+        self.before: list[Node] = []
+        self.after: list[Node] = []
+        self.members: list[tuple[Node, Along]] = []
+        self.axes: dict[Var, int] = {}  # of values that come in strips
+        self.combined: dict[Var, str] = {}
+        self.makers = {v: node for node in nodes for v in node.outs}
+        late: set[Operand] = set()
+        effects = False
+        for node in nodes:
+            operands = (*node.args, *node.sizes)
+            found = None
+            if not any(a in late for a in operands):
+                if any(self._cut(a) is not None for a in node.args):
+                    found = along(node, self._cut) if not node.blocks else None
+                elif source is None and _starts(node, axis, length):
+                    found = along(node, self._cut, (axis, length))
+                if (
+                    found is None
+                    and not any(a in self.axes for a in operands)
+                    and not (has_effects(node) and (effects or self.members))
+                ):
+                    self.before.append(node)
+                    continue
+            effects = effects or has_effects(node)
+            if found is None:
+                self.after.append(node)
+                late.update(node.outs)
+                continue
+            self.members.append((node, found))
+            if found.axis is None:
+                self.combined[node.outs[0]] = found.combine or ""
+                late.update(node.outs)
+            else:
+                self.axes[node.outs[0]] = found.axis
+        used_after: set[Operand] = {a for node in self.after for a in (*node.args, *node.sizes)}
+        used_after.update(block.results)
+        self.stacked = [v for v in self.axes if v in used_after]
+        self.wanted = [v for v in self.combined if v in used_after]
+
+    def _cut(self, operand: Operand) -> int | None:
+        if operand is self.source:
+            return 0
+        return self.axes.get(operand) if isinstance(operand, Var) else None
+
+    # -------------------------------------------------------------------------------------------------- is it worth it
+
+    @functools.cached_property
+    def saves(self) -> int:
+        """How many bytes less go to memory and back, about; 0 if it is not worth it."""
+        if any(self.axes[v] != 0 for v in self.stacked):
+            return 0
+        saved = sum(_nbytes(v.type) for v in self._in_memory() if v not in self.stacked)
+        if self.source is not None:
+            readings = sum(self.source in node.args for node, _ in self.members if node.op.name in _PASSES)
+            saved += _nbytes(self.source.type) * max(readings - 1, 0)
+        elif len(self.members) < 3:
+            return 0
+        # What is carried is read and written for every strip.
+        spent = sum(_nbytes(v.type) for v in self.stacked) // 2
+        spent += sum(_nbytes(v.type) for v in self.wanted) * self._cut_into[0] * self._cut_into[1]
+        return saved - spent if saved >= LARGE else 0
+
+    def _in_memory(self) -> list[Var]:
+        """Values that lie in memory, as they are read several times, or by or from products."""
+        uses: Counter[Operand] = Counter()
+        for node, _ in self.members:
+            weight = 2 if node.op.name in _PRODUCTS else 1
+            for a in node.args:
+                uses[a] += weight
+        made_by_product = {v for node, _ in self.members if node.op.name in _PRODUCTS for v in node.outs}
+        often = {v for v in self.axes if uses[v] > 1 and not self._is_cheap(v)}
+        return [v for v in self.axes if v in often or v in made_by_product or v in self.stacked]
+
+    def _is_cheap(self, v: Var) -> bool:
+        """Whether a value is computed again by all who read it, since that is no more work than reading it."""
+        maker = self.makers[v]
+        return maker.op.name in _CHEAP and not any(a in self.axes for a in maker.args)
+
+    @functools.cached_property
+    def _cut_into(self) -> tuple[int, int, int]:
+        """How many groups, of how many strips, of which length: nothing is left of the axis if possible."""
+        longest = self._longest_strip
+        groups = max(min(GROUPS, self.length // longest), 1)
+        for found in range(groups, groups // 2, -1):
+            strips_ = -(-self.length // (found * longest))
+            for n in range(strips_, min(2 * strips_, self.length // found) + 1):
+                if self.length % (found * n) == 0:
+                    return found, n, self.length // (found * n)
+        strips_ = -(-self.length // (groups * longest))
+        strip = self.length // (groups * strips_)
+        return groups, strips_, strip if strip < 8 else strip - strip % 8
+
+    @property
+    def _longest_strip(self) -> int:
+        wide = sum(_nbytes(v.type) for v in self._in_memory())
+        wide += _nbytes(self.source.type) if self.source is not None else 0
+        row = max(wide // self.length, 1)
+        best = max(min(STRIP // row, self.length // 2), 1)
+        if any(node.op.name in _PRODUCTS for node, _ in self.members):
+            best = max(best, min(50, self.length // 2))
+        return best
+
+    # ----------------------------------------------------------------------------------------------------- the loop
+
+    def rewritten(self) -> list[Node]:
+        groups, strips_, strip = self._cut_into
+        done = groups * strips_ * strip
+        nodes: list[Node] = []
+        group = Var(_COUNTER, span=(0, groups - 1))
+        rows = Rows(self.makers, nodes, groups * strips_, strip)
+        inner, totals, stacked = self._group(rows, group, groups, strips_, strip)
+        body = Block([group, *rows.inside], inner, [*totals, *stacked])
+        outs = [Var(Type((groups, *v.type.shape), v.type.dtype)) for v in (*totals, *stacked)]
+        params = {"body": body, "carried": 0}
+        nodes.append(Node(TABLE["loop"], (const(groups), *rows.outside), params, tuple(outs), (), self._source))
+        tails: dict[Var, Var] = {}
+        if done < self.length:
+            # Rows may be computed twice, but not added twice: without sums, the last strip is as long as the others, so
+            # that code for these will do.
+            left = self.length - done
+            ending = left if self.wanted else max(left, strip)
+            ends = self._copied(nodes, Ends(nodes, self.length - ending, ending), ending)
+            tails = {v: ends[v] for v in self.wanted}
+            tails |= {v: _last(nodes, ends[v], left) for v in self.stacked}
+        for v, parts in zip(self.wanted, outs[: len(totals)], strict=True):
+            whole = Var(v.type) if tails else v
+            over = {"axis": (0,), "keepdims": False}
+            nodes.append(Node(TABLE[_REDUCTION[self.combined[v]]], (parts,), over, (whole,), (), self._source))
+            if tails:
+                nodes.append(Node(TABLE[self.combined[v]], (whole, tails[v]), {}, (v,), (), self._source))
+        for v, stack in zip(self.stacked, outs[len(totals) :], strict=True):
+            shape = (done, *v.type.shape[1:])
+            whole = Var(Type(shape, v.type.dtype)) if tails else v
+            nodes.append(Node(TABLE["reshape"], (stack,), {"shape": shape}, (whole,), (), self._source))
+            if tails:
+                params = {"axis": 0, "starts": (0, done, self.length)}
+                nodes.append(Node(TABLE["concatenate"], (whole, tails[v]), params, (v,), (), self._source))
+        return nodes
+
+    def _group(
+        self, rows: Rows, group: Var, groups: int, strips_: int, strip: int
+    ) -> tuple[list[Node], list[Var], list[Var]]:
+        """A loop over the strips of a group: the nodes, sums over all of them, and what they give one by one."""
+        nodes: list[Node] = []
+        starts: list[Operand] = [_made(nodes, _start(v.type, self.combined[v]), v.type) for v in self.wanted]
+        k, own = Var(_COUNTER, span=(0, strips_ - 1)), Var(_COUNTER, span=(0, groups - 1))
+        first, number = Var(_COUNTER, span=(0, (groups - 1) * strips_)), Var(_COUNTER, span=(0, groups * strips_ - 1))
+        body_nodes = [
+            Node(TABLE["multiply"], (own, const(strips_)), {}, (first,), (), self._source),
+            Node(TABLE["add"], (first, k), {}, (number,), (), self._source),
+        ]
+        carried = [Var(v.type) for v in self.wanted]
+        slices = Slices(self.makers, rows, body_nodes, number, strip)
+        inner = self._copied(body_nodes, slices, strip)
+        results: list[Operand] = []
+        for v, total in zip(self.wanted, carried, strict=True):
+            new = Var(v.type)
+            body_nodes.append(Node(TABLE[self.combined[v]], (total, inner[v]), {}, (new,), (), self._source))
+            results.append(new)
+        results += [inner[v] for v in self.stacked]
+        body = Block([k, *carried, own, *slices.inside], body_nodes, results)
+        totals = [Var(v.type) for v in self.wanted]
+        stacked = [Var(Type((strips_, *inner[v].type.shape), v.type.dtype)) for v in self.stacked]
+        args = (const(strips_), *starts, group, *slices.outside)
+        params = {"body": body, "carried": len(totals)}
+        nodes.append(Node(TABLE["loop"], args, params, (*totals, *stacked), (), self._source))
+        return nodes, totals, stacked
+
+    @property
+    def _source(self) -> Any:
+        return self.members[0][0].source
+
+    def _copied(self, nodes: list[Node], cutter: Ends | Slices, length: int) -> dict[Var, Var]:
+        """The nodes of the run for one strip."""
+        env: dict[Operand, Operand] = {}
+        found: dict[Var, Var] = {}
+        for node, how in self.members:
+            args = []
+            for a, need in zip(node.args, how.needs, strict=True):
+                if a in env:
+                    args.append(env[a])
+                elif need is None:
+                    args.append(cutter.whole(a))
+                else:
+                    args.append(cutter.part(a, need))
+            (out,) = node.outs
+            shape = list(out.type.shape)
+            if how.axis is not None:
+                shape[how.axis] = length
+            new = Var(Type(tuple(shape), out.type.dtype, out.type.weak), out.hint)
+            nodes.append(Node(node.op, tuple(args), in_strip(node, how.axis, length), (new,), (), node.source))
+            env[out] = found[out] = new
+        return found
+
+
+def _start(type: Type, combine: str) -> Operand:
+    number = {"add": 0.0, "maximum": -np.inf, "minimum": np.inf}[combine]
+    return const(type.dtype.type(number))
+
+
+def _made(nodes: list[Node], start: Operand, type: Type) -> Operand:
+    if not type.shape:
+        return start
+    out = Var(type)
+    nodes.append(Node(TABLE["broadcast_to"], (start,), {"shape": type.shape}, (out,), (), None))
+    return out
+
+
+def _last(nodes: list[Node], value: Var, count: int) -> Var:
+    """So many rows at the end of a value."""
+    n = value.type.shape[0]
+    assert isinstance(n, int)
+    if n == count:
+        return value
+    out = Var(Type((count, *value.type.shape[1:]), value.type.dtype))
+    nodes.append(Node(TABLE["index"], (value,), {"pattern": (slice(n - count, n),)}, (out,), (), None))
+    return out
