@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from everywhere import check_everywhere
 
 import wengert as wg
 from wengert.box.box import Box
@@ -31,3 +32,181 @@ class Quantity:
 def test_an_object_that_asks_for_a_value_keeps_the_derivative(how: Any) -> None:
     assert how(wg.grad(lambda k: Quantity(k * 3.0).held))(2.0) == 3.0
     assert wg.jvp(lambda k: Quantity(k * 3.0).held, (2.0,), (1.0,))[1] == 3.0
+
+
+X = np.array([0.5, -1.5, 2.0, 0.25, 1.0, -0.75])
+
+
+def reshaped(x):
+    y = x * 2
+    y.shape = (3, 2)
+    y[1, 0] = x[0] ** 2
+    y.shape = (2, -1)
+    return y[:, 1] * y[0, 2]
+
+
+def reshaped_with_views(x):
+    y = x * 2
+    first, stale = y[:3], y[2:4]
+    y[2] = 1.0
+    y.shape = (2, 3)
+    first[1] = x[0] * x[1]
+    y[1, 0] = 7.0 * x[2]
+    stale[0] += 1.0
+    return y * 2 + np.sum(first) + np.sum(stale**2)
+
+
+def reshaped_view(x):
+    y = x * 2
+    v = y[1:5]
+    v.shape = (2, 2)
+    v[1, 0] = 9.0
+    y[1] = x[0] ** 2
+    return np.sum(y**2) + np.sum(v[0] * v[1])
+
+
+def reshaped_cell(x):
+    y = np.zeros(6)
+    y.shape = 3, 2
+    y[:, 0] = x[:3]
+    y.shape = 6
+    return y * x
+
+
+def flat_reads_and_writes(x):
+    y = x.reshape(2, 3) * 2
+    y.flat[1] = 5.0
+    y.flat[4] = x[0] ** 2
+    y.flat[[0, 2]] = x[1], x[2]
+    copied = y.flat[1:3]
+    copied[0] = 100.0
+    return y.flat[1] * y.flat[-1] + np.sum(y**2) + np.sum(y.flat[::2]) + len(y.flat)
+
+
+def flat_repeats(x):
+    y = x.reshape(3, 2) * 2
+    y.flat[1:5] = [x[0], 3.0]
+    y.T.flat[1] = x[5]
+    return np.sum(y * np.arange(6.0).reshape(3, 2))
+
+
+def flat_assigned(x):
+    y = x.reshape(3, 2) * x[0]
+    y.flat = x * x
+    z = y * 1.0
+    z.flat = 2.0
+    return np.sum(y * z * x[0])
+
+
+def flat_iterated(x):
+    y = x.reshape(2, 3) ** 2
+    total = 0.0
+    for v in y.flat:
+        total = total * 0.5 + v
+    for k, v in enumerate(y.T.flat):
+        total = total + k * v
+    return total + np.sum(y.flat) + np.dot(y.flat, x) + np.sin(y.flat)[2]
+
+
+def filled(x):
+    y = x * 2
+    y[1:3].fill(x[0])
+    y.put([0, 4], [x[1] ** 2, 3.0])
+    return np.sum(y**2)
+
+
+def sorted_in_place(x):
+    y = x * 2
+    y.sort()
+    z = x.reshape(2, 3) * 3
+    z.sort(axis=0)
+    w = x * x
+    w.partition(2)
+    return np.sum(y * np.arange(6.0)) + np.sum(z * z[0]) + w[2]
+
+
+def transposed(x):
+    y = x.reshape(2, 3) * 2
+    y.T[2, 0] = x[0] ** 2
+    y.swapaxes(0, 1)[0] = x[1]
+    y.squeeze()[1] = 4.0 * x[:3]
+    return np.sum(y**2)
+
+
+def viewed(x):
+    y = x * 2
+    v = y.view()
+    v[0] = x[1] ** 2
+    v.shape = (3, 2)
+    v[2] = 1.0
+    w = y.view(np.float64)
+    w[3] *= x[3]
+    return np.sum(y**2)
+
+
+def asked(x):
+    y = x.reshape(2, 3) * 2
+    sizes = y.nbytes + y.itemsize + y.strides[0] + y.T.strides[0] + y.ndim + y.size
+    kinds = [y.flags.c_contiguous, y.T.flags.f_contiguous, y.T.flags["C_CONTIGUOUS"], y.flags.writeable]
+    bases = (y.base is None) + 2 * (y[0].base is y) + 4 * y.flags.owndata + 8 * y[1:].flags.owndata
+    return np.sum(y) * sizes + sum(2.0**k * bool(found) for k, found in enumerate(kinds)) + bases
+
+
+@pytest.mark.parametrize(
+    "f",
+    [reshaped, reshaped_with_views, reshaped_view, reshaped_cell, flat_reads_and_writes, flat_repeats, flat_assigned,
+     flat_iterated, filled, sorted_in_place, transposed, viewed, asked],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
+def test_programs(f: Any) -> None:
+    check_everywhere(f, X)
+
+
+def test_the_shape_of_an_array_from_elsewhere() -> None:
+    def f(x):
+        x.shape = (3, 2)
+        return x[0]
+
+    np.testing.assert_array_equal(wg.jacfwd(f)(np.arange(6.0)), np.eye(6)[:2])
+    with pytest.raises(wg.errors.WengertError, match=r"y = x\.reshape"):
+        wg.jit(f)(np.arange(6.0))
+
+
+def _incompatible(x):
+    y = x.reshape(2, 3)[:, 1:] * 1.0
+    y.T.shape = (4,)
+    return y
+
+
+def _wrong_size(x):
+    y = x * 1.0
+    y.shape = (4, 2)
+    return y
+
+
+@pytest.mark.parametrize(("f", "kind"), [(_incompatible, AttributeError), (_wrong_size, ValueError)])
+@pytest.mark.parametrize("how", [lambda f: f, wg.jacrev, wg.jacfwd, wg.jit])
+def test_shapes_that_numpy_refuses(f: Any, kind: Any, how: Any) -> None:
+    with pytest.raises(kind):
+        how(f)(np.arange(6.0))
+
+
+REFUSED = {
+    "dtype =": lambda x: setattr(x, "dtype", np.float32),
+    "resize": lambda x: x.resize(3),
+    "view": lambda x: x.view(np.int64),
+    "setflags": lambda x: x.setflags(write=False),
+    "flags": lambda x: setattr(x.flags, "writeable", False),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("how", [wg.grad, wg.jit, lambda f: lambda x: wg.jvp(f, (x,), (x,))])
+def test_what_is_refused_is_named(name: str, how: Any) -> None:
+    def f(x):
+        y = x * 2
+        REFUSED[name](y)
+        return np.sum(y)
+
+    with pytest.raises(wg.errors.WengertError, match=name.split()[0]):
+        how(f)(X)

@@ -11,6 +11,7 @@ otherwise.
 
 from __future__ import annotations
 
+import builtins
 import operator
 import sys
 from collections.abc import Iterator
@@ -19,12 +20,25 @@ from typing import Any
 import numpy as np
 
 from wengert.box import writers
+from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
 from wengert.box.dispatch import DEFERRING, FUNCTIONS, OPERANDS, UFUNCS, name_of, unsupported
 from wengert.box.functions.operands import array, operand
 from wengert.box.functions.shapes import astype
+from wengert.box.memory import laid_out
 from wengert.box.subclasses import refusal
 from wengert.box.ufunc_methods import METHODS
-from wengert.box.writing import SETTLING, check_masks, link, plain, read_scalar, replace, running, set_item, settled
+from wengert.box.writing import (
+    SETTLING,
+    check_masks,
+    clone,
+    link,
+    plain,
+    read_scalar,
+    replace,
+    running,
+    set_item,
+    settled,
+)
 from wengert.errors import ConcretizationError, EscapedValueError, InPlaceError, UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -194,9 +208,17 @@ class Box(Traced):
     def shape(self) -> tuple[int, ...]:
         return shape_of(self._value)
 
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        set_shape(self, shape)
+
     @property
     def dtype(self) -> np.dtype:
         return dtype_of(self._value)
+
+    @dtype.setter
+    def dtype(self, dtype: Any) -> None:
+        raise refused("x.dtype = …", "use x.astype(dtype), which makes a new array")
 
     @property
     def ndim(self) -> int:
@@ -227,19 +249,43 @@ class Box(Traced):
 
     @property
     def real(self) -> Any:
-        return s.real(self) if self.dtype.kind == "c" else self
+        return FUNCTIONS[np.real](self)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        set_part(self, s.real, value)
 
     @property
     def imag(self) -> Any:
-        return s.imag(self) if self.dtype.kind == "c" else FUNCTIONS[np.zeros_like](self)
+        return FUNCTIONS[np.imag](self)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        set_part(self, s.imag, value)
 
     @property
     def flat(self) -> Any:
-        return link(FUNCTIONS[np.ravel](self), self, FUNCTIONS[np.ravel])
+        return Flat(self)
 
     @flat.setter
     def flat(self, value: Any) -> None:
-        FUNCTIONS[np.put](self, np.arange(self.size), value)
+        Flat(self)[:] = value
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return laid_out(self).strides
+
+    @property
+    def flags(self) -> Any:
+        return Flags(self)
+
+    @property
+    def base(self) -> Any:
+        return None if self._view_of is None else self._view_of.root
+
+    @property
+    def device(self) -> str:
+        return "cpu"
 
     # ------------------------------------------------------------------------------------------------ operators
 
@@ -440,6 +486,20 @@ class Box(Traced):
 
     def fill(self, value: Any) -> None:
         self[...] = value
+
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        """Another array with the same elements."""
+        if type is None and isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray):
+            dtype, type = None, dtype
+        if (dtype is not None and np.dtype(dtype) != self.dtype) or type not in (None, np.ndarray):
+            raise refused("x.view(…) of another type", "use x.astype(dtype), or x.real and x.imag")
+        return link(clone(settled(self)), self, lambda root: root)
+
+    def resize(self, *args: Any, **kwargs: Any) -> None:
+        raise refused("x.resize(…), which changes an array in place,", "write x = np.resize(x, shape)")
+
+    def setflags(self, *args: Any, **kwargs: Any) -> None:
+        raise refused("x.setflags(…)", "leave it out")
 
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
         FUNCTIONS[np.put](self, indices, values, mode)

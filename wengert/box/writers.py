@@ -13,12 +13,13 @@ import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, UFUNCS, implements, name_of
 from wengert.box.functions.operands import array, holds_traced, size_of
+from wengert.box.memory import shares
 from wengert.box.ufunc_methods import METHODS
-from wengert.box.writing import clone, link, plain, replace, running, set_item, settled
+from wengert.box.writing import clone, link, replace, running, set_item, settled
 from wengert.errors import InPlaceError, UnsupportedFunctionError
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, scatter, split_index
-from wengert.ops.op import Traced, call
+from wengert.ops.op import Op, Traced, call
 from wengert.ops.store import add_at, counted
 from wengert.types import dtype_of, ndim_of, shape_of
 
@@ -168,18 +169,6 @@ METHODS["at"] = at
 # ------------------------------------------------------------------------------------------------------------ views
 
 
-def _shares(function: Callable, args: tuple, kwargs: dict, x: Any) -> bool:
-    """Whether NumPy's function would return a view of an array laid out as `x` is."""
-    view = x._view_of
-    root = x if view is None else view.root
-    if any(n.__class__ is not int for box in (root, x) for n in shape_of(box)):
-        return view is None  # a length that is known only when a captured program runs
-    probe = plain(root)  # what lies behind it says how it is laid out
-    if probe.__class__ is not np.ndarray or probe.shape != shape_of(root):
-        probe = np.empty(shape_of(root))
-    return np.may_share_memory(probe, function(probe if view is None else view.function(probe), *args, **kwargs))
-
-
 def _viewing(function: Any, implementation: Callable, *, sometimes: bool = False, readonly: bool = False) -> Callable:
     """An implementation whose result is a view of its first argument."""
 
@@ -188,7 +177,7 @@ def _viewing(function: Any, implementation: Callable, *, sometimes: bool = False
         y = implementation(x, *args, **kwargs)
         if not isinstance(x, Traced):
             return y
-        if sometimes and not _shares(function, args, kwargs, x):
+        if sometimes and not shares(function, args, kwargs, x):
             return s.copy(y) if y is x else y
         if isinstance(y, (list, tuple)):
             for k, part in enumerate(y):
@@ -227,6 +216,28 @@ for _function in _reshaping:
 _read_only: tuple[Any, ...] = (np.diagonal, np.broadcast_to)
 for _frozen in _read_only:
     FUNCTIONS[_frozen] = _viewing(_frozen, FUNCTIONS[_frozen], readonly=True)
+
+
+def _part(op: Op) -> Callable:
+    """Real or imaginary parts, as a view. Those of the positions of elements are where the elements are."""
+
+    def implementation(val: Any) -> Any:
+        return call(op, val) if dtype_of(val).kind == "c" else val
+
+    def part(val: Any) -> Any:
+        val = array(val)
+        if dtype_of(val).kind == "c":
+            y = implementation(val)
+            return link(y, val, implementation, part=op) if isinstance(val, Traced) and shape_of(val) else y
+        if op is s.real:
+            return val
+        zero = dtype_of(val).type(0)
+        return s.filled(zero, shape_of(val)) if shape_of(val) else zero
+
+    return part
+
+
+FUNCTIONS[np.real], FUNCTIONS[np.imag] = _part(s.real), _part(s.imag)
 
 
 def _of_one_array(function: Any, implementation: Callable, *, readonly: bool = False) -> Callable:

@@ -31,10 +31,10 @@ import numpy as np
 from wengert.box.functions.operands import array
 from wengert.box.patterns import compose
 from wengert.errors import InPlaceError
-from wengert.ops.elementwise import where
+from wengert.ops.elementwise import add, where
 from wengert.ops.index import ARRAY, fill_pattern, index, split_index
 from wengert.ops.op import Op, Trace, Traced, call
-from wengert.ops.shape import astype, broadcast_to, filled, reshape
+from wengert.ops.shape import astype, broadcast_to, filled, imag, real, reshape
 from wengert.ops.store import counted, store
 from wengert.types import broadcast_shapes, dtype_of, is_inexact, shape_of
 
@@ -128,24 +128,54 @@ SETTLING = SettlingTrace()
 
 
 class View:
-    """How a box is got from the root whose elements it shows."""
+    """How a box is got from the root whose elements it shows.
 
-    __slots__ = ("_positions", "fresh", "function", "pattern", "readonly", "root")
+    `shape` is what the root had when the view was made: `a.shape = …` may give it another. A view of the real or
+    imaginary parts of its elements has a `part`, and lets the other part be.
+    """
 
-    def __init__(self, root: Any, function: Callable, pattern: tuple | None, readonly: bool):
+    __slots__ = ("_pattern", "_positions", "fresh", "function", "part", "readonly", "root", "shape")
+
+    def __init__(self, root: Any, shape: tuple, function: Callable, pattern: tuple | None, readonly: bool,
+                 part: Op | None):  # fmt: skip
         self.root = root
+        self.shape = shape
         self.function = function
-        self.pattern = pattern
+        self._pattern = pattern
         self.readonly = readonly
+        self.part = part
         self.fresh = True
         self._positions: Any = None
+
+    @property
+    def pattern(self) -> tuple | None:
+        """The basic index that reads the view, if there is one."""
+        return self._pattern if self.root.shape == self.shape else None
 
     @property
     def positions(self) -> np.ndarray:
         """Where in the root, counted in C order, each element of the view lies."""
         if self._positions is None:
-            self._positions = np.asarray(self.function(counted(self.root.shape)))
+            self._positions = np.asarray(self.function(counted(self.shape)))
         return self._positions
+
+    def read(self) -> Any:
+        """What the view shows now."""
+        root = self.root
+        return self.function(root if root.shape == self.shape else call(reshape, root, shape=self.shape))
+
+    def write(self, v: Any, pattern: tuple, arrays: tuple) -> None:
+        """Write to elements of the root, or to a part of each."""
+        if self.part is not None:
+            old = call(index, settled(self.root), *arrays, pattern=pattern)
+            v = call(astype, with_part(self.part, old, v), dtype=dtype_of(self.root))
+        write(self.root, v, pattern, arrays)
+
+
+def with_part(part: Op, z: Any, v: Any) -> Any:
+    """Complex numbers with other real (or imaginary) parts."""
+    v = call(real, array(v))
+    return call(add, v, 1j * call(imag, z)) if part is real else call(add, call(real, z), 1j * v)
 
 
 # -------------------------------------------------------------------------------------------------- settling, views
@@ -155,7 +185,7 @@ def settle(box: Any) -> Any:
     """What a box stands for now: of a cell its plain array, of a stale view the box with its value fetched anew."""
     view = box._view_of
     if view is not None and not view.fresh:
-        become(box, view.function(view.root))
+        become(box, view.read())
         view.fresh = True
         capture = running.state.capture
         if capture is not None:
@@ -185,20 +215,22 @@ def plain(x: Any) -> Any:
     return x
 
 
-def link(y: Any, source: Any, function: Callable, pattern: tuple | None = None, readonly: bool = False) -> Any:
+def link(y: Any, source: Any, function: Callable, pattern: tuple | None = None, readonly: bool = False,
+         part: Op | None = None) -> Any:  # fmt: skip
     """Make `y`, which is `function(source)`, a view of `source`."""
     if not isinstance(y, Traced) or y is source:
         return y
     source_view = source._view_of
-    root = source
+    root, shape = source, source.shape
     if source_view is not None:
-        root, inner = source_view.root, source_view.function
+        root, shape, inner = source_view.root, source_view.shape, source_view.function
         function = _composed(function, inner)
         readonly = readonly or source_view.readonly
+        part = part or source_view.part
         outer = source_view.pattern
         capture = running.state.capture
-        pattern = None if capture is None or outer is None or pattern is None else compose(outer, pattern, root.shape)
-    y._view_of = View(root, function, pattern, readonly)  # type: ignore[attr-defined]
+        pattern = None if capture is None or outer is None or pattern is None else compose(outer, pattern, shape)
+    y._view_of = View(root, shape, function, pattern, readonly, part)  # type: ignore[attr-defined]
     value = y._value if "_value" in y._state else None  # type: ignore[attr-defined]
     if value.__class__ is np.ndarray and value.base is not None and value.size * _SMALL_PART <= value.base.size:
         y._value = value.copy()  # type: ignore[attr-defined]
@@ -275,7 +307,7 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
         idx = settled(idx)
     if isinstance(v, Traced):
         source = v._view_of  # type: ignore[attr-defined]
-        if source is not None and source.root is box and source.pattern is not None:
+        if source is not None and source.root is box and source.part is None and source.pattern is not None:
             if _same_slice(source.pattern, idx if isinstance(idx, tuple) else (idx,)):
                 return  # a[i:j] += w: the view a[i:j] was written to already
         v = settled(v)
@@ -301,17 +333,16 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
     if view.readonly:
         raise ValueError("assignment destination is read-only")
     if idx is Ellipsis and view.pattern is not None:
-        write(view.root, v, *split_index(view.pattern))
+        view.write(v, *split_index(view.pattern))
         return
     if running.state.capture is not None:
         _write_through(view, idx, v)
         return
     place = np.unravel_index(view.positions[idx], view.root.shape)
-    if not shape_of(place[0]):
-        write(view.root, v, tuple([int(k) for k in place]), ())
+    if place and not shape_of(place[0]):
+        view.write(v, tuple([int(k) for k in place]), ())
     else:
-        pattern, arrays = split_index(tuple(place))
-        write(view.root, v, pattern, arrays)
+        view.write(v, *split_index(tuple(place) or ...))
 
 
 def _write_through(view: View, idx: Any, v: Any) -> None:
@@ -319,14 +350,17 @@ def _write_through(view: View, idx: Any, v: Any) -> None:
     idx = idx if isinstance(idx, tuple) else (idx,)
     composed = None if view.pattern is None else compose(view.pattern, idx, view.root.shape)
     if composed is not None:
-        write(view.root, v, *split_index(composed))
+        view.write(v, *split_index(composed))
         return
     root = view.root
-    positions = call(index, view.function(counted(root.shape)), *split_index(idx)[1], pattern=split_index(idx)[0])
+    positions = call(index, view.function(counted(view.shape)), *split_index(idx)[1], pattern=split_index(idx)[0])
     flat = clone(settled(root)) if isinstance(settled(root), Traced) else root._value
     flat = call(reshape, flat, shape=(math.prod(root.shape),))
     if shape_of(positions):
         v = call(broadcast_to, array(v), shape=shape_of(positions))
+    if view.part is not None:
+        old = call(index, flat, positions, pattern=(ARRAY,))
+        v = call(astype, with_part(view.part, old, v), dtype=dtype_of(root))
     flat = call(store, flat, v, positions, pattern=(ARRAY,))
     running.state.capture.about_to_write(root)
     become(root, call(reshape, flat, shape=root.shape))
@@ -449,5 +483,7 @@ def read_scalar(box: Any, idx: Any) -> Any:
     """One element of a stale view, from its root, without fetching the whole view anew."""
     if running.state.capture is not None:
         return call(index, settle(box), pattern=idx if isinstance(idx, tuple) else (idx,))
-    place = np.unravel_index(box._view_of.positions[idx], box._view_of.root.shape)
-    return call(index, box._view_of.root, pattern=tuple([int(k) for k in place]))
+    view = box._view_of
+    place = np.unravel_index(view.positions[idx], view.root.shape)
+    element = call(index, view.root, pattern=tuple([int(k) for k in place]))
+    return element if view.part is None else call(view.part, element)

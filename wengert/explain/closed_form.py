@@ -73,11 +73,11 @@ class Closed(Box):
         self._value = value
         self._aval = dtype
 
-    @property
+    @Box.shape.getter  # type: ignore[attr-defined]
     def shape(self) -> tuple[int, ...]:
         return np.shape(self._value)
 
-    @property
+    @Box.dtype.getter  # type: ignore[attr-defined]
     def dtype(self) -> np.dtype:
         return self._aval
 

@@ -42,7 +42,7 @@ def is_usable(box: Any) -> bool:
         return True
     view.fresh, box._owner = False, SETTLING
     try:
-        view.function(counted(view.root.shape))
+        view.function(counted(view.shape))
     except (WengertError, TypeError):
         return False
     return True

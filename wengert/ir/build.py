@@ -291,6 +291,11 @@ class Capture(Trace):
             return True
         return root._owner is self or (root._owner.tag > self.tag and root._owner is not SETTLING)
 
+    def owns(self, root: Any) -> bool:
+        """Whether an array was made inside and is none of the parameters."""
+        held = settled(root)
+        return self.made(root) and not (held.__class__ is Sym and any(held._node is p for p in self.params))
+
     def note_settled(self, view: Any) -> None:
         """A view was fetched inside: what it holds must not be seen outside."""
         self._settled.append(view)

@@ -40,13 +40,17 @@ class Sym(Box):
         self._aval = Aval(shape, var.type.dtype)
         self._tangent = interval
 
-    @property
+    @Box.shape.getter  # type: ignore[attr-defined]
     def shape(self) -> tuple:
         return self._aval.shape
 
-    @property
+    @Box.dtype.getter  # type: ignore[attr-defined]
     def dtype(self) -> np.dtype:
         return self._aval.dtype
+
+    def _order(self) -> tuple[int, ...] | None:
+        """The order of the axes in memory; `None` is that of C."""
+        return None
 
     def _unknown(self, what: str) -> ConcretizationError:
         return ConcretizationError(f"{what} depends on a value that is known only when the compiled program runs",

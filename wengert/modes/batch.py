@@ -31,11 +31,11 @@ class Batch(Box):
         self._owner = trace
         self._value = value
 
-    @property
+    @Box.shape.getter  # type: ignore[attr-defined]
     def shape(self) -> tuple[int, ...]:
         return shape_of(self._value)[1:]
 
-    @property
+    @Box.dtype.getter  # type: ignore[attr-defined]
     def dtype(self) -> np.dtype:
         return dtype_of(self._value)
 

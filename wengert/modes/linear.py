@@ -76,11 +76,11 @@ class Tangent(Box):
             raise NotLinearError("a derivative rule depends on the value of its tangent", remedy=_LINEAR_RULE)
         return super().__getattr__(name)
 
-    @property
+    @Box.shape.getter  # type: ignore[attr-defined]
     def shape(self) -> tuple[int, ...]:
         return self._aval.shape
 
-    @property
+    @Box.dtype.getter  # type: ignore[attr-defined]
     def dtype(self) -> np.dtype:
         return self._aval.dtype
 

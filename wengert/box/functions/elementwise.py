@@ -75,16 +75,6 @@ def is_complex(x: Any) -> bool:
     return dtype_of(x).kind == "c"
 
 
-@implements(np.real)
-def real(val: Any) -> Any:
-    return s.real(val) if is_complex(val) else val
-
-
-@implements(np.imag)
-def imag(val: Any) -> Any:
-    return s.imag(val)
-
-
 @implements(np.absolute)
 def absolute(x: Any) -> Any:
     """|x|; of a complex number the hypotenuse of its parts, with derivative zero at zero."""

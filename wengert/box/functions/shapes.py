@@ -46,13 +46,13 @@ def _is_fortran(x: Any, order: str) -> bool:
 @implements(np.reshape)
 def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
     a = array(a)
-    new = _known_shape(size_of(a), shape_tuple(shape))
+    new = known_shape(size_of(a), shape_tuple(shape))
     if _is_fortran(a, order):
         return _reversed_axes(s.reshape(_reversed_axes(a), shape=new[::-1]))
     return s.reshape(a, shape=new)
 
 
-def _known_shape(size: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+def known_shape(size: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     """A shape with -1 (any negative number, to NumPy) replaced by what is left."""
     unknown = sum(n < 0 for n in shape)
     if unknown > 1:

@@ -1,0 +1,61 @@
+"""How arrays lie in memory, as far as NumPy lets it be seen: whether `ravel` and `reshape` return views or copies.
+
+`laid_out(x)` is an array, with elements that mean nothing, whose strides are those that NumPy's array would have in
+place of the traced one. A view is laid out as what its function makes of an array that is laid out as its root. Behind
+other boxes there is an array, or a symbol, whose variable knows its order (`ir/orders.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.box.writing import settled
+from wengert.ops.op import Traced
+from wengert.types import dtype_of, shape_of
+
+_SOME_LENGTH = 5
+"""Stands for a length that is known only when a captured program runs: more than one."""
+
+
+def laid_out(x: Any) -> Any:
+    """See the module's text."""
+    if not isinstance(x, Traced):
+        return x if x.__class__ is np.ndarray else np.empty(lengths(shape_of(x)), dtype_of(x))
+    view = x._view_of  # type: ignore[attr-defined]
+    if view is not None:
+        root = laid_out(view.root)
+        return view.function(root if view.root.shape == view.shape else root.reshape(lengths(view.shape)))
+    x = settled(x)
+    if x.__class__ is np.ndarray:
+        return x
+    shape = lengths(shape_of(x))
+    if "_value" not in x._state:
+        return in_order(shape, x._order(), dtype_of(x))
+    inside = laid_out(x._value)
+    if inside.shape == shape:
+        return inside
+    return inside[0] if inside.shape[1:] == shape and inside.shape[0] else np.empty(shape, dtype_of(x))
+
+
+def lengths(shape: tuple) -> tuple[int, ...]:
+    """A shape in numbers."""
+    return tuple([n if n.__class__ is int else _SOME_LENGTH for n in shape])
+
+
+def in_order(shape: tuple[int, ...], order: tuple[int, ...] | None, dtype: np.dtype) -> np.ndarray:
+    """An array in memory of its own, whose axes lie in an order: the first of them takes the longest steps."""
+    if order is None:
+        return np.empty(shape, dtype)
+    return np.empty([shape[k] for k in order], dtype).transpose(np.argsort(order))
+
+
+def shares(function: Callable, args: tuple, kwargs: dict, x: Any) -> bool:
+    """Whether NumPy's function would return a view of an array laid out as `x` is."""
+    probe = laid_out(x)
+    try:
+        return np.may_share_memory(probe, function(probe, *args, **kwargs))
+    except (TypeError, ValueError):  # lengths that are known only when a captured program runs
+        return x._view_of is None
