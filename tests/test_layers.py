@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent / PACKAGE
 
 # A folder or module imports only from rows above its own.
 ROWS = (
-    ("errors", "tree", "types", "disk", "coloring"),
+    ("errors", "tree", "types", "disk", "running", "coloring"),
     ("ops",),
     ("box",),
     ("modes", "ir"),

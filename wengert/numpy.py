@@ -23,7 +23,7 @@ from typing import Any
 import numpy as _numpy
 
 from wengert.box.constructors import CONSTRUCTORS
-from wengert.box.writing import differentiating
+from wengert.running import differentiating
 
 
 def _constructor(original: Callable, replacement: Callable) -> Callable:

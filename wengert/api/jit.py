@@ -30,7 +30,7 @@ from wengert.backend.execute import module, native, optimised
 from wengert.backend.python import python_source
 from wengert.box.box import Box
 from wengert.box.subclasses import base_array
-from wengert.box.writing import replace, running, settled
+from wengert.box.writing import replace, settled
 from wengert.capture.program import Captured, captured
 from wengert.control.call import call as call_op
 from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
@@ -39,6 +39,7 @@ from wengert.ir.node import Block, Const, Node, Program, Var
 from wengert.ir.show import show
 from wengert.ops.choice import choice
 from wengert.ops.op import Traced, call
+from wengert.running import running
 from wengert.types import SCALARS
 
 _NUMBERS = (np.ndarray, np.generic, Box)

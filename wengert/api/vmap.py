@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from wengert import tree
-from wengert.box.writing import running, settled
+from wengert.box.writing import settled
 from wengert.capture.hooks import resolve
 from wengert.errors import MismatchError
 from wengert.modes.batch import BatchTrace
 from wengert.ops.shape import transpose
+from wengert.running import running
 from wengert.types import ndim_of, shape_of
 
 

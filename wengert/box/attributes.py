@@ -11,10 +11,11 @@ from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import array, size_of
 from wengert.box.functions.shapes import known_shape
 from wengert.box.memory import laid_out, shares
-from wengert.box.writing import become, clone, make_views_stale, running, set_item, settled
+from wengert.box.writing import become, clone, make_views_stale, set_item, settled
 from wengert.errors import InPlaceError, UnsupportedFunctionError
 from wengert.ops import shape as s
 from wengert.ops.op import Op, Traced, call
+from wengert.running import running
 from wengert.types import dtype_of, shape_of
 
 

@@ -35,7 +35,6 @@ from wengert.box.writing import (
     plain,
     read_scalar,
     replace,
-    running,
     set_item,
     settled,
 )
@@ -45,6 +44,7 @@ from wengert.ops import shape as s
 from wengert.ops.index import index, split_index
 from wengert.ops.op import Op, Trace, Traced, call, call1, call2
 from wengert.ops.products import matmul
+from wengert.running import running
 from wengert.types import PLAIN, dtype_of, shape_of
 
 _SEQUENCES = (list, tuple)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
-from wengert.box.writing import SETTLING, running, settle
+from wengert.box.writing import SETTLING, settle
+from wengert.running import running
 
 _OF_THE_ARRAY = frozenset(("flags", "strides", "tobytes", "tofile", "byteswap", "dump", "dumps"))
 """What a cell lets its array answer: questions, and copies of the data. (`view` would share memory with it.)"""

@@ -15,12 +15,13 @@ from wengert.box.dispatch import FUNCTIONS, UFUNCS, implements, name_of
 from wengert.box.functions.operands import array, holds_traced, size_of
 from wengert.box.memory import shares
 from wengert.box.ufunc_methods import METHODS
-from wengert.box.writing import clone, link, replace, running, set_item, settled
+from wengert.box.writing import clone, link, replace, set_item, settled
 from wengert.errors import InPlaceError, UnsupportedFunctionError
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, scatter, split_index
 from wengert.ops.op import Op, Traced, call
 from wengert.ops.store import add_at, counted
+from wengert.running import running
 from wengert.types import dtype_of, ndim_of, shape_of
 
 # ---------------------------------------------------------------------------------------------------------- writers

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import math
 import sys
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -36,42 +35,12 @@ from wengert.ops.index import ARRAY, fill_pattern, index, split_index
 from wengert.ops.op import Op, Trace, Traced, call
 from wengert.ops.shape import astype, broadcast_to, filled, imag, real, reshape
 from wengert.ops.store import counted, store
+from wengert.running import running
 from wengert.types import broadcast_shapes, dtype_of, is_inexact, shape_of
 
 _SMALL_PART = 4
 """A slice that is at most this part of its array is copied when read, so that it does not keep the array from being
 written in place."""
-
-
-class _State:
-    """What is running in a thread: how many differentiations, their traces, those that record linear programs, and the
-    innermost block that is being captured (`ir/build.py`), where in the source, if that is known otherwise, and who
-    looks on while derivatives are taken (`modes/watching.py`), usually nobody."""
-
-    __slots__ = ("capture", "depth", "source", "tapes", "traces", "watch")
-
-    def __init__(self) -> None:
-        self.depth = 0
-        self.tapes: tuple = ()
-        self.traces: tuple = ()
-        self.capture: Any = None
-        self.source: Any = None
-        self.watch: Any = None
-
-
-class _Running(threading.local):
-    """Each thread's own state, fetched once where it is needed: access to what is local to a thread is slow."""
-
-    def __init__(self) -> None:
-        self.state = _State()
-
-
-running = _Running()
-
-
-def differentiating() -> bool:
-    """Whether a differentiation is running in this thread."""
-    return running.state.depth > 0
 
 
 def about_to_write(x: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from wengert import tree
 from wengert.box.box import Box
-from wengert.box.writing import SETTLING, clone, running, settled
+from wengert.box.writing import SETTLING, clone, settled
 from wengert.capture.containers import copied, refilled, unchanged
 from wengert.capture.undefined import UNDEFINED, is_of_user
 from wengert.capture.undefined import defined as known_to_be_defined
@@ -35,6 +35,7 @@ from wengert.ir.node import Block, Type
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced, call
 from wengert.ops.sizes import require
+from wengert.running import running
 
 Facts = list[tuple[Any, Any]]
 """Arrays that a value may be the same as, each with the condition (`ir/aliases.py`)."""

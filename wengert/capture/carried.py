@@ -12,7 +12,7 @@ from typing import Any
 
 from wengert import tree
 from wengert.box.box import Box
-from wengert.box.writing import SETTLING, clone, running, settled
+from wengert.box.writing import SETTLING, clone, settled
 from wengert.capture.branching import Perhaps
 from wengert.capture.containers import noted, refilled
 from wengert.capture.identity import Again, Identity, Key
@@ -23,6 +23,7 @@ from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Type, Var
 from wengert.ir.symbol import Sym
 from wengert.ops.op import Traced
+from wengert.running import running
 
 
 class Carried:

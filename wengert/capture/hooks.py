@@ -21,7 +21,7 @@ import numpy as np
 from wengert.box.cells import Cell
 from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, PENDING, look_for_imports
 from wengert.box.distributions.lookup import is_of_scipy_stats
-from wengert.box.writing import about_to_write, running, settled
+from wengert.box.writing import about_to_write, settled
 from wengert.capture.instrument import TWIN, instrument, is_user_code, is_user_function, set_hooks, written_positions
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, replacement_of
 from wengert.capture.rewrite import (
@@ -38,6 +38,7 @@ from wengert.capture.rewrite import (
 from wengert.errors import InPlaceError
 from wengert.ops.index import index, split_index
 from wengert.ops.op import Traced
+from wengert.running import running
 
 __all__ = ["instrument", "resolve", "written_positions"]
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.box.box import Box
-from wengert.box.writing import running, settled
+from wengert.box.writing import settled
 from wengert.capture.session import current
 from wengert.capture.values import assign
 from wengert.errors import StagingError
@@ -29,6 +29,7 @@ from wengert.ir.node import Type
 from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced
+from wengert.running import running
 
 if TYPE_CHECKING:
     from wengert.capture.carried import Carried

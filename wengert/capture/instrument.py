@@ -29,13 +29,13 @@ from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodT
 from typing import Any
 
 from wengert.box.distributions.lookup import is_of_scipy_stats, stand_in
-from wengert.box.writing import running
 from wengert.capture import twins
 from wengert.capture.locate import Located, locate
 from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined, lower
 from wengert.capture.lowered import DEFINED, UNDEFINED_NAME
 from wengert.capture.rewrite import HOOKS, PrivateNames, Rewriter, written_parameters
 from wengert.capture.syntax import OURS
+from wengert.running import running
 
 TWIN, STAGED_TWIN, _WRITES = "__wengert_twin__", "__wengert_staged_twin__", "__wengert_writes__"
 _PACKAGE = str(Path(__file__).parent.parent) + os.sep

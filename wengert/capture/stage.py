@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.writing import running, settled
+from wengert.box.writing import settled
 from wengert.capture.branching import branch
 from wengert.capture.carried import Carried
 from wengert.capture.identity import SharedAtStart
@@ -31,6 +31,7 @@ from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced, call
 from wengert.ops.sizes import require
+from wengert.running import running
 from wengert.types import dtype_of, shape_of
 
 UNROLLED = 4

@@ -20,7 +20,7 @@ from wengert.box.box import Box
 from wengert.box.cells import Cell
 from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import array
-from wengert.box.writing import running, settled
+from wengert.box.writing import settled
 from wengert.capture import hooks, rewrite, stage
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
@@ -37,6 +37,7 @@ from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index, split_index
 from wengert.ops.op import Traced
 from wengert.ops.sizes import iota
+from wengert.running import running
 from wengert.types import dtype_of, shape_of
 
 # ---------------------------------------------------------------------------------------------------------- builtins

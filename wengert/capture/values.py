@@ -12,7 +12,7 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.functions.operands import cast
-from wengert.box.writing import become, clone, make_views_stale, running, settled
+from wengert.box.writing import become, clone, make_views_stale, settled
 from wengert.capture.undefined import UNDEFINED
 from wengert.errors import StagingError
 from wengert.ir.build import Capture, content
@@ -22,6 +22,7 @@ from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.op import Traced
+from wengert.running import running
 from wengert.types import SCALARS, dtype_of, shape_of
 
 

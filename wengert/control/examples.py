@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.writing import running
 from wengert.control.blocks import block_of
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found
@@ -20,6 +19,7 @@ from wengert.ir.node import Block, Const, Node, Type, Var, all_nodes
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import TABLE, Op, call
 from wengert.ops.shape import as_integer, astype
+from wengert.running import running
 
 _RAISING = frozenset(("require", "while", "cholesky", "solve", "inv", "eigh", "eigvalsh", "solve_factored", "factors"))
 

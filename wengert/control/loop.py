@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.writing import running, zeros
+from wengert.box.writing import zeros
 from wengert.control.blocks import (
     Linearised,
     Transposed,
@@ -42,6 +42,7 @@ from wengert.ops.derive import Control, Unmapped
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import Op, call
 from wengert.ops.shape import broadcast_to
+from wengert.running import running
 from wengert.types import aval_of, shape_of
 
 

@@ -20,13 +20,14 @@ import numpy as np
 from wengert import tree
 from wengert.api.optional import package
 from wengert.box.box import Box, outside
-from wengert.box.writing import running, settled
+from wengert.box.writing import settled
 from wengert.errors import NoClosedFormError
 from wengert.ir.interpret import run
 from wengert.modes.dual import check_not_inner
 from wengert.ops.derive import Control, Elementwise, General, Linear, Multilinear
 from wengert.ops.index import index
 from wengert.ops.op import Op, Trace, Traced, fresh_tag
+from wengert.running import entered
 
 _BOOL, _FLOAT = np.dtype(bool), np.dtype(float)
 _SMALL_DENOMINATOR = 1024
@@ -315,18 +316,10 @@ def evaluate(
 ) -> list[Any]:
     """Run a function from leaves to a list of leaves on arrays of expressions (or numbers of so many digits)."""
     trace = ClosedTrace(digits)
-    state = running.state
-    outer = state.traces
-    state.traces = (*outer, trace)
-    state.depth += 1
-    try:
+    with entered(trace):
         results = []
         for y in map(settled, function(*[trace.box(v, _FLOAT) for v in values])):
             if not isinstance(y, Closed):
                 check_not_inner(y, trace.tag)
             results.append(trace.expressions(y))
         return results
-    finally:
-        state.depth -= 1
-        state.traces = outer
-        trace.alive = False

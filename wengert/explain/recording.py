@@ -21,11 +21,12 @@ import numpy as np
 
 from wengert import tree
 from wengert.box.box import Box, outside
-from wengert.box.writing import running, settled
+from wengert.box.writing import settled
 from wengert.explain.place import Place, place_now
 from wengert.modes.dual import check_not_inner
 from wengert.modes.tape import Recorded, record
 from wengert.ops.op import Op, Trace, call, fresh_tag
+from wengert.running import entered
 
 
 @dataclass(eq=False, slots=True)
@@ -201,11 +202,7 @@ def _memory(x: Any) -> Any:
 def list_evaluation(function: Callable[..., Sequence[Any]], values: Sequence[Any]) -> Listing:
     """Run a function from leaves to a list of leaves, and list what it does."""
     trace = ListingTrace(values)
-    state = running.state
-    outer_tapes, outer_traces = state.tapes, state.traces
-    state.depth += 1
-    state.tapes, state.traces = (*outer_tapes, trace), (*outer_traces, trace)
-    try:
+    with entered(trace, records=True):
         for y in map(settled, function(*[trace.box(v) for v in trace.listing.inputs])):
             if isinstance(y, Listed) and y._owner is trace:
                 trace.listing.outputs.append(y._node)
@@ -213,10 +210,6 @@ def list_evaluation(function: Callable[..., Sequence[Any]], values: Sequence[Any
                 check_not_inner(y, trace.tag)
                 trace.listing.outputs.append(trace._plain.get(id(y)) or Constant(y))
         return trace.listing
-    finally:
-        state.depth -= 1
-        state.tapes, state.traces = outer_tapes, outer_traces
-        trace.alive = False
 
 
 _RUNNER = list_evaluation.__code__

@@ -25,7 +25,7 @@ import numpy as np
 
 from wengert.box.box import escaped
 from wengert.box.subclasses import base_array
-from wengert.box.writing import SETTLING, become, clone, make_views_stale, running, settled
+from wengert.box.writing import SETTLING, become, clone, make_views_stale, settled
 from wengert.errors import UnsupportedFunctionError, user_frame
 from wengert.ir.aliases import Links
 from wengert.ir.infer import Found, results
@@ -36,6 +36,7 @@ from wengert.ops.index import index
 from wengert.ops.op import Op, Trace, Traced, fresh_tag
 from wengert.ops.shape import broadcast_to, flip
 from wengert.ops.sizes import size
+from wengert.running import running
 from wengert.types import SCALARS, dtype_of, shape_of
 
 

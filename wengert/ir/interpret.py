@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from wengert.box.writing import running
 from wengert.ir.node import Block, Const, map_refs
 from wengert.ops.op import Op, Traced, call
+from wengert.running import running
 
 
 def run(block: Block, args: Sequence[Any]) -> list[Any]:

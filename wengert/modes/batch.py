@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
-from wengert.box.writing import overwrite, running
+from wengert.box.writing import overwrite
 from wengert.errors import ConcretizationError
 from wengert.ops.derive import Unmapped
 from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
 from wengert.ops.shape import broadcast_to
 from wengert.ops.store import place_in_batch
+from wengert.running import running
 from wengert.types import dtype_of, shape_of
 
 

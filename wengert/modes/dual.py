@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.box.box import Box, escaped, outside
-from wengert.box.writing import overwrite, running, settled
+from wengert.box.writing import overwrite, settled
 from wengert.ops.derive import Control
 from wengert.ops.index import index
 from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
+from wengert.running import entered, running
 from wengert.types import shape_of
 
 
@@ -74,13 +75,9 @@ def push(
     function: Callable[..., Sequence[Any]], primals: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[list[Any], list[Any]]:
     """Values and tangents of a function from leaves to a list of leaves. A tangent `None` is zero, in and out."""
-    state = running.state
-    watch = state.watch
+    watch = running.state.watch
     trace = DualTrace() if watch is None else watch.dual()
-    outer = state.traces
-    state.traces = (*outer, trace)
-    state.depth += 1
-    try:
+    with entered(trace):
         inputs = [x if t is None else Dual(trace, x, t) for x, t in zip(primals, tangents, strict=True)]
         outputs = function(*inputs)
         values: list[Any] = []
@@ -96,10 +93,6 @@ def push(
         if watch is not None:
             watch.pushed(values, dots)
         return values, dots
-    finally:
-        state.depth -= 1
-        state.traces = outer
-        trace.alive = False
 
 
 def _common(value: Any, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.box.box import Box
-from wengert.box.writing import overwrite, running, zeros
+from wengert.box.writing import overwrite, zeros
 from wengert.errors import NotLinearError
 from wengert.ops.derive import Elementwise, General, Linear, Multilinear, fit, result_aval, unfit
 from wengert.ops.elementwise import equal, where
@@ -38,6 +38,7 @@ from wengert.ops.index import Scattered, index
 from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
 from wengert.ops.shape import copy
 from wengert.ops.store import add_at, store, written
+from wengert.running import running
 from wengert.types import SCALARS, Aval, aval_of, dtype_of, shape_of
 
 PASS, SCALE, SCALE2, SCALES, APPLY, PULLBACK, COMPONENT = range(7)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box, outside
-from wengert.box.writing import clone, overwrite, running, settled
+from wengert.box.writing import clone, overwrite, settled
 from wengert.modes.dual import check_not_inner
 from wengert.modes.linear import (
     APPLY,
@@ -39,6 +39,7 @@ from wengert.modes.linear import (
 from wengert.ops.derive import Control, Elementwise, General, Linear, Multilinear, Zero
 from wengert.ops.op import NO_PARAMS, Op, Trace, Traced, call, call1, call2, fresh_tag
 from wengert.ops.store import store
+from wengert.running import entered, running
 from wengert.types import PLAIN, aval_of, dtype_of, is_inexact, same_aval
 
 _FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
@@ -299,15 +300,9 @@ class Recorded:
 
 def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tuple[list[Any], Recorded]:
     """Run a function from leaves to a list of leaves; return its values and the linear program of its tangent."""
-    state = running.state
-    watch = state.watch
+    watch = running.state.watch
     trace = TapeTrace() if watch is None else watch.tape()
-    outer_tapes = state.tapes
-    state.depth += 1
-    state.tapes = (*outer_tapes, trace)
-    outer_traces = state.traces
-    state.traces = (*outer_traces, trace)
-    try:
+    with entered(trace, records=True):
         outputs = function(*[trace.input(x) for x in primals])
         values: list[Any] = []
         places: list[int | None] = []
@@ -321,8 +316,3 @@ def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tu
                 places.append(None)
         program = Recorded(trace.nodes, len(primals), places)
         return values, program if watch is None else watch.recorded(trace, program, values)
-    finally:
-        state.depth -= 1
-        state.tapes = outer_tapes
-        state.traces = outer_traces
-        trace.alive = False

@@ -23,13 +23,14 @@ import numpy as np
 
 from wengert import tree
 from wengert.box.box import Box, outside
-from wengert.box.writing import overwrite, plain, running, settled
+from wengert.box.writing import overwrite, plain, settled
 from wengert.errors import user_frame
 from wengert.modes.dual import DualTrace, check_not_inner
 from wengert.modes.linear import node_inputs, pull, push
 from wengert.modes.tape import Recorded, Tape, TapeTrace
 from wengert.ops.choice import choice, choosing
 from wengert.ops.op import NO_PARAMS, Op, Trace, call, fresh_tag
+from wengert.running import entered, running
 from wengert.types import Aval, aval_of, dtype_of, is_inexact, shape_of
 
 _STRUCTURAL = frozenset(("index", "store", "add_at"))
@@ -288,11 +289,7 @@ class SeenTrace(Trace):
 def seen(watch: Watch, function: Callable[..., Sequence[Any]], values: Sequence[Any]) -> list[Any]:
     """Run a function from leaves to a list of leaves, without derivatives, while somebody looks on."""
     trace = SeenTrace(watch)
-    state = running.state
-    outer = state.traces
-    state.traces = (*outer, trace)
-    state.depth += 1
-    try:
+    with entered(trace):
         results = []
         for y in map(settled, function(*[trace.wrap(x) for x in values])):
             if y.__class__ is not Seen or y._owner is not trace:
@@ -300,10 +297,6 @@ def seen(watch: Watch, function: Callable[..., Sequence[Any]], values: Sequence[
             results.append(trace.unwrap(y))
         watch.finished(results, None)
         return results
-    finally:
-        state.depth -= 1
-        state.traces = outer
-        trace.alive = False
 
 
 # ------------------------------------------------------------------------------------------------------ the sweeps

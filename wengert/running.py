@@ -1,0 +1,74 @@
+"""What is running in a thread: the transformations, the block that is being captured, and who looks on.
+
+Every mode enters and leaves in the same way (`entered`). Nothing here knows what a transformation does: a trace is
+whatever `ops/op.py` calls one.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+
+class State:
+    """How many transformations run, their traces, those that record linear programs, the innermost block that is being
+    captured (`ir/build.py`), where in the source, if that is known otherwise, and who looks on while derivatives are
+    taken (`modes/watching.py`), usually nobody."""
+
+    __slots__ = ("capture", "depth", "source", "tapes", "traces", "watch")
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.tapes: tuple = ()
+        self.traces: tuple = ()
+        self.capture: Any = None
+        self.source: Any = None
+        self.watch: Any = None
+
+
+class _Running(threading.local):
+    """Each thread's own state, fetched once where it is needed: access to what is local to a thread is slow."""
+
+    def __init__(self) -> None:
+        self.state = State()
+
+
+running = _Running()
+
+
+def differentiating() -> bool:
+    """Whether a differentiation is running in this thread."""
+    return running.state.depth > 0
+
+
+class entered:
+    """While a trace runs; afterwards its values must not be used. `records`: it keeps values for a later sweep.
+
+    >>> class Trace:
+    ...     alive = True
+    >>> trace = Trace()
+    >>> with entered(trace):
+    ...     differentiating()
+    True
+    >>> differentiating(), trace.alive
+    (False, False)
+    """
+
+    __slots__ = ("_outer", "_records", "_state", "_trace")
+
+    def __init__(self, trace: Any, records: bool = False):
+        self._trace = trace
+        self._records = records
+
+    def __enter__(self) -> None:
+        state = self._state = running.state
+        self._outer = state.traces, state.tapes
+        state.depth += 1
+        state.traces = (*state.traces, self._trace)
+        if self._records:
+            state.tapes = (*state.tapes, self._trace)
+
+    def __exit__(self, *_: Any) -> None:
+        self._state.depth -= 1
+        self._state.traces, self._state.tapes = self._outer
+        self._trace.alive = False
