@@ -120,7 +120,8 @@ LOWERED = dict(zip(
     LOWERED_HOOKS,
     (if_, for_, while_, and_, or_, operator.not_, lambda test, then, orelse: then() if test else orelse(), chain,
      lambda name, value: value, getattr, assert_, raise_, iter, bool, UNDEFINED, defined, lambda made: made,
-     lambda name, value: value, lambda value: value),
+     lambda name, value: value, lambda value: value, lambda v, owner, name: setattr(owner, name, v), delattr,
+     operator.delitem),
     strict=True,
 ))  # fmt: skip
 

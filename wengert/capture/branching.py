@@ -10,19 +10,17 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert import tree
 from wengert.box.box import Box
 from wengert.box.writing import SETTLING, clone, settled
-from wengert.capture.containers import copied, refilled, unchanged
-from wengert.capture.undefined import UNDEFINED, is_of_user
+from wengert.capture.containers import about_to_change, contents, described_slot, held_elsewhere, leaves, put_all
+from wengert.capture.merging import Merger, finished
+from wengert.capture.objects import Content, content, put
+from wengert.capture.undefined import UNDEFINED, Perhaps, is_of_user
 from wengert.capture.undefined import defined as known_to_be_defined
 from wengert.capture.values import (
     arguments,
     assign,
     converted,
-    described,
-    equal,
-    is_number,
     is_symbolic,
     truth,
     widened,
@@ -47,15 +45,16 @@ class _Branch:
     def __init__(self, function: Callable | None, state: tuple, get: Callable, set: Callable):
         self.capture = Capture()
         self.ends = True
+        self.value: Any = None
+        self.state = state
         """Whether the branch gets to its end: it does not if it reads a variable that has no value."""
+        self.objects: dict[int, tuple[Any, Content]] = {}
+        """Lists, dicts and instances that are changed in the branch, with what they hold at its end."""
         try:
             with capturing(self.capture):
-                set(tuple([copied(value, self.capture) for value in state]))
                 try:
                     self.value = None if function is None else function()
-                    self.state = tuple(
-                        [old if unchanged(new, old) else new for new, old in zip(get(), state, strict=True)]
-                    )
+                    self.state = get()
                 except UnboundLocalError as error:
                     if not is_of_user(error):
                         raise
@@ -65,13 +64,19 @@ class _Branch:
         finally:
             self.changed = self.capture.restore()
             set(state)
+            now = contents(self.capture.objects)
+            put_all(self.capture.objects)
+            held = held_elsewhere(self.capture.objects, now, (*self.state, self.value))
+            self.objects = {key: found for key, found in now.items() if key in held}
+            self.capture.objects.clear()
 
     def _note_arrays(self) -> None:
         """Note what arrays that are written to in the branch, and views of them, hold at its end; and which arrays
         they may be the same as."""
         self._at_end: dict[int, tuple[Any, Any]] = {}
         self._facts: dict[int, Facts] = {}
-        for leaf in tree.leaves((self.value, self.state)):
+        held = [value for thing, _ in self.capture.objects.values() for value in content(thing).values()]
+        for leaf in leaves((self.value, self.state, held)):
             if not isinstance(leaf, Box) or id(leaf) in self._facts:
                 continue
             root = root_of(leaf)
@@ -129,14 +134,16 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     roots: dict[int, Any] = {}
     for b in branches:
         roots.update({id(root): root for root, _ in b.changed})
-    outputs: list[tuple[Any, Any, str]] = []
+    merger = Merger([b.capture for b in branches])
     merged: list[Any] = []
     for k, name in enumerate(names):
         if name in temporaries:
             merged.append(UNDEFINED)
             continue
-        merged.append(_merge(branches[0].state[k], branches[1].state[k], name, outputs))
-    result = _merge(branches[0].value, branches[1].value, "the value", outputs)
+        merged.append(merger.merge(branches[0].state[k], branches[1].state[k], name))
+    result = merger.merge(branches[0].value, branches[1].value, "the value")
+    objects = _merged_objects(branches, merger)
+    outputs = merger.outputs
     links = _same_arrays(branches, outputs)
     outputs = [(branches[0].at_end(a), branches[1].at_end(b), name) for a, b, name in outputs]
     contents = [{id(root): new for root, new in b.changed} for b in branches]
@@ -150,15 +157,43 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     values, params = arguments([b.capture for b in branches])
     blocks = [Block(params[k], b.capture.nodes, results[k]) for k, b in enumerate(branches)]
     found = list(call(cond, pred, *values, then=blocks[0], orelse=blocks[1]))
-    new_state = [m(found) if m.__class__ is _Merged else m for m in merged]
-    set(tuple([refilled(old, new) for old, new in zip(state, new_state, strict=True)]))
+    set(tuple([finished(m, found) for m in merged]))
+    for thing, slots in objects:
+        about_to_change(thing)
+        put(thing, {slot: finished(m, found) for slot, m in slots.items()})
     for root, new in zip(roots.values(), found[len(found) - len(roots) :], strict=True):
         assign(root, new)
     for each in links:
         each.make(pred, found)
     for b in branches:
         b.capture.written.clear()  # a capture lives on in its symbols, and must not hold these arrays
-    return result(found) if result.__class__ is _Merged else result
+    return finished(result, found)
+
+
+def _merged_objects(branches: Sequence[_Branch], merger: Merger) -> list[tuple[Any, Content]]:
+    """Objects that one of the branches changes, with what they hold afterwards."""
+    merged: list[tuple[Any, Content]] = []
+    for key, (thing, _) in {**branches[1].objects, **branches[0].objects}.items():
+        a, b = (dict(branch.objects[key][1]) if key in branch.objects else content(thing) for branch in branches)
+        for branch, slots in zip(branches, (a, b), strict=True):
+            if not branch.ends:
+                slots.update(dict.fromkeys({**a, **b}, UNDEFINED))
+        if list(a) != list(b):
+            raise StagingError(
+                f"in one branch of an if that depends on a value known only when the compiled program runs an object "
+                f"becomes {_held(thing, a)}, in the other {_held(thing, b)}",
+                remedy="let it hold the same number of things, under the same names, in both branches",
+            )
+        merged.append((thing, {slot: merger.merge(a[slot], b[slot], described_slot(thing, slot)) for slot in a}))
+    return merged
+
+
+def _held(thing: Any, slots: Content) -> str:
+    names = [str(key) if kind != "key" else repr(key) for kind, key in slots if kind in ("key", "attribute")]
+    items = sum(kind in ("item", "element") for kind, _ in slots)
+    if names:
+        return f"a {type(thing).__name__} with {', '.join(names)}"
+    return f"a {type(thing).__name__} of {items} item{'' if items == 1 else 's'}"
 
 
 def _follow_the_other(state: tuple, first: _Branch, second: _Branch) -> None:
@@ -216,87 +251,6 @@ def _same_arrays(branches: Sequence[_Branch], outputs: list[tuple[Any, Any, str]
             outputs.append((*conditions, "a condition"))
         links.append(_SameArray(i, other, conditions, told_by, any(internal)))
     return links
-
-
-class _Merged:
-    """A value that is put together from results of a `cond`."""
-
-    def __init__(self, build: Callable[[list[Any]], Any]):
-        self._build = build
-
-    def __call__(self, results: list[Any]) -> Any:
-        return self._build(results)
-
-
-def _merge(a: Any, b: Any, name: str, outputs: list) -> Any:
-    """What a variable is after a branch: what it is in both, or results of the `cond`, which are added to `outputs`."""
-    if a is b:
-        return a
-    if not name.startswith("_wengert") and _need_not_exist(a, b):
-        a, b = (x if x.__class__ is Perhaps else Perhaps(x, x is not UNDEFINED) for x in (a, b))
-        if a.value is UNDEFINED or b.value is UNDEFINED:
-            leaves, structure = tree.flatten(b.value if a.value is UNDEFINED else a.value)
-            nothing = tree.unflatten(structure, [UNDEFINED] * len(leaves))
-            a, b = (Perhaps(nothing, x.has) if x.value is UNDEFINED else x for x in (a, b))
-    for x, y in ((a, b), (b, a)):
-        if x is UNDEFINED and not is_number(y):
-            leaves, structure = tree.flatten(y)
-            if not all(is_number(leaf) for leaf in leaves):
-                return y  # what it is in the other branch nobody may ask
-            a, b = (tree.unflatten(structure, [UNDEFINED] * len(leaves)) if v is UNDEFINED else v for v in (a, b))
-    a_leaves, a_structure = tree.flatten(a)
-    b_leaves, b_structure = tree.flatten(b)
-    if a_structure != b_structure:
-        raise StagingError(
-            f"{name} is {described(a)} in one branch and {described(b)} in the other of an if that depends on a "
-            "value known only when the compiled program runs",
-            remedy="let it be of one kind in both branches",
-        )
-    places: list[Any] = []
-    for x, y in zip(a_leaves, b_leaves, strict=True):
-        if x is y:
-            places.append((None, x))
-        elif (is_number(x) or x is UNDEFINED) and (is_number(y) or y is UNDEFINED):
-            places.append((_output(x, y, name, outputs), None))
-        elif not is_number(x) and not is_number(y) and equal(x, y):
-            places.append((None, x))
-        else:
-            raise StagingError(
-                f"{name} is {described(x)} in one branch and {described(y)} in the other of an if that depends on a "
-                "value known only when the compiled program runs",
-                remedy="let it be a number or an array in both branches",
-            )
-    if not any(k is not None for k, _ in places):
-        return a
-    return _Merged(lambda results: tree.unflatten(a_structure, [v if k is None else results[k] for k, v in places]))
-
-
-def _output(x: Any, y: Any, name: str, outputs: list) -> int:
-    """The number of a result. Two names for the same array in both branches stay two names for one array."""
-    if isinstance(x, Box) and isinstance(y, Box):
-        for k, (a, b, _) in enumerate(outputs):
-            if a is x and b is y:
-                return k
-    outputs.append((x, y, name))
-    return len(outputs) - 1
-
-
-@dataclasses.dataclass
-class Perhaps:
-    """The value of a variable that has one only in one branch, or only if a loop runs; `has` says whether it has."""
-
-    value: Any
-    has: Any
-
-
-def _need_not_exist(a: Any, b: Any) -> bool:
-    """Whether a variable has no value in one of two branches, and a number, an array or a container of them else."""
-    if Perhaps in (a.__class__, b.__class__):
-        return True
-    if (a is UNDEFINED) == (b is UNDEFINED):
-        return False
-    leaves = tree.leaves(b if a is UNDEFINED else a)
-    return bool(leaves) and all(is_number(leaf) for leaf in leaves)
 
 
 def defined(name: str, value: Any) -> Any:

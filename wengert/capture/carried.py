@@ -7,17 +7,28 @@ arrays they stand for is looked at by `identity.py`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from wengert import tree
 from wengert.box.box import Box
 from wengert.box.writing import SETTLING, clone, settled
-from wengert.capture.branching import Perhaps
-from wengert.capture.containers import noted, refilled
+from wengert.capture.containers import (
+    about_to_change,
+    contents,
+    described_slot,
+    flatten,
+    freeze,
+    held_elsewhere,
+    leaves,
+    note_created,
+    put_all,
+    unflatten,
+)  # fmt: skip
 from wengert.capture.identity import Again, Identity, Key
-from wengert.capture.undefined import UNDEFINED
-from wengert.capture.values import assign, converted, described, equal, is_number, widened
+from wengert.capture.objects import Slot, content, put
+from wengert.capture.undefined import UNDEFINED, Perhaps
+from wengert.capture.values import FirstDiffers, assign, converted, described, equal, is_number, widened
 from wengert.errors import StagingError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Type, Var
@@ -26,15 +37,34 @@ from wengert.ops.op import Traced
 from wengert.running import running
 
 
+def _numeric(value: Any) -> bool:
+    return any(is_number(leaf) for leaf in leaves(value))
+
+
+class Variables(NamedTuple):
+    """The variables of a suite: how to get and set them all, their names, which of them are written into, and those
+    whose value nobody needs when an iteration is over (`lower.py`)."""
+
+    get: Callable[[], tuple]
+    set: Callable[[tuple], None]
+    names: tuple
+    stores: tuple = ()
+    temporaries: tuple = ()
+
+
 class Carried:
     """What a loop carries from one iteration to the next: variables that are bound, and arrays that are written to."""
 
-    def __init__(self, get: Callable, set: Callable, names: tuple, stores: tuple, temporaries: tuple):
-        self.get, self.set, self.names = get, set, names
+    def __init__(self, loop: Variables):
+        self.loop = loop
+        self.names = list(loop.names)
         self.tag = running.state.capture.tag
         self.may_not_run = True
         """Whether it may be that there is no iteration at all."""
-        self.state = get()
+        self.slots: list[tuple[Any, Slot]] = []
+        """Places in lists, dicts and instances that the loop changes: they are carried as if they were variables."""
+        self.objects: dict[int, Any] = {}
+        self.state = loop.get()
         self.bound: list[int] = []
         self.roots: dict[int, Any] = {}
         self.root_names: dict[int, str] = {}
@@ -43,26 +73,77 @@ class Carried:
         self.opened: dict[Key, tuple[Any, Var]] = {}
         self.adopted: dict[int, Var] = {}
         self.identity = Identity()
-        self.local = [k for k, name in enumerate(names) if name in temporaries]
-        for k, (name, value) in enumerate(zip(names, self.state, strict=True)):
+        self.local = [k for k, name in enumerate(self.names) if name in loop.temporaries]
+        self._new: list[tuple[Any, Slot]] = []
+        for k, (name, value) in enumerate(zip(self.names, self.state, strict=True)):
             if k in self.local:
                 continue
-            if name in stores:
+            if name in loop.stores:
                 if isinstance(value, Box) and (value.shape or value._view_of is not None):
                     self.root_names.setdefault(id(value), name)
                     self.add_root(value)
                     continue
-            if value is not UNDEFINED and self._numeric(value):
+            if is_number(value):
                 self.bound.append(k)
 
-    def _numeric(self, value: Any) -> bool:
-        leaves = tree.leaves(value)
-        return bool(leaves) and any(is_number(leaf) for leaf in leaves)
+    # ------------------------------------------------------------------------------- variables, and places in objects
+
+    def get(self) -> tuple:
+        """The values of the variables and places."""
+        held = {key: content(thing) for key, thing in self.objects.items()}
+        return (*self.loop.get(), *[held[id(thing)].get(slot, UNDEFINED) for thing, slot in self.slots])
+
+    def set(self, values: Sequence[Any]) -> None:
+        """Give the variables and places these values."""
+        n = len(values) - len(self.slots)
+        self.loop.set(tuple(values[:n]))
+        new: dict[int, dict[Slot, Any]] = {key: {} for key in self.objects}
+        for (thing, slot), value in zip(self.slots, values[n:], strict=True):
+            if value is not UNDEFINED:
+                new[id(thing)][slot] = value
+        for key, thing in self.objects.items():
+            put(thing, new[key])
+
+    def _add_places(self) -> None:
+        """Carry places that were found to change. Objects hold what they held before the loop."""
+        for thing, slot in self._new:
+            self.objects[id(thing)] = thing
+            self.slots.append((thing, slot))
+            self.names.append(described_slot(thing, slot))
+            value = content(thing).get(slot, UNDEFINED)
+            self.state = (*self.state, value)
+            if is_number(value):
+                self.bound.append(len(self.names) - 1)
+        self._new = []
+
+    def _look_for_places(self, capture: Capture, after: Sequence[Any]) -> None:
+        """Note places in objects that the loop changes, and that it was not known to change."""
+        if not capture.objects:
+            return
+        now = contents(capture.objects)
+        self.set(self.state)
+        put_all(capture.objects)
+        held = held_elsewhere(capture.objects, now, after)
+        put_all(now)
+        self.loop.set(tuple(after[: len(self.loop.names)]))
+        known = {(id(thing), slot) for thing, slot in self.slots}
+        for key, (thing, before) in capture.objects.items():
+            if key not in held:
+                continue  # it was made in the loop
+            slots = now[key][1]
+            gone = [slot for slot in before if slot not in slots]
+            if gone or any(slot not in before and slot[0] in ("item", "element") for slot in slots):
+                raise StagingError(f"a {type(thing).__name__} becomes {'shorter' if gone else 'longer'} in a loop",
+                                   remedy="fill an array that was made before instead")  # fmt: skip
+            self._new += [(thing, slot) for slot in slots if (key, slot) not in known]
 
     def _perhaps(self, k: int, now: Any) -> Any:
         """The value of a variable that gets one in the loop: afterwards it has none if the loop does not run."""
         if not self.may_not_run or self.names[k].startswith("_wengert") or now.__class__ is Perhaps:
             return now
+        if k >= len(self.loop.names):
+            raise StagingError(f"{self.names[k]} gets a value in a loop that may not run at all",
+                               remedy="give it one before the loop")  # fmt: skip
         return Perhaps(now, True)
 
     def add_root(self, box: Any) -> None:
@@ -77,52 +158,70 @@ class Carried:
         formals: list[Sym] = []
         self.opened.clear()
         for k in self.bound:
-            leaves, structure = self.leaves(k)
+            found, structure = self.leaves(k)
             new: list[Any] = []
-            for j, leaf in enumerate(leaves):
+            for j, leaf in enumerate(found):
                 if leaf is not UNDEFINED and not is_number(leaf):
                     new.append(leaf)
                     continue
                 type = self.types.get((k, j)) or type_of_value(leaf)
-                symbol = capture.formal(type, hint=self.names[k] if not self.names[k].startswith("_wengert") else None)
+                symbol = capture.formal(type, hint=self._hint(k))
                 formals.append(symbol)
                 new.append(clone(symbol))
                 if type.shape:
                     self.opened[k, j] = (new[-1], symbol._node)
-            values[k] = noted(tree.unflatten(structure, new), capture)
+            values[k] = unflatten(structure, new, functools.partial(freeze, why=self._is_changed(k)))
         for k in self.local:
             values[k] = UNDEFINED
         for root in self.roots.values():
             formals.append(clone(capture.adopt(root, self.root_names.get(id(root)))))
             self.adopted[id(root)] = formals[-1]._node
+        for key, thing in self.objects.items():
+            capture.objects[key] = (thing, content(thing))
         self.set(tuple(values))
         return formals + self.identity.open(capture)
+
+    def versions(self, capture: Capture) -> list[Any]:
+        """What tells whether arrays and objects from outside were changed in a block."""
+        arrays = [id(getattr(settled(root), "_node", root)) for root, _ in capture.written.values()]
+        objects = [[id(x) for x in content(thing).values()] for thing, _ in capture.objects.values()]
+        heads = [id(settled(box)._node) for box, _ in self.opened.values()]
+        return [arrays, objects, heads]
+
+    def _hint(self, k: int) -> str | None:
+        name = self.names[k]
+        return None if name.startswith("_wengert") or k >= len(self.loop.names) else name
+
+    def _is_changed(self, k: int) -> str:
+        return f"{self.names[k]} is changed in a loop that also lets it stand for another object"
 
     def leaves(self, k: int) -> tuple[list[Any], Any]:
         if self.state[k] is UNDEFINED:
             structure = self.structures[k]
             return [UNDEFINED] * structure.num_leaves, structure
-        return tree.flatten(self.state[k])
+        return flatten(self.state[k])
 
     def close(self, capture: Capture) -> list[Any]:
         """What is carried after an iteration; raise `Again` if more has to be carried than was known."""
         after = self.get()
-        again = capture.restart
+        self._look_for_places(capture, after)
+        again = capture.restart or bool(self._new)
         outputs: list[Any] = []
         for k, (before, now) in enumerate(zip(self.state, after, strict=True)):
             if k in self.local or k in self.bound or now is before:
                 continue
-            if now is UNDEFINED or (not self._numeric(now) and not self._numeric(before) and equal(before, now)):
+            if now is UNDEFINED or (not _numeric(now) and not _numeric(before) and equal(before, now)):
                 continue
             if before is UNDEFINED:
-                leaves, structure = tree.flatten(self._perhaps(k, now))
-                if not leaves or not all(is_number(leaf) for leaf in leaves):
+                found, structure = flatten(self._perhaps(k, now))
+                if not found or not all(is_number(leaf) for leaf in found):
+                    self._is_lost(k, now)
                     self.local.append(k)  # cannot be used after the loop
                     continue
                 self.structures[k] = structure
-                self.types.update({(k, j): type_of_value(leaf) for j, leaf in enumerate(leaves)})
-            elif not self._numeric(now):
-                raise StagingError(f"{self.names[k]} becomes {described(now)} in a loop",
+                self.types.update({(k, j): type_of_value(leaf) for j, leaf in enumerate(found)})
+            elif not _numeric(now):
+                raise FirstDiffers(f"{self.names[k]} becomes {described(now)} in a loop",
                                    remedy="use numbers and arrays")  # fmt: skip
             self.bound.append(k)
             again = True
@@ -133,20 +232,20 @@ class Carried:
         if again:
             raise Again
         for k in self.bound:
-            leaves, structure = self.leaves(k)
+            found, structure = self.leaves(k)
             now = after[k]
             if now.__class__ is not Perhaps and (self.state[k].__class__ is Perhaps or self.state[k] is UNDEFINED):
                 now = Perhaps(now, True) if self.state[k].__class__ is Perhaps else self._perhaps(k, now)
-            new, new_structure = tree.flatten(now)
+            new, new_structure = flatten(now)
             if new_structure != structure:
-                raise StagingError(
+                raise FirstDiffers(
                     f"{self.names[k]} is {described(self.state[k])} before a loop and {described(after[k])} after an "
                     "iteration", remedy="let it be of one kind, with the same number of items",
                 )  # fmt: skip
-            for j, (old, value) in enumerate(zip(leaves, new, strict=True)):
+            for j, (old, value) in enumerate(zip(found, new, strict=True)):
                 if old is not UNDEFINED and not is_number(old):
                     if not equal(old, value):
-                        raise StagingError(f"{self.names[k]} changes in a loop, and holds {described(old)}",
+                        raise FirstDiffers(f"{self.names[k]} changes in a loop, and holds {described(old)}",
                                            remedy="use numbers and arrays")  # fmt: skip
                     continue
                 known = self.types.get((k, j)) or type_of_value(old)
@@ -184,10 +283,22 @@ class Carried:
             assign(root, next(remaining))
         self.identity.settle(self, found, list(remaining), count)
         for k in self.bound:
-            leaves, structure = self.leaves(k)
-            new = tree.unflatten(structure, [found[k, j] for j in range(len(leaves))])
-            values[k] = refilled(self.state[k], new)
+            old, structure = self.leaves(k)
+            values[k] = unflatten(structure, [found[k, j] for j in range(len(old))], self._given)
+        for thing in self.objects.values():
+            about_to_change(thing)
         self.set(tuple(values))
+
+    def _given(self, thing: Any) -> Any:
+        """A container that a variable stands for after the loop: a new one, unless there was no iteration."""
+        note_created(thing)
+        why = f"a {type(thing).__name__} is changed that is a new one or not, depending on whether a loop has run"
+        return freeze(thing, why) if self.may_not_run else thing
+
+    def _is_lost(self, k: int, now: Any) -> None:
+        """Refuse what gets into an object in a loop, and cannot be carried."""
+        if k >= len(self.loop.names):
+            raise StagingError(f"{self.names[k]} becomes {described(now)} in a loop", remedy="set it before the loop")
 
     def run(self, function: Callable[[Capture], Any]) -> tuple[Capture, list[Any], Any]:
         """Capture a suite, as often as needed: the block, what is carried after it, and what the function returns."""
@@ -210,6 +321,9 @@ class Carried:
             finally:
                 capture.restore()
                 capture.written.clear()  # a capture lives on in its symbols, and must not hold these arrays
+                put_all(capture.objects)
+                capture.objects.clear()
                 self.set(self.state)
+                self._add_places()
         raise StagingError("what a loop carries changes its shape from iteration to iteration",
                            remedy="make arrays of their final shape before the loop")  # fmt: skip

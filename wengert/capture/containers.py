@@ -1,60 +1,224 @@
-"""Lists and dicts that staged suites write to.
+"""Python's own objects in staged suites: what they hold, how values are taken apart, and which may be changed.
 
-A suite is run on copies of the containers that it may write to, so that what it does to them can be seen and undone.
-Afterwards the container itself gets the new items, because others may hold it.
+Lists, dicts, sets and instances have an identity: whoever holds one sees what is done to it. A staged suite therefore
+works on the objects themselves. The first change of an object that was there before the suite is noted, with what it
+held (`about_to_change`); whoever captured the suite reads what it holds at the end, puts back what it held, and gives
+it the results of the `cond` or loop. See `docs/names.md` for worked examples.
+
+A variable that stands for *another* object after a branch or an iteration is carried by value: `flatten` takes the
+object apart, and another one is built of the results. Nobody can say then which of two objects it is, so it must not be
+changed while the old one may be seen elsewhere (`freeze`).
 """
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
+from wengert.capture.objects import MUTABLE, Content, Slot, content, put, slot_names
+from wengert.capture.session import current, is_object
+from wengert.capture.undefined import Perhaps
+from wengert.errors import StagingError
 from wengert.ir.build import Capture
+from wengert.running import running
 
-MUTABLE = (list, dict)
+
+class Structure(NamedTuple):
+    """What a container is like but for its leaves: its class, the names of its parts, and their structures."""
+
+    kind: Any
+    keys: tuple
+    parts: tuple
+
+    @property
+    def num_leaves(self) -> int:
+        return 1 if self is LEAF else sum(part.num_leaves for part in self.parts)
 
 
-def copied(value: Any, capture: Capture) -> Any:
-    """A copy of a container, with the containers in it, that a block may write to; anything else as it is."""
-    if value.__class__ is list:
-        new: Any = [copied(item, capture) for item in value]
-    elif value.__class__ is dict:
-        new = {key: copied(item, capture) for key, item in value.items()}
-    elif value.__class__ is tuple:
-        return tuple([copied(item, capture) for item in value])
-    else:
-        return value
-    capture.note_created(new)
+LEAF = Structure(None, (), ())
+
+
+# ------------------------------------------------------------------------------------------------------ taking apart
+
+
+def flatten(value: Any) -> tuple[list[Any], Structure]:
+    """The leaves of a value (numbers, arrays, and whatever else is no container or instance) and its structure."""
+    found: list[Any] = []
+    return found, _flatten(value, found, ())
+
+
+def leaves(value: Any) -> list[Any]:
+    return flatten(value)[0]
+
+
+def _flatten(value: Any, found: list[Any], around: tuple) -> Structure:
+    parts = parts_of(value)
+    if parts is None:
+        found.append(value)
+        return LEAF
+    if any(value is outer for outer in around):
+        raise StagingError(f"a {type(value).__name__} that holds itself, in a loop or branch that is staged",
+                           remedy="keep what changes in arrays and numbers")  # fmt: skip
+    inside = (*around, value)
+    return Structure(kind_of(value), tuple(parts), tuple([_flatten(part, found, inside) for part in parts.values()]))
+
+
+def kind_of(value: Any) -> Any:
+    """What `rebuilt` has to know of a container besides its parts."""
+    return (defaultdict, value.default_factory) if value.__class__ is defaultdict else value.__class__
+
+
+def parts_of(value: Any) -> dict[Any, Any] | None:
+    """The parts of a container or instance by their names; `None` for a leaf."""
+    kind = value.__class__
+    if kind is list or kind is tuple or (isinstance(value, tuple) and hasattr(value, "_fields")):
+        return dict(enumerate(value))
+    if kind is dict or kind is OrderedDict or kind is defaultdict:
+        return dict(value)
+    if value is None:
+        return {}
+    if kind is Perhaps:
+        return {"value": value.value, "has": value.has}
+    return attributes_of(value) if is_taken_apart(value) else None
+
+
+def is_taken_apart(value: Any) -> bool:
+    """Whether a value is an instance whose attributes are all there is to it."""
+    return is_object(value) and not isinstance(value, (BaseException, *MUTABLE, tuple, str, bytes, int, float, complex))
+
+
+def attributes_of(thing: Any) -> dict[str, Any]:
+    """The attributes of an instance, as staged code sees them."""
+    session = current.session
+    own = dict(getattr(thing, "__dict__", ()))
+    for name in slot_names(thing.__class__):
+        if hasattr(thing, name):
+            own[name] = getattr(thing, name)
+    return own if session is None else {name: session.attribute(thing, name, value) for name, value in own.items()}
+
+
+def unflatten(structure: Structure, found: Any, note: Callable[[Any], Any] = lambda thing: thing) -> Any:
+    """A value of that structure with these leaves; `note` is called with each container that is made."""
+    return _unflatten(structure, iter(found), note)
+
+
+def _unflatten(structure: Structure, found: Iterator, note: Callable[[Any], Any]) -> Any:
+    if structure is LEAF:
+        return next(found)
+    parts = [_unflatten(part, found, note) for part in structure.parts]
+    return note(rebuilt(structure.kind, structure.keys, parts))
+
+
+def rebuilt(kind: Any, keys: tuple, parts: list[Any]) -> Any:
+    """A container or instance of a class, with these parts."""
+    if kind is type(None):
+        return None
+    if kind is list or kind is tuple:
+        return kind(parts)
+    if kind is Perhaps:
+        return Perhaps(*parts)
+    if kind.__class__ is tuple:
+        return defaultdict(kind[1], zip(keys, parts, strict=True))
+    if issubclass(kind, tuple):
+        return kind._make(parts)
+    if issubclass(kind, dict):
+        return kind(zip(keys, parts, strict=True))
+    new = object.__new__(kind)
+    for name, part in zip(keys, parts, strict=True):
+        object.__setattr__(new, name, part)
+    if current.session is not None:
+        current.session.made(new)
     return new
 
 
-def noted(value: Any, capture: Capture) -> Any:
-    """The same container, which was made for a block."""
-    if value.__class__ in MUTABLE:
-        capture.note_created(value)
-        for item in value.values() if value.__class__ is dict else value:
-            noted(item, capture)
-    return value
+# ------------------------------------------------------------------------------------------------------------ changes
 
 
-def unchanged(value: Any, original: Any) -> bool:
-    """Whether a copy still holds what the original holds."""
-    if value.__class__ is not original.__class__ or value.__class__ not in (list, dict, tuple):
-        return value is original
-    if len(value) != len(original):
-        return False
-    if value.__class__ is dict:
-        return value.keys() == original.keys() and all(unchanged(value[key], original[key]) for key in value)
-    return all(unchanged(a, b) for a, b in zip(value, original, strict=True))
+def described_slot(thing: Any, slot: Slot) -> str:
+    """What a place is called in messages."""
+    kind, key = slot
+    owner = type(thing).__name__
+    return f"attribute {key} of a {owner}" if kind == "attribute" else f"{kind} {key!r} of a {owner}"
 
 
-def refilled(original: Any, new: Any) -> Any:
-    """The original container, with the items of another one of its kind; anything else is replaced."""
-    if original.__class__ is not new.__class__ or original.__class__ not in MUTABLE or original is new:
-        return new
-    if original.__class__ is list and len(original) == len(new):
-        original[:] = [refilled(a, b) for a, b in zip(original, new, strict=True)]
-    elif original.__class__ is dict and original.keys() == new.keys():
-        original.update({key: refilled(original[key], new[key]) for key in new})
-    else:
-        return new
-    return original
+def stages() -> bool:
+    """Whether a suite is being staged: it may or may not run."""
+    capture = running.state.capture
+    return capture is not None and len([t for t in running.state.traces if t.__class__ is Capture]) > 1
+
+
+def about_to_change(thing: Any) -> None:
+    """Note that an object is changed: in a suite that is staged, if it was there before."""
+    capture = running.state.capture
+    session = current.session
+    if session is not None and session.frozen.get(id(thing), (None,))[0] is thing:
+        raise StagingError(session.frozen[id(thing)][1], remedy="change a copy: make one before the branch or loop")
+    if capture is None or not stages():
+        return
+    if id(thing) not in capture.objects and id(thing) not in capture.created:
+        capture.objects[id(thing)] = (thing, content(thing))
+
+
+def about_to_iterate(thing: Any) -> Any:
+    """Refuse to use up an iterator from outside of a suite that is staged: it may be that the suite does not run."""
+    if hasattr(thing.__class__, "__next__") and stages() and id(thing) not in running.state.capture.created:
+        raise StagingError(
+            "an iterator or generator from outside is used up in a loop or branch that is staged",
+            remedy="make a list of it before, and use an index, or iterate over it outside",
+        )
+    return thing
+
+
+def note_created(thing: Any) -> Any:
+    """A list, dict, instance or iterator was just made."""
+    if running.state.capture is not None:
+        running.state.capture.note_created(thing)
+    return thing
+
+
+def freeze(thing: Any, why: str) -> Any:
+    """Refuse changes of an object: it is not known which one it is."""
+    if current.session is not None and (isinstance(thing, MUTABLE) or is_taken_apart(thing)):
+        current.session.frozen[id(thing)] = (thing, why)
+    return thing
+
+
+Contents = dict[int, tuple[Any, Content]]
+"""Objects, by their ids, with what they hold."""
+
+
+def contents(objects: Contents) -> Contents:
+    """The same objects with what they hold now."""
+    return {key: (thing, content(thing)) for key, (thing, _) in objects.items()}
+
+
+def put_all(objects: Contents) -> None:
+    for thing, held in objects.values():
+        put(thing, held)
+
+
+def held_elsewhere(before: Contents, now: Contents, keep: Sequence[Any]) -> set[int]:
+    """Which of the objects that a suite has changed somebody holds who is not of the suite: the others were made in it.
+
+    `before` and `now` are what the objects held before and after the suite, `keep` is what it has computed. The
+    variables, and the objects themselves, must be as they were before the suite.
+    """
+    found: set[int] = set()
+    for key in now:
+        known = sum(x is now[key][0] for x in keep)
+        known += sum(x is now[key][0] for _, slots in now.values() for x in slots.values())
+        if sys.getrefcount(now[key][0]) - known > _WITHOUT_OTHERS:
+            found.add(key)
+    return found
+
+
+def _references_without_others() -> int:
+    """How many references to an object that nobody else holds are counted above."""
+    before: Contents = {0: ([], {})}
+    now = contents(before)
+    return sys.getrefcount(now[0][0])
+
+
+_WITHOUT_OTHERS = _references_without_others()

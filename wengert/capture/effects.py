@@ -11,6 +11,7 @@ from collections.abc import Callable
 from types import CellType
 from typing import Any
 
+from wengert.capture.objects import content, put
 from wengert.errors import StagingError
 
 _MISSING = object()
@@ -36,9 +37,8 @@ class Effects:
         self._note(id(thing), thing, "a dict", lambda: dict(thing), lambda before: _refill(thing, before))
 
     def note_object(self, thing: Any) -> None:
-        state = vars(thing)
-        self._note(id(thing), thing, f"an attribute of a {type(thing).__name__}", lambda: dict(state),
-                   lambda before: _refill(state, before))  # fmt: skip
+        self._note(id(thing), thing, f"an attribute of a {type(thing).__name__}", lambda: content(thing),
+                   lambda before: put(thing, before))  # fmt: skip
 
     def note_cell(self, cell: CellType, name: str) -> None:
         def put(before: dict) -> None:
@@ -60,11 +60,11 @@ class Effects:
     def undo(self, stands_for: Callable[[Any], Any]) -> str | None:
         """Put back what was there; say what was changed. `stands_for(x)` is what stands for x in the program."""
         changed = None
-        for _, what, get, put, before in self._noted.values():
+        for _, what, get, put_back, before in self._noted.values():
             now = get()
             if now.keys() == before.keys() and all(now[k] is before[k] for k in now):
                 continue
-            put(before)
+            put_back(before)
             same = now.keys() == before.keys() and all(
                 now[k] is before[k] or now[k] is stands_for(before[k]) for k in now
             )

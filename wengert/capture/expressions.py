@@ -106,7 +106,7 @@ class Expressions(ast.NodeTransformer):
             if hasattr(node, field):
                 setattr(node, field, self.visit(getattr(node, field)))
         self.hidden = hidden
-        return at(hook(MADE, node), node) if isinstance(node, (ast.ListComp, ast.DictComp)) else node
+        return at(hook(MADE, node), node)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 

@@ -4,7 +4,7 @@ A loop carries variables by value. That is all there is to it unless an array ha
 through: then the other must see it. `Identity.look` finds out, from one iteration, which arrays each variable may stand
 for at the head of the loop: the one that it stood for before the loop, another variable's, one from outside. Where the
 suite writes to one of them and another one is used, values do not tell what happens. That is an error, or, if it
-concerns only the arrays from before the loop, a reason to take the first iteration out of it (`SharedAtStart`). Arrays
+concerns only the arrays from before the loop, a reason to take the first iteration out of it (`FirstDiffers`). Arrays
 that only change their names, as in `a, b = b, a`, are followed. After the loop `settle` says what is known by then.
 """
 
@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert import tree
 from wengert.box.box import Box
 from wengert.box.writing import settled
+from wengert.capture.containers import leaves
 from wengert.capture.session import current
-from wengert.capture.values import assign
+from wengert.capture.values import FirstDiffers, assign
 from wengert.errors import StagingError
 from wengert.ir.aliases import both, either, is_usable, root_of
 from wengert.ir.build import Capture, type_of_value
@@ -47,10 +47,6 @@ _REMEDY = "make a copy: .copy()"
 
 class Again(Exception):
     """A loop carries more than was known, or values of other types."""
-
-
-class SharedAtStart(StagingError):
-    """A loop binds a name anew that stood for an array with other names before, and writes to that."""
 
 
 def is_seen_outside(x: Any) -> bool:
@@ -99,7 +95,7 @@ class Identity:
         opened = carried.opened
         names = {id(box): key for key, (box, _) in opened.items()}
         self._starts = {key: _array(carried.leaves(key[0])[0], key[1]) for key in opened}
-        self._ends = {key: _array(tree.leaves(after[key[0]]), key[1]) for key in opened}
+        self._ends = {key: _array(leaves(after[key[0]]), key[1]) for key in opened}
         self._moves = {key: names[id(now)] for key, now in self._ends.items() if id(now) in names}
         facts = {key: _facts(now, capture) for key, now in self._ends.items()}
         reached = {key: [x for x, _ in found] for key, found in facts.items()}
@@ -213,7 +209,7 @@ class Identity:
             if (a in written and b in read) or (b in written and a in read):
                 names = [carried.names[k] for k, _ in (a, b)]
                 at_start = self._meet_at_start(a, b)
-                raise (SharedAtStart if at_start else StagingError)(
+                raise (FirstDiffers if at_start else StagingError)(
                     f"in a loop {names[0]} and {names[1]} may be names of one array, and it is written to",
                     remedy=_REMEDY,
                 )
@@ -226,7 +222,7 @@ class Identity:
                    roots: set[int], rotating: set[Key]) -> None:  # fmt: skip
         name = carried.names[key[0]]
         is_start = any(box is start for start in self._starts.values())
-        kind = SharedAtStart if is_start else StagingError
+        kind = FirstDiffers if is_start else StagingError
         if key in written:
             follows = key in rotating and any(box is self._starts[other] for other in rotating)
             follows = follows and not capture.links.concern(box)

@@ -55,6 +55,8 @@ class TwinKind:
         self.attribute = attribute
         self.entered: Callable[[Any], None] = lambda f: None
         """Called with each function whose twin is asked for."""
+        self.allocated: Callable[[Any], None] = lambda instance: None
+        """Called with each instance that is made, before it is initialised."""
         self.made: dict[int, tuple[CodeType, CodeType | None, frozenset[str]]] = {}
         self.finished: dict[int, CodeType] = {}
         self.hooks = {name: CellType() for name in hooks}
@@ -290,6 +292,7 @@ def _twin_of_class(cls: Any, of: TwinKind) -> Any:
 
         def construct(*args: Any, **kwargs: Any) -> Any:
             instance = object.__new__(cls)
+            of.allocated(instance)
             twin(instance, *args, **kwargs)
             return instance
 
@@ -303,6 +306,7 @@ def _twin_of_class(cls: Any, of: TwinKind) -> Any:
             own = getattr(instance, "__dict__", None)
             if own is None or after_twin is after:
                 return cls(*args, **kwargs)  # type: ignore[operator]
+            of.allocated(instance)
             own["__post_init__"] = MethodType(after_twin, instance)  # found before the method of the class
             try:
                 init(instance, *args, **kwargs)

@@ -24,7 +24,7 @@ class Items(NamedTuple):
     item: Callable[[Any], Any]
 
     def __iter__(self) -> Any:  # as Python iterates over it, where that is possible
-        return (self.item(k) for k in range(self.count))
+        return map(self.item, range(self.count))
 
     def __len__(self) -> int:
         return self.count.__index__()

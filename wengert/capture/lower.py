@@ -16,6 +16,8 @@ become flags (`flags.py`); then suites become functions, which share the variabl
     raise e from c          raise_(lambda: e, lambda: c)
     g, a.b                  load("g", g), attr(a, "b")
     y = a + b               y = named("y", a + b)                        also `a, b = …`, and what a `for` binds
+    a.b = v, del a.b        set_attribute(v, a, "b"), delete_attribute(a, "b")
+    del a[k]                delete_item(a, k)
     return value            given(value)                                 at the end of a function with other returns
     [a, b], {k: v}          made([a, b]), made({k: v})                   also what comprehensions give
 
@@ -40,6 +42,8 @@ from wengert.capture.flags import VALUE, jumps_out_of_finally, without_jumps
 from wengert.capture.liveness import mark_live
 from wengert.capture.lowered import (
     ASSERT,
+    DELETE_ATTRIBUTE,
+    DELETE_ITEM,
     FOR,
     GIVEN,
     IF,
@@ -47,6 +51,7 @@ from wengert.capture.lowered import (
     LOWERED_HOOKS,
     NAMED,
     RAISE,
+    SET_ATTRIBUTE,
     TEST,
     UNDEFINED_NAME,
     WHILE,
@@ -291,7 +296,10 @@ class _Lowering(Expressions):
         self.assigned = before
         return node
 
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
+        parts = [part for target in node.targets for part in _parts(target)]
+        if any(isinstance(part, ast.Attribute) for part in parts):
+            return self._with_attributes(node, parts)
         node.value = self.visit(node.value)
         if any(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets):
             if not isinstance(node.value, (ast.Tuple, ast.List)):
@@ -303,6 +311,18 @@ class _Lowering(Expressions):
         node.targets = [self.visit(target) for target in node.targets]
         self.assigned.update(bound(node.targets))
         return node
+
+    def _with_attributes(self, node: ast.Assign, parts: list[ast.expr]) -> list[ast.stmt]:
+        """`a.b = v` as a call; `a.b, c = v` as `t0, t1 = v; a.b = t0; c = t1`, in the order in which Python assigns."""
+        if len(node.targets) == 1 and isinstance(target := node.targets[0], ast.Attribute):
+            value, owner = self.visit(node.value), self.visit(target.value)
+            return [statement(hook(SET_ATTRIBUTE, value, owner, ast.Constant(target.attr)), node)]
+        names: list[str] = []
+        number = next(self.numbers)
+        targets = [_with_names(target, names, f"{OURS}part_{number}_") for target in node.targets]
+        statements = [at(ast.Assign(targets, node.value), node)]
+        statements += [at(ast.Assign([part], load(name)), node) for part, name in zip(parts, names, strict=True)]
+        return self._suite(statements)
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
         if isinstance(node.value, ast.Name) and node.value.id == VALUE:
@@ -335,6 +355,10 @@ class _Lowering(Expressions):
             if isinstance(target, ast.Name) and target.id in self.tentative:
                 out.append(statement(self.visit(at(load(target.id), target)), target))
                 out.append(at(assign(target.id, load(UNDEFINED_NAME)), node))
+            elif isinstance(target, ast.Attribute):
+                out.append(statement(hook(DELETE_ATTRIBUTE, self.visit(target.value), ast.Constant(target.attr)), node))
+            elif isinstance(target, ast.Subscript) and not isinstance(target.slice, (ast.Slice, ast.Tuple)):
+                out.append(statement(hook(DELETE_ITEM, self.visit(target.value), self.visit(target.slice)), node))
             else:
                 out.append(at(ast.Delete([self.visit(target)]), node))
         return out
@@ -396,6 +420,19 @@ def _names_of(target: ast.expr) -> ast.expr | None:
 
 
 def _parts(target: ast.expr) -> list[ast.expr]:
+    """What a target of an assignment assigns to, from left to right."""
+    if isinstance(target, ast.Starred):
+        return _parts(target.value)
     if isinstance(target, (ast.Tuple, ast.List)):
         return [part for item in target.elts for part in _parts(item)]
     return [target]
+
+
+def _with_names(target: ast.expr, names: list[str], prefix: str) -> ast.expr:
+    """A target of the same structure that assigns to names of ours, which are added to `names`."""
+    if isinstance(target, ast.Starred):
+        return ast.Starred(_with_names(target.value, names, prefix), ast.Store())
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return type(target)([_with_names(item, names, prefix) for item in target.elts], ast.Store())
+    names.append(f"{prefix}{len(names)}")
+    return ast.Name(names[-1], ast.Store())

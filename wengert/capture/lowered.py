@@ -4,7 +4,7 @@ from __future__ import annotations
 
 (
     IF, FOR, WHILE, AND, OR, NOT, IFEXP, CHAIN, LOAD, ATTR, ASSERT, RAISE, ITERATE, TEST, UNDEFINED_NAME, DEFINED, MADE,
-    NAMED, GIVEN,
+    NAMED, GIVEN, SET_ATTRIBUTE, DELETE_ATTRIBUTE, DELETE_ITEM,
 ) = LOWERED_HOOKS = (
     "_wengert_if",
     "_wengert_for",
@@ -25,4 +25,7 @@ from __future__ import annotations
     "_wengert_made",
     "_wengert_named",
     "_wengert_given",
+    "_wengert_set_attribute",
+    "_wengert_delete_attribute",
+    "_wengert_delete_item",
 )  # fmt: skip

@@ -23,6 +23,7 @@ from wengert.box.dispatch import BLIND, FUNCTIONS, PENDING, look_for_imports
 from wengert.box.functions import quadrature
 from wengert.box.functions.operands import array, holds_traced
 from wengert.errors import ConcretizationError
+from wengert.ir.symbol import Sym
 from wengert.modes.tape import record
 from wengert.ops import shape as s
 from wengert.ops.op import Traced
@@ -173,22 +174,50 @@ def _complex(*args: Any, **kwargs: Any) -> Any:
 
 @_replaces(isinstance)
 def _isinstance(x: Any, classes: Any) -> bool:
-    if not isinstance(x, Box):
-        return isinstance(x, classes)
-    return isinstance(x, classes) or issubclass(_class_of(x), classes)
+    return issubclass(class_of(x), classes) if isinstance(x, Box) else isinstance(x, classes)
 
 
 @_replaces(type)
 def _type(*args: Any, **kwargs: Any) -> Any:
-    return _class_of(args[0]) if len(args) == 1 and isinstance(args[0], Box) else type(*args, **kwargs)
+    return class_of(args[0]) if len(args) == 1 and isinstance(args[0], Box) else type(*args, **kwargs)
 
 
-def _class_of(x: Box) -> type:
+_PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
+
+
+def class_of(x: Box) -> type:
     """The class of what a traced value stands for."""
     if shape_of(x):
         return np.ndarray
     value = plain(x)
+    if value.__class__ is Sym:  # which has none: its type says what it will be
+        return _PYTHON[dtype_of(x).kind] if value._node.type.weak else dtype_of(x).type
     return type(value) if not isinstance(value, np.ndarray) or not shape_of(value) else dtype_of(x).type
+
+
+_NOTHING = object()
+
+
+@_replaces(hasattr)
+def _hasattr(x: Any, name: str) -> bool:
+    return hasattr(class_of(x), name) if isinstance(x, Box) else hasattr(x, name)
+
+
+@_replaces(getattr)
+def _getattr(x: Any, name: str, default: Any = _NOTHING) -> Any:
+    if isinstance(x, Box) and default is not _NOTHING and not hasattr(class_of(x), name):
+        return default
+    return getattr(x, name) if default is _NOTHING else getattr(x, name, default)
+
+
+@_replaces(callable)
+def _callable(x: Any) -> bool:
+    return not isinstance(x, Box) and callable(x)
+
+
+@_replaces(np.isscalar)
+def _isscalar(x: Any) -> bool:
+    return class_of(x) is not np.ndarray if isinstance(x, Box) else np.isscalar(x)
 
 
 @_replaces(range)

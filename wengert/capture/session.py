@@ -93,6 +93,8 @@ class Session:
         """Arrays that are inputs besides the arguments, with the box that stands for each."""
         self.arguments: list[Any] = []
         self.effects = Effects()
+        self.frozen: dict[int, tuple[Any, str]] = {}
+        """Lists, dicts and instances that must not be changed, and why (`containers.py`)."""
         self._inside: dict[int, Any] = {}
         self._looked_into: dict[int, Any] = {}
         self._boxes: dict[int, Any] = {}
@@ -161,7 +163,7 @@ class Session:
         elif value.__class__ is FunctionType and is_user_code(value.__code__):
             self.guards.append(Guard(lambda: path().__code__, value.__code__))
             self.watch(value)
-        elif id(value) not in self.paths and id(value) not in self._inside and _is_object(value):
+        elif id(value) not in self.paths and id(value) not in self._inside and is_object(value):
             self.paths[id(value)] = (value, path)
             self.effects.note_object(value)
 
@@ -172,7 +174,7 @@ class Session:
         if owner.__class__ is ModuleType or isinstance(owner, type):
             if not _is_of_user(owner):
                 return value
-        elif callable(value) and not _is_object(value):
+        elif callable(value) and not is_object(value):
             return value
         if id(value) not in self._boxes:
             self.found(value, functools.partial(getattr, owner, name))
@@ -211,7 +213,12 @@ class Session:
     def items(self, iterable: Any) -> Any:
         """What stands for the items of a list or tuple that may come from outside."""
         known = self.paths.get(id(iterable)) if iterable.__class__ in (list, tuple) else None
-        return [self.external(item) for item in iterable] if known and known[0] is iterable else iterable
+        if known is None or known[0] is not iterable:
+            return iterable
+        new = [self.external(item) for item in iterable]
+        if all(a is b for a, b in zip(new, iterable, strict=True)):
+            return iterable
+        return tuple(new) if iterable.__class__ is tuple else new
 
     def mapping(self, thing: dict) -> dict:
         """A dict that may come from outside with what stands for its values."""
@@ -260,13 +267,17 @@ class Session:
 def _is_of_user(thing: Any) -> bool:
     """Whether a module, or a class, is of the user's own source."""
     module = thing if thing.__class__ is ModuleType else sys.modules.get(thing.__module__)
+    if module is not None and module.__name__ == "__main__":
+        return True  # (which has no file where Python is used interactively)
     return is_user_file(getattr(module, "__file__", None) or "<frozen>")
 
 
-def _is_object(thing: Any) -> bool:
+def is_object(thing: Any) -> bool:
     """Whether something is an instance of a class of the user's, with attributes that can be set."""
     kind = thing.__class__
-    if isinstance(thing, (type, ModuleType, FunctionType, MethodType, Box)) or not hasattr(thing, "__dict__"):
+    if isinstance(thing, (type, ModuleType, FunctionType, MethodType, Box)):
+        return False
+    if not hasattr(thing, "__dict__") and not hasattr(kind, "__slots__"):
         return False
     return _is_of_user(kind) and not hasattr(kind, "__wrapped__")
 

@@ -11,18 +11,18 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.box.writing import settled
 from wengert.capture.branching import branch
-from wengert.capture.carried import Carried
-from wengert.capture.identity import SharedAtStart
+from wengert.capture.carried import Carried, Variables
+from wengert.capture.containers import about_to_iterate, put_all, stages
 from wengert.capture.iteration import Items, items_of
 from wengert.capture.session import current
-from wengert.capture.values import arguments, formals, is_symbolic, truth
-from wengert.control.loop import loop
+from wengert.capture.values import FirstDiffers, arguments, formals, is_symbolic, truth
+from wengert.control.loop import loop as loop_op
 from wengert.control.while_ import while_
 from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
 from wengert.ir.build import Capture, capturing
@@ -37,8 +37,8 @@ from wengert.types import dtype_of, shape_of
 UNROLLED = 4
 """Loops of at most so many iterations are unrolled."""
 _UNROLLED_IF_NEED_BE = 512
-_PYTHON_ROUNDS = 8
-"""A `while` whose test is known runs in Python for so many rounds; then staging it is tried."""
+_IN_PYTHON = 8
+"""A `while` whose test is known runs in Python for so many iterations; then staging it is tried."""
 _INT = Type((), np.dtype(np.int64), True)
 
 Thunk = Callable[[], Any]
@@ -147,16 +147,27 @@ _EXCEPTIONS = frozenset(
 )  # fmt: skip
 
 
-def stages() -> bool:
-    """Whether a suite is being staged: it may or may not run."""
-    capture = running.state.capture
-    return capture is not None and len([t for t in running.state.traces if t.__class__ is Capture]) > 1
-
-
 # ------------------------------------------------------------------------------------------------------------- loops
 
 
-def _staged_for(items: Items, body: Callable, carried: Carried) -> None:
+class Loop(NamedTuple):
+    """A loop as `lower.py` gives it.
+
+    `body(item)` runs the suite of a `for`, `body()` that of a `while`. `go_on()` is the test of a `while`; for a `for`
+    it says whether a `break` or `return` has not come up, and is `None` if there is none.
+    """
+
+    body: Callable
+    go_on: Thunk | None
+    variables: Variables
+
+    def if_(self, test: Any, then: Thunk) -> None:
+        """Stage iterations that may not come."""
+        v = self.variables
+        if_(test, then, None, v.get, v.set, v.names, v.temporaries)
+
+
+def _staged_for(items: Items, loop: Loop, carried: Carried) -> None:
     count = items.count
     high = None if isinstance(count, Traced) else count - 1
     if isinstance(count, Sym) and count._tangent and count._tangent[1] is not None:
@@ -165,24 +176,25 @@ def _staged_for(items: Items, body: Callable, carried: Carried) -> None:
     def iteration(capture: Capture) -> None:
         k = capture.formal(_INT, (), (0, high))
         carried.open(capture)
-        body(items.item(k))
+        loop.body(items.item(k))
 
     capture, outputs, _ = carried.run(iteration)
     own = formals(capture)
     values, [params] = arguments([capture])
     block = Block([*own, *params], capture.nodes, outputs)
     n = len(own) - 1
-    carried.finish(call(loop, count, *carried.starts(), *values, body=block, carried=n), count)
+    carried.finish(call(loop_op, count, *carried.starts(), *values, body=block, carried=n), count)
 
 
-def _staged_while(go_on: Thunk, body: Callable[[Any], Any], carried: Carried, count: Any = None) -> None:
-    """A `while`; with `count`, a `for` that may end early: `body(k)` is then given the number of the iteration."""
-    counts = count is not None
+def _staged_while(loop: Loop, carried: Carried, items: Items | None = None) -> None:
+    """A `while`; with `items`, a `for` that may end early."""
+    counts = items is not None
+    go_on: Any = loop.go_on
 
     def iteration(capture: Capture) -> None:
         k = capture.formal(_INT, (), (0, None)) if counts else None
         carried.open(capture)
-        body(k)
+        loop.body(*([] if items is None else [items.item(k)]))
 
     capture, outputs, _ = carried.run(iteration)
     if counts:
@@ -195,12 +207,18 @@ def _staged_while(go_on: Thunk, body: Callable[[Any], Any], carried: Carried, co
         with capturing(tested):
             k: Any = tested.formal(_INT, (), (0, None)) if counts else None
             carried.open(tested)
+            opened = carried.versions(tested)
             answer: Any = go_on()
-            if counts:
-                answer = and_(lambda: k < count, lambda: answer)
+            if items is not None:
+                answer = and_(lambda: k < items.count, lambda: answer)
             decision = tested.operand(truth(answer) if is_symbolic(answer) else bool(settled(answer)))
+            if carried.versions(tested) != opened:
+                raise StagingError("the condition of a while loop changes an array or an object",
+                                   remedy="write while True: …, with an if and a break")  # fmt: skip
     finally:
         tested.restore()
+        put_all(tested.objects)
+        tested.objects.clear()
         carried.set(carried.state)
     values, params = arguments([capture, tested])
     body_block = Block([*formals(capture), *params[0]], capture.nodes, outputs)
@@ -214,119 +232,117 @@ _CANNOT_BE_STAGED = (StagingError, ConcretizationError, EscapedValueError, Unsup
 
 
 def for_(iterable: Any, body: Callable, go_on: Thunk | None, get: Callable, set: Callable, names: tuple,
-         stores: tuple = (), temporaries: tuple = (), is_rest: bool = False) -> None:  # fmt: skip
-    """`for item in iterable: …`; `go_on()` says whether a `break` or `return` has not come up."""
+         stores: tuple = (), temporaries: tuple = ()) -> None:  # fmt: skip
+    """`for item in iterable: …`."""
+    loop = Loop(body, go_on, Variables(get, set, names, stores, temporaries))
     items = items_of(iterable)
     if items is None:
-        _python_for(iter(_from_outside(iterable)), body, go_on, get, set, names, temporaries)
-        return
+        _python_for(iter(_from_outside(about_to_iterate(iterable))), loop)
+    else:
+        _for(items, loop, False)
+
+
+def _for(items: Items, loop: Loop, is_rest: bool) -> None:
+    """A `for` over counted items; `is_rest` says that the first iteration was taken out of it."""
     known = not isinstance(items.count, Traced)
     if known and items.count <= UNROLLED:
-        _python_for(iter(items), body, go_on, get, set, names, temporaries)
+        _python_for(iter(items), loop)
         return
     try:
-        carried = Carried(get, set, names, stores, temporaries)
-        state = carried.state
+        carried = Carried(loop.variables)
         carried.may_not_run = not known
-        if go_on is None:
-            _staged_for(items, body, carried)
+        if loop.go_on is None:
+            _staged_for(items, loop, carried)
         else:
-            _staged_while(go_on, lambda k: body(items.item(k)), carried, items.count)
+            _staged_while(loop, carried, items)
         return
     except _CANNOT_BE_STAGED as error:
-        set(state)
-        apart = isinstance(error, SharedAtStart) and not is_rest
+        apart = isinstance(error, FirstDiffers) and not is_rest
         if not apart and (not known or items.count > _UNROLLED_IF_NEED_BE):
             raise
-    del carried, state
+    del carried
     if apart:
-        _first_apart(items, body, go_on, get, set, names, stores, temporaries)
+        _first_apart(items, loop)
     else:
-        _python_for(iter(items), body, go_on, get, set, names, temporaries)
+        _python_for(iter(items), loop)
 
 
-def _first_apart(items: Items, body: Callable, go_on: Thunk | None, get: Callable, set: Callable, names: tuple,
-                 stores: tuple, temporaries: tuple) -> None:  # fmt: skip
+def _first_apart(items: Items, loop: Loop) -> None:
     """The first iteration of a `for`, and a loop for the others: in these no name stands for what it was before."""
 
     def others() -> None:
-        rest = Items(items.count - 1, lambda k: items.item(k + 1))
-        for_(rest, body, go_on, get, set, names, stores, temporaries, is_rest=True)
+        _for(Items(items.count - 1, lambda k: items.item(k + 1)), loop, True)
 
     def all_of_them() -> None:
-        body(items.item(0))
-        if go_on is None:
+        loop.body(items.item(0))
+        if loop.go_on is None:
             others()
         else:
-            if_(go_on(), others, None, get, set, names)
+            loop.if_(loop.go_on(), others)
 
     if isinstance(items.count, Traced):
-        if_(e.greater(items.count, 0), all_of_them, None, get, set, names)
+        loop.if_(e.greater(items.count, 0), all_of_them)
     else:
         all_of_them()
 
 
-def _python_for(iterator: Any, body: Callable, go_on: Thunk | None, get: Callable, set: Callable, names: tuple,
-                temporaries: tuple) -> None:  # fmt: skip
-    """Iterations one by one; once it depends on a symbol whether to go on, each is a branch."""
+def _python_for(iterator: Any, loop: Loop) -> None:
+    """Iterations one by one; once it depends on a symbol whether to go on, the rest is a branch.
+
+    Items are fetched when their turn comes, as Python does it: the suite may write to what they are read from.
+    """
     for item in iterator:
-        body(item)
-        if go_on is None:
+        loop.body(item)
+        if loop.go_on is None:
             continue
-        answer = go_on()
+        answer = loop.go_on()
         if is_symbolic(answer):
-            rest = list(iterator)
-            if rest:
-                go = functools.partial(_the_rest, rest, body, go_on, get, set, names, temporaries)
-                if_(answer, go, None, get, set, names)
+            if operator.length_hint(iterator, 1):
+                loop.if_(answer, functools.partial(_python_for, iterator, loop))
             return
         if not settled(answer):
             return
 
 
-def _the_rest(items: list, *others: Any) -> None:
-    _python_for(iter(items), *others)
-
-
 def while_statement(test: Thunk, body: Thunk, get: Callable, set: Callable, names: tuple, stores: tuple = (),
-                    temporaries: tuple = (), is_rest: bool = False) -> None:  # fmt: skip
+                    temporaries: tuple = ()) -> None:  # fmt: skip
     """`while test(): …`."""
-    rounds = 0
-    limit = _PYTHON_ROUNDS
+    _while(Loop(body, test, Variables(get, set, names, stores, temporaries)), False)
+
+
+def _while(loop: Loop, is_rest: bool) -> None:
+    iterations = 0
+    limit = _IN_PYTHON
+    test: Any = loop.go_on
     while True:
         answer = test()
         if is_symbolic(answer):
             try:
-                _staged_while(test, lambda k: body(), Carried(get, set, names, stores, temporaries))
+                _staged_while(loop, Carried(loop.variables))
                 return
-            except SharedAtStart:
+            except FirstDiffers:
                 if is_rest:
                     raise
-            if_(answer, functools.partial(_once_more, test, body, get, set, names, stores, temporaries), None,
-                get, set, names)  # fmt: skip
+            loop.if_(answer, functools.partial(_once_more, loop))
             return
         if not settled(answer):
             return
-        if rounds == limit:
-            state = get()
+        if iterations == limit:
             try:
-                _staged_while(test, lambda k: body(), Carried(get, set, names, stores, temporaries))
+                _staged_while(loop, Carried(loop.variables))
                 return
             except _CANNOT_BE_STAGED:
-                if rounds > _UNROLLED_IF_NEED_BE:
+                if iterations > _UNROLLED_IF_NEED_BE:
                     raise
-                set(state)
                 limit = 4 * limit
-            del state
-        body()
-        rounds += 1
+        loop.body()
+        iterations += 1
 
 
-def _once_more(test: Thunk, body: Thunk, get: Callable, set: Callable, names: tuple, stores: tuple,
-               temporaries: tuple) -> None:  # fmt: skip
+def _once_more(loop: Loop) -> None:
     """One iteration of a `while`, and all after it: in these no name stands for what it was before."""
-    body()
-    while_statement(test, body, get, set, names, stores, temporaries, is_rest=True)
+    loop.body()
+    _while(loop, True)
 
 
 def iterate(iterable: Any) -> Any:
@@ -335,7 +351,7 @@ def iterate(iterable: Any) -> Any:
     if isinstance(items, Items) and isinstance(items.count, Traced):
         raise StagingError("a comprehension over a number of items that is known only when the compiled program runs",
                            remedy="fill an array in a for loop instead")  # fmt: skip
-    return _from_outside(iterable)
+    return _from_outside(about_to_iterate(iterable))
 
 
 def _from_outside(iterable: Any) -> Any:

@@ -8,14 +8,15 @@ such as NumPy's global random numbers, is refused.
 from __future__ import annotations
 
 import functools
+import inspect
 import math
+from collections import deque
 from collections.abc import Callable
-from types import BuiltinFunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
-from wengert import tree
 from wengert.box.box import Box
 from wengert.box.cells import Cell
 from wengert.box.dispatch import FUNCTIONS
@@ -24,13 +25,16 @@ from wengert.box.writing import settled
 from wengert.capture import hooks, rewrite, stage
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
+from wengert.capture.containers import about_to_change, about_to_iterate, leaves, note_created, stages
 from wengert.capture.instrument import STAGED, is_user_function, set_staged_hooks
 from wengert.capture.iteration import Items, staged_enumerate, staged_range, staged_reversed, staged_zip
+from wengert.capture.objects import MUTABLE
+from wengert.capture.replacements import class_of
 from wengert.capture.session import current
-from wengert.capture.stage import stages
-from wengert.capture.values import is_symbolic, truth
+from wengert.capture.values import converted, is_symbolic, truth
 from wengert.errors import StagingError
 from wengert.ir.infer import Found
+from wengert.ir.node import Type
 from wengert.ir.symbol import Sym, known
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -93,18 +97,37 @@ def _len(x: Any) -> Any:
 def _conversion(original: Callable, dtype: Any, default: Any) -> Callable:
     eager = hooks.REPLACEMENTS.get(original, original)
 
-    def converted(x: Any = default, *rest: Any) -> Any:
+    def python_number(x: Any = default, *rest: Any) -> Any:
         if _is_plain_symbol(x):
             return number(x, dtype)
         if is_symbolic(x) and dtype is np.int64:
             return number(e.stop_gradient(x), dtype)
         return eager(x, *rest)
 
-    return converted
+    return python_number
 
 
 BUILTINS[int] = _conversion(int, np.int64, 0)
 BUILTINS[float] = _conversion(float, np.float64, 0.0)
+
+
+def _numpy_scalar(kind: type) -> Callable:
+    eager = hooks.REPLACEMENTS.get(kind, kind)
+
+    def converted_to(*args: Any) -> Any:
+        if len(args) != 1 or not is_symbolic(args[0]):
+            return eager(*args)
+        x = args[0]
+        if settled(x).__class__ is Sym and not shape_of(x):
+            return converted(x, Type((), np.dtype(kind), False))
+        return FUNCTIONS[np.astype](x, np.dtype(kind))
+
+    return converted_to
+
+
+for _kind in (np.float64, np.float32, np.complex128, np.complex64, np.bool_, np.int64, np.int32, np.int16, np.int8,
+              np.uint64, np.uint32, np.uint16, np.uint8):  # fmt: skip
+    BUILTINS[_kind] = _numpy_scalar(_kind)
 
 
 @_replaces(bool)
@@ -236,7 +259,6 @@ _CHANGING = frozenset(
         "popleft", "appendleft", "sort", "reverse",
     )
 )  # fmt: skip
-_CONTAINERS = (list, dict, set)
 
 
 def staged_call(f: Any, operands: int = 1) -> Any:
@@ -253,19 +275,18 @@ def staged_call(f: Any, operands: int = 1) -> Any:
         owner = f.__self__
         if owner.__class__ is dict and f.__name__ in ("values", "items", "get") and session is not None:
             return getattr(session.mapping(owner), f.__name__)
-        if isinstance(owner, _CONTAINERS) and f.__name__ in _CHANGING and not _may_change(owner):
-            raise StagingError(
-                f"{f.__name__} of a {type(owner).__name__} in a loop or branch that is staged",
-                remedy="fill an array that was made before instead",
-            )
+        if isinstance(owner, MUTABLE) and f.__name__ in _CHANGING:
+            about_to_change(owner)
         _refuse_randomness(f, owner)
     elif kind is MethodType:
+        if isinstance(f.__self__, MUTABLE):
+            about_to_change(f.__self__)
         _refuse_randomness(f, f.__self__)
     if f is np.random.default_rng or f is np.random.RandomState:
         return functools.partial(_seeded, f)
     target = hooks.call(f, operands)
     if session is None or is_user_function(f):
-        return target
+        return _noting_iterators(target) if _is_generator_function(f) else target
     if isinstance(f, type):
         return functools.partial(_instance, target, session)
     return functools.partial(_with_items, target, session)
@@ -273,27 +294,32 @@ def staged_call(f: Any, operands: int = 1) -> Any:
 
 def _with_items(f: Callable, session: Any, *args: Any, **kwargs: Any) -> Any:
     """A call of a function that does not look at lists from outside as staged code does."""
-    return f(*[session.items(a) for a in args], **kwargs)
+    result = f(*[session.items(about_to_iterate(a)) for a in args], **kwargs)
+    return note_created(result) if hasattr(result.__class__, "__next__") else result
+
+
+def _is_generator_function(f: Any) -> bool:
+    while f.__class__ is MethodType or f.__class__ is functools.partial:
+        f = getattr(f, "__func__", None) or f.func  # type: ignore[union-attr]
+    return f.__class__ is FunctionType and bool(f.__code__.co_flags & inspect.CO_GENERATOR)
+
+
+def _noting_iterators(f: Callable) -> Callable:
+    return lambda *args, **kwargs: note_created(f(*args, **kwargs))
 
 
 def _instance(make: Callable, session: Any, *args: Any, **kwargs: Any) -> Any:
-    return session.made(make(*[session.items(a) for a in args], **kwargs))
-
-
-def _may_change(container: Any) -> bool:
-    """Whether code may change a list or dict: in a suite that is staged only those that were made in it."""
-    return not stages() or id(container) in running.state.capture.created
+    return note_created(session.made(make(*[session.items(a) for a in args], **kwargs)))
 
 
 def made(container: Any) -> Any:
     """A list or dict that was just made."""
-    running.state.capture.note_created(container)
-    return container
+    return note_created(container)
 
 
 def given(value: Any) -> Any:
     """What a function returns that may have returned before."""
-    for leaf in tree.leaves(value):
+    for leaf in leaves(value):
         running.state.capture.links.wake(leaf)
     return value
 
@@ -317,8 +343,8 @@ def _making(kind: Any) -> Callable:
     return lambda *args, **kwargs: made(kind(*args, **kwargs))
 
 
-for _kind in _CONTAINERS:
-    BUILTINS[_kind] = _making(_kind)
+for _container in (list, dict, set, deque):
+    BUILTINS[_container] = _making(_container)
 
 
 def _seeded(make: Callable, seed: Any = None) -> Any:
@@ -418,9 +444,8 @@ def _writable(container: Any, v: Any, key: Any) -> Any:
                     remedy="write into the array itself",
                 )
             return Cell(container)
-    elif isinstance(container, _CONTAINERS) and not _may_change(container):
-        raise StagingError(f"a {type(container).__name__} is written to in a loop or branch that is staged",
-                           remedy="use an array instead")  # fmt: skip
+    elif isinstance(container, MUTABLE):
+        about_to_change(container)
     return container
 
 
@@ -446,6 +471,7 @@ def store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> None:
     container = read(outer, outer_key)
     new = _writable(container, v, key)
     if new is not container:
+        about_to_change(outer)
         outer[outer_key] = new
     new[_settled(key) if isinstance(new, Box) else key] = v
 
@@ -455,6 +481,7 @@ def store_in_attribute(v: Any, owner: Any, attribute: str, key: Any) -> None:
     container = attr(owner, attribute)
     new = _writable(container, v, key)
     if new is not container:
+        about_to_change(owner)
         setattr(owner, attribute, new)
     new[_settled(key) if isinstance(new, Box) else key] = v
 
@@ -466,6 +493,8 @@ def augment(name: str, a: Any, v: Any) -> Any:
             current.session.about_to_write(a)
         if stages() or holds_symbols_inside(v):
             a = Cell(a)
+    elif isinstance(a, MUTABLE):
+        about_to_change(a)
     return getattr(hooks.operator, name)(a, v)
 
 
@@ -480,7 +509,37 @@ def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds:
 
 def augment_attribute(name: str, owner: Any, attribute: str, v: Any) -> None:
     """`owner.attribute += v`."""
-    setattr(owner, attribute, augment(name, attr(owner, attribute), v))
+    set_attribute(augment(name, attr(owner, attribute), v), owner, attribute)
+
+
+def set_attribute(v: Any, owner: Any, name: str) -> None:
+    """`owner.name = v`."""
+    about_to_change(owner)
+    setattr(owner, name, v)
+
+
+def delete_attribute(owner: Any, name: str) -> None:
+    """`del owner.name`."""
+    about_to_change(owner)
+    delattr(owner, name)
+
+
+def delete_item(container: Any, key: Any) -> None:
+    """`del container[key]`."""
+    about_to_change(container)
+    del container[key]
+
+
+BUILTINS[setattr] = lambda owner, name, v: set_attribute(v, owner, name)
+
+
+@_replaces(object.__setattr__)
+def _object_setattr(owner: Any, name: str, v: Any) -> None:
+    about_to_change(owner)
+    object.__setattr__(owner, name, v)
+
+
+BUILTINS[delattr] = delete_attribute
 
 
 def load(name: str, value: Any) -> Any:
@@ -492,12 +551,19 @@ def load(name: str, value: Any) -> Any:
 def attr(owner: Any, name: str) -> Any:
     """`owner.name`."""
     if isinstance(owner, Box):
+        if name == "__class__":
+            return class_of(owner)
+        if not hasattr(class_of(owner), name):
+            raise AttributeError(f"'{class_of(owner).__name__}' object has no attribute '{name}'")
         if name == "shape":
             return tuple([known(n) for n in owner.shape])
         if name == "size":
             return known(owner.size)
         return getattr(owner, name)
     value = getattr(owner, name)
+    if name == "__dict__" and value.__class__ is dict:  # what is done to it is done to the object
+        about_to_change(owner)
+        note_created(value)
     session = current.session
     return value if session is None else session.attribute(owner, name, value)
 
@@ -508,6 +574,7 @@ def entered(f: Any) -> None:
 
 
 STAGED.entered = entered
+STAGED.allocated = note_created
 set_staged_hooks(
     {
         rewrite.CALL: staged_call,
@@ -537,5 +604,8 @@ set_staged_hooks(
         lowering.DEFINED: defined,
         lowering.NAMED: named,
         lowering.GIVEN: given,
+        lowering.SET_ATTRIBUTE: set_attribute,
+        lowering.DELETE_ATTRIBUTE: delete_attribute,
+        lowering.DELETE_ITEM: delete_item,
     }
 )

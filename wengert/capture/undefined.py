@@ -7,6 +7,7 @@ else: whatever is done to it raises the error that Python raises for a variable 
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 _MESSAGE = "cannot access local variable {}where it is not associated with a value"
@@ -51,6 +52,14 @@ for _name in (*_BINARY, *["r" + name for name in _BINARY], *["i" + name for name
     setattr(Undefined, f"__{_name}__", _refuse)
 
 UNDEFINED = Undefined()
+
+
+@dataclasses.dataclass
+class Perhaps:
+    """The value of a variable that has one only in one branch, or only if a loop runs; `has` says whether it has."""
+
+    value: Any
+    has: Any
 
 
 def defined(name: str, value: Any) -> Any:

@@ -26,6 +26,11 @@ from wengert.running import running
 from wengert.types import SCALARS, dtype_of, shape_of
 
 
+class FirstDiffers(StagingError):
+    """Something is only so in the first iteration: a name stands for an array with other names, which is written to, or
+    for something of another kind."""
+
+
 def is_symbolic(x: Any) -> bool:
     """Whether a value is known only when the program runs."""
     return isinstance(x, Traced) and isinstance(settled(x), Traced)
@@ -51,7 +56,7 @@ def widened(a: Type, b: Type, name: str) -> Type:
     if a == b:
         return a
     if len(a.shape) != len(b.shape):
-        raise StagingError(
+        raise FirstDiffers(
             f"{name} has {len(a.shape)} axes before and {len(b.shape)} axes after an iteration, or in the other branch",
             remedy="give it one shape, for instance by making it an array of its final shape before",
         )
@@ -120,11 +125,28 @@ def formals(capture: Capture) -> list[Var]:
 
 
 def described(x: Any) -> str:
-    return "not defined" if x is UNDEFINED else "None" if x is None else f"a {type(x).__name__}"
+    """What a value is, in a few words."""
+    if x is UNDEFINED or x is None:
+        return "not defined" if x is UNDEFINED else "None"
+    if isinstance(x, (Box, np.ndarray, np.generic)):
+        return f"an array of shape {shape_of(x)}" if shape_of(x) else "a number"
+    if x.__class__ in SCALARS:
+        return "a number"
+    if isinstance(x, str):
+        return f"the string {x!r}"
+    article = "an" if type(x).__name__[:1] in "AEIOUaeiou" else "a"
+    text = f"{article} {type(x).__name__}"
+    if isinstance(x, dict):
+        return f"{text} with the keys {', '.join(map(repr, x))}" if x else f"an empty {type(x).__name__}"
+    if isinstance(x, (list, tuple, set)):
+        return f"{text} of {len(x)} item{'' if len(x) == 1 else 's'}" if x else f"an empty {type(x).__name__}"
+    names = list(getattr(x, "__dict__", ()))
+    return f"{text} with the attributes {', '.join(names)}" if names and not callable(x) else text
 
 
 def equal(x: Any, y: Any) -> bool:
+    """Whether two values that are no numbers are the same to a program."""
     try:
-        return bool(x == y)
+        return bool(x.__class__ is y.__class__ and x == y)
     except Exception:
         return False

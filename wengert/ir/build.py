@@ -77,7 +77,7 @@ class Capture(Trace):
 
     __slots__ = (
         "_boxes", "_consts", "_lifted", "_same", "_settled", "alive", "also", "bounded", "captured", "created",
-        "links", "nodes", "offsets", "params", "restart", "start", "tag", "varying", "written",
+        "links", "nodes", "objects", "offsets", "params", "restart", "start", "tag", "varying", "written",
     )  # fmt: skip
 
     def __init__(self, also: Sequence[Capture] = (), varying: bool = False):
@@ -93,6 +93,8 @@ class Capture(Trace):
         """Boxes from outside that are written to inside, with what they were before."""
         self.created: dict[int, Any] = {}
         """Lists and dicts that were made inside, by their ids."""
+        self.objects: dict[int, tuple[Any, Any]] = {}
+        """Lists, dicts and instances from outside that are changed inside, with what they held before."""
         self._boxes: dict[int, weakref.ref] = {}
         outer = running.state.capture
         self.links = Links() if outer is None else outer.links

@@ -1,0 +1,168 @@
+"""Loops over arrays, and what is made of them, that end early while the array is written to: items are read when their
+iteration comes, as Python reads them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from jit.everywhere import agrees, close, value
+
+import wengert as wg
+from wengert.errors import StagingError
+
+X = np.array([1.0, 2.0, 3.0])
+LONG = np.linspace(0.5, 1.5, 9)
+ROWS = np.arange(1.0, 7.0).reshape(3, 2)
+
+
+def broken(x, s):
+    x = x.copy()
+    t = 0.0
+    for r in x:
+        if s < 0:
+            break
+        x[:] = x * 2
+        t = t + r
+    return t
+
+
+def returned(x, s):
+    x = x.copy()
+    t = 0.0
+    for r in x:
+        t = t + r * s
+        if t > 50.0 * s:
+            return t
+        x *= 2.0
+    return t + x[0]
+
+
+def enumerated(x, s):
+    x = x.copy()
+    t = 0.0
+    for i, r in enumerate(x):
+        if t > 40.0 * s:
+            break
+        x[-1] += r
+        t = t + i * r
+    return t
+
+
+def zipped(x, s):
+    x = x.copy()
+    y = x * 3.0
+    t = 0.0
+    for a, b in zip(x, y, strict=True):
+        if t > 1000.0 * s:
+            break
+        y[:] = y + x
+        x[:] = x * 1.5
+        t = t + a * b
+    return t
+
+
+def backwards(x, s):
+    x = x.copy()
+    t = 0.0
+    for r in reversed(x):
+        if t > 1000.0 * s:
+            break
+        x[0] += r
+        t = t + r * r
+    return t + x[0]
+
+
+def over_a_list(x, s):
+    x = x.copy()
+    items = [x[:2], x[1:]]
+    t = 0.0
+    for r in items:
+        if t > 1000.0 * s:
+            break
+        x *= 2.0
+        t = t + r.sum()
+    return t
+
+
+def over_values(x, s):
+    d = {"a": x.copy(), "b": x * 2.0, "c": x * 3.0}
+    t = 0.0
+    for k, v in d.items():
+        if t > 1000.0 * s:
+            break
+        d["c"][0] += v[0]
+        t = t + v.sum() * len(k)
+    return t
+
+
+def numbers_of(x):
+    for k in range(len(x)):
+        yield x[k]
+
+
+def over_a_generator(x, s):
+    x = x.copy()
+    t = 0.0
+    for r in numbers_of(x):
+        if t > 1000.0 * s:
+            break
+        x *= 2.0
+        t = t + r
+    return t
+
+
+def of_rows(x, s):
+    x = np.outer(x, x)
+    t = 0.0
+    for r in x:
+        if t > 1000.0 * s:
+            break
+        x[:, 0] += r
+        t = t + r.sum()
+    return t
+
+
+EARLY = [broken, returned, enumerated, zipped, backwards, over_a_list, over_values, over_a_generator, of_rows]
+
+
+@pytest.mark.parametrize("x", [X, LONG], ids=["short", "long"])
+@pytest.mark.parametrize("f", EARLY, ids=lambda f: f.__name__)
+def test_early_ends(f, x):
+    for s in (0.3, -0.3):
+        close(value(wg.jit(f), x, s), value(f, x, s))
+    agrees(f, x, 0.3, batch=False)
+
+
+def taken_from_outside(x):
+    numbers = iter(x)
+    t = 0.0
+    for _ in range(5):
+        t = 2.0 * t + next(numbers)
+    return t
+
+
+def taken_in_a_branch(x):
+    numbers = iter(x)
+    t = next(numbers)
+    if t > 0.0:
+        t = t + next(numbers)
+    return t + next(numbers)
+
+
+def generator_in_a_loop(x):
+    squares = (v * v for v in x)
+    t = 0.0
+    for _ in range(3):
+        for v in squares:
+            t = 2.0 * t + v
+    return t
+
+
+@pytest.mark.parametrize("f", [taken_from_outside, taken_in_a_branch, generator_in_a_loop], ids=lambda f: f.__name__)
+def test_iterators_from_outside_of_a_suite_are_used_up_once_or_refused(f):
+    try:
+        got = value(wg.jit(f), LONG)
+    except StagingError as error:
+        assert "iterator" in str(error)  # noqa: PT017
+    else:
+        close(got, value(f, LONG))

@@ -1,0 +1,145 @@
+"""What a variable is after a branch: what it is in both, or put together from results of a `cond`.
+
+Two containers of one structure, or two instances of one class, are merged part by part, into a new one. Which of the
+two it is nobody knows, so it must not be changed if one of them was there before and may be seen elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wengert.box.box import Box
+from wengert.capture.containers import flatten, freeze, kind_of, leaves, note_created, parts_of, rebuilt
+from wengert.capture.undefined import UNDEFINED, Perhaps
+from wengert.capture.values import described, equal, is_number
+from wengert.errors import StagingError
+from wengert.ir.build import Capture
+
+_MERGED = "it stands for one of two objects, and which one is known only when the compiled program runs"
+
+
+class Merged:
+    """A value that is put together from results of a `cond`."""
+
+    def __init__(self, build: Callable[[list[Any]], Any]):
+        self._build = build
+        self._built: tuple[list[Any], Any] | None = None
+
+    def __call__(self, results: list[Any]) -> Any:
+        if self._built is None or self._built[0] is not results:
+            self._built = (results, self._build(results))
+        return self._built[1]
+
+
+def finished(value: Any, results: list[Any]) -> Any:
+    """A value that may have to be put together."""
+    return value(results) if value.__class__ is Merged else value
+
+
+class Merger:
+    """Merges values of two branches. `outputs` are the results of the `cond`: the two values of each, and a name."""
+
+    def __init__(self, captures: Sequence[Capture]):
+        self._captures = captures
+        self._containers: dict[tuple[int, int], Merged] = {}
+        self.outputs: list[tuple[Any, Any, str]] = []
+
+    def merge(self, a: Any, b: Any, name: str) -> Any:
+        """What a variable is after the branch; a `Merged` if it depends on the results."""
+        if a is b:
+            return a
+        if not name.startswith("_wengert") and _need_not_exist(a, b):
+            a, b = (x if x.__class__ is Perhaps else Perhaps(x, x is not UNDEFINED) for x in (a, b))
+            value, has = self._part(a.value, b.value, name), self._part(a.has, b.has, name)
+            return Merged(lambda results: Perhaps(finished(value, results), finished(has, results)))
+        return self._part(a, b, name)
+
+    def _part(self, a: Any, b: Any, name: str) -> Any:
+        if a is b:
+            return a
+        if (is_number(a) or a is UNDEFINED) and (is_number(b) or b is UNDEFINED):
+            k = self._output(a, b, name)
+            return Merged(lambda results: results[k])
+        if a is UNDEFINED or b is UNDEFINED:
+            return self._of_one(b if a is UNDEFINED else a, b is UNDEFINED, name)
+        a_parts, b_parts = parts_of(a), parts_of(b)
+        if a_parts is None and b_parts is None and not is_number(a) and not is_number(b):
+            if equal(a, b):
+                return a
+        elif a_parts is not None and b_parts is not None and a.__class__ is b.__class__:
+            if list(a_parts) == list(b_parts):
+                return self._container(a, b, a_parts, b_parts, name)
+        raise _differ(a, b, name)
+
+    def _container(self, a: Any, b: Any, a_parts: dict, b_parts: dict, name: str) -> Any:
+        found = self._containers.get((id(a), id(b)))
+        if found is not None:
+            return found
+        keys = tuple(a_parts)
+        parts = [self._part(a_parts[key], b_parts[key], _part_name(name, a, key)) for key in keys]
+        new = all(id(x) in capture.created for x, capture in zip((a, b), self._captures, strict=True))
+        merged = self._containers[id(a), id(b)] = self._merged(a, keys, parts, new, name)
+        return merged
+
+    def _merged(self, like: Any, keys: tuple, parts: list[Any], new: bool, name: str) -> Merged:
+        kind = kind_of(like)
+
+        def build(results: list[Any]) -> Any:
+            made = note_created(rebuilt(kind, keys, [finished(part, results) for part in parts]))
+            return made if new else freeze(made, f"{name} is changed, but {_MERGED}")
+
+        return Merged(build)
+
+    def _of_one(self, x: Any, first: bool, name: str) -> Any:
+        """The merge of a container with a variable that has no value: nobody may ask what it is there."""
+        parts = parts_of(x)
+        if parts is None or not all(is_number(leaf) for leaf in flatten(x)[0]):
+            return x
+        key = (id(x), 0) if first else (0, id(x))
+        if key not in self._containers:
+            pairs = [(p, UNDEFINED) if first else (UNDEFINED, p) for p in parts.values()]
+            found = [self._part(a, b, name) for a, b in pairs]
+            new = id(x) in self._captures[0 if first else 1].created
+            self._containers[key] = self._merged(x, tuple(parts), found, new, name)
+        return self._containers[key]
+
+    def _output(self, x: Any, y: Any, name: str) -> int:
+        """The number of a result. Two names for the same array in both branches stay two names for one array."""
+        if isinstance(x, Box) and isinstance(y, Box):
+            for k, (a, b, _) in enumerate(self.outputs):
+                if a is x and b is y:
+                    return k
+        self.outputs.append((x, y, name))
+        return len(self.outputs) - 1
+
+
+def _need_not_exist(a: Any, b: Any) -> bool:
+    """Whether a variable has no value in one of two branches, and a number, an array or a container of them else."""
+    if Perhaps in (a.__class__, b.__class__):
+        return True
+    if (a is UNDEFINED) == (b is UNDEFINED):
+        return False
+    found = leaves(b if a is UNDEFINED else a)
+    return bool(found) and all(is_number(leaf) for leaf in found)
+
+
+def _part_name(name: str, owner: Any, key: Any) -> str:
+    if name.startswith("_wengert"):
+        return name
+    return f"{name}.{key}" if not isinstance(owner, (list, tuple, dict)) else f"{name}[{key!r}]"
+
+
+def _differ(a: Any, b: Any, name: str) -> StagingError:
+    what = "what the function returns" if name.startswith("_wengert") else name
+    if a is None or b is None:
+        remedy = "use a number or an array in place of None, such as np.nan or zeros, and a flag that says which it is"
+    elif is_number(a) or is_number(b):
+        remedy = "let it be a number or an array in both branches"
+    else:
+        remedy = "let it be of one kind in both branches, with the same parts"
+    return StagingError(
+        f"{what} is {described(a)} in one branch and {described(b)} in the other of an if that depends on a value "
+        "known only when the compiled program runs",
+        remedy=remedy,
+    )

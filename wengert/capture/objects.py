@@ -1,0 +1,69 @@
+"""What a list, dict, set or instance holds, place by place: to read it, and to put it back."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+MUTABLE = (list, dict, set, deque)
+Slot = tuple[str, Any]
+"""One place in an object: ("item", 3), ("key", "a"), ("element", 7), ("attribute", "state")."""
+Content = dict[Slot, Any]
+
+
+def slot_names(kind: type) -> Iterator[str]:
+    for cls in kind.__mro__:
+        names = cls.__dict__.get("__slots__", ())
+        for name in (names,) if isinstance(names, str) else names:
+            if name not in ("__dict__", "__weakref__"):
+                yield (
+                    f"_{cls.__name__.lstrip('_')}{name}" if name.startswith("__") and not name.endswith("__") else name
+                )
+
+
+def content(thing: Any) -> Content:
+    """What an object holds."""
+    found: Content = {}
+    if isinstance(thing, (list, deque)):
+        found.update({("item", k): item for k, item in enumerate(thing)})
+    elif isinstance(thing, dict):
+        found.update({("key", key): item for key, item in dict.items(thing)})
+    elif isinstance(thing, set):
+        found.update({("element", item): True for item in thing})
+    for name, value in getattr(thing, "__dict__", {}).items():
+        found["attribute", name] = value
+    for name in slot_names(thing.__class__):
+        if hasattr(thing, name):
+            found["attribute", name] = getattr(thing, name)
+    return found
+
+
+def put(thing: Any, new: Content) -> None:
+    """Let an object hold this, and nothing else."""
+    if isinstance(thing, list):
+        list.__setitem__(thing, slice(None), [v for (kind, _), v in new.items() if kind == "item"])
+    elif isinstance(thing, deque):
+        items = [v for (kind, _), v in new.items() if kind == "item"]
+        deque.clear(thing)
+        deque.extend(thing, items)
+    elif isinstance(thing, dict):
+        entries = {key: v for (kind, key), v in new.items() if kind == "key"}
+        dict.clear(thing)
+        dict.update(thing, entries)
+    elif isinstance(thing, set):
+        set.clear(thing)
+        set.update(thing, [key for kind, key in new if kind == "element"])
+    attributes = {key: v for (kind, key), v in new.items() if kind == "attribute"}
+    own = getattr(thing, "__dict__", None)
+    if own is not None:
+        for name in [name for name in own if name not in attributes]:
+            del own[name]
+    for name in slot_names(thing.__class__):
+        if hasattr(thing, name) and name not in attributes:
+            object.__delattr__(thing, name)
+    for name, value in attributes.items():
+        if own is not None and (name in own or not hasattr(type(thing), name) or isinstance(thing, type)):
+            own[name] = value
+        else:
+            object.__setattr__(thing, name, value)
