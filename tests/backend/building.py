@@ -18,7 +18,6 @@ import wengert.control.cond
 import wengert.control.loop
 import wengert.control.while_  # noqa: F401
 from wengert.backend.llvm.native import compile_program
-from wengert.backend.llvm.scalars import is_elementwise
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, Const, Dyn, Node, Program, Ref, Source, Type, Var, map_refs
 from wengert.ops.index import ARRAY
@@ -61,7 +60,7 @@ class Builder:
         with np.errstate(all="ignore"):
             found = TABLE[name].impl(*[self.value(a) for a in operands], **real)
         results = found if isinstance(found, tuple) else (found,)
-        if dyn is None and is_elementwise(TABLE[name]):
+        if dyn is None and TABLE[name].elementwise:
             dyn = self._dynamic_axes(operands, np.ndim(results[0]))
         outs = []
         for r in results:

@@ -7,7 +7,6 @@ from backend.building import Builder, compare, compile_program
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from wengert.backend.llvm.scalars import is_elementwise
 from wengert.ir.interpret import run
 from wengert.ir.node import Dyn, all_nodes
 
@@ -35,7 +34,7 @@ def agree(program, inputs):
 def is_well_typed(program):
     """Whether lengths that elementwise ops take over from an operand are not said to be known."""
     for node in all_nodes(program.block):
-        if is_elementwise(node.op):
+        if node.op.elementwise:
             for a in node.args:
                 own = zip(reversed(a.type.shape), reversed(node.outs[0].type.shape), strict=False)
                 if any(isinstance(n, Dyn) and not isinstance(m, Dyn) for n, m in own):

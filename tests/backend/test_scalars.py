@@ -18,7 +18,7 @@ from wengert.backend.llvm.arrays.buffer import load_element, store_element
 from wengert.backend.llvm.machine import natives
 from wengert.ops.op import TABLE
 
-NAMES = sorted(name for name in TABLE if scalars.is_elementwise(TABLE[name]))
+NAMES = sorted(name for name in TABLE if TABLE[name].elementwise)
 F64, F32, C128, C64 = (np.dtype(t) for t in "dfDF")
 BOOL, INT = np.dtype(bool), np.dtype(np.int64)
 

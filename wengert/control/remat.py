@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from wengert.control.stable_reads import read_at_end, reread
-from wengert.ir.infer import is_elementwise
 from wengert.ir.node import Block, Const, Node, Var
 
 _CHEAP = frozenset(
@@ -107,4 +106,4 @@ def _is_cheap(node: Node, given: set[Var], readable: set[Var]) -> bool:
         return scalars and node.args[0] in readable
     if name == "size":
         return node.args[0] in given
-    return ((name in _CHEAP or name in _DEARER) and is_elementwise(node.op)) or name in ("astype", "as_integer")
+    return ((name in _CHEAP or name in _DEARER) and node.op.elementwise) or name in ("astype", "as_integer")

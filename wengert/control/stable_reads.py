@@ -28,6 +28,7 @@ from wengert.modes.tape import Tape, TapeTrace
 from wengert.ops.derive import Control
 from wengert.ops.index import index
 from wengert.ops.op import call
+from wengert.ops.traits import FREE, NEVER
 from wengert.types import dtype_of, shape_of
 
 MOST = 4096
@@ -51,6 +52,9 @@ reread = Control(
     record=_record,
     batch=lambda args, mapped, params: (args[0],),
     types=lambda args, params: [Found(shape_of(args[0]), dtype_of(args[0]))],
+    raises=NEVER,
+    cost=FREE,
+    view=True,
 )
 
 

@@ -37,6 +37,7 @@ from wengert.ops.derive import Control, Unmapped
 from wengert.ops.elementwise import where
 from wengert.ops.op import TABLE, call
 from wengert.ops.shape import reshape
+from wengert.ops.traits import Raises
 from wengert.types import shape_of
 
 
@@ -140,4 +141,4 @@ def _types(args: Sequence[Any], params: dict) -> list[Found]:
     ]
 
 
-while_ = Control("while", _impl, push=_push, record=_record, batch=_batch, types=_types)
+while_ = Control("while", _impl, push=_push, record=_record, batch=_batch, types=_types, raises=Raises.VALUES)

@@ -25,7 +25,6 @@ from wengert.errors import NoClosedFormError
 from wengert.ir.interpret import run
 from wengert.modes.dual import check_not_inner
 from wengert.ops.derive import Control, Elementwise, General, Linear, Multilinear
-from wengert.ops.index import index
 from wengert.ops.op import Op, Trace, Traced, fresh_tag
 from wengert.running import entered
 
@@ -137,9 +136,9 @@ class ClosedTrace(Trace):
 
     def _structured(self, op: Op, args: tuple, values: list[Any], params: dict) -> list[Any]:
         """Operands of a structural op: indices stay integers, and what is written into one place is no array."""
-        data = op.data_count(args, params) if isinstance(op, Linear) else 1 if op is index else len(args)
+        data = op.data_count(args, params)
         found = [v if k < data else a for k, (a, v) in enumerate(zip(args, values, strict=True))]
-        if isinstance(op, Linear) and op.writes and not found[1].shape:
+        if op.writes and not found[1].shape:
             found[1] = found[1][()]
         return found
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ir.infer import is_elementwise, results
+from wengert.ir.infer import results
 from wengert.ir.node import Block, Const, Dyn, Node, Operand, Program, Ref, Type, Var
 from wengert.ir.show import COUNTER, names_of, show_node
 from wengert.ir.symbol import Sym
@@ -334,7 +334,7 @@ def _derived(node: Node) -> list[Type] | None:
     if name in ("store", "add_at", "add_parts"):
         return [types[0]._replace(weak=False)]
     symbols = [a.value if isinstance(a, Const) else Sym(None, a, a.type.shape) for a in node.args]
-    if is_elementwise(node.op):
+    if node.op.elementwise:
         if node.sizes:
             return None
         try:

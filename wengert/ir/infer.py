@@ -17,7 +17,7 @@ import numpy as np
 from wengert.errors import UnsupportedFunctionError
 from wengert.ir.node import Dyn, Type
 from wengert.ir.symbol import Dim, Sym
-from wengert.ops.derive import Control, Elementwise, Linear, Zero
+from wengert.ops.derive import Control, Zero
 from wengert.ops.op import Op
 from wengert.types import SCALARS, Aval, broadcast_shapes, dtype_of, is_inexact, shape_of
 
@@ -40,19 +40,14 @@ _SAMPLES = {np.dtype(bool): True, np.dtype(np.int64): 1, np.dtype(float): 1.0, n
 _PRIMES = (61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109, 113)
 
 
-def is_elementwise(op: Op) -> bool:
-    """Whether an op acts on each element and broadcasts."""
-    return isinstance(op, Elementwise) or (isinstance(op, Zero) and op.elementwise)
-
-
 def results(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found]]:
     """Whether an op gives a tuple, and what is known of its results. Operands are symbols and plain values."""
     if isinstance(op, Control):
         return True, op.types(args, params)
-    if is_elementwise(op):
+    if op.elementwise:
         dtype, weak = _elementwise_dtype(op, args, params)
         return False, [Found(broadcast_shapes([shape_of(a) for a in args]), dtype, weak)]
-    if isinstance(op, Linear) and op.writes:
+    if op.writes:
         return False, [Found(shape_of(args[0]), dtype_of(args[0]))]
     if op.name in ("reshape", "broadcast_to"):
         return False, [Found(tuple(params["shape"]), dtype_of(args[0]))]
@@ -70,7 +65,7 @@ def results(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found
         lengths = shape_of(args[0])
         bound = int(np.prod(lengths)) if all(n.__class__ is int for n in lengths) else None
         return False, [Found((Dyn(bound),), np.dtype(np.int64))]
-    data = args[: op.data_count(args, params)] if isinstance(op, Linear) else args
+    data = args[: op.data_count(args, params)]
     if op.shape is not None and not isinstance(op, Zero) and data and all(is_inexact(dtype_of(a)) for a in data):
         shape = op.shape(*[Aval((), dtype_of(a)) if a.__class__ in SCALARS else a for a in args], **params)
         return False, [Found(tuple(shape), np.result_type(*[_promoting(a) for a in data]))]

@@ -36,7 +36,7 @@ from wengert.modes.linear import (
     pull,
     push,
 )
-from wengert.ops.derive import Control, Elementwise, General, Linear, Multilinear, Zero
+from wengert.ops.derive import Control, Elementwise, General, Multilinear, Zero
 from wengert.ops.op import NO_PARAMS, Op, Trace, Traced, call, call1, call2, fresh_tag
 from wengert.ops.store import store
 from wengert.running import entered, running
@@ -90,7 +90,7 @@ class TapeTrace(Trace):
             return self._append((APPLY, op, (a._node,), _FIRST, (aval_of(x),), params), y)
         values = tuple([a._value if a.__class__ is Tape and a._owner is self else a for a in args])
         y = call(op, *values, **params)
-        if family is Zero or (isinstance(op, Linear) and op.writes and not is_inexact(dtype_of(y))):
+        if family is Zero or (op.writes and not is_inexact(dtype_of(y))):
             return y
         places = tuple([p for p, a in enumerate(args) if a.__class__ is Tape and a._owner is self])
         if isinstance(op, General):

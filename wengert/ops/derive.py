@@ -30,11 +30,12 @@ looked up in the table by name, because their rows are made from the families be
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from wengert.ops.op import TABLE, Op, call
+from wengert.ops.traits import BODY, CHEAP, DEAR, MORE, NEVER, Dtype
 from wengert.types import SCALARS, Aval, aval_of, broadcast_shapes, dtype_of, is_inexact, shape_of
 
 Partial = Callable | int | float | None
@@ -44,6 +45,7 @@ class Elementwise(Op):
     """An op that acts on each element and broadcasts: a row states its partial derivatives."""
 
     __slots__ = ("jointly", "linear_in", "partials", "selects")
+    derived: ClassVar = {"elementwise": True, "raises": NEVER, "cost": DEAR}
 
     def __init__(
         self,
@@ -54,13 +56,17 @@ class Elementwise(Op):
         linear_in: Sequence[int] = (),
         jointly: bool = False,
         selects: bool = False,
+        **stated: Any,
     ):
-        super().__init__(name, impl)
+        super().__init__(name, impl, **stated)
         self.partials = tuple(partials)
         self.linear_in = frozenset(linear_in)
         self.jointly = jointly
         self.selects = selects
         self.batch = lambda args, mapped, params: call(self, *align(args, mapped), **params)
+
+    def is_linear(self, i: int) -> bool:
+        return i in self.linear_in
 
     def coefficient(self, i: int, y: Any, args: tuple, params: dict) -> Any:
         """∂y/∂args[i], in the vocabulary of the table."""
@@ -90,37 +96,20 @@ class Elementwise(Op):
 class Linear(Op):
     """An op that is linear in all its data together: a row states the transpose.
 
-    `data` says how many of the arguments, counted from the first, are data: a number, a function of the parameters, or
-    `None` for all of them. The others are structure, such as indices, and stay as they are. The dtype does not tell: an
-    integer that is written into an array is a constant of the program, with the tangent zero.
-
-    `writes` says that the result is the first argument with something written into it, and has its shape and dtype.
+    Structure, such as indices, stays as it is. The dtype does not tell: an integer that is written into an array is a
+    constant of the program, with the tangent zero.
     """
 
-    __slots__ = ("_transpose", "data", "writes")
+    __slots__ = ("_transpose",)
+    derived: ClassVar = {"data": 1}
+    jointly = True
 
-    def __init__(
-        self,
-        name: str,
-        impl: Callable,
-        transpose: Callable,
-        *,
-        data: int | Callable | None = 1,
-        writes: bool = False,
-        **stated: Any,
-    ):
-        if writes:
-            stated["shape"] = lambda x, *rest, **params: shape_of(x)
+    def __init__(self, name: str, impl: Callable, transpose: Callable, **stated: Any):
         super().__init__(name, impl, **stated)
         self._transpose = transpose
-        self.data = data
-        self.writes = writes
 
-    def data_count(self, args: Sequence[Any], params: dict) -> int:
-        """How many of the arguments, the first ones, are data; the others are structure."""
-        if self.data is None:
-            return len(args)
-        return self.data if self.data.__class__ is int else self.data(params)  # type: ignore[operator]
+    def is_linear(self, i: int) -> bool:
+        return self.data.__class__ is not int or i < self.data
 
     def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
         if not is_inexact(dtype_of(y)):
@@ -141,11 +130,7 @@ class VariadicLinear(Linear):
     """A linear op of any number of arguments, such as `concatenate`; its transpose is told which one."""
 
     __slots__ = ()
-
-    def __init__(
-        self, name: str, impl: Callable, transpose: Callable, *, data: int | Callable | None = None, **stated: Any
-    ):
-        super().__init__(name, impl, transpose, data=data, **stated)
+    derived: ClassVar = {"data": None}
 
     def transpose(self, i: int, ct: Any, args: tuple, params: dict) -> Any:
         return self._transpose(i, ct, args, **params)  # not *args: n arguments would cost O(n) for each of them
@@ -159,6 +144,9 @@ class Multilinear(Op):
     def __init__(self, name: str, impl: Callable, transposes: Sequence[Callable] | Callable, **stated: Any):
         super().__init__(name, impl, **stated)
         self._transposes = transposes
+
+    def is_linear(self, i: int) -> bool:
+        return self.data.__class__ is not int or i < self.data
 
     def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
         total = None
@@ -199,6 +187,9 @@ class General(Op):
         self.tangents = tuple(tangents)
         self.transposes = transposes or {}
 
+    def is_linear(self, i: int) -> bool:
+        return i in self.transposes
+
     def transpose(self, i: int, ct: Any, args: tuple, params: dict) -> Any:
         """The cotangent of args[i], in which the op is linear."""
         return self.transposes[i](ct, *args, **params)
@@ -221,8 +212,7 @@ class General(Op):
 class Zero(Op):
     """An op whose derivative is exactly zero wherever it has one: comparison, rounding, sorting order."""
 
-    __slots__ = ("elementwise",)
-    elementwise: bool
+    __slots__ = ()
 
     def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
         return None
@@ -242,11 +232,20 @@ class Control(Op):
     """
 
     __slots__ = ("push", "record", "types")
+    derived: ClassVar = {"raises": BODY, "cost": MORE}
 
     def __init__(
-        self, name: str, impl: Callable, *, push: Callable, record: Callable, batch: Callable, types: Callable
+        self,
+        name: str,
+        impl: Callable,
+        *,
+        push: Callable,
+        record: Callable,
+        batch: Callable,
+        types: Callable,
+        **stated: Any,
     ):
-        super().__init__(name, impl, batch=batch)
+        super().__init__(name, impl, batch=batch, **stated)
         self.push = push
         self.record = record
         self.types = types
@@ -254,16 +253,17 @@ class Control(Op):
 
 # ------------------------------------------------------------------------------------------ constructors for rows
 #
-# `**stated` are the things any structural row may state besides: `batch=` and `shape=` (see `Op`).
+# `**stated` are the things any row may state besides: `batch=` and `shape=` (see `Op`), and traits (`traits.py`). Rows
+# that are not elementwise must state `raises=` and `cost=`.
 
 
-def elementwise(name: str, impl: Callable, partials: Sequence[Partial], **linearity: Any) -> Elementwise:
+def elementwise(name: str, impl: Callable, partials: Sequence[Partial], **stated: Any) -> Elementwise:
     """A row for an elementwise op.
 
     `linear_in` names the arguments in which it is linear; `jointly=True` says: in all of them together, as `add` is
     and `multiply` is not; `selects=True`: its partials are masks.
     """
-    return Elementwise(name, impl, partials, **linearity)
+    return Elementwise(name, impl, partials, **stated)
 
 
 def linear(name: str, impl: Callable, transpose: Callable, **stated: Any) -> Linear:
@@ -288,8 +288,9 @@ def general(name: str, impl: Callable, tangents: Sequence[Callable | None], **st
 
 def zero(name: str, impl: Callable, *, elementwise: bool = False, **stated: Any) -> Zero:
     """A row for an op that is locally constant."""
-    op = Zero(name, impl, **stated)
-    op.elementwise = elementwise
+    if elementwise:
+        stated = {"raises": NEVER, "cost": CHEAP, **stated}
+    op = Zero(name, impl, elementwise=elementwise, **stated)
     if elementwise:
         op.batch = lambda args, mapped, params: call(op, *align(args, mapped), **params)
     return op
@@ -355,8 +356,7 @@ def result_aval(op: Op, args: Sequence[Any], params: dict) -> Aval:
         shape = op.shape(*[aval_of(a) if a.__class__ in SCALARS else a for a in args], **params)
     else:
         return aval_of(op.impl(*[_zeros_at_no_cost(a) for a in args], **params))
-    if isinstance(op, Linear):
-        args = args[:1] if op.writes else args[: op.data_count(args, params)]
+    args = args[:1] if op.dtype is Dtype.FIRST else args[: op.data_count(args, params)]
     dtype: Any = None
     for a in args:
         if a.__class__ in SCALARS:

@@ -23,6 +23,7 @@ import numpy as np
 
 from wengert.ops.choice import choice
 from wengert.ops.derive import elementwise, zero
+from wengert.ops.traits import CHEAP, FREE, INTEGERS, MODERATE
 from wengert.types import SCALARS, dtype_of, scalar_like
 
 LN2 = math.log(2.0)
@@ -34,28 +35,28 @@ floor = zero("floor", np.floor, elementwise=True)
 ceil = zero("ceil", np.ceil, elementwise=True)
 trunc = zero("trunc", np.trunc, elementwise=True)
 rint = zero("rint", np.rint, elementwise=True)
-round = zero("round", lambda x, decimals=0: np.round(x, decimals), elementwise=True)
+round = zero("round", lambda x, decimals=0: np.round(x, decimals), elementwise=True, cost=MODERATE)
 sign = zero("sign", np.sign, elementwise=True)
 signbit = zero("signbit", np.signbit, elementwise=True)
-floor_divide = zero("floor_divide", np.floor_divide, elementwise=True)
-equal = zero("equal", np.equal, elementwise=True)
-not_equal = zero("not_equal", np.not_equal, elementwise=True)
+floor_divide = zero("floor_divide", np.floor_divide, elementwise=True, raises=INTEGERS, cost=MODERATE)
+equal = zero("equal", np.equal, elementwise=True, commutes="biufc")
+not_equal = zero("not_equal", np.not_equal, elementwise=True, commutes="biufc")
 less = zero("less", np.less, elementwise=True)
 less_equal = zero("less_equal", np.less_equal, elementwise=True)
 greater = zero("greater", np.greater, elementwise=True)
 greater_equal = zero("greater_equal", np.greater_equal, elementwise=True)
-logical_and = zero("logical_and", np.logical_and, elementwise=True)
-logical_or = zero("logical_or", np.logical_or, elementwise=True)
-logical_xor = zero("logical_xor", np.logical_xor, elementwise=True)
+logical_and = zero("logical_and", np.logical_and, elementwise=True, commutes="biufc", identity=True)
+logical_or = zero("logical_or", np.logical_or, elementwise=True, commutes="biufc", identity=False)
+logical_xor = zero("logical_xor", np.logical_xor, elementwise=True, commutes="biufc")
 logical_not = zero("logical_not", np.logical_not, elementwise=True)
 isnan = zero("isnan", np.isnan, elementwise=True)
 isinf = zero("isinf", np.isinf, elementwise=True)
 isfinite = zero("isfinite", np.isfinite, elementwise=True)
-spacing = zero("spacing", np.spacing, elementwise=True)
-isclose = zero("isclose", np.isclose, elementwise=True)
+spacing = zero("spacing", np.spacing, elementwise=True, cost=MODERATE)
+isclose = zero("isclose", np.isclose, elementwise=True, cost=MODERATE)
 exponent = zero("exponent", lambda x: np.frexp(x)[1], elementwise=True)
 """The second result of `np.frexp`."""
-stop_gradient = zero("stop_gradient", lambda x: x, elementwise=True)
+stop_gradient = zero("stop_gradient", lambda x: x, elementwise=True, cost=FREE, moves=True, view=True)
 
 # -------------------------------------------------------------------------------------------------------- selection
 
@@ -66,6 +67,8 @@ where = elementwise(
     linear_in=(1, 2),
     jointly=True,
     selects=True,
+    cost=CHEAP,
+    moves=True,
 )
 
 nan_to_num = elementwise(
@@ -73,6 +76,7 @@ nan_to_num = elementwise(
     lambda x, nan, posinf, neginf: np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf),
     (lambda y, x, **replacements: isfinite(x),),
     selects=True,
+    cost=CHEAP,
 )
 
 # ------------------------------------------------------------------------------------------------------- arithmetic
@@ -88,22 +92,30 @@ def _divide(x: Any, y: Any) -> Any:
         return np.divide(x, y)
 
 
-add = elementwise("add", operator.add, (1, 1), linear_in=(0, 1), jointly=True)
-subtract = elementwise("subtract", operator.sub, (1, -1), linear_in=(0, 1), jointly=True)
-multiply = elementwise("multiply", operator.mul, (lambda z, x, y: y, lambda z, x, y: x), linear_in=(0, 1))
+add = elementwise("add", operator.add, (1, 1), linear_in=(0, 1), jointly=True, cost=CHEAP, commutes="biufc", identity=0)
+subtract = elementwise("subtract", operator.sub, (1, -1), linear_in=(0, 1), jointly=True, cost=CHEAP)
+multiply = elementwise(
+    "multiply",
+    operator.mul,
+    (lambda z, x, y: y, lambda z, x, y: x),
+    linear_in=(0, 1),
+    cost=CHEAP,
+    commutes="biuf",
+    identity=1,
+)
 
 
 def _divide_in_numerator(z: Any, x: Any, y: Any) -> Any:
     return (scalar_like(1, x) if y.__class__ in SCALARS else 1) / y
 
 
-divide = elementwise("divide", _divide, (_divide_in_numerator, lambda z, x, y: -z / y), linear_in=(0,))
-negative = elementwise("negative", operator.neg, (-1,), linear_in=(0,), jointly=True)
-positive = elementwise("positive", np.positive, (1,), linear_in=(0,), jointly=True)
-reciprocal = elementwise("reciprocal", np.reciprocal, (lambda y, x: -y * y,))
-square = elementwise("square", np.square, (lambda y, x: 2 * x,))
-sqrt = elementwise("sqrt", np.sqrt, (lambda y, x: 0.5 / y,))
-cbrt = elementwise("cbrt", np.cbrt, (lambda y, x: 1 / (3 * y * y),))
+divide = elementwise("divide", _divide, (_divide_in_numerator, lambda z, x, y: -z / y), linear_in=(0,), cost=MODERATE)
+negative = elementwise("negative", operator.neg, (-1,), linear_in=(0,), jointly=True, cost=CHEAP)
+positive = elementwise("positive", np.positive, (1,), linear_in=(0,), jointly=True, cost=FREE, moves=True)
+reciprocal = elementwise("reciprocal", np.reciprocal, (lambda y, x: -y * y,), raises=INTEGERS, cost=MODERATE)
+square = elementwise("square", np.square, (lambda y, x: 2 * x,), cost=CHEAP)
+sqrt = elementwise("sqrt", np.sqrt, (lambda y, x: 0.5 / y,), cost=MODERATE)
+cbrt = elementwise("cbrt", np.cbrt, (lambda y, x: 1 / (3 * y * y),), cost=MODERATE)
 
 
 def _inverse(x: Any) -> Any:
@@ -128,7 +140,7 @@ def _power_in_base(z: Any, x: Any, p: Any) -> Any:
     return p * power(x, where(logical_and(equal(x, 0), equal(p, 0)), 0, p - 1))
 
 
-power = elementwise("power", _power, (_power_in_base, lambda z, x, p: power_log(x, p, n=1)))
+power = elementwise("power", _power, (_power_in_base, lambda z, x, p: power_log(x, p, n=1)), raises=INTEGERS)
 
 
 def _power_log(x: Any, p: Any, n: int) -> Any:
@@ -148,9 +160,11 @@ power_log = elementwise(
 """x^p · logⁿ x, the derivatives of a power in its exponent; where x = 0 and p > 0 the limit, zero."""
 
 # The integer quotients are those that belong to the remainders: rounding x / y may miss them by one.
-remainder = elementwise("remainder", np.remainder, (1, lambda z, x, y: -floor_divide(x, y)))
-fmod = elementwise("fmod", np.fmod, (1, lambda z, x, y: -rint((x - z) / y)))
-ldexp = elementwise("ldexp", np.ldexp, (lambda z, x, n: ldexp(scalar_like(1, x), n), None), linear_in=(0,))
+remainder = elementwise(
+    "remainder", np.remainder, (1, lambda z, x, y: -floor_divide(x, y)), raises=INTEGERS, cost=MODERATE
+)
+fmod = elementwise("fmod", np.fmod, (1, lambda z, x, y: -rint((x - z) / y)), raises=INTEGERS, cost=MODERATE)
+ldexp = elementwise("ldexp", np.ldexp, (lambda z, x, n: ldexp(scalar_like(1, x), n), None), linear_in=(0,), cost=CHEAP)
 
 # ----------------------------------------------------------------------------------------- exponentials, logarithms
 
@@ -208,10 +222,12 @@ def _hypot_slope(z: Any, x: Any) -> Any:
     return x / where(equal(z, 0), math.inf, z)
 
 
-hypot = elementwise("hypot", np.hypot, (lambda z, x, y: _hypot_slope(z, x), lambda z, x, y: _hypot_slope(z, y)))
+hypot = elementwise(
+    "hypot", np.hypot, (lambda z, x, y: _hypot_slope(z, x), lambda z, x, y: _hypot_slope(z, y)), cost=MODERATE
+)
 
-degrees = elementwise("degrees", np.degrees, (180 / math.pi,), linear_in=(0,))
-radians = elementwise("radians", np.radians, (math.pi / 180,), linear_in=(0,))
+degrees = elementwise("degrees", np.degrees, (180 / math.pi,), linear_in=(0,), cost=CHEAP)
+radians = elementwise("radians", np.radians, (math.pi / 180,), linear_in=(0,), cost=CHEAP)
 
 # ------------------------------------------------------------------------------------------------------- hyperbolic
 
@@ -265,9 +281,11 @@ def _absolute_slope(y: Any, x: Any) -> Any:
     )
 
 
-absolute = elementwise("absolute", np.absolute, (_absolute_slope,))
-copysign = elementwise("copysign", np.copysign, (lambda z, x, s: sign(x) * copysign(scalar_like(1, x), s), None))
-heaviside = elementwise("heaviside", np.heaviside, (None, lambda z, x, h: equal(x, 0)), selects=True)
+absolute = elementwise("absolute", np.absolute, (_absolute_slope,), cost=CHEAP)
+copysign = elementwise(
+    "copysign", np.copysign, (lambda z, x, s: sign(x) * copysign(scalar_like(1, x), s), None), cost=CHEAP
+)
+heaviside = elementwise("heaviside", np.heaviside, (None, lambda z, x, h: equal(x, 0)), selects=True, cost=CHEAP)
 
 
 def _share(x: Any, wins: Any, ties: Any, place: str) -> Any:
@@ -300,10 +318,10 @@ def _of_two(rule: Any) -> tuple:
     return (lambda z, x, y: rule(x, y, "first"), lambda z, x, y: rule(y, x, "last"))
 
 
-maximum = elementwise("maximum", np.maximum, _of_two(_larger))
-minimum = elementwise("minimum", np.minimum, _of_two(_smaller))
-fmax = elementwise("fmax", np.fmax, _of_two(_larger_number))
-fmin = elementwise("fmin", np.fmin, _of_two(_smaller_number))
+maximum = elementwise("maximum", np.maximum, _of_two(_larger), cost=CHEAP, commutes="biu", identity=-np.inf)
+minimum = elementwise("minimum", np.minimum, _of_two(_smaller), cost=CHEAP, commutes="biu", identity=np.inf)
+fmax = elementwise("fmax", np.fmax, _of_two(_larger_number), cost=CHEAP, commutes="biu", identity=-np.inf)
+fmin = elementwise("fmin", np.fmin, _of_two(_smaller_number), cost=CHEAP, commutes="biu", identity=np.inf)
 
 # ------------------------------------------------------------------------------------------------------------- sinc
 

@@ -22,6 +22,7 @@ from scipy.linalg import lapack
 from wengert.ops.derive import align, general, linear, multilinear, unfit
 from wengert.ops.index import index
 from wengert.ops.shape import broadcast_to, flip, reshape
+from wengert.ops.traits import MORE, NEVER
 from wengert.types import ndim_of, shape_of
 
 # ------------------------------------------------------------------------------------------------------- convolution
@@ -95,6 +96,8 @@ convolve_nd = multilinear(
     (_convolve_nd_left, _convolve_nd_right),
     batch=lambda args, mapped, params: convolve_nd(*align(args, mapped), **params),
     shape=_convolve_nd_shape,
+    raises=NEVER,
+    cost=MORE,
 )
 """Mode "full", or "valid" with `a` at least as long as `v` in each axis."""
 
@@ -151,6 +154,8 @@ recursive_filter = general(
     transposes={1: _recursive_transpose},
     batch=lambda args, mapped, params: recursive_filter(*_aligned_lanes(args, mapped)),
     shape=lambda a, x: np.broadcast_shapes(a.shape[:-1], x.shape[:-1]) + x.shape[-1:],
+    raises=NEVER,
+    cost=MORE,
 )
 
 
@@ -195,5 +200,7 @@ spline_filter = linear(
     lambda ct, x, transposed=False, **params: spline_filter(ct, transposed=not transposed, **params),
     batch=lambda args, mapped, params: spline_filter(args[0], **{**params, "axis": params["axis"] + 1}),
     shape=lambda x, **params: x.shape,
+    raises=NEVER,
+    cost=MORE,
 )
 """From samples to coefficients of a B-spline, along one axis: `scipy.ndimage.spline_filter1d`."""

@@ -23,6 +23,7 @@ import scipy.fft
 
 from wengert.ops.derive import linear
 from wengert.ops.shape import astype, conjugate, real
+from wengert.ops.traits import LENGTHS, MORE
 from wengert.types import dtype_of
 
 OPPOSITE = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
@@ -44,12 +45,16 @@ fft = linear(
     lambda x, axis, norm: np.fft.fft(x, axis=axis, norm=norm),
     lambda ct, x, axis, norm: _back_to(fft(ct, axis=axis, norm=norm), x),
     batch=_next_axis(lambda: fft),
+    raises=LENGTHS,
+    cost=MORE,
 )
 ifft = linear(
     "ifft",
     lambda x, axis, norm: np.fft.ifft(x, axis=axis, norm=norm),
     lambda ct, x, axis, norm: _back_to(ifft(ct, axis=axis, norm=norm), x),
     batch=_next_axis(lambda: ifft),
+    raises=LENGTHS,
+    cost=MORE,
 )
 
 
@@ -83,12 +88,16 @@ rfft = linear(
     lambda x, axis, norm: np.fft.rfft(x, axis=axis, norm=norm),
     _rfft_transpose,
     batch=_next_axis(lambda: rfft),
+    raises=LENGTHS,
+    cost=MORE,
 )
 irfft = linear(
     "irfft",
     lambda x, n, axis, norm: np.fft.irfft(x, n=n, axis=axis, norm=norm),
     _irfft_transpose,
     batch=_next_axis(lambda: irfft),
+    raises=LENGTHS,
+    cost=MORE,
 )
 """Of exactly ⌊n/2⌋+1 coefficients along the axis."""
 
@@ -139,5 +148,21 @@ def _same_shape(x: Any, **params: Any) -> tuple[int, ...]:
     return x.shape
 
 
-dct = linear("dct", _transform(scipy.fft.dct), _dct_transpose, batch=_next_axis(lambda: dct), shape=_same_shape)
-dst = linear("dst", _transform(scipy.fft.dst), _dst_transpose, batch=_next_axis(lambda: dst), shape=_same_shape)
+dct = linear(
+    "dct",
+    _transform(scipy.fft.dct),
+    _dct_transpose,
+    batch=_next_axis(lambda: dct),
+    shape=_same_shape,
+    raises=LENGTHS,
+    cost=MORE,
+)
+dst = linear(
+    "dst",
+    _transform(scipy.fft.dst),
+    _dst_transpose,
+    batch=_next_axis(lambda: dst),
+    shape=_same_shape,
+    raises=LENGTHS,
+    cost=MORE,
+)

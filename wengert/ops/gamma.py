@@ -16,6 +16,7 @@ import scipy.special as sc
 from wengert.ops.derive import elementwise, zero
 from wengert.ops.elementwise import cos, equal, exp, less, remainder, rint, sin, where
 from wengert.ops.special import double, is_complex, no_rule, precision, rounded
+from wengert.ops.traits import DEAR
 from wengert.types import SCALARS, scalar_like
 
 _NODES, _WEIGHTS = (0.5 * (np.polynomial.legendre.leggauss(12)[0] + 1), 0.5 * np.polynomial.legendre.leggauss(12)[1])
@@ -73,7 +74,7 @@ polygamma_step = elementwise(
 gamma = elementwise("gamma", sc.gamma, (lambda y, x: y * digamma(x),))
 gammaln = elementwise("gammaln", sc.gammaln, (lambda y, x: digamma(x),))
 loggamma = elementwise("loggamma", sc.loggamma, (lambda y, x: digamma(x),))
-gammasgn = zero("gammasgn", sc.gammasgn, elementwise=True)
+gammasgn = zero("gammasgn", sc.gammasgn, elementwise=True, cost=DEAR)
 
 
 def _rgamma_slope(y: Any, x: Any) -> Any:

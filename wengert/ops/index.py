@@ -21,6 +21,7 @@ from wengert.errors import UnsupportedFunctionError
 from wengert.ops.derive import multilinear, variadic_linear
 from wengert.ops.op import Traced
 from wengert.ops.shape import broadcast_to, reshape, transpose
+from wengert.ops.traits import CHEAP, FREE, PLACE, Dtype
 from wengert.types import SCALARS, ndim_of, shape_of
 
 
@@ -155,6 +156,12 @@ index = multilinear(
     _index,
     lambda i, ct, x, *arrays, pattern: scatter(ct, *arrays, patterns=(pattern,), shape=x.shape),
     batch=_batch_index,
+    raises=PLACE,
+    cost=FREE,
+    moves=True,
+    view=True,
+    data=1,
+    dtype=Dtype.FIRST,
 )
 
 
@@ -252,6 +259,8 @@ scatter = variadic_linear(
     data=lambda params: len(params["patterns"]),
     batch=_batch_scatter,
     shape=lambda *avals, patterns, shape, starts=None: shape,
+    raises=PLACE,
+    cost=CHEAP,
 )
 """`starts` says where the arrays of each pattern begin, so that the transpose for n values costs O(n) in all."""
 

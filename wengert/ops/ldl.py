@@ -15,6 +15,7 @@ from wengert.ops.linalg import right_solve, solve_triangular
 from wengert.ops.matrices import adjoint, batch_of_one, diagonal, hermitian_part, lower_part, row, swapped
 from wengert.ops.matrix_functions import each
 from wengert.ops.products import matmul
+from wengert.ops.traits import MORE, VALUES
 from wengert.types import shape_of
 
 
@@ -43,5 +44,7 @@ ldl = general(
     lambda a, hermitian: each(lambda x: _ldl_of_one(x, hermitian), a),
     (_ldl_rule,),
     batch=batch_of_one(lambda: ldl),
+    raises=VALUES,
+    cost=MORE,
 )
 """Without a permutation: rows and columns stand in an order in which it exists. `d` is a vector."""

@@ -41,6 +41,7 @@ from wengert.ops.matrices import (
 )
 from wengert.ops.products import matmul
 from wengert.ops.shape import broadcast_to, imag, real, reshape, sum
+from wengert.ops.traits import MORE, NEVER, VALUES, cubic
 from wengert.types import dtype_of, ndim_of, shape_of
 
 # -------------------------------------------------------------------------------------------------- linear systems
@@ -55,6 +56,9 @@ solve = general(
     transposes={1: lambda ct, a, b: unfit(solve(swapped(a), ct), b.shape, b.dtype)},
     batch=batch_of_columns(lambda: solve),
     shape=solution_shape,
+    raises=VALUES,
+    cost=MORE,
+    flops=cubic(2 / 3),
 )
 """a⁻¹ b."""
 
@@ -77,7 +81,7 @@ def _factors(a: Any) -> Any:
     return np.concatenate([lu, pivots[None].astype(a.dtype)])
 
 
-factors = zero("factors", _factors)
+factors = zero("factors", _factors, raises=VALUES, cost=MORE)
 
 
 def _solve_factored(a: Any, factors: Any, b: Any, turned: bool) -> Any:
@@ -115,6 +119,8 @@ solve_factored = general(
     },
     batch=_batch_factored,
     shape=lambda a, factors, b, turned: b.shape,
+    raises=VALUES,
+    cost=MORE,
 )
 """a⁻¹ b, or a⁻ᵀ b if `turned`, for one matrix a of which the factors are known."""
 
@@ -152,6 +158,9 @@ solve_triangular = general(
     },
     batch=batch_of_columns(lambda: solve_triangular),
     shape=solution_shape,
+    raises=VALUES,
+    cost=MORE,
+    flops=cubic(1),
 )
 """a⁻¹ b for a triangular a, of which the other triangle is not read (nor, with `unit`, the diagonal, which is one)."""
 
@@ -168,6 +177,9 @@ inv = general(
     (lambda a_dot, y, a: -matmul(y, matmul(a_dot, y)),),
     batch=batch_of_one(lambda: inv),
     shape=lambda a: a.shape,
+    raises=VALUES,
+    cost=MORE,
+    flops=cubic(2),
 )
 
 
@@ -185,6 +197,9 @@ pinv = general(
     (_pinv_rule,),
     batch=batch_of_one(lambda: pinv),
     shape=lambda a, rcond, hermitian: (*a.shape[:-2], a.shape[-1], a.shape[-2]),
+    raises=VALUES,
+    cost=MORE,
+    flops=cubic(22),
 )
 """The pseudo-inverse; singular values below `rcond` times the largest count as zero."""
 
@@ -228,7 +243,7 @@ def _borders(a: Any) -> Any:
     return both * scale[..., None, None]
 
 
-borders = zero("borders", _borders, batch=batch_of_one(lambda: borders))
+borders = zero("borders", _borders, batch=batch_of_one(lambda: borders), raises=VALUES, cost=MORE)
 """What a matrix is bordered with to make it regular. See Note [The determinant of a singular matrix]."""
 
 
@@ -268,6 +283,9 @@ det = general(
     (lambda a_dot, y, a: contracted(adjugate(a, y), a_dot),),
     batch=batch_of_one(lambda: det),
     shape=lambda a: a.shape[:-2],
+    raises=NEVER,
+    cost=MORE,
+    flops=cubic(2 / 3),
 )
 
 
@@ -279,7 +297,13 @@ def _slogdet_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
 
 
 slogdet = general(
-    "slogdet", lambda a: tuple(np.linalg.slogdet(a)), (_slogdet_rule,), batch=batch_of_one(lambda: slogdet)
+    "slogdet",
+    lambda a: tuple(np.linalg.slogdet(a)),
+    (_slogdet_rule,),
+    batch=batch_of_one(lambda: slogdet),
+    raises=NEVER,
+    cost=MORE,
+    flops=cubic(2 / 3),
 )
 """The sign of the determinant, and the logarithm of its absolute value."""
 
@@ -306,6 +330,9 @@ cholesky = general(
     (_cholesky_rule,),
     batch=batch_of_one(lambda: cholesky),
     shape=lambda a: a.shape,
+    raises=VALUES,
+    cost=MORE,
+    flops=cubic(1 / 3),
 )
 """The lower factor. The derivative is as if the argument were symmetrised first."""
 
@@ -322,7 +349,15 @@ def _qr_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
     return matmul(q, skew - inside) + tangent, matmul(inside - skew, r)
 
 
-qr = general("qr", lambda a: tuple(np.linalg.qr(a)), (_qr_rule,), batch=batch_of_one(lambda: qr))
+qr = general(
+    "qr",
+    lambda a: tuple(np.linalg.qr(a)),
+    (_qr_rule,),
+    batch=batch_of_one(lambda: qr),
+    raises=NEVER,
+    cost=MORE,
+    flops=cubic(4 / 3),
+)
 """Of matrices with at least as many rows as columns: orthonormal columns q, square upper r."""
 
 
@@ -355,7 +390,7 @@ def _lu_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any, Any]:
     return None, l_dot, u_dot
 
 
-lu = general("lu", _lu, (_lu_rule,), batch=batch_of_one(lambda: lu))
+lu = general("lu", _lu, (_lu_rule,), batch=batch_of_one(lambda: lu), raises=NEVER, cost=MORE, flops=cubic(2 / 3))
 """a = p l u with a permutation p, which is locally constant, a unit lower l and an upper u."""
 
 # ---------------------------------------------------------------------------------------------------------- banded
@@ -398,5 +433,7 @@ solve_banded = general(
     transposes={1: _banded_transpose},
     batch=_batch_banded,
     shape=lambda ab, b, l, u: b.shape,
+    raises=VALUES,
+    cost=MORE,
 )
 """a⁻¹ b for one banded matrix, in time proportional to its size."""

@@ -39,6 +39,7 @@ from wengert.ops.matrices import (
 from wengert.ops.products import matmul
 from wengert.ops.reduce import max
 from wengert.ops.shape import astype, broadcast_to
+from wengert.ops.traits import MORE, VALUES, cubic
 from wengert.types import dtype_of, ndim_of, shape_of
 
 
@@ -80,6 +81,8 @@ sylvester = general(
     transposes={2: _sylvester_transpose},
     batch=batch_of_stacks(lambda: sylvester),
     shape=lambda a, b, q: (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2], q.shape[:-2]), *q.shape[-2:]),
+    raises=VALUES,
+    cost=MORE,
 )
 """The solution x of a x + x b = q."""
 
@@ -135,6 +138,9 @@ expm = general(
     (lambda a_dot, y, a: expm_frechet(a, a_dot),),
     batch=batch_of_one(lambda: expm),
     shape=lambda a: a.shape,
+    raises=VALUES,
+    cost=MORE,
+    flops=cubic(20),
 )
 
 expm_frechet = general(
@@ -144,6 +150,8 @@ expm_frechet = general(
     transposes={1: lambda ct, a, e: unfit(expm_frechet(swapped(a), ct), e.shape, e.dtype)},
     batch=batch_of_stacks(lambda: expm_frechet),
     shape=lambda a, e: np.broadcast_shapes(a.shape, e.shape),
+    raises=VALUES,
+    cost=MORE,
 )
 """The derivative of the exponential at a in the direction e."""
 
@@ -155,6 +163,9 @@ sqrtm = general(
     (lambda a_dot, y, a: sylvester(y, y, a_dot),),
     batch=batch_of_one(lambda: sqrtm),
     shape=lambda a: a.shape,
+    raises=VALUES,
+    cost=MORE,
+    flops=cubic(25),
 )
 """The principal square root, y y = a, so y y_dot + y_dot y = a_dot."""
 
@@ -168,7 +179,7 @@ def _halvings(y: Any) -> Any:
     return np.zeros((*shape_of(y)[:-2], count))
 
 
-halvings = zero("halvings", _halvings, batch=batch_of_one(lambda: halvings))
+halvings = zero("halvings", _halvings, batch=batch_of_one(lambda: halvings), raises=VALUES, cost=MORE)
 
 
 def _logm(a: Any) -> Any:
@@ -196,7 +207,16 @@ def _logm_rule(a_dot: Any, y: Any, a: Any) -> Any:
     return total * 2**count
 
 
-logm = general("logm", _logm, (_logm_rule,), batch=batch_of_one(lambda: logm), shape=lambda a: a.shape)
+logm = general(
+    "logm",
+    _logm,
+    (_logm_rule,),
+    batch=batch_of_one(lambda: logm),
+    shape=lambda a: a.shape,
+    raises=VALUES,
+    cost=MORE,
+    flops=cubic(30),
+)
 """The principal logarithm."""
 
 # ----------------------------------------------------------------------------------------------------- polar factors
@@ -215,6 +235,8 @@ polar = general(
     lambda a: each(lambda x: tuple(scipy.linalg.polar(x)), a),
     (_polar_rule,),
     batch=batch_of_one(lambda: polar),
+    raises=VALUES,
+    cost=MORE,
 )
 """a = u p with orthonormal columns u and a positive p, for matrices of full rank with at least as many rows as columns.
 

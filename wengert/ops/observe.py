@@ -11,10 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.ops.derive import zero
+from wengert.ops.traits import MORE, VALUES
 
 
 def _observe(*args: Any, function: Callable) -> Any:
     return function(*args)
 
 
-observe = zero("observe", _observe)
+observe = zero("observe", _observe, raises=VALUES, cost=MORE, pure=False)

@@ -15,7 +15,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
+
+from wengert.ops.traits import NAMES, Cost, Dtype, Flops, Raises, completed
+from wengert.types import shape_of
 
 fresh_tag = itertools.count(1).__next__
 """The next tag. Drawing one is atomic, so threads need no lock."""
@@ -80,28 +83,61 @@ class Op:
     `impl(*args, **params)` computes on plain values, through NumPy's public functions, so that arrays of other
     libraries take part. `batch(args, mapped, params)` is the op with a hidden leading axis on some operands.
     `shape(*args, **params)` is the shape of the result, for ops that do real work (see `derive.result_aval`); of the
-    arguments it may use the shapes only.
+    arguments it may use the shapes only. Everything else that is asked about an op is one of its traits (`traits.py`).
 
     >>> from wengert.ops.elementwise import exp
-    >>> exp
-    <op exp>
+    >>> exp, exp.elementwise, exp.cost.name
+    (<op exp>, True, 'DEAR')
     """
 
-    __slots__ = ("batch", "impl", "name", "shape")
+    __slots__ = ("batch", "impl", "name", "shape", *NAMES)
+    derived: ClassVar[dict[str, Any]] = {}
+    """The traits that follow from the family."""
 
-    def __init__(self, name: str, impl: Callable, *, batch: Callable | None = None, shape: Callable | None = None):
+    elementwise: bool
+    moves: bool
+    expands: bool
+    raises: Raises
+    cost: Cost
+    flops: Flops | None
+    data: int | Callable[[dict], int] | None
+    commutes: str
+    combine: str | None
+    identity: float | None
+    view: bool
+    writes: bool
+    effect: bool
+    pure: bool
+    dtype: Dtype
+    axes: Callable | None
+
+    def __init__(
+        self, name: str, impl: Callable, *, batch: Callable | None = None, shape: Callable | None = None, **stated: Any
+    ):
         if name in TABLE:
             raise ValueError(f"there is an op named {name!r} already")
         self.name = name
         self.impl = impl
         self.batch = batch
-        self.shape = shape
+        self.shape = shape if not stated.get("writes") else lambda x, *rest, **params: shape_of(x)
+        for trait, value in completed(name, self.derived, stated).items():
+            setattr(self, trait, value)
         TABLE[name] = self
 
     __call__ = call
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
+
+    def data_count(self, args: Any, params: dict) -> int:
+        """How many of the operands, the first ones, are data; the others are structure."""
+        if self.data is None:
+            return len(args)
+        return self.data if self.data.__class__ is int else self.data(params)  # type: ignore[operator]
+
+    def is_linear(self, i: int) -> bool:
+        """Whether the op is linear in args[i], while the others are held."""
+        return False
 
     def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
         """The tangent of the result `y`, given tangents of the arguments (`None` where there is none)."""

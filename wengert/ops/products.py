@@ -17,6 +17,7 @@ from wengert.ops.elementwise import equal, where
 from wengert.ops.op import TABLE, call
 from wengert.ops.reduce import reduction
 from wengert.ops.shape import broadcast_to, flip, reshape, transpose
+from wengert.ops.traits import CHEAP, LENGTHS, MORE, NEVER
 from wengert.types import ndim_of, shape_of
 
 _BLAS_PAYS = 20_000
@@ -111,6 +112,8 @@ matmul = multilinear(
     (_matmul_left, _matmul_right),
     batch=_batch_matmul,
     shape=_matmul_shape,
+    raises=NEVER,
+    cost=MORE,
 )
 
 # ------------------------------------------------------------------------------------------------------------ einsum
@@ -160,7 +163,9 @@ def _einsum_shape(*operands: Any, subscripts: str) -> tuple[int, ...]:
     return tuple(sizes[c] for c in output)
 
 
-einsum = multilinear("einsum", _einsum, _einsum_transpose, batch=_batch_einsum, shape=_einsum_shape)
+einsum = multilinear(
+    "einsum", _einsum, _einsum_transpose, batch=_batch_einsum, shape=_einsum_shape, raises=NEVER, cost=MORE
+)
 
 # ------------------------------------------------------------------------------------------------------- convolution
 
@@ -190,6 +195,8 @@ convolve = multilinear(
     # The op for any number of axes (in `filters.py`) has leading axes that broadcast.
     batch=lambda args, mapped, params: call(TABLE["convolve_nd"], *args, rank=1, mode=params["mode"]),
     shape=_convolve_shape,
+    raises=LENGTHS,
+    cost=MORE,
 )
 """One-dimensional; mode "full", or "valid" with `a` at least as long as `v`."""
 
@@ -218,5 +225,5 @@ def _norm(x: Any, axis: tuple[int, ...]) -> Any:
     return np.sqrt(np.sum(np.square(x / top), axis=axis)) * np.reshape(top, lanes)
 
 
-norm = reduction("norm", _norm, lambda y, x, axis: x / where(equal(y, 0), math.inf, y))
+norm = reduction("norm", _norm, lambda y, x, axis: x / where(equal(y, 0), math.inf, y), raises=NEVER, cost=CHEAP)
 """The 2-norm over the axes `axis`; at zero its derivative is zero, the subgradient of least norm."""

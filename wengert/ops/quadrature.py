@@ -15,6 +15,7 @@ from typing import Any
 from wengert.ops.derive import General
 from wengert.ops.op import call
 from wengert.ops.shape import reshape, sum
+from wengert.ops.traits import MORE, VALUES
 from wengert.types import shape_of
 
 
@@ -51,5 +52,12 @@ def _with_axes(dot: Any, shape: tuple[int, ...]) -> Any:
     return reshape(dot, shape=(1,) * len(shape)) if shape else dot
 
 
-integral = Integral("integral", _integral, (), shape=lambda a, b, *parameters, integrand: integrand.shape)
+integral = Integral(
+    "integral",
+    _integral,
+    (),
+    shape=lambda a, b, *parameters, integrand: integrand.shape,
+    raises=VALUES,
+    cost=MORE,
+)
 """`integrand` says how to integrate, what f is at an end, and what its derivative in a parameter is."""

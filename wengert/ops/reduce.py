@@ -18,6 +18,7 @@ from wengert.ops.choice import choice
 from wengert.ops.derive import General, align, general, linear, multilinear, unfit, zero
 from wengert.ops.op import call
 from wengert.ops.shape import broadcast_to, concatenate, flip, reshape, sum, transpose
+from wengert.ops.traits import CHEAP, DEAR, LENGTHS, MORE, NEVER
 from wengert.types import dtype_of, shape_of
 
 
@@ -64,17 +65,20 @@ weighted_sum = multilinear(
     _weighted_sum_transpose,
     batch=_shift_axes(lambda: weighted_sum),
     shape=lambda c, x, axis: tuple([n for k, n in enumerate(x.shape) if k not in axis]),
+    raises=NEVER,
+    cost=CHEAP,
+    combine="add",
 )
 """Σ c · x over `axis`, of arrays of one shape: the derivative of every reduction."""
 
 
-def reduction(name: str, impl: Callable, coefficient: Callable) -> General:
+def reduction(name: str, impl: Callable, coefficient: Callable, **stated: Any) -> General:
     """A row for a reduction over `axis`; `coefficient(y, x, axis)`, with a y that broadcasts against x."""
 
     def rule(x_dot: Any, y: Any, x: Any, axis: tuple[int, ...]) -> Any:
         return call(weighted_sum, coefficient(_kept(y, shape_of(x), axis), x, axis), x_dot, axis=axis)
 
-    op = general(name, impl, (rule,), batch=_shift_axes(lambda: op), shape=_reduced_shape)
+    op = general(name, impl, (rule,), batch=_shift_axes(lambda: op), shape=_reduced_shape, **stated)
     return op
 
 
@@ -107,17 +111,45 @@ def _only_one(chosen: Any, axis: tuple[int, ...], which: str) -> Any:
     return np.transpose(lanes.reshape(moved.shape), np.argsort(order))
 
 
-shares = zero("shares", _shares, batch=_shift_axes(lambda: shares))
+shares = zero("shares", _shares, batch=_shift_axes(lambda: shares), raises=NEVER, cost=CHEAP, pure=False)
 """One over the number of elements that are equal to y, for these, and zero for the others.
 
 Where there are none it is 0/0: NaN. With `least=1` it is zero.
 """
 
-max = reduction("max", _by_ufunc(np.maximum, np.max), lambda y, x, axis: shares(y, x, axis=axis))
-min = reduction("min", _by_ufunc(np.minimum, np.min), lambda y, x, axis: shares(y, x, axis=axis))
+max = reduction(
+    "max",
+    _by_ufunc(np.maximum, np.max),
+    lambda y, x, axis: shares(y, x, axis=axis),
+    raises=LENGTHS,
+    cost=CHEAP,
+    combine="maximum",
+)
+min = reduction(
+    "min",
+    _by_ufunc(np.minimum, np.min),
+    lambda y, x, axis: shares(y, x, axis=axis),
+    raises=LENGTHS,
+    cost=CHEAP,
+    combine="minimum",
+)
 
-nanmax = reduction("nanmax", _by_ufunc(np.fmax, np.nanmax), lambda y, x, axis: shares(y, x, axis=axis, least=1))
-nanmin = reduction("nanmin", _by_ufunc(np.fmin, np.nanmin), lambda y, x, axis: shares(y, x, axis=axis, least=1))
+nanmax = reduction(
+    "nanmax",
+    _by_ufunc(np.fmax, np.nanmax),
+    lambda y, x, axis: shares(y, x, axis=axis, least=1),
+    raises=LENGTHS,
+    cost=CHEAP,
+    combine="fmax",
+)
+nanmin = reduction(
+    "nanmin",
+    _by_ufunc(np.fmin, np.nanmin),
+    lambda y, x, axis: shares(y, x, axis=axis, least=1),
+    raises=LENGTHS,
+    cost=CHEAP,
+    combine="fmin",
+)
 """NaN are left out. Where there is nothing else the value is NaN, and nobody has a share of it."""
 
 # --------------------------------------------------------------------------------------------------------- logsumexp
@@ -144,13 +176,15 @@ def _softmax(x: Any, axis: tuple[int, ...]) -> Any:
     return weights / sum.impl(weights, axis=axis, keepdims=True)
 
 
-logsumexp = reduction("logsumexp", _logsumexp, lambda y, x, axis: softmax(x, axis=axis))
+logsumexp = reduction("logsumexp", _logsumexp, lambda y, x, axis: softmax(x, axis=axis), raises=LENGTHS, cost=DEAR)
 
 softmax = general(
     "softmax",
     _softmax,
     (lambda x_dot, s, x, axis: s * (x_dot - sum(s * x_dot, axis=axis, keepdims=True)),),
     batch=_shift_axes(lambda: softmax),
+    raises=LENGTHS,
+    cost=DEAR,
 )
 
 # ------------------------------------------------------------------------------------------------------------- scans
@@ -163,6 +197,8 @@ cumsum = linear(
     lambda ct, x, axis: flip(cumsum(flip(ct, axis=(axis,)), axis=axis), axis=(axis,)),
     batch=lambda args, mapped, params: cumsum(args[0], axis=params["axis"] + 1),
     shape=lambda x, axis: x.shape,
+    raises=NEVER,
+    cost=CHEAP,
 )
 
 
@@ -217,6 +253,8 @@ linear_recurrence = general(
     transposes={1: _recurrence_transpose},
     batch=_batch_recurrence,
     shape=lambda a, b: b.shape,
+    raises=NEVER,
+    cost=CHEAP,
 )
 """Closed under differentiation, and exact where elements are zero: what `cumprod` and `prod` are derived from."""
 
@@ -232,6 +270,8 @@ cumprod = general(
     (lambda x_dot, y, x: linear_recurrence(x, _one_before(y) * x_dot),),
     batch=lambda args, mapped, params: exchange_first_axes(cumprod(exchange_first_axes(args[0]))),
     shape=lambda x: x.shape,
+    raises=NEVER,
+    cost=CHEAP,
 )
 """Along the first axis."""
 
@@ -251,29 +291,52 @@ def _products_of_others(y: Any, x: Any, axis: tuple[int, ...]) -> Any:
     return transpose(others, axes=tuple(np.argsort(order).tolist()))
 
 
-prod = reduction("prod", _by_ufunc(np.multiply, np.prod), _products_of_others)
+prod = reduction(
+    "prod", _by_ufunc(np.multiply, np.prod), _products_of_others, raises=NEVER, cost=CHEAP, combine="multiply"
+)
 
 # -------------------------------------------------------------------------------------------------- locally constant
 
-any = zero("any", lambda x, axis: np.any(x, axis=axis), batch=_shift_axes(lambda: any))
-all = zero("all", lambda x, axis: np.all(x, axis=axis), batch=_shift_axes(lambda: all))
+any = zero(
+    "any",
+    lambda x, axis: np.any(x, axis=axis),
+    batch=_shift_axes(lambda: any),
+    raises=NEVER,
+    cost=CHEAP,
+    combine="logical_or",
+)
+all = zero(
+    "all",
+    lambda x, axis: np.all(x, axis=axis),
+    batch=_shift_axes(lambda: all),
+    raises=NEVER,
+    cost=CHEAP,
+    combine="logical_and",
+)
 count_nonzero = zero(
-    "count_nonzero", lambda x, axis: np.count_nonzero(x, axis=axis), batch=_shift_axes(lambda: count_nonzero)
+    "count_nonzero",
+    lambda x, axis: np.count_nonzero(x, axis=axis),
+    batch=_shift_axes(lambda: count_nonzero),
+    raises=NEVER,
+    cost=CHEAP,
+    combine="add",
 )
 
 
-def _one_axis(name: str, impl: Callable) -> Any:
+def _one_axis(name: str, impl: Callable, **stated: Any) -> Any:
     """A locally constant op along one axis, -1 meaning the last."""
 
     def batch(args: Any, mapped: Any, params: dict) -> Any:
         axis = params["axis"]
         return op(args[0], **{**params, "axis": axis + 1 if axis >= 0 else axis})
 
-    op = zero(name, impl, batch=batch)
+    op = zero(name, impl, batch=batch, **stated)
     return op
 
 
-argmax = _one_axis("argmax", lambda x, axis: np.argmax(x, axis=axis))
-argmin = _one_axis("argmin", lambda x, axis: np.argmin(x, axis=axis))
-argsort = _one_axis("argsort", lambda x, axis, kind=None: np.argsort(x, axis=axis, kind=kind))
-argpartition = _one_axis("argpartition", lambda x, axis, kth: np.argpartition(x, kth, axis=axis))
+argmax = _one_axis("argmax", lambda x, axis: np.argmax(x, axis=axis), raises=LENGTHS, cost=CHEAP)
+argmin = _one_axis("argmin", lambda x, axis: np.argmin(x, axis=axis), raises=LENGTHS, cost=CHEAP)
+argsort = _one_axis("argsort", lambda x, axis, kind=None: np.argsort(x, axis=axis, kind=kind), raises=NEVER, cost=MORE)
+argpartition = _one_axis(
+    "argpartition", lambda x, axis, kth: np.argpartition(x, kth, axis=axis), raises=LENGTHS, cost=MORE
+)

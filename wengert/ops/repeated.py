@@ -38,6 +38,7 @@ from wengert.ops.levels import Levels, is_symbol, levels
 from wengert.ops.matrices import batch_of_one
 from wengert.ops.op import call
 from wengert.ops.shape import broadcast_to
+from wengert.ops.traits import CHEAP, NEVER, VALUES
 from wengert.types import dtype_of, shape_of
 
 REMEDIES = {
@@ -75,10 +76,16 @@ def is_null(s: Any, size: int) -> Any:
     return s <= _tolerance(s, size)
 
 
-groups = zero("groups", lambda w, size: same_group(w, size), batch=batch_of_one(lambda: groups))
+groups = zero(
+    "groups",
+    lambda w, size: same_group(w, size),
+    batch=batch_of_one(lambda: groups),
+    raises=NEVER,
+    cost=CHEAP,
+)
 """The pairs of values that are equal; `size` is that of the matrix."""
 
-null = zero("null", lambda s, size: is_null(s, size), batch=batch_of_one(lambda: null))
+null = zero("null", lambda s, size: is_null(s, size), batch=batch_of_one(lambda: null), raises=NEVER, cost=CHEAP)
 """The singular values that are zero."""
 
 
@@ -97,14 +104,19 @@ def _unclear(w: Any, size: int, zeros: bool) -> Any:
     return found | np.any(is_null(w, size), axis=-1, keepdims=True) if zeros else found
 
 
-unclear = zero("unclear", _unclear, batch=batch_of_one(lambda: unclear))
+unclear = zero("unclear", _unclear, batch=batch_of_one(lambda: unclear), raises=NEVER, cost=CHEAP)
 """Whether values are repeated (or, with `zeros`, vanish), for each matrix of a stack."""
 
 special = zero(
     "special",
     _special,
     batch=batch_of_one(lambda: special),
-    shape=lambda w, size, zeros: (*w.shape[:-1], None),  # known only when it is computed
+    shape=lambda w, size, zeros: (
+        *w.shape[:-1],
+        None,
+    ),  # known only when it is computed
+    raises=NEVER,
+    cost=CHEAP,
 )
 """As many columns as there are reasons for care: none if all values are different (and, with `zeros`, not zero)."""
 
@@ -126,7 +138,13 @@ def _gaps_are_safe(w: Any, size: int, kind: str) -> Any:
     return np.zeros(shape_of(w)[:-1])
 
 
-gaps_are_safe = zero("gaps_are_safe", _gaps_are_safe, batch=batch_of_one(lambda: gaps_are_safe))
+gaps_are_safe = zero(
+    "gaps_are_safe",
+    _gaps_are_safe,
+    batch=batch_of_one(lambda: gaps_are_safe),
+    raises=NEVER,
+    cost=CHEAP,
+)
 
 
 # ------------------------------------------------------------------------------------------ which basis to choose
@@ -198,6 +216,9 @@ gone = linear(
     lambda ct, x, bad, problem, kind: gone(ct, bad, problem=problem, kind=kind),
     batch=_batch_of_watch(lambda: gone),
     shape=lambda x, bad, problem, kind: x.shape,
+    raises=VALUES,
+    cost=CHEAP,
+    data=1,
 )
 """A tangent that, if anything is bad, is not known: an error as soon as anyone wants it, or has a cotangent for it."""
 
@@ -207,6 +228,9 @@ steady = general(
     (lambda v_dot, y, v, bad, problem, kind: gone(v_dot, bad, problem=problem, kind=kind), None),
     batch=_batch_of_watch(lambda: steady),
     shape=lambda v, bad, problem, kind: v.shape,
+    raises=NEVER,
+    cost=CHEAP,
+    data=1,
 )
 """A value whose derivative, if anything is bad, is not known."""
 
@@ -262,6 +286,9 @@ def _watch(name: str, forwards: Callable, backwards: Callable) -> tuple[Any, Any
         lambda ct, x, mask, **params: back(ct, mask, **params),
         batch=_batch_of_watch(lambda: there),
         shape=lambda x, mask, **params: x.shape,
+        raises=VALUES,
+        cost=CHEAP,
+        data=1,
     )
     back = linear(
         f"{name}_back",
@@ -269,6 +296,9 @@ def _watch(name: str, forwards: Callable, backwards: Callable) -> tuple[Any, Any
         lambda ct, x, mask, **params: there(ct, mask, **params),
         batch=_batch_of_watch(lambda: back),
         shape=lambda x, mask, **params: x.shape,
+        raises=VALUES,
+        cost=CHEAP,
+        data=1,
     )
     return there, back
 

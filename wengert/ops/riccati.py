@@ -22,6 +22,7 @@ from wengert.ops.linalg import inv, solve
 from wengert.ops.matrices import adjoint, batch_of_stacks, hermitian_part, identity_like
 from wengert.ops.matrix_functions import each, in_precision_of, sylvester
 from wengert.ops.products import matmul
+from wengert.ops.traits import MORE, VALUES
 
 
 def _by_scipy(solver: Callable) -> Callable:
@@ -79,6 +80,8 @@ continuous_riccati = general(
     ),
     batch=batch_of_stacks(lambda: continuous_riccati),
     shape=_solution_shape,
+    raises=VALUES,
+    cost=MORE,
 )
 """The stabilising solution of aᴴ x + x a − x b r⁻¹ bᴴ x + q = 0."""
 
@@ -125,5 +128,7 @@ discrete_riccati = general(
     ),
     batch=batch_of_stacks(lambda: discrete_riccati),
     shape=_solution_shape,
+    raises=VALUES,
+    cost=MORE,
 )
 """The stabilising solution of aᴴ x a − x − aᴴ x b (r + bᴴ x b)⁻¹ bᴴ x a + q = 0."""

@@ -16,6 +16,7 @@ from wengert.ops.elementwise import power, where
 from wengert.ops.index import index
 from wengert.ops.matrices import column
 from wengert.ops.products import matmul
+from wengert.ops.traits import MORE, VALUES
 from wengert.types import dtype_of, shape_of
 
 
@@ -33,7 +34,7 @@ def _are_simple(z: Any, p: Any) -> Any:
     return np.ones(shape_of(z), bool)
 
 
-are_simple = zero("are_simple", _are_simple)
+are_simple = zero("are_simple", _are_simple, raises=VALUES, cost=MORE)
 """True for each root; or an error."""
 
 
@@ -48,5 +49,5 @@ def _roots_rule(p_dot: Any, z: Any, p: Any) -> Any:
     return -matmul(_powers(z, n), p_dot) / slope
 
 
-roots = general("roots", lambda p: np.roots(p), (_roots_rule,))
+roots = general("roots", lambda p: np.roots(p), (_roots_rule,), raises=VALUES, cost=MORE)
 """Of a polynomial whose coefficients, highest power first, start with one that is not zero."""

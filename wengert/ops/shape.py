@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.ops.derive import linear, variadic_linear, zero
+from wengert.ops.traits import CHEAP, FREE, LENGTHS, NEVER, Dtype
 from wengert.types import PLAIN, SCALARS, dtype_of, ndim_of, shape_of
 
 _SMALL = 4096
@@ -27,6 +28,11 @@ reshape = linear(
     _reshape,
     lambda ct, x, shape: reshape(ct, shape=x.shape),
     batch=lambda args, mapped, params: reshape(args[0], shape=shape_of(args[0])[:1] + params["shape"]),
+    raises=LENGTHS,
+    cost=FREE,
+    moves=True,
+    view=True,
+    dtype=Dtype.FIRST,
 )
 
 transpose = linear(
@@ -34,6 +40,11 @@ transpose = linear(
     lambda x, axes: x.transpose(axes) if x.__class__ is np.ndarray else np.transpose(x, axes),
     lambda ct, x, axes: transpose(ct, axes=tuple(np.argsort(axes).tolist())),
     batch=lambda args, mapped, params: transpose(args[0], axes=(0, *[a + 1 for a in params["axes"]])),
+    raises=NEVER,
+    cost=FREE,
+    moves=True,
+    view=True,
+    dtype=Dtype.FIRST,
 )
 
 
@@ -70,7 +81,18 @@ def _batch_broadcast_to(args, mapped, params):
     return broadcast_to(padded, shape=(size, *shape))
 
 
-broadcast_to = linear("broadcast_to", _broadcast_to, _unbroadcast, batch=_batch_broadcast_to)
+broadcast_to = linear(
+    "broadcast_to",
+    _broadcast_to,
+    _unbroadcast,
+    batch=_batch_broadcast_to,
+    raises=LENGTHS,
+    cost=FREE,
+    moves=True,
+    view=True,
+    expands=True,
+    dtype=Dtype.FIRST,
+)
 
 
 def _sum(x: Any, axis: tuple[int, ...] | None = None, keepdims: bool = False) -> Any:
@@ -99,13 +121,27 @@ def _sum_shape(x: Any, axis: tuple[int, ...] | None = None, keepdims: bool = Fal
     return tuple(n for k, n in enumerate(x.shape) if k not in axes)
 
 
-sum = linear("sum", _sum, _sum_transpose, batch=_batch_sum, shape=_sum_shape)
+sum = linear(
+    "sum",
+    _sum,
+    _sum_transpose,
+    batch=_batch_sum,
+    shape=_sum_shape,
+    raises=NEVER,
+    cost=CHEAP,
+    combine="add",
+)
 
 flip = linear(
     "flip",
     lambda x, axis: np.flip(x, axis),
     lambda ct, x, axis: flip(ct, axis=axis),
     batch=lambda args, mapped, params: flip(args[0], axis=tuple(a + 1 for a in params["axis"])),
+    raises=NEVER,
+    cost=FREE,
+    moves=True,
+    view=True,
+    dtype=Dtype.FIRST,
 )
 
 
@@ -126,6 +162,9 @@ concatenate = variadic_linear(
     lambda *xs, axis, starts=None: np.concatenate(xs, axis=axis),
     _piece_of_concatenation,
     batch=_batch_concatenate,
+    raises=NEVER,
+    cost=FREE,
+    moves=True,
 )
 """`starts` says where each piece begins, so that the transpose for n pieces costs O(n) in all."""
 
@@ -141,9 +180,19 @@ astype = linear(
     _astype,
     lambda ct, x, dtype: astype(ct, dtype=x.dtype),
     batch=lambda args, mapped, params: astype(args[0], **params),
+    raises=NEVER,
+    cost=CHEAP,
+    elementwise=True,
 )
 
-as_integer = zero("as_integer", _astype, batch=lambda a, m, params: as_integer(a[0], **params))
+as_integer = zero(
+    "as_integer",
+    _astype,
+    batch=lambda a, m, params: as_integer(a[0], **params),
+    raises=NEVER,
+    cost=CHEAP,
+    elementwise=True,
+)
 """A cast to an integer or boolean type: rounding."""
 
 copy = linear(
@@ -152,6 +201,10 @@ copy = linear(
     lambda ct, x: ct,
     batch=lambda args, mapped, params: copy(args[0]),
     shape=lambda x: x.shape,
+    raises=NEVER,
+    cost=FREE,
+    elementwise=True,
+    moves=True,
 )
 
 # ---------------------------------------------------------------- complex numbers as pairs of reals
@@ -159,10 +212,32 @@ copy = linear(
 # Real-linear maps. The pairing of a cotangent with a tangent is Re(ct · x_dot), which makes the transpose of a
 # multiplication by c the multiplication by c, and gives these three their transposes.
 
-real = linear("real", lambda x: np.real(x), lambda ct, x: astype(ct, dtype=x.dtype), batch=lambda a, m, p: real(a[0]))
+real = linear(
+    "real",
+    lambda x: np.real(x),
+    lambda ct, x: astype(ct, dtype=x.dtype),
+    batch=lambda a, m, p: real(a[0]),
+    raises=NEVER,
+    cost=FREE,
+    elementwise=True,
+    view=True,
+)
 imag = linear(
-    "imag", lambda x: np.imag(x), lambda ct, x: astype(ct * -1j, dtype=x.dtype), batch=lambda a, m, p: imag(a[0])
+    "imag",
+    lambda x: np.imag(x),
+    lambda ct, x: astype(ct * -1j, dtype=x.dtype),
+    batch=lambda a, m, p: imag(a[0]),
+    raises=NEVER,
+    cost=FREE,
+    elementwise=True,
+    view=True,
 )
 conjugate = linear(
-    "conjugate", lambda x: np.conjugate(x), lambda ct, x: conjugate(ct), batch=lambda a, m, p: conjugate(a[0])
+    "conjugate",
+    lambda x: np.conjugate(x),
+    lambda ct, x: conjugate(ct),
+    batch=lambda a, m, p: conjugate(a[0]),
+    raises=NEVER,
+    cost=CHEAP,
+    elementwise=True,
 )

@@ -12,20 +12,24 @@ import numpy as np
 
 from wengert.ops.derive import Unmapped, linear, zero
 from wengert.ops.index import index
+from wengert.ops.traits import CHEAP, FREE, LENGTHS, NEVER, VALUES, Dtype
 from wengert.types import dtype_of, shape_of
 
 size = zero(
     "size",
     lambda x, axis: shape_of(x)[axis],
     batch=lambda args, mapped, params: Unmapped(size(args[0], axis=params["axis"] + 1)),
+    raises=NEVER,
+    cost=FREE,
+    dtype=Dtype.POSITION,
 )
 """The length of an axis."""
 
-iota = zero("iota", lambda n: np.arange(n))
+iota = zero("iota", lambda n: np.arange(n), raises=LENGTHS, cost=FREE, expands=True, dtype=Dtype.POSITION)
 """0, 1, …, n − 1. It has no operands."""
 
 
-true_positions = zero("true_positions", np.flatnonzero)
+true_positions = zero("true_positions", np.flatnonzero, raises=NEVER, cost=CHEAP, dtype=Dtype.POSITION)
 """Where a mask is true, counted in C order. How many there are is known only when it is computed."""
 
 
@@ -41,6 +45,10 @@ padded = linear(
     lambda ct, x, shape: index(ct, pattern=tuple([slice(0, getattr(n, "sym", n)) for n in x.shape])),
     batch=lambda args, mapped, params: padded(args[0], shape=(shape_of(args[0])[0], *params["shape"])),
     shape=lambda x, shape: shape,
+    raises=LENGTHS,
+    cost=FREE,
+    moves=True,
+    dtype=Dtype.FIRST,
 )
 """An array of this shape that begins with x along each axis. What is behind has no meaning, and need not be written."""
 
@@ -62,5 +70,12 @@ def _require(ok: Any, error: str, message: str) -> tuple:
     return ()
 
 
-require = zero("require", _require, batch=lambda args, mapped, params: require(*args, **params))
+require = zero(
+    "require",
+    _require,
+    batch=lambda args, mapped, params: require(*args, **params),
+    raises=VALUES,
+    cost=CHEAP,
+    effect=True,
+)
 """Nothing, or an exception: a condition that can be tested only when the program runs. It has no results."""

@@ -20,6 +20,7 @@ from wengert.errors import UnsupportedFunctionError
 from wengert.ops.derive import general, linear, unfit
 from wengert.ops.index import ARRAY, index, scatter
 from wengert.ops.shape import broadcast_to, concatenate, reshape, transpose
+from wengert.ops.traits import MORE, NEVER
 from wengert.types import ndim_of, shape_of
 
 
@@ -53,6 +54,8 @@ sparse_matmul = linear(
     lambda ct, x, matrix: unfit(sparse_matmul(ct, matrix=matrix.T), x.shape, x.dtype),
     batch=lambda args, mapped, params: _as_columns(lambda x: sparse_matmul(x, **params), args[0]),
     shape=lambda x, matrix: (matrix.shape[0], *x.shape[1:]),
+    raises=NEVER,
+    cost=MORE,
 )
 
 # ------------------------------------------------------------------------------------------------------------- systems
@@ -105,4 +108,6 @@ sparse_solve = general(
     transposes={1: _solve_transposed},
     batch=_batch_solve,
     shape=lambda data, b, rows, columns: b.shape,
+    raises=NEVER,
+    cost=MORE,
 )

@@ -50,6 +50,7 @@ from wengert.ops.repeated import (
     tilt_of,
 )
 from wengert.ops.shape import astype, imag, real, sum
+from wengert.ops.traits import MORE, NEVER, VALUES, cubic
 from wengert.types import dtype_of, ndim_of, shape_of
 
 # ------------------------------------------------------------------------------------------------------------- gaps
@@ -105,7 +106,15 @@ def _eigh_rule(a_dot: Any, y: Any, a: Any, lower: bool, driver: str | None = Non
     return _real(diagonal(x)), matmul(v, inverse_gaps(w) * x)
 
 
-eigh_distinct = general("eigh", _eigh, (_eigh_rule,), batch=batch_of_one(lambda: eigh_distinct))
+eigh_distinct = general(
+    "eigh",
+    _eigh,
+    (_eigh_rule,),
+    batch=batch_of_one(lambda: eigh_distinct),
+    raises=VALUES,
+    cost=MORE,
+    flops=cubic(9),
+)
 """Of matrices with different eigenvalues."""
 
 
@@ -154,6 +163,8 @@ eigh_repeated = general(
     _eigh_repeated,
     (_eigh_repeated_rule, None),
     batch=batch_of_stacks(lambda: eigh_repeated),
+    raises=VALUES,
+    cost=MORE,
 )
 """Of any matrices; where eigenvalues are equal, with those vectors between which `tilt` has no elements."""
 
@@ -185,6 +196,9 @@ eigvalsh = general(
     (_eigvalsh_rule,),
     batch=batch_of_one(lambda: eigvalsh),
     shape=lambda a, lower: a.shape[:-1],
+    raises=VALUES,
+    cost=MORE,
+    flops=cubic(4),
 )
 """Eigenvalues in ascending order. A row of its own, since it needs no differences of eigenvalues."""
 
@@ -213,6 +227,8 @@ generalized_distinct = general(
     _eigh_generalized,
     (lambda a_dot, y, a, b, lower: _eigh_rule(a_dot, y, a, lower), _generalized_in_b),
     batch=batch_of_stacks(lambda: generalized_distinct),
+    raises=VALUES,
+    cost=MORE,
 )
 """Of matrices with different eigenvalues."""
 
@@ -261,7 +277,7 @@ def _independent(v: Any) -> Any:
     return np.ones(shape_of(v), bool)
 
 
-independent = zero("independent", _independent, batch=batch_of_one(lambda: independent))
+independent = zero("independent", _independent, batch=batch_of_one(lambda: independent), raises=VALUES, cost=MORE)
 """True for each element of eigenvectors that form a basis; or an error."""
 
 
@@ -270,7 +286,7 @@ def _largest(v: Any) -> Any:
     return np.equal(np.arange(shape_of(v)[-2])[:, None], np.argmax(size, axis=-2)[..., None, :]).astype(size.dtype)
 
 
-largest = zero("largest", _largest, batch=batch_of_one(lambda: largest))
+largest = zero("largest", _largest, batch=batch_of_one(lambda: largest), raises=NEVER, cost=MORE)
 """One where the element of largest size stands in each column, and zeros."""
 
 
@@ -283,10 +299,18 @@ def _itself(w: Any) -> Any:
     return close
 
 
-itself = zero("itself", _itself, batch=batch_of_one(lambda: itself))
+itself = zero("itself", _itself, batch=batch_of_one(lambda: itself), raises=VALUES, cost=MORE)
 """Which eigenvalue is equal to which: each to itself; or an error."""
 
-eig = general("eig", lambda a: tuple(np.linalg.eig(a)), (_eig_rule,), batch=batch_of_one(lambda: eig))
+eig = general(
+    "eig",
+    lambda a: tuple(np.linalg.eig(a)),
+    (_eig_rule,),
+    batch=batch_of_one(lambda: eig),
+    raises=VALUES,
+    cost=MORE,
+    flops=cubic(25),
+)
 """Eigenvalues and right eigenvectors; real if all eigenvalues are, as NumPy has it."""
 
 
@@ -296,6 +320,9 @@ eigvals = general(
     (lambda a_dot, y, a: _eigvals_tangent(a_dot, eig(a)[1]),),
     batch=batch_of_one(lambda: eigvals),
     shape=lambda a: a.shape[:-1],
+    raises=VALUES,
+    cost=MORE,
+    flops=cubic(10),
 )
 """Eigenvalues special_case, which need no differences of eigenvalues."""
 
@@ -352,6 +379,9 @@ svd_distinct = general(
     lambda a: tuple(np.linalg.svd(a, full_matrices=False)),
     (_svd_rule,),
     batch=batch_of_one(lambda: svd_distinct),
+    raises=VALUES,
+    cost=MORE,
+    flops=cubic(20),
 )
 """Of matrices with different singular values, none of them zero."""
 
@@ -423,6 +453,8 @@ svd_repeated = general(
     _svd_repeated,
     (_svd_repeated_rule, None),
     batch=batch_of_stacks(lambda: svd_repeated),
+    raises=VALUES,
+    cost=MORE,
 )
 """Of any matrices; where singular values are equal or zero, with those vectors between which `tilt` has no elements."""
 
@@ -454,5 +486,8 @@ svdvals = general(
     (_svdvals_rule,),
     batch=batch_of_one(lambda: svdvals),
     shape=lambda a: (*a.shape[:-2], min(a.shape[-2:])),
+    raises=VALUES,
+    cost=MORE,
+    flops=cubic(4),
 )
 """Singular values in descending order."""

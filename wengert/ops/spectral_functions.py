@@ -30,6 +30,7 @@ from wengert.ops.derive import General, general, unfit
 from wengert.ops.matrices import batch_of_stacks, swapped
 from wengert.ops.matrix_functions import each, in_precision_of
 from wengert.ops.op import call
+from wengert.ops.traits import MORE, VALUES
 from wengert.types import dtype_of
 
 _EPS = float(np.finfo(float).eps)
@@ -163,6 +164,8 @@ matrix_function = general(
     (lambda a_dot, y, a, function: matrix_derivative(a, a_dot, function=function),),
     batch=batch_of_stacks(lambda: matrix_function),
     shape=lambda a, function: a.shape,
+    raises=VALUES,
+    cost=MORE,
 )
 """f(a) = g(a); `function.derivative(w, k)` is the k-th derivative of f at numbers w."""
 
@@ -201,5 +204,7 @@ matrix_derivative = MatrixDerivative(
     transposes={k: lambda *_: None for k in range(1, _ORDERS)},
     batch=batch_of_stacks(lambda: matrix_derivative),
     shape=lambda a, *directions, function: np.broadcast_shapes(a.shape, *[e.shape for e in directions]),
+    raises=VALUES,
+    cost=MORE,
 )
 """g(a, e₁, …, eₖ) for k ≥ 1."""

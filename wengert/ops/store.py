@@ -33,6 +33,7 @@ from wengert.ops.index import (
 from wengert.ops.op import Traced
 from wengert.ops.shape import broadcast_to, reshape
 from wengert.ops.sizes import counting
+from wengert.ops.traits import CHEAP, FREE, NEVER, PLACE
 from wengert.types import ndim_of, shape_of
 
 
@@ -162,7 +163,17 @@ def place_in_batch(shape: tuple[int, ...], v: Any, v_mapped: bool, arrays: Any, 
     return v, pattern
 
 
-store = variadic_linear("store", _store, _transpose, data=2, writes=True, batch=_batch_of(lambda: store))
+store = variadic_linear(
+    "store",
+    _store,
+    _transpose,
+    batch=_batch_of(lambda: store),
+    raises=PLACE,
+    cost=FREE,
+    moves=True,
+    writes=True,
+    data=2,
+)
 
 
 def _add_at(x: Any, v: Any, *arrays: Any, pattern: tuple) -> Any:
@@ -180,13 +191,15 @@ add_at = variadic_linear(
     "add_at",
     _add_at,
     _add_at_transpose,
-    data=2,
-    writes=True,
     batch=_batch_of(lambda: add_at),
+    raises=PLACE,
+    cost=CHEAP,
+    writes=True,
+    data=2,
 )
 
 
-accumulate = elementwise("accumulate", operator.add, (1, 1), linear_in=(0, 1), jointly=True)
+accumulate = elementwise("accumulate", operator.add, (1, 1), linear_in=(0, 1), jointly=True, cost=CHEAP, identity=0)
 """A sum to which more is added, in whatever order: programs have it where loops add up what `add_at` would."""
 
 
@@ -209,8 +222,10 @@ add_parts = variadic_linear(
     "add_parts",
     _add_parts,
     _add_parts_transpose,
-    writes=True,
     batch=lambda args, mapped, params: add_parts_of_batch(args, mapped, **params),
+    raises=NEVER,
+    cost=CHEAP,
+    writes=True,
 )
 """x, in which the part `cleared` is zero (if it is not None), with values added to parts of it.
 

@@ -17,6 +17,7 @@ from wengert.ops.linalg import pinv
 from wengert.ops.matrices import batch_of_one, batch_of_stacks, swapped
 from wengert.ops.products import matmul
 from wengert.ops.repeated import refusal
+from wengert.ops.traits import MORE, NEVER, VALUES
 from wengert.types import dtype_of, shape_of
 
 
@@ -47,6 +48,8 @@ turn_back = general(
     ),
     batch=batch_of_stacks(lambda: turn_back),
     shape=lambda ct, v: (*np.broadcast_shapes(v.shape[:-2], ct.shape[:-2]), v.shape[-1], ct.shape[-1]),
+    raises=VALUES,
+    cost=MORE,
 )
 """Zero, and an error if vᵀ ct is not symmetric."""
 
@@ -59,6 +62,8 @@ turn = multilinear(
     ),
     batch=batch_of_stacks(lambda: turn),
     shape=lambda v, z: (*np.broadcast_shapes(v.shape[:-2], z.shape[:-2]), v.shape[-2], z.shape[-1]),
+    raises=NEVER,
+    cost=MORE,
 )
 """v z with a z that is zero, standing for what turns v within its space; a cotangent must not see that."""
 
@@ -76,6 +81,8 @@ null_basis = general(
     (_null_basis_rule, None),
     batch=batch_of_stacks(lambda: null_basis),
     shape=lambda a, like, rcond: (*np.broadcast_shapes(a.shape[:-2], like.shape[:-2]), *like.shape[-2:]),
+    raises=VALUES,
+    cost=MORE,
 )
 """An orthonormal basis of the null space, the one closest to one that is given; the rank does not change."""
 
@@ -89,5 +96,5 @@ def _reflecting(w: Any) -> Any:
     return np.ones(shape_of(w), bool)
 
 
-reflecting = zero("reflecting", _reflecting, batch=batch_of_one(lambda: reflecting))
+reflecting = zero("reflecting", _reflecting, batch=batch_of_one(lambda: reflecting), raises=VALUES, cost=MORE)
 """True for each element of q₁ − e₁, if the columns of q come from as many reflections; or an error."""

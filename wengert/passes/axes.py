@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from wengert.ir.infer import is_elementwise
 from wengert.ir.node import Node, Operand
 from wengert.ops.index import ARRAY, explicit
 
@@ -62,7 +61,7 @@ def along(node: Node, cut: Cut, start: tuple[int, int] | None = None) -> Along |
 
 def _rule(node: Node) -> Callable[[Node, int | None, int], Along | None] | None:
     name = node.op.name
-    if is_elementwise(node.op) or name in _LIKE_OPERAND:
+    if node.op.elementwise or name in _LIKE_OPERAND:
         return _elementwise
     if name in _ALONG_OTHERS:
         return _reduction

@@ -15,7 +15,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from wengert.ir.infer import is_elementwise
 from wengert.ir.node import Block, Const, Node, Operand, Type, Var
 from wengert.ops.index import ARRAY
 from wengert.ops.op import TABLE
@@ -35,7 +34,7 @@ def _is_diagonal(operand: Operand, scope: Scope, depth: int = 0) -> bool:
         value = operand.value
         return isinstance(value, np.ndarray) and not np.any(value[~np.eye(len(value), dtype=bool)])
     maker = scope.maker(operand)
-    if maker is None or depth > _DEEPEST or not is_elementwise(maker.op):
+    if maker is None or depth > _DEEPEST or not maker.op.elementwise:
         return False
     parts = [a for a in maker.args if a.type.shape == operand.type.shape]
     name = maker.op.name

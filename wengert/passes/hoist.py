@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wengert.ir.infer import is_elementwise
 from wengert.ir.node import EFFECTS, Block, Const, Node, Operand, Var, all_nodes
 from wengert.passes.rewrite import Environment, fits, has_effects, rebuilt, renamed, replaced, substituted, with_blocks
 from wengert.passes.structure import is_certain
@@ -154,13 +153,13 @@ def _may_raise(node: Node) -> bool:
         return True
     if node.op.name in ("index", "store", "add_at") and is_certain(node):
         return len(node.args) > 1 and not all(a.type.is_static for a in node.args)
-    if not is_elementwise(node.op) and node.op.name not in _STRUCTURAL:
+    if not node.op.elementwise and node.op.name not in _STRUCTURAL:
         return True
     if not all(a.type.is_static for a in node.args) and len(node.args) + len(node.sizes) > 1:
         return True  # lengths that do not fit
     if node.op.name in ("reshape", "broadcast_to", "iota") and node.sizes:
         return True
-    if is_elementwise(node.op) and node.outs[0].type.dtype.kind in "iu" and node.op.name in _OF_INTEGERS:
+    if node.op.elementwise and node.outs[0].type.dtype.kind in "iu" and node.op.name in _OF_INTEGERS:
         return True
     return any(_may_raise(inner) for block in node.blocks for inner in all_nodes(block))
 

@@ -21,7 +21,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from wengert.ir.infer import is_elementwise
 from wengert.ir.node import Block, Node, Operand, Source, Type, Var
 from wengert.ops.index import explicit
 from wengert.ops.op import TABLE
@@ -230,7 +229,7 @@ class _Pieces:
     def _is_movable(self, maker: Node) -> bool:
         (out,) = maker.outs[:1]
         return (
-            is_elementwise(maker.op)
+            maker.op.elementwise
             and len(maker.outs) == 1
             and not maker.sizes
             and not out.type.weak

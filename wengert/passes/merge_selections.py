@@ -9,7 +9,6 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from wengert.ir.infer import is_elementwise
 from wengert.ir.node import Block, Node, Operand, Type, Var
 from wengert.ops.index import ARRAY
 from wengert.ops.op import TABLE
@@ -93,7 +92,7 @@ def _is_movable(node: Node) -> bool:
         return False
     if node.op.name == "index":
         return len(node.args) == 1 and is_certain(node)
-    return node.op.name in _MOVABLE or is_elementwise(node.op)
+    return node.op.name in _MOVABLE or node.op.elementwise
 
 
 def _joined(nodes: list[Node], x: Var, parts: _Parts) -> list[Node]:

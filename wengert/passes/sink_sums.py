@@ -34,7 +34,6 @@ import numpy as np
 
 from wengert.control.affine import Affine, least
 from wengert.control.nest import Scope, apart, bounds_around, nest, place_of
-from wengert.ir.infer import is_elementwise
 from wengert.ir.node import Block, Const, Dyn, Node, Operand, Ref, Type, Var
 from wengert.ops.index import ARRAY, FLAG, explicit
 from wengert.ops.op import TABLE
@@ -366,7 +365,7 @@ class _Lift:
             return self._read(node, out)
         if name == "store":
             return self._store(node, out)
-        if not is_elementwise(node.op) or out.type.shape not in ((), self.row) or node.sizes:
+        if not node.op.elementwise or out.type.shape not in ((), self.row) or node.sizes:
             return False
         args = [self._value(a) for a in node.args]
         if any(a is None for a in args):

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ir.infer import is_elementwise
 from wengert.ir.node import Const, Dyn, Node, Operand, Ref, Type, map_refs
 from wengert.ops.index import ARRAY, explicit
 from wengert.ops.op import TABLE
@@ -232,7 +231,7 @@ def _size(node: Node, scope: Scope) -> Rewritten:
         return changed(node, args=maker.args, params={"axis": maker.params["axes"][axis]})
     if name in _KEEP_SHAPE:
         return changed(node, args=maker.args[:1])
-    if is_elementwise(maker.op):
+    if maker.op.elementwise:
         for a in maker.args:
             own = axis - (x.type.ndim - a.type.ndim)
             if own >= 0 and a.type.shape[own].__class__ is not int:

@@ -12,16 +12,8 @@ from __future__ import annotations
 import math
 
 from wengert.ir.node import Dyn, Node, Operand, Ref, Type
-from wengert.ops.derive import Elementwise
 from wengert.ops.index import ARRAY, FLAG, explicit
 
-_LOCALLY_CONSTANT = (
-    "floor ceil trunc rint round sign signbit floor_divide equal not_equal less less_equal greater greater_equal"
-    " logical_and logical_or logical_xor logical_not isnan isinf isfinite spacing isclose exponent stop_gradient"
-    " gammasgn bitwise_and bitwise_or bitwise_xor invert left_shift right_shift"
-)
-ZERO_ELEMENTWISE = frozenset(_LOCALLY_CONSTANT.split())
-CASTS = frozenset(("astype", "as_integer", "real", "imag", "conjugate"))
 IDENTITIES = frozenset(("copy", "stop_gradient", "positive"))
 REARRANGEMENTS = frozenset(("transpose", "broadcast_to", "flip", "reshape"))
 REDUCTIONS = frozenset(["sum", "max", "min", "nanmax", "nanmin", "prod", "any", "all", "count_nonzero", "weighted_sum"])
@@ -31,8 +23,7 @@ WRITERS = frozenset(("store", "add_at", "add_parts"))
 
 
 def is_elementwise(node: Node) -> bool:
-    name = node.op.name
-    return isinstance(node.op, Elementwise) or name in ZERO_ELEMENTWISE or name in CASTS
+    return node.op.elementwise
 
 
 def is_basic_index(node: Node) -> bool:

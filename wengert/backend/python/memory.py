@@ -16,7 +16,6 @@ from collections import defaultdict
 from itertools import count
 
 from wengert.backend.python.code import Code, Step
-from wengert.ir.infer import is_elementwise
 from wengert.ir.node import Const, Operand, Var
 from wengert.ops.index import _Mark
 
@@ -108,7 +107,7 @@ class Memory:
             step.name == "broadcast_to"
         ):  # of a number it is a filled array, otherwise a view that is not to be written to
             return self._root(owned=False) | self.of(step.args[0]) if step.args[0].type.ndim else self._root(owned=True)
-        if step.name in FRESH or (step.op is not None and is_elementwise(step.op)):
+        if step.name in FRESH or (step.op is not None and step.op.elementwise):
             return self._root(owned=bool(out.type.shape))
         return self._root(owned=False).union(*[self.of(a) for a in step.args])
 

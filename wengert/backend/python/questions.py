@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from wengert.backend.python.code import Code, Step, every_step
-from wengert.ir.infer import is_elementwise
 from wengert.ir.node import Const, Operand, Var
 
 
@@ -68,7 +67,7 @@ def gives_number(step: Step) -> bool:
     """Whether the one result of a step is a number, and not an array without axes."""
     if len(step.outs) != 1 or step.outs[0].type.shape or step.op is None:
         return False
-    return is_elementwise(step.op) or step.name in ("sum", "matmul") or (
+    return step.op.elementwise or step.name in ("sum", "matmul") or (
         step.name == "index" and Ellipsis not in step.params["pattern"]
     )  # fmt: skip
 

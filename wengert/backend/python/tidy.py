@@ -14,7 +14,6 @@ import numpy as np
 
 from wengert.backend.python.code import Code, Step
 from wengert.backend.python.literals import is_uniform
-from wengert.ir.infer import is_elementwise
 from wengert.ir.node import Const, Operand, Type, Var, map_refs
 
 Same = dict[Var, Operand]
@@ -96,7 +95,7 @@ class _Tidy:
     def _simpler(self, step: Step) -> Operand | None:
         """What a step can be replaced by; or it is changed, and this is `None`."""
         out = step.outs[0].type
-        if step.op is not None and is_elementwise(step.op) and len(step.args) > 1:
+        if step.op is not None and step.op.elementwise and len(step.args) > 1:
             for k, a in enumerate(step.args):
                 made = self.maker.get(a) if isinstance(a, Var) else None
                 if made is not None and made.name == "broadcast_to" and not made.args[0].type.shape:

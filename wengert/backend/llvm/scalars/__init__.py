@@ -8,7 +8,7 @@ emit.py         scalar code for an op
 """
 
 from wengert.backend.llvm.arrays.buffer import Complex
-from wengert.backend.llvm.scalars.emit import emit, is_elementwise, supports
+from wengert.backend.llvm.scalars.emit import emit, supports
 from wengert.backend.llvm.scalars.values import constant, convert
 
-__all__ = ["Complex", "constant", "convert", "emit", "is_elementwise", "supports"]
+__all__ = ["Complex", "constant", "convert", "emit", "supports"]

@@ -7,7 +7,6 @@ arrays, a dtype has no registers, NumPy refuses the operands) gives `NotImplemen
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import operator
 from collections.abc import Callable, Sequence
@@ -28,16 +27,12 @@ from wengert.backend.llvm.scalars import (  # noqa: F401  (their rules)
 from wengert.backend.llvm.scalars.external import attribute
 from wengert.backend.llvm.scalars.lane import Lane, Unsupported, select
 from wengert.backend.llvm.scalars.values import constant, convert, known_number, real_dtype
-from wengert.ops.derive import Elementwise, Zero
-from wengert.ops.op import TABLE, Op
+from wengert.ops.op import TABLE
 
 _INLINE = 60
 """Formulas of up to so many instructions are written out at each use."""
 _LONGEST = 6000
 """Longer ones are not worth the time to compile them."""
-
-_ALSO = ("astype", "as_integer", "copy", "real", "imag", "conjugate")
-"""Ops of other families that act on each element."""
 
 _uf = scipy.special._ufuncs
 _LONG = np.dtype("long")
@@ -72,20 +67,6 @@ _INSTEAD: dict[str, Callable] = {
     "spherical_kn": _spherical(_uf._spherical_kn),
 }
 """What to run instead of an `impl` that makes arrays of its operands before anything else."""
-
-
-def is_elementwise(op: Op) -> bool:
-    """Whether an op acts on each element, so that scalar code can stand for it."""
-    return isinstance(op, Elementwise) or op.name in _ALSO or (isinstance(op, Zero) and op.name in _zero_elementwise())
-
-
-@functools.cache
-def _zero_elementwise() -> frozenset[str]:
-    """Rows made by `zero(..., elementwise=True)`: they share the batch rule of elementwise ops."""
-    sample = TABLE["floor"].batch.__code__  # type: ignore[union-attr]
-    return frozenset(
-        name for name, op in TABLE.items() if isinstance(op, Zero) and getattr(op.batch, "__code__", None) is sample
-    )
 
 
 # -------------------------------------------------------------------------------------- a function that stands alone
@@ -219,7 +200,7 @@ def emit(
     weak: Sequence[bool],
 ) -> Any:
     """The result of an elementwise op for scalars of these dtypes, or `NotImplemented`."""
-    if not (is_native(out_dtype) and all(map(is_native, dtypes)) and is_elementwise(TABLE[op_name])):
+    if not (is_native(out_dtype) and all(map(is_native, dtypes)) and TABLE[op_name].elementwise):
         return NotImplemented
     known = [known_number(v, d) for v, d in zip(values, dtypes, strict=True)]
     use = _Use(op_name, params, out_dtype, dtypes, weak, known)
@@ -257,10 +238,10 @@ def supports(
     >>> supports("sin", {}, np.dtype(float), [np.dtype(float)], [False])
     True
     """
-    if not (is_native(out_dtype) and all(map(is_native, dtypes)) and is_elementwise(TABLE[op_name])):
+    if not (is_native(out_dtype) and all(map(is_native, dtypes)) and TABLE[op_name].elementwise):
         return False
     known = [None] * len(dtypes) if constants is None else list(constants)
     return _size(_Use(op_name, params, out_dtype, dtypes, weak, known)) >= 0
 
 
-__all__ = ["Unsupported", "emit", "is_elementwise", "supports"]
+__all__ = ["Unsupported", "emit", "supports"]

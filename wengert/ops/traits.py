@@ -1,0 +1,135 @@
+"""What a row says of its op besides derivatives: the vocabulary of its traits.
+
+Whoever asks something about an op asks its row, as `op.raises` or `op.cost`; no list of names answers anywhere else.
+Families derive what follows from them (an `Elementwise` op is elementwise, and does not raise), `DEFAULTS` is what
+holds of most ops, and the rest is stated on the row: `DEMANDED` has no default, since a wrong guess would make wrong
+programs (a node that may raise moved out of a loop that never runs) or slow ones.
+
+    elementwise   each element of the result comes from the elements at its place of the operands, which broadcast
+    moves         the result holds elements of the operands as they are (and perhaps zeros): nothing is computed
+    expands       made of less than it is, by position alone: it is cheaper to make it again than to keep it
+    raises        when it raises (`Raises`). Shapes that do not fit are no matter: a program is well formed
+    cost          work per element (`Cost`): of the result if elementwise, otherwise of the operands
+    flops         `flops(shapes, shape of the result)`, where work is not proportional to the elements
+    data          how many operands are data, `None` for all; the others are structure: indices, masks. An integer that
+                  is data has tangent zero; structure has no tangent and stays as it is. A function of the parameters,
+                  where they say how many
+    commutes      the kinds of dtypes for which exchanging the two operands changes no bit
+    combine       of a reduction, the name of the op of two operands that it repeats: `add` for `sum`
+    identity      of an op of two operands, the number that changes nothing
+    view          the result may share memory with the first operand
+    writes        the result is the first operand with some elements changed: it has its shape and dtype, and may be
+                  made in its memory
+    effect        it does something besides computing results; it is neither dropped, nor moved, nor done twice
+    pure          the same operands give the same results, whenever; not so a question to a function of the user's, or
+                  what depends on a choice of the running thread
+    dtype         of the result, where it is not what the operands are promoted to (`Dtype`)
+    axes          which axes of the result go with which axes of the operands (`axes.py`)
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+class Raises(enum.Enum):
+    """When an op raises, or does not come to an end."""
+
+    NEVER = enum.auto()
+    INTEGERS = enum.auto()
+    """For some operands of integer types: a negative exponent or shift, a division by zero."""
+    LENGTHS = enum.auto()
+    """For some lengths: what has no elements has no maximum."""
+    PLACE = enum.auto()
+    """If a place that an operand names does not exist."""
+    VALUES = enum.auto()
+    """For some values of its operands: a matrix is singular, something does not converge."""
+    BODY = enum.auto()
+    """If the code that it holds does."""
+
+
+class Cost(enum.IntEnum):
+    """Work, in additions per element."""
+
+    FREE = 0
+    """Nothing is computed."""
+    CHEAP = 1
+    """An instruction or two: sums, products, comparisons, rounding."""
+    MODERATE = 3
+    """A division, a square root."""
+    DEAR = 15
+    """A transcendental function."""
+    MORE = 100
+    """It grows with the lengths of axes: products of matrices, factorisations, sorting."""
+
+
+class Dtype(enum.Enum):
+    """The dtype of a result."""
+
+    PROMOTED = enum.auto()
+    """What NumPy promotes the data to."""
+    FIRST = enum.auto()
+    """That of the first operand."""
+    POSITION = enum.auto()
+    """int64: a number of elements, or places."""
+    TRIED = enum.auto()
+    """Found out by computing one element, or with arrays of ones."""
+
+
+FREE, CHEAP, MODERATE, DEAR, MORE = Cost
+NEVER, INTEGERS, LENGTHS, PLACE, VALUES, BODY = Raises
+
+DEFAULTS: dict[str, Any] = {
+    "elementwise": False,
+    "moves": False,
+    "expands": False,
+    "flops": None,
+    "data": None,
+    "commutes": "",
+    "combine": None,
+    "identity": None,
+    "view": False,
+    "writes": False,
+    "effect": False,
+    "pure": True,
+    "dtype": Dtype.TRIED,
+    "axes": None,
+}
+DEMANDED = ("raises", "cost")
+NAMES = (*DEFAULTS, *DEMANDED)
+
+
+def completed(name: str, derived: dict[str, Any], stated: dict[str, Any]) -> dict[str, Any]:
+    """All traits of a row: what it states, what its family derives, and the defaults.
+
+    >>> completed("double", {"raises": Raises.NEVER}, {"cost": Cost.CHEAP})["view"]
+    False
+    """
+    if stated.get("writes"):
+        derived = {**derived, "dtype": Dtype.FIRST}
+    traits = {**DEFAULTS, **derived, **stated}
+    missing = [trait for trait in DEMANDED if trait not in traits]
+    unknown = [trait for trait in traits if trait not in NAMES]
+    if missing or unknown:
+        raise TypeError(f"the row of {name!r} must state {missing}" if missing else f"no op has traits {unknown}")
+    if traits["moves"] and traits["cost"] > Cost.CHEAP:
+        raise TypeError(f"the row of {name!r} says that it moves elements, and that it computes")
+    return traits
+
+
+Flops = Callable[[Sequence[tuple], tuple], float]
+
+
+def cubic(factor: float) -> Flops:
+    """About factor · n · m · min(n, m) operations for each matrix, and a product for each further column."""
+
+    def flops(shapes: Sequence[tuple], result: tuple) -> float:
+        *lead, n, m = shapes[0]
+        several = len(shapes) > 1
+        columns = shapes[1][-1] if several and len(shapes[1]) > 1 else 1
+        return math.prod(lead) * (factor * n * m * min(n, m) + 2.0 * n * m * columns * several)
+
+    return flops
