@@ -25,8 +25,9 @@ from wengert.control.blocks import (
     unpadded,
     with_lengths,
 )
-from wengert.control.examples import may_fail, one_by_one
+from wengert.control.examples import one_by_one
 from wengert.control.loop import unwrapped
+from wengert.ir.analysis.raising import blocks_may_raise
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found
 from wengert.ir.interpret import run
@@ -173,7 +174,7 @@ def _backward(
 def _batch(args: Any, mapped: Any, params: dict) -> Any:
     n = batch_size(args, mapped)
     then, orelse = params["then"], params["orelse"]
-    if mapped[0] and may_fail(then, orelse):
+    if mapped[0] and blocks_may_raise(then, orelse):
         types = [Type((), np.dtype(bool)), *[p.type for p in then.params]]
         return one_by_one(cond, args, mapped, types, params, n)
     found = [batched(block, mapped[1:], n)[1] for block in (then, orelse)]

@@ -1,7 +1,7 @@
 """Ops that hold code, on the examples of a batch one by one.
 
 A branch or loop is batched by running its blocks on all examples at once. That is right only if a block may also be run
-on examples that do not get there: it must end, and raise nothing. Blocks that might (`may_fail`) are run in a loop over
+on examples that do not get there: it must end, and raise nothing. Blocks that might are run in a loop over
 the examples instead.
 """
 
@@ -15,45 +15,11 @@ import numpy as np
 from wengert.control.blocks import block_of
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found
-from wengert.ir.node import Block, Const, Node, Type, Var, all_nodes
+from wengert.ir.node import Type, Var
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import TABLE, Op, call
 from wengert.ops.shape import as_integer, astype
 from wengert.running import running
-
-_RAISING = frozenset(("require", "while", "cholesky", "solve", "inv", "eigh", "eigvalsh", "solve_factored", "factors"))
-
-
-def may_fail(*blocks: Block) -> bool:
-    """Whether a block might raise, or not end, on values that it is not meant for."""
-    return any(_may_fail(node) for block in blocks for node in all_nodes(block))
-
-
-def _may_fail(node: Node) -> bool:
-    if node.op.name not in ("index", "store", "add_at"):
-        return node.op.name in _RAISING
-    places = node.args[1 if node.op.name == "index" else 2 :]
-    items = [item for item in node.params["pattern"] if item is not None]
-    if not places:
-        return False
-    if Ellipsis in items:
-        return True
-    waiting = iter(places)
-    for n, item in zip(node.args[0].type.shape, items, strict=False):
-        if item is ARRAY and not _is_within(next(waiting), n):
-            return True
-    return next(waiting, None) is not None
-
-
-def _is_within(place: Any, n: Any) -> bool:
-    """Whether an index is certain to lie inside an axis."""
-    if place.__class__ is Const:
-        low, high = np.min(place.value, initial=0), np.max(place.value, initial=0)
-    elif place.span is None:
-        return False
-    else:
-        low, high = place.span
-    return n.__class__ is int and low is not None and high is not None and -n <= low and high < n
 
 
 def one_by_one(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.control.blocks import batch_size, batched, block_of
-from wengert.control.examples import may_fail, one_by_one
+from wengert.control.examples import one_by_one
 from wengert.control.loop import (
     Reverse,
     batched_body,
@@ -28,6 +28,7 @@ from wengert.control.loop import (
     zero_tangents,
 )
 from wengert.errors import UnsupportedFunctionError
+from wengert.ir.analysis.raising import blocks_may_raise
 from wengert.ir.infer import Found, found
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, Dyn, Type
@@ -105,7 +106,7 @@ def _batch(args: Any, mapped: Any, params: dict) -> Any:
                 "reverse mode inside a batch, through a while loop whose number of rounds differs between the examples",
                 remedy="take the gradient of the whole batch (vmap inside grad), or loop over the examples",
             )
-        if may_fail(body, test):
+        if blocks_may_raise(body, test):
             return one_by_one(while_, args, mapped, [p.type for p in body.params], params, n)
         stacked = [True] * carried
         block, stacked, outs = batched_body(body, 0, carried, [*stacked, *mapped[carried:]], n)

@@ -13,19 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wengert.ir.node import EFFECTS, Block, Const, Node, Operand, Var, all_nodes
+from wengert.ir.analysis.raising import may_raise
+from wengert.ir.node import Block, Const, Node, Operand, Var
 from wengert.passes.rewrite import Environment, fits, has_effects, rebuilt, renamed, replaced, substituted, with_blocks
-from wengert.passes.structure import is_certain
-
-_STRUCTURAL = {
-    *("reshape", "transpose", "broadcast_to", "flip", "astype", "as_integer", "copy", "real", "imag", "conjugate"),
-    *("sum", "cumsum", "cumprod", "prod", "max", "min", "argmax", "argmin", "any", "all", "count_nonzero", "norm"),
-    *("logsumexp", "softmax", "weighted_sum", "concatenate", "matmul", "einsum", "convolve", "size", "iota"),
-    *("cond", "loop", "call"),
-}
-"""Ops that do not raise. (Shapes fit, since the program is well formed; where lengths are not known, see below.)"""
-
-_FROM_NOTHING = {"broadcast_to", "iota"}
 
 
 def hoist(block: Block) -> Block:
@@ -119,7 +109,7 @@ def _emptied(
     def moves(node: Node) -> bool:
         if not all(isinstance(a, Const) or a in outside or a in waiting for a in (*node.args, *node.sizes)):
             return False
-        return not has_effects(node) and (not _may_raise(node) or (runs and pure))
+        return not has_effects(node) and (not may_raise(node) or (runs and pure))
 
     def bring(operand: Operand) -> None:
         """What stays inside but is needed outside as well is made there too."""
@@ -130,7 +120,7 @@ def _emptied(
             before.append(renamed(maker, outside))
 
     for node in block.nodes:
-        if node.op.name in _FROM_NOTHING and moves(node):
+        if node.op.expands and moves(node):
             waiting[node.outs[0]] = node
             stay.append(node)
         elif node.args and moves(node):
@@ -140,29 +130,8 @@ def _emptied(
             moved.extend(node.outs)
         else:
             stay.append(node)
-            pure = pure and not has_effects(node) and not _may_raise(node)
+            pure = pure and not has_effects(node) and not may_raise(node)
     used = {a for node in stay for a in (*node.args, *node.sizes)} | set(block.results)
     params = [v for v in moved if v in used]
     new_args.extend([outside[v] for v in params])
     return rebuilt(block, block.params, stay, block.results), params
-
-
-def _may_raise(node: Node) -> bool:
-    """Whether a node may raise, depending on values or on lengths that are not known, or may not come to an end."""
-    if node.op.name in EFFECTS:
-        return True
-    if node.op.name in ("index", "store", "add_at") and is_certain(node):
-        return len(node.args) > 1 and not all(a.type.is_static for a in node.args)
-    if not node.op.elementwise and node.op.name not in _STRUCTURAL:
-        return True
-    if not all(a.type.is_static for a in node.args) and len(node.args) + len(node.sizes) > 1:
-        return True  # lengths that do not fit
-    if node.op.name in ("reshape", "broadcast_to", "iota") and node.sizes:
-        return True
-    if node.op.elementwise and node.outs[0].type.dtype.kind in "iu" and node.op.name in _OF_INTEGERS:
-        return True
-    return any(_may_raise(inner) for block in node.blocks for inner in all_nodes(block))
-
-
-_OF_INTEGERS = {"power", "floor_divide", "remainder", "fmod", "left_shift", "right_shift"}
-"""Of Python's or NumPy's integers these raise for some operands (a negative power)."""

@@ -1,0 +1,6 @@
+"""What is known of a program before it runs: one module answers one question, and every pass and planner asks it.
+
+    raising   whether a node may raise, or not come to an end
+
+An answer is certain, or it is "not known": whoever asks then does nothing.
+"""

@@ -1,0 +1,90 @@
+"""Whether a node may raise, or not come to an end, given the types of its operands but not their values.
+
+Rows say when their ops raise (`Raises`); here is what that means for a node. It is asked before a node is run where
+the program would not have run it: moved out of a loop that may have no iteration, or on examples of a batch that went
+another way.
+
+    for i in range(n):            m = np.max(x[:k])       if n is 0, and k is 0, the program on the right raises
+        s += np.max(x[:k])        for i in range(n):      and the one on the left does not
+                                      s += m
+
+Shapes that do not fit are no matter where lengths are known, for then they have been found to fit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.ir.node import Block, Const, Node, all_nodes
+from wengert.ops.index import ARRAY, explicit
+from wengert.ops.traits import Raises
+
+
+def may_raise(node: Node) -> bool:
+    """Whether a node may raise, or not end, on some values of the types that its operands have."""
+    static = all(a.type.is_static for a in node.args)
+    if not static and len(node.args) + len(node.sizes) > 1:
+        return True  # lengths that do not fit
+    when = node.op.raises
+    if when is Raises.NEVER:
+        return False
+    if when is Raises.LENGTHS:
+        return not static or bool(node.sizes)
+    if when is Raises.INTEGERS:
+        return _is_of_integers(node) and not _is_harmless(node)
+    if when is Raises.PLACE:
+        return not has_certain_places(node)
+    if when is Raises.BODY:
+        return blocks_may_raise(*node.blocks)
+    return True
+
+
+def blocks_may_raise(*blocks: Block) -> bool:
+    """Whether a node in one of these blocks may raise."""
+    return any(may_raise(node) for block in blocks for node in all_nodes(block))
+
+
+def _is_of_integers(node: Node) -> bool:
+    return all(a.type.dtype.kind in "biu" for a in node.args)
+
+
+def _is_harmless(node: Node) -> bool:
+    """Whether the last operand is a positive constant: as exponent, divisor, or number of bits."""
+    last = node.args[-1]
+    return len(node.args) > 1 and isinstance(last, Const) and bool(np.all(np.asarray(last.value) > 0))
+
+
+def has_certain_places(node: Node) -> bool:
+    """Whether all places that a node reads or writes surely exist."""
+    if "patterns" in node.params:
+        return False
+    arrays = iter(node.args[node.op.data_count(node.args, node.params) :])
+    shape = node.args[0].type.shape
+    items = [item for item in explicit(node.params["pattern"], len(shape)) if item is not None]
+    if len(items) > len(shape):
+        return False
+    for n, item in zip(shape, items, strict=False):
+        if item is ARRAY:
+            if not _is_within(next(arrays), n):
+                return False
+        elif item.__class__ is int:
+            if n.__class__ is not int or not -n <= item < n:
+                return False
+        elif item.__class__ is not slice:
+            return False
+    return True
+
+
+def _is_within(place: Any, n: Any) -> bool:
+    """Whether an index is certain to lie inside an axis."""
+    if place.type.dtype.kind not in "iu":
+        return False
+    if place.__class__ is Const:
+        low, high = np.min(place.value, initial=0), np.max(place.value, initial=0)
+    elif place.span is None:
+        return False
+    else:
+        low, high = place.span
+    return n.__class__ is int and low is not None and high is not None and -n <= low and high < n
