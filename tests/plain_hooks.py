@@ -113,7 +113,8 @@ def call(f, operands=1):
 
 REWRITTEN = dict(zip(
     HOOKS,
-    (call, read, store, store_in_item, store_in_attribute, augment, augment_item, augment_attribute, slice),
+    (call, lambda value: value, lambda named: (), read, store, store_in_item, store_in_attribute, augment, augment_item,
+     augment_attribute, slice),
     strict=True,
 ))  # fmt: skip
 LOWERED = dict(zip(

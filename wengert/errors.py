@@ -71,6 +71,15 @@ class WengertError(Exception):
         super().__init__(text)
 
 
+class Signal(BaseException):
+    """How parts of this package tell each other to begin again; never seen by users, nor caught by their code."""
+
+
+REFUSALS = (WengertError, Signal)
+"""What users' handlers and context managers let pass unless they name it: a program that went on after a refusal would
+compute something else than it does without us."""
+
+
 class NonScalarOutputError(WengertError, TypeError):
     """`grad` of a function whose result is not one real number."""
 

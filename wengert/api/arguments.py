@@ -18,6 +18,7 @@ from wengert.box.cells import cell
 from wengert.box.subclasses import base_array
 from wengert.box.writing import clone, settled
 from wengert.capture import hooks
+from wengert.capture.classes import meet_value
 from wengert.errors import MismatchError, NotDifferentiableInputError, NotDifferentiableOutputError
 from wengert.modes.dual import push
 from wengert.modes.linear import Tangent
@@ -43,6 +44,11 @@ class Prepared:
         # What the function writes to is put into cells: the caller's arrays stay as they are.
         self._args = tuple([cell(a) if k in writes else a for k, a in enumerate(args)]) if writes else args
         self._kwargs = kwargs
+        for a in args:
+            if a.__class__ not in PLAIN:
+                meet_value(a)
+        for a in kwargs.values():
+            meet_value(a)
         self.has_aux = has_aux
         self.argnums = argnums
         if argnums.__class__ is not int:

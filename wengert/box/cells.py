@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
-from wengert.box.writing import SETTLING, settle
+from wengert.box.writing import SETTLING, settle, settled
+from wengert.errors import UnsupportedFunctionError
+from wengert.ops.op import Traced
 from wengert.running import running
 
 _OF_THE_ARRAY = frozenset(("flags", "strides", "tobytes", "tofile", "byteswap", "dump", "dumps"))
@@ -31,6 +33,26 @@ class Cell(Box):
         capture = running.state.capture
         if capture is not None:
             capture.note_created(self)
+
+    # What has no rule, or no rule for these options, needs none if no operand is traced.
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        try:
+            return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+        except UnsupportedFunctionError:
+            return self._of_plain(getattr(ufunc, method), inputs, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        try:
+            return super().__array_function__(function, types, args, kwargs)
+        except UnsupportedFunctionError:
+            return self._of_plain(function, args, kwargs)
+
+    def _of_plain(self, function: Any, args: Any, kwargs: Any) -> Any:
+        args, kwargs = without_cells(tuple(args)), without_cells(kwargs)
+        if kwargs.get("out") is not None or _holds_traced((args, kwargs)):
+            raise
+        return function(*args, **kwargs)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(settle(self), dtype=dtype, copy=copy)
@@ -61,6 +83,25 @@ class Cell(Box):
 
 
 SETTLING.cell = Cell
+
+
+def without_cells(x: Any) -> Any:
+    """What stands in cells, also in those in containers, for code that wants arrays."""
+    if isinstance(x, Traced):
+        value = settled(x)
+        return x if isinstance(value, Traced) else value
+    if x.__class__ is tuple or x.__class__ is list:
+        items = [without_cells(item) for item in x]
+        return x if all(a is b for a, b in zip(items, x, strict=True)) else x.__class__(items)
+    if x.__class__ is dict:
+        return {key: without_cells(item) for key, item in x.items()}
+    return x
+
+
+def _holds_traced(x: Any) -> bool:
+    if x.__class__ in (tuple, list):
+        return any(_holds_traced(item) for item in x)
+    return any(_holds_traced(item) for item in x.values()) if x.__class__ is dict else isinstance(x, Traced)
 
 
 def cell(x: Any) -> Any:

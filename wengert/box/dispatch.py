@@ -14,6 +14,7 @@ implementations), so it serves every mode, plain arrays included.
 
 from __future__ import annotations
 
+import numbers
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +23,7 @@ import numpy as np
 
 from wengert.box.subclasses import means_something_else, refusal
 from wengert.errors import UnsupportedFunctionError
-from wengert.ops.op import Op
+from wengert.ops.op import Op, Traced
 
 UFUNCS: dict[Any, Op | Callable] = {}
 FUNCTIONS: dict[Any, Callable] = {}
@@ -84,8 +85,27 @@ depends on need not be among the arguments."""
 
 class _Operands(dict):
     def __missing__(self, kind: type) -> Callable | None:
-        self[kind] = found = _refused if means_something_else(kind) else None
+        found: Callable | None = None
+        if means_something_else(kind):
+            found = _refused
+        elif not _may_be_operand(kind):
+            found = _left_to_others
+        self[kind] = found
         return found
+
+
+def _may_be_operand(kind: type) -> bool:
+    """Whether instances of a class may be numbers or arrays. What is neither, such as a vector of the user's, has
+    operators of its own, which Python asks next."""
+    return issubclass(kind, (Traced, *_NUMBERS)) or any(hasattr(kind, name) for name in _OF_ARRAYS)
+
+
+_NUMBERS = (np.ndarray, np.generic, numbers.Number)
+_OF_ARRAYS = ("__array__", "__array_ufunc__", "__array_function__", "__array_interface__", "__dlpack__", "dtype")
+
+
+def _left_to_others(op: Any, x: Any, y: Any) -> Any:
+    return NotImplemented
 
 
 def _refused(op: Any, x: Any, y: Any) -> Any:

@@ -67,7 +67,7 @@ class SettlingTrace(Trace):
             return capture.process(op, tuple(settled), params)  # a plain array, and bounds that are symbols
         y = call(op, *settled, **params)
         from_cells = any(isinstance(a, Traced) and a._is_cell for a in args)  # type: ignore[attr-defined]
-        if not from_cells:
+        if not from_cells or not running.state.depth:  # (a cell that someone kept is as good as its array)
             return y
         return tuple(self.wrap(part) for part in y) if y.__class__ is tuple else self.wrap(y)
 
@@ -283,11 +283,11 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
     elif v.__class__ in (list, tuple):
         v = array(v)
     root = box if view is None else view.root
+    _about_to_become(root)  # while its views still have their values
     if root._views:
         if isinstance(v, Traced) and v._view_of is not None:  # type: ignore[attr-defined]
             v = clone(v)  # a[1:] = a[:-1]
         make_views_stale(root)
-    _about_to_become(root)
     if view is None:
         check_masks(box.shape, idx)
         if isinstance(idx, Traced) and dtype_of(idx).kind == "b" and shape_of(idx) == box.shape and not shape_of(v):

@@ -8,6 +8,7 @@ by a cell, if the function that writes is the only one that holds it.
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import operator
 import sys
@@ -18,24 +19,35 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.cells import Cell
+from wengert.box.cells import Cell, without_cells
 from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, PENDING, look_for_imports
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.writing import about_to_write, settled
-from wengert.capture.instrument import TWIN, instrument, is_user_code, is_user_function, set_hooks, written_positions
+from wengert.capture.classes import Follow, meet, meet_value
+from wengert.capture.instrument import (
+    TWIN,
+    instrument,
+    is_user_code,
+    is_user_file,
+    is_user_function,
+    set_hooks,
+    written_positions,
+)
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, replacement_of
 from wengert.capture.rewrite import (
     AUGMENT,
     AUGMENT_ATTRIBUTE,
     AUGMENT_ITEM,
     CALL,
+    OWN,
     READ,
+    REFUSED,
     SLICE,
     STORE,
     STORE_IN_ATTRIBUTE,
     STORE_IN_ITEM,
 )
-from wengert.errors import InPlaceError
+from wengert.errors import REFUSALS, InPlaceError, WengertError
 from wengert.ops.index import index, split_index
 from wengert.ops.op import Traced
 from wengert.running import running
@@ -65,19 +77,29 @@ def call(f: Any, operands: int = 1) -> Any:
         if f.__code__ is _CONTEXT_MANAGER:
             return contextlib.contextmanager(instrument(f.__wrapped__))
         found = replacement_of(f)
-        return with_instrumented_arguments(CALLERS.get(f, f)) if found is None else found
+        if found is not None:
+            return found
+        return with_instrumented_arguments(CALLERS.get(f, f), not _of_a_library(f.__module__))
     if kind is BuiltinFunctionType:
         if f.__self__.__class__ is _MODULE:
-            return REPLACEMENTS.get(f, f)
+            found = REPLACEMENTS.get(f)
+            if found is not None:
+                return found
+            return with_instrumented_arguments(f, False) if _of_a_library(f.__self__.__name__) else f
         if f.__self__.__class__ is np.ndarray and f.__name__ in _WRITING_METHODS:
             about_to_write(f.__self__)
             return f
         if f.__self__.__class__ is _UFUNC and f.__name__ == "at":
             return _writing_first(f)
-        return with_instrumented_arguments(f) if f.__name__ == "sort" else f
+        if f.__name__ == "sort" or _of_a_library(f.__self__.__class__.__module__):
+            return with_instrumented_arguments(f, f.__name__ == "sort")
+        return f
     if kind is MethodType:
         if is_user_function(f):
+            meet_value(f.__self__)
             return instrument(f)
+        if f.__func__.__class__ is _CACHED:
+            return functools.partial(_uncached(f.__func__), f.__self__)
         found = replacement_of(f) if f.__self__.__class__.__hash__ is not None else None
         if found is None and not isinstance(f.__self__, Traced):
             method = replacement_of(f.__func__)
@@ -85,17 +107,36 @@ def call(f: Any, operands: int = 1) -> Any:
                 return MethodType(method, f.__self__)
         if found is None and is_of_scipy_stats(f):
             f = instrument(f)
-        return with_instrumented_arguments(f) if found is None else found
-    if kind is type or kind is ABCMeta:
-        found = replacement_of(f)
-        return instrument(f) if found is None else found
+        if found is not None:
+            return found
+        return with_instrumented_arguments(f, not _of_a_library(f.__self__.__class__.__module__))
+    if isinstance(f, type):
+        found = replacement_of(f) if kind is type or kind is ABCMeta else None
+        return _constructor(f) if found is None else found
     if kind is functools.partial:
         return functools.partial(call(f.func), *[_argument(a) for a in f.args], **f.keywords)
+    if kind is _CACHED:
+        return _uncached(f)
     if PENDING:
         look_for_imports()
     if kind in CALLABLES:
         return CALLABLES[kind](f)
     return instrument(f)
+
+
+def _constructor(cls: Any) -> Any:
+    """What is called for a class."""
+    if cls.__module__ == "builtins":
+        return cls
+    meet(cls)
+    if _of_a_library(cls.__module__) and not _is_of_user(cls):
+        return with_instrumented_arguments(cls, False)
+    return lambda *args, **kwargs: own_attributes(cls(*args, **kwargs))
+
+
+def _is_of_user(cls: Any) -> bool:
+    module = sys.modules.get(cls.__module__)
+    return is_user_file(getattr(module, "__file__", None) or "<string>")
 
 
 def resolve(f: Any) -> Any:
@@ -108,23 +149,49 @@ def resolve(f: Any) -> Any:
 
 
 _MODULE = type(sys)
+_CACHED = functools._lru_cache_wrapper
 
 
-def with_instrumented_arguments(f: Any) -> Any:
-    """A library function that calls functions it is given: those of the user's are instrumented on the way in."""
+def _uncached(f: Any) -> Any:
+    """A function with a cache: what is traced is no key of it."""
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        args = tuple([_argument(a) for a in args])
-        kwargs = {k: _argument(a) for k, a in kwargs.items()}
+        for a in (*args, *kwargs.values()):
+            if isinstance(a, Traced):
+                return call(f.__wrapped__)(*args, **kwargs)
         return f(*args, **kwargs)
 
     return called
 
 
-def _argument(a: Any) -> Any:
+def with_instrumented_arguments(f: Any, keeps: bool = True) -> Any:
+    """A library function that calls functions it is given: those of the user's are instrumented on the way in.
+
+    Unless it `keeps` what it is given (as `list.append` does), it gets plain arrays for cells.
+    """
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        args = tuple([_argument(a, keeps) for a in args])
+        kwargs = {k: _argument(a, keeps) for k, a in kwargs.items()}
+        return f(*args, **kwargs)
+
+    return called
+
+
+def _argument(a: Any, keeps: bool = True) -> Any:
     if a.__class__ is BuiltinFunctionType and a.__self__.__class__ is _MODULE:
         return REPLACEMENTS.get(a, a)  # map(math.sin, x)
+    if isinstance(a, Traced):
+        return a if keeps else without_cells(a)
     return instrument(a) if is_user_function(a) else a
+
+
+def _of_a_library(module: Any) -> bool:
+    """Whether a module, by name, is of a library other than Python's own, which works on arrays and keeps none."""
+    if not isinstance(module, str):
+        return False
+    root = module.partition(".")[0]
+    return root != "wengert" and root not in sys.stdlib_module_names
 
 
 _WRITING_METHODS = frozenset(("sort", "fill", "put", "partition", "setfield", "byteswap"))
@@ -154,6 +221,14 @@ def _writing_first(f: Any) -> Any:
     return called
 
 
+def _replaces(original: Any) -> Any:
+    def register(replacement: Any) -> Any:
+        REPLACEMENTS[original] = replacement
+        return replacement
+
+    return register
+
+
 for _function in (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal):
     REPLACEMENTS[_function] = _writing_first(FUNCTIONS[_function])
 for _function in FOLLOW_ARGUMENTS:
@@ -179,61 +254,60 @@ def _settled(key: Any) -> Any:
 
 def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
     """`container[key] = v`; returns the container, or the cell that takes its place if the caller rebinds its name."""
-    if container.__class__ is np.ndarray and holds_traced(v):
-        held = getrefcount(container)
-        container = _promoted(container, held - _ALONE["store"] if rebinds else 1)
-    elif container.__class__ is np.ndarray and (getrefcount(container) > _ALONE["store"] or container.base is not None):
-        about_to_write(container)
+    kind = container.__class__
+    if kind is np.ndarray:
+        if holds_traced(v):
+            about_to_write(container)
+            held = getrefcount(container)
+            container = _promoted(container, rebinds and held <= _ALONE_IN_STORE)
+        elif getrefcount(container) > _ALONE_IN_STORE or container.base is not None:
+            about_to_write(container)
+    elif v.__class__ is np.ndarray and kind in _HOLDERS:
+        held = getrefcount(v)
+        v = _owned(v, held)
     container[key] = v
     return container
 
 
+_HOLDERS = frozenset((list, dict))
+
+
 def store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> None:
     """`outer[outer_key][key] = v`."""
-    container = outer[outer_key]
-    if container.__class__ is np.ndarray and holds_traced(v):
-        held = getrefcount(container)
-        container = outer[outer_key] = _promoted(container, held - _ALONE["store_in_item"])
-    elif container.__class__ is np.ndarray:
-        about_to_write(container)
-    container[key] = v
+    store(v, outer[outer_key], key, False)
 
 
 def store_in_attribute(v: Any, owner: Any, attribute: str, key: Any) -> None:
     """`owner.attribute[key] = v`."""
-    container = getattr(owner, attribute)
-    if container.__class__ is np.ndarray and holds_traced(v):
-        held = getrefcount(container)
-        container = _promoted(container, held - _ALONE["augment_attribute"])
-        setattr(owner, attribute, container)
-    elif container.__class__ is np.ndarray:
-        about_to_write(container)
-    container[key] = v
+    store(v, getattr(owner, attribute), key, False)
 
 
 def augment(name: str, a: Any, v: Any) -> Any:
     """`a += v` and its like; returns what `a` is bound to then."""
-    if a.__class__ is np.ndarray and holds_traced(v):
-        held = getrefcount(a)
-        a = _promoted(a, held - _ALONE["augment"])
-    elif a.__class__ is np.ndarray:
+    if a.__class__ is np.ndarray:
         about_to_write(a)
-    return getattr(operator, name)(a, v)
+        if holds_traced(v):
+            held = getrefcount(a)
+            a = _promoted(a, held <= _ALONE_IN_AUGMENT)
+    return own(getattr(operator, name)(a, v))
 
 
 def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds: bool) -> Any:
     """`container[key] += v`, where `old` is what was there; returns the container, or the cell in its place."""
     if container.__class__ is np.ndarray and holds_traced(v):
+        about_to_write(container)
         held = getrefcount(container)
         if isinstance(old, np.ndarray) and old.base is container:
             held -= 1
-        container = _promoted(container, held - _ALONE["augment_item"] if rebinds else 1)
+        container = _promoted(container, rebinds and held <= _ALONE_IN_AUGMENT_ITEM)
         old = container[key]
     elif container.__class__ is np.ndarray:
-        if getrefcount(container) > _ALONE["augment_item"] or container.base is not None:
+        if getrefcount(container) > _ALONE_IN_AUGMENT_ITEM or container.base is not None:
             about_to_write(container)
     elif old.__class__ is np.ndarray:
         about_to_write(old)
+        if holds_traced(v):
+            old = _promoted(old, False)
     container[key] = getattr(operator, name)(old, v)
     return container
 
@@ -241,12 +315,11 @@ def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds:
 def augment_attribute(name: str, owner: Any, attribute: str, v: Any) -> None:
     """`owner.attribute += v`."""
     a = getattr(owner, attribute)
-    if a.__class__ is np.ndarray and holds_traced(v):
-        held = getrefcount(a)
-        a = _promoted(a, held - _ALONE["augment_attribute"])
-    elif a.__class__ is np.ndarray:
+    if a.__class__ is np.ndarray:
         about_to_write(a)
-    setattr(owner, attribute, getattr(operator, name)(a, v))
+        if holds_traced(v):
+            a = _promoted(a, False)
+    setattr(owner, attribute, own(getattr(operator, name)(a, v)))
 
 
 def holds_traced(v: Any) -> bool:
@@ -256,34 +329,143 @@ def holds_traced(v: Any) -> bool:
     return isinstance(v, Traced) and not v._is_cell  # type: ignore[attr-defined]
 
 
-def _promoted(a: np.ndarray, others: int) -> Any:
+def refused(named: Any) -> Any:
+    """What the handlers of a `try` let pass: our errors, unless the classes that they handle are some of them."""
+    try:
+        classes = named()
+    except Exception:
+        return REFUSALS
+    while any(isinstance(c, tuple) for c in classes):
+        classes = [inner for c in classes for inner in (c if isinstance(c, tuple) else (c,))]
+    return () if any(isinstance(c, type) and issubclass(c, WengertError) for c in classes) else REFUSALS
+
+
+@_replaces(contextlib.suppress)
+class _Suppress(contextlib.suppress):
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
+        if isinstance(error, refused(lambda: self._exceptions)):  # type: ignore[attr-defined]
+            return False
+        return super().__exit__(kind, error, trace)
+
+
+# -------------------------------------------------------------------------------------------------------- ownership
+
+# Note [Ownership]. A traced value may be written into an array that came into being while the differentiated function
+# ran, however it was made, and everyone who holds the array must see the write. So such an array becomes a cell (an
+# object that may get a traced content) before it has more than one holder: the moment a value gets a holder in
+# instrumented code, `own` looks at it, and an array to which there is no other reference was just made, by whatever
+# library. Arrays that come from outside have holders there, and stay plain; a traced value that is written into one of
+# them is refused, because derivative operators never change the caller's arrays.
+
+
+def own(v: Any) -> Any:
+    """A value that gets its first holder, or another one. Arrays that were just made become cells."""
+    kind = v.__class__
+    if kind is np.ndarray:
+        held = getrefcount(v)
+        return _owned(v, held)
+    if isinstance(v, (tuple, list)) and v and getrefcount(v) <= _ALONE:
+        is_known = kind is tuple or kind is list or hasattr(kind, "_make")
+        if is_known and (len(v) <= _FEW or v[0].__class__ is np.ndarray):
+            held_each = [getrefcount(item) - _IN_A_CONTAINER for item in v]
+            items = [_owned(item, n) for item, n in zip(v, held_each, strict=True)]
+            if isinstance(v, list):
+                v[:] = items
+            else:
+                return tuple(items) if kind is tuple else kind._make(items)
+    return v
+
+
+_FEW = 16
+"""Longer lists are looked through if they begin with an array."""
+
+
+def _owned(a: Any, held: int) -> Any:
+    """A cell for an array of floating type that nobody else holds; anything else as it is."""
+    if a.__class__ is not np.ndarray or held > _ALONE or not _can_be_owned(a):
+        return a
+    return Cell(a)
+
+
+def _can_be_owned(a: np.ndarray) -> bool:
+    if not a.ndim or not a.flags.writeable:
+        return False
+    if a.dtype.kind not in "fc" and (running.state.capture is None or a.dtype.kind not in "biu"):
+        return False
+    base = a.base
+    return base is None or (base.__class__ is np.ndarray and base.base is None and getrefcount(base) <= _ALONE_AS_BASE)
+
+
+@_replaces(copy.deepcopy)
+def _deepcopy(x: Any, memo: Any = None, _nil: Any = ()) -> Any:
+    """Whatever holds a copied array was copied too, and holds a cell then."""
+    memo = {} if memo is None else memo
+    thing = copy.deepcopy(x, memo)
+    cells: dict[int, Any] = {}
+    seen: set[int] = set()
+
+    def owned(v: Any) -> Any:
+        if v.__class__ is np.ndarray:
+            if id(v) not in cells:
+                cells[id(v)] = (Cell(v) if v.base is None and v.dtype.kind in "fc" and v.ndim else v, v)
+            return cells[id(v)][0]
+        if v.__class__ is tuple:
+            items = tuple([owned(item) for item in v])
+            return v if all(a is b for a, b in zip(items, v, strict=True)) else items
+        if id(v) in seen:
+            return v
+        seen.add(id(v))
+        if v.__class__ is list:
+            v[:] = [owned(item) for item in v]
+        elif v.__class__ is dict:
+            for key, item in v.items():
+                v[key] = owned(item)
+        elif id(v) in copied and getattr(v, "__dict__", None).__class__ is dict:
+            owned(v.__dict__)
+        return v
+
+    copied = {id(v) for v in memo.values()}
+    return owned(thing)
+
+
+def own_attributes(thing: Any) -> Any:
+    """An object that was just made: arrays that it alone holds become cells."""
+    own_dict = getattr(thing, "__dict__", None)
+    if own_dict.__class__ is dict:
+        for name, value in own_dict.items():
+            if value.__class__ is np.ndarray:
+                held = getrefcount(value) - _IN_A_DICT
+                own_dict[name] = _owned(value, held)
+    return thing
+
+
+Follow.own_attributes = staticmethod(own_attributes)
+
+
+def _promoted(a: np.ndarray, alone: bool) -> Any:
     """A cell in place of a plain array into which a traced value is to be written, if no others hold it."""
     if a.dtype.kind not in "fc":
         raise InPlaceError(
             f"a traced value is written into an array of type {a.dtype}, which cannot hold its derivative",
             remedy="make the array of a floating type, for instance np.zeros(n) instead of np.zeros(n, int)",
         )
-    if others > 0 or a.base is not None:
+    if not alone or a.base is not None:
         raise InPlaceError(
-            "a traced value is written into a plain array that others hold too: they would not see it",
-            remedy="create the array in the differentiated function, with np.zeros, np.empty or np.copy, "
-            "or pass it to that function as an argument",
+            "a traced value is written into an array that was made outside of the differentiated function: derivative "
+            "operators never change the caller's arrays",
+            remedy="write into a copy: a = a.copy() (or np.copy, np.zeros, np.empty) in the differentiated function, "
+            "or pass the array to that function as an argument",
         )
     return Cell(a)
 
 
-def _counts_when_alone() -> dict[str, int]:
-    """How many references an array has in each hook if one name, or attribute, is all that holds it.
+def _counts_when_alone() -> tuple[int, int, int, int, int, int, int]:
+    """How many references an array has in each hook if nothing, or one name, is all that holds it.
 
     That depends on how this Python passes arguments, so it is measured: by functions that are called as the hooks are.
     """
 
     def in_store(v: Any, container: Any, key: Any, rebinds: bool) -> int:
-        held = getrefcount(container)
-        return held
-
-    def in_store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> int:
-        container = outer[outer_key]
         held = getrefcount(container)
         return held
 
@@ -295,29 +477,51 @@ def _counts_when_alone() -> dict[str, int]:
         held = getrefcount(container)
         return held
 
-    def in_augment_attribute(name: str, owner: Any, attribute: str, v: Any) -> int:
-        a = getattr(owner, attribute)
-        held = getrefcount(a)
+    def in_own(v: Any) -> int:
+        held = getrefcount(v)
         return held
 
-    class Holder:
-        pass
+    def as_base(a: np.ndarray) -> int:
+        base = a.base
+        return base is None or getrefcount(base)
+
+    def in_a_container(v: Any) -> int:
+        held = [getrefcount(item) for item in v]
+        return held[0]
+
+    def in_a_dict(own_dict: dict) -> int:
+        for _name, value in own_dict.items():
+            held = getrefcount(value)
+        return held
 
     a = np.zeros(1)
-    counts = {"store": in_store(0.0, a, 0, True), "augment": in_augment("iadd", a, 0.0)}
-    counts["store_in_item"] = in_store_in_item(0.0, [np.zeros(1)], 0, 0)
-    counts["augment_item"] = in_augment_item("iadd", (container := a), (key := 0), container[key], 0.0, True)
-    holder = Holder()
-    holder.a = np.zeros(1)  # type: ignore[attr-defined]
-    counts["augment_attribute"] = in_augment_attribute("iadd", holder, "a", 0.0)
-    return counts
+    alone = in_own(np.zeros(1))
+    return (
+        in_store(0.0, a, 0, True),
+        in_augment("iadd", a, 0.0),
+        in_augment_item("iadd", (container := a), (key := 0), container[key], 0.0, True),
+        alone,
+        as_base(np.zeros(2)[1:]),
+        in_a_container((np.zeros(1),)) - alone,
+        in_a_dict({"a": np.zeros(1)}) - alone,
+    )
 
 
-_ALONE = _counts_when_alone()
+(
+    _ALONE_IN_STORE,
+    _ALONE_IN_AUGMENT,
+    _ALONE_IN_AUGMENT_ITEM,
+    _ALONE,
+    _ALONE_AS_BASE,
+    _IN_A_CONTAINER,
+    _IN_A_DICT,
+) = _counts_when_alone()
 
 set_hooks(
     {
         CALL: call,
+        OWN: own,
+        REFUSED: refused,
         READ: read,
         STORE: store,
         STORE_IN_ITEM: store_in_item,

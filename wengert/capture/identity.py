@@ -22,7 +22,7 @@ from wengert.box.writing import settled
 from wengert.capture.containers import leaves
 from wengert.capture.session import current
 from wengert.capture.values import FirstDiffers, assign
-from wengert.errors import StagingError
+from wengert.errors import Signal, StagingError
 from wengert.ir.aliases import both, either, is_usable, root_of
 from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Type
@@ -45,7 +45,7 @@ _BOOL = Type((), np.dtype(bool))
 _REMEDY = "make a copy: .copy()"
 
 
-class Again(Exception):
+class Again(Signal):
     """A loop carries more than was known, or values of other types."""
 
 

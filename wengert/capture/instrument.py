@@ -17,7 +17,6 @@ import __future__
 
 import ast
 import copy
-import dataclasses
 import functools
 import os
 import re
@@ -25,11 +24,12 @@ import sysconfig
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from wengert.box.distributions.lookup import is_of_scipy_stats, stand_in
 from wengert.capture import twins
+from wengert.capture.classes import Follow, followed, meet, meet_value
 from wengert.capture.locate import Located, locate
 from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined, lower
 from wengert.capture.lowered import DEFINED, UNDEFINED_NAME
@@ -105,12 +105,14 @@ def instrument(f: Any, of: TwinKind | None = None) -> Any:
         args = tuple([instrument(a, of) if is_user_function(a) else a for a in f.args])
         return f if function is f.func and args == f.args else functools.partial(function, *args, **f.keywords)
     if kind is type or isinstance(f, type):
-        return _twin_of_class(f, of)
+        meet(f)
+        return f
     if kind is BuiltinFunctionType:
         return f
+    meet_value(f)
     if is_of_scipy_stats(f):
         return stand_in(f)
-    method = kind.__dict__.get("__call__") or getattr(kind, "__call__", None)  # noqa: B004
+    method = followed(kind.__dict__.get("__call__") or getattr(kind, "__call__", None))  # noqa: B004
     if method.__class__ is FunctionType and is_user_code(method.__code__):
         function = instrument(method, of)
         return f if function is method else MethodType(function, f)
@@ -156,6 +158,7 @@ def written_positions(f: Any) -> frozenset[int]:
 
 def _twin_of_function(f: FunctionType, of: TwinKind) -> Any:
     code = f.__code__
+    _meet_what_is_named(f)
     with _lock:
         known = of.made.get(id(code))
         if known is None or known[0] is not code:
@@ -175,6 +178,22 @@ def _twin_of_function(f: FunctionType, of: TwinKind) -> Any:
         )
     f.__dict__[of.attribute] = (code, twin)
     return twin
+
+
+def _meet_what_is_named(f: FunctionType) -> None:
+    """Meet the classes that a function can know of, by its globals, free variables and defaults."""
+    names = f.__globals__
+    if is_user_code(f.__code__):
+        for name in f.__code__.co_names:
+            if name in names:
+                meet_value(names[name])
+        for cell in f.__closure__ or ():
+            try:
+                meet_value(cell.cell_contents)
+            except ValueError:
+                pass  # empty yet
+        for value in f.__defaults__ or ():
+            meet_value(value)
 
 
 def _compile_twin(
@@ -209,13 +228,24 @@ def _rewritten(code: CodeType, module_globals: dict[str, Any], of: TwinKind) -> 
         node.decorator_list = []
     if of is STAGED:
         node = lower(node, code.co_freevars) or node
-    tree = _in_a_factory(Rewriter(of is STAGED).visit(node), located, code.co_freevars, of)
+    tree = _in_a_factory(
+        Rewriter(of is STAGED, _libraries_in(module_globals)).visit(node), located, code.co_freevars, of
+    )
     compiled = compile(tree, code.co_filename, "exec", dont_inherit=True, flags=code.co_flags & _FUTURE_FLAGS)
     found = _find(compiled, code)
     if found is None or set(found.co_freevars) - set(code.co_freevars) - set(of.hooks):
         return None
     found = found.replace(co_qualname=code.co_qualname)
     return (_with_names_as_written(found) if of is STAGED else found), writes
+
+
+def _libraries_in(module_globals: dict[str, Any]) -> frozenset[str]:
+    """The global names of modules that are not the user's."""
+    return frozenset(
+        name
+        for name, value in module_globals.items()
+        if value.__class__ is ModuleType and not is_user_file(getattr(value, "__file__", None) or "<frozen>")
+    )
 
 
 _FUTURE_FLAGS = __future__.annotations.compiler_flag
@@ -283,36 +313,9 @@ def _adopt(code: CodeType, of: TwinKind) -> None:
             _adopt(constant, of)
 
 
-def _twin_of_class(cls: Any, of: TwinKind) -> Any:
-    """A constructor with an instrumented `__init__`, or `__post_init__` of a dataclass, for users' ordinary classes."""
-    if type(cls).__call__ is not type.__call__ or getattr(cls, "__new__", None) is not object.__new__:
-        return cls
-    init: Any = getattr(cls, "__init__", None)
-    if init.__class__ is FunctionType and (twin := instrument(init, of)) is not init:
+def _allocated(instance: Any) -> None:
+    (EAGER if running.state.capture is None else STAGED).allocated(instance)
 
-        def construct(*args: Any, **kwargs: Any) -> Any:
-            instance = object.__new__(cls)
-            of.allocated(instance)
-            twin(instance, *args, **kwargs)
-            return instance
 
-        return construct
-    after = getattr(cls, "__post_init__", None)
-    if dataclasses.is_dataclass(cls) and after.__class__ is FunctionType and hasattr(cls, "__dict__"):
-        after_twin = instrument(after, of)
-
-        def construct_dataclass(*args: Any, **kwargs: Any) -> Any:
-            instance: Any = object.__new__(cls)  # type: ignore[arg-type]
-            own = getattr(instance, "__dict__", None)
-            if own is None or after_twin is after:
-                return cls(*args, **kwargs)  # type: ignore[operator]
-            of.allocated(instance)
-            own["__post_init__"] = MethodType(after_twin, instance)  # found before the method of the class
-            try:
-                init(instance, *args, **kwargs)
-            finally:
-                own.pop("__post_init__", None)
-            return instance
-
-        return construct_dataclass
-    return cls
+Follow.allocated = staticmethod(_allocated)
+Follow.is_user_code, Follow.instrument = staticmethod(is_user_code), staticmethod(instrument)

@@ -18,11 +18,12 @@ import numpy as np
 import scipy.special
 
 from wengert.box.box import Box, plain
+from wengert.box.cells import without_cells
 from wengert.box.constructors import CONSTRUCTORS
 from wengert.box.dispatch import BLIND, FUNCTIONS, PENDING, look_for_imports
 from wengert.box.functions import quadrature
 from wengert.box.functions.operands import array, holds_traced
-from wengert.errors import ConcretizationError
+from wengert.errors import ConcretizationError, UnsupportedFunctionError
 from wengert.ir.symbol import Sym
 from wengert.modes.tape import record
 from wengert.ops import shape as s
@@ -241,10 +242,19 @@ def _if_traced(original: Callable, implementation: Callable) -> Callable:
 
     @functools.wraps(original)
     def replacement(*args: Any, **kwargs: Any) -> Any:
+        traced = False
         for a in itertools.chain(args, kwargs.values()):
             if isinstance(a, Traced) or (a.__class__ in (list, tuple) and holds_traced(a)):
-                return implementation(*args, **kwargs)
-        return original(*args, **kwargs)
+                traced = True
+        if not traced:
+            return original(*args, **kwargs)
+        try:
+            return implementation(*args, **kwargs)
+        except UnsupportedFunctionError:
+            args, kwargs = without_cells(args), without_cells(kwargs)
+            if any(holds_traced(a) for a in itertools.chain(args, kwargs.values())):
+                raise
+            return original(*args, **kwargs)
 
     return replacement
 

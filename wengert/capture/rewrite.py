@@ -1,8 +1,11 @@
 """The rewriting of a function's syntax tree.
 
-Four things are rewritten, each into a call of a hook (see `hooks.py`), with line and column kept:
+These are rewritten, each into a call of a hook (see `hooks.py`), with line and column kept:
 
     f(…)        call(f)(…)                         what is called may be replaced, or instrumented in its turn
+    except E:   except refused(lambda: E): raise   before it: errors of ours pass, unless they are named
+    y = …       y = own(…)                         an array that was just made may be written to later; wherever a
+                                                   value gets a holder: names, results, items, arguments
     a[i]        read(a, i)                         a plain array may be read at an index that is traced (in a batch)
     a[i] = v    a = store(v, a, i, True)           a plain array that v cannot be written into becomes one that can
     a += v      a = augment(iadd, a, v)            likewise; items and attributes too
@@ -14,12 +17,15 @@ The names of the hooks reach the function as free variables, so neither its glob
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable
 
 from wengert.capture.syntax import OURS
 
-CALL, READ, STORE, STORE_IN_ITEM, STORE_IN_ATTRIBUTE, AUGMENT, AUGMENT_ITEM, AUGMENT_ATTRIBUTE, SLICE = HOOKS = (
+HOOKS = (
     "_wengert_call",
+    "_wengert_own",
+    "_wengert_refused",
     "_wengert_read",
     "_wengert_store",
     "_wengert_store_in_item",
@@ -29,10 +35,16 @@ CALL, READ, STORE, STORE_IN_ITEM, STORE_IN_ATTRIBUTE, AUGMENT, AUGMENT_ITEM, AUG
     "_wengert_augment_attribute",
     "_wengert_slice",
 )
+CALL, OWN, REFUSED, READ, STORE, STORE_IN_ITEM, STORE_IN_ATTRIBUTE, AUGMENT, AUGMENT_ITEM, AUGMENT_ATTRIBUTE, SLICE = (
+    HOOKS
+)
 _CONTAINER, _KEY, _ITEM = "_wengert_container", "_wengert_key", "_wengert_item"
 
 _NEEDS_ITS_FRAME = {"super", "locals", "globals", "vars", "dir", "eval", "exec", "breakpoint", "__import__"}
 """Functions that look at the frame they are called from: they are called as written."""
+
+_GIVE_SEVERAL_VIEWS = {"split", "array_split", "hsplit", "vsplit", "dsplit", "unstack", "broadcast_arrays"}
+"""Functions of NumPy whose results share the memory of what they are given."""
 
 _OPERATORS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
@@ -49,15 +61,20 @@ def _hook(name: str, *args: ast.expr) -> ast.Call:
     return ast.Call(_load(name), list(args), [])
 
 
+_NO_ARGUMENTS = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+
+
 class Rewriter(ast.NodeTransformer):
     """Rewrites a function. `scopes` holds, for each function around the current node, the names local to it.
 
-    If the function is `staged`, the bounds of slices may be traced.
+    If the function is `staged`, the bounds of slices may be traced. `libraries` are globals that are modules of
+    libraries: their functions do not keep what they are given.
     """
 
-    def __init__(self, staged: bool = False) -> None:
+    def __init__(self, staged: bool = False, libraries: frozenset[str] = frozenset()) -> None:
         self.scopes: list[set[str]] = []
         self.staged = staged
+        self.libraries = libraries
 
     # -------------------------------------------------------------------------------------------------- scopes
 
@@ -69,6 +86,8 @@ class Rewriter(ast.NodeTransformer):
         self.scopes.append(self.scopes[-1] if is_suite else _local_names(node))
         self.generic_visit(node)
         self.scopes.pop()
+        if isinstance(node, ast.Lambda):
+            node.body = _own(node.body)
         return node
 
     visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = _function
@@ -86,16 +105,78 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         function = node.func
+        keeps = not isinstance(function, ast.Attribute) or function.attr in _GIVE_SEVERAL_VIEWS
+        keeps = keeps or not self._is_library(function.value)  # type: ignore[attr-defined]
         self.generic_visit(node)
+        if keeps and not (isinstance(function, ast.Name) and function.id.startswith(OURS)):
+            node.args = [_own(a) for a in node.args]
+            for keyword in node.keywords:
+                keyword.value = _own(keyword.value)
         if not (isinstance(function, ast.Name) and _is_called_as_written(function.id)):
             node.func = ast.copy_location(_hook(CALL, node.func, *_operands(node)), function)
             ast.fix_missing_locations(node.func)
         return node
 
+    def _is_library(self, node: ast.expr) -> bool:
+        """Whether an expression is a library, or a module in one: `np`, `np.linalg`."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return isinstance(node, ast.Name) and node.id in self.libraries and not self._is_local(node.id)
+
+    # ------------------------------------------------------------------------------------ values that get a holder
+
+    def _value(self, node: ast.AST) -> ast.AST:
+        self.generic_visit(node)
+        if node.value is not None:  # type: ignore[attr-defined]
+            node.value = _own(node.value)  # type: ignore[attr-defined]
+        return node
+
+    visit_Return = visit_NamedExpr = visit_Yield = _value
+
+    def _items(self, node: ast.AST) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+            node.elts = [_own(item) for item in node.elts]  # type: ignore[attr-defined]
+        return node
+
+    visit_Tuple = visit_List = _items
+
+    def _item(self, node: ast.AST) -> ast.AST:
+        self.generic_visit(node)
+        node.elt = _own(node.elt)  # type: ignore[attr-defined]
+        return node
+
+    visit_ListComp = visit_GeneratorExp = _item
+
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        self.generic_visit(node)
+        node.values = [_own(value) for value in node.values]
+        return node
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.AST:
+        self.generic_visit(node)
+        node.value = _own(node.value)
+        return node
+
+    # ------------------------------------------------------------------------------------------------ handlers
+
+    def visit_Try(self, node: ast.Try) -> ast.AST:
+        self.generic_visit(node)
+        if node.handlers:
+            types = [copy.deepcopy(handler.type) for handler in node.handlers if handler.type is not None]
+            thunk = ast.Lambda(_NO_ARGUMENTS, ast.Tuple(types, ast.Load()))
+            first = ast.ExceptHandler(_hook(REFUSED, thunk), None, [ast.Raise(None, None)])
+            node.handlers.insert(0, ast.fix_missing_locations(ast.copy_location(first, node.handlers[0])))
+        return node
+
     # --------------------------------------------------------------------------------------------------- reads
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        self.generic_visit(node)
+        node.value = self.visit(node.value)
+        if isinstance(node.slice, ast.Tuple):
+            node.slice.elts = [self.visit(item) for item in node.slice.elts]
+        else:
+            node.slice = self.visit(node.slice)
         if not isinstance(node.ctx, ast.Load) or (not self.staged and _is_constant_index(node.slice)):
             return node  # (in staged code anything may come from outside)
         return ast.fix_missing_locations(ast.copy_location(_hook(READ, node.value, _as_expression(node.slice)), node))
@@ -110,8 +191,7 @@ class Rewriter(ast.NodeTransformer):
         if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Subscript):
             if any(isinstance(part, ast.Subscript) for target in node.targets for part in _parts(target)):
                 return self._one_by_one(node)
-            self.generic_visit(node)
-            return node
+            return self._value(node)
         target = node.targets[0]
         outer = target.value if isinstance(target.value, ast.Subscript) else None
         self.generic_visit(node)
@@ -152,7 +232,7 @@ class Rewriter(ast.NodeTransformer):
         if node.value is not None and isinstance(node.target, ast.Subscript):
             return self.visit(self._statement(ast.Assign([node.target], node.value), node))
         if node.value is not None:
-            node.value = self.visit(node.value)
+            node.value = _own(self.visit(node.value))
         return node
 
     def _statement(self, new: ast.stmt, node: ast.stmt) -> ast.stmt:
@@ -211,6 +291,35 @@ def _operands(call: ast.Call) -> list[ast.expr]:
     if any(keyword.arg == "out" for keyword in call.keywords):
         return [ast.Constant(99)]
     return [ast.Constant(len(call.args))] if len(call.args) > 1 else []
+
+
+def _own(value: ast.expr) -> ast.expr:
+    """A value that gets a holder: if it may be an array that was just made, it goes through the hook."""
+    if isinstance(value, ast.IfExp):
+        value.body, value.orelse = _own(value.body), _own(value.orelse)
+        return value
+    made = value
+    while isinstance(made, ast.Attribute):
+        made = made.value
+    if not isinstance(made, (ast.Call, ast.BinOp, ast.UnaryOp, ast.Subscript)) or _is_ours(made):
+        return value
+    return ast.fix_missing_locations(ast.copy_location(_hook(OWN, value), value))
+
+
+def _is_ours(node: ast.expr) -> bool:
+    """Whether an expression is a hook that makes no arrays, or a variable of ours."""
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.value, ast.Name) and node.value.id.startswith(OURS)
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.operand, ast.Constant)
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in _NEEDS_ITS_FRAME | _MAKES_NOTHING
+    )
+
+
+_MAKES_NOTHING = {SLICE, OWN, STORE}
 
 
 def _is_called_as_written(name: str) -> bool:

@@ -23,6 +23,7 @@ from wengert.box.box import Box
 from wengert.box.subclasses import base_array, means_something_else, refusal
 from wengert.capture.effects import Effects
 from wengert.capture.instrument import is_user_code, is_user_file
+from wengert.errors import Signal
 from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Var
 
@@ -76,7 +77,7 @@ _SMALL = 4096
 """Arrays of integers with at most so many elements are part of the program."""
 
 
-class WrittenTo(Exception):
+class WrittenTo(Signal):
     """An array that was taken for a constant is written to: it has to be an input."""
 
 

@@ -578,6 +578,8 @@ STAGED.allocated = note_created
 set_staged_hooks(
     {
         rewrite.CALL: staged_call,
+        rewrite.OWN: hooks.own,
+        rewrite.REFUSED: hooks.refused,
         rewrite.READ: read,
         rewrite.STORE: store,
         rewrite.STORE_IN_ITEM: store_in_item,

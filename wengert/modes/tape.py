@@ -227,8 +227,10 @@ class TapeTrace(Trace):
 
 
 def _memory(x: Any) -> Any:
-    """What writing to `x` changes: the array that owns its memory, or the box itself."""
-    return x.base if x.__class__ is np.ndarray and x.base is not None else x
+    """What writing to `x` changes: the array that owns its memory, or the box that is no view."""
+    if x.__class__ is np.ndarray:
+        return x if x.base is None else x.base
+    return x if x._view_of is None else x._view_of.root
 
 
 def _arrays_in(node: Any) -> Iterator[Any]:
