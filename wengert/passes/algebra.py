@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert.ir.analysis.keys import operand_key
 from wengert.ir.node import Const, Node, Operand, Type
 from wengert.ops.op import TABLE
-from wengert.passes.keys import operand_key
 from wengert.passes.rewrite import const
 from wengert.passes.scope import Rewritten, Scope, changed, zeros
 

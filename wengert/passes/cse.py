@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from wengert.ir.analysis.keys import node_key, operand_key
 from wengert.ir.node import Block, Node, Operand, Var
-from wengert.passes.keys import node_key, operand_key
 from wengert.passes.rewrite import Environment, all_replaced, has_effects, rebuilt, replaced, same, substituted
 
 Table = dict[Any, tuple[Operand, ...]]

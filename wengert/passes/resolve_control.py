@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from wengert.ir.analysis.keys import operand_key
 from wengert.ir.node import Block, Const, Node, Operand, Type, Var
-from wengert.passes.keys import operand_key
 from wengert.passes.rewrite import Environment, const, fits, inlined, with_env
 from wengert.passes.scope import Rewritten, Scope
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.ir.analysis.keys import data_key, operand_key
 from wengert.ir.node import Const, Dyn, Node, Operand, Ref, Type, map_refs
 from wengert.ops.index import ARRAY, explicit
 from wengert.ops.op import TABLE
-from wengert.passes.keys import data_key, operand_key
 from wengert.passes.rewrite import const
 from wengert.passes.scope import Rewritten, Scope, changed
 

@@ -262,12 +262,13 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     pairs = np.broadcast(shift, axes)
     if pairs.ndim > 1:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    rolled = a
     for step, k in pairs:
         n = shape_of(a)[k]
         start = (n - operator.index(step)) % n if n else 0
         if start:
-            a = join([part(a, k, slice(start, None)), part(a, k, slice(None, start))], k)
-    return a
+            rolled = join([part(rolled, k, slice(start, None)), part(rolled, k, slice(None, start))], k)
+    return s.copy(a) if rolled is a else rolled  # never a view
 
 
 # ------------------------------------------------------------------------------------------------- copies and casts

@@ -5,9 +5,10 @@ other, one loop computes them all: elements that later ones read are at hand, an
 at all. Parts of other arrays that are written with such elements belong to the loop as well.
 
 The elements of all arrays are then computed in another order than one array after the other. That is the same as long
-as no element is written that another turn of the loop still has to read. So whatever is written lies apart from what is
-read (also in the arena, where arrays that live at different times share memory), except that an array may take the
-place of an operand that is read at the very element only.
+as no element is written that another iteration of the loop still has to read or to write. So whatever is written lies
+apart from what is read (also in the arena, where arrays that live at different times share memory), except that an
+array may take the place of an operand that is read at the very element only; and parts of one array are the same, or
+apart (`ir/analysis/regions.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -30,6 +30,7 @@ from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.threads.sharing import shared
 from wengert.backend.plan import access
 from wengert.backend.plan.memory import WHOLE, BlockPlan, Kind, Slot, merged_reads
+from wengert.ir.analysis.regions import Region, apart, region_of
 from wengert.ir.node import Const, Node, Var
 
 LONGEST = 200
@@ -39,7 +40,7 @@ One = Callable[[int], str]
 
 
 class _Register:
-    """The element of an array that this turn of the loop computes."""
+    """The element of an array that this iteration of the loop computes."""
 
     def __init__(self, lengths: list[ir.Value], dtype: np.dtype):
         self.value: Scalar = None
@@ -57,7 +58,7 @@ class _Run:
     unfinished: set[Var] = field(default_factory=set)  # arrays of which parts are written: only stores go on with them
     read: dict[int, tuple[Slot, bool]] = field(default_factory=dict)  # and whether at the very element only
     written: dict[int, Slot] = field(default_factory=dict)
-    parts: set[int] = field(default_factory=set)  # slots of which parts are written
+    parts: dict[int, list[Region]] = field(default_factory=dict)  # of slots, those that are written
 
     def role(self, i: int) -> str | None:
         """What a node does here; None if the run ends before it."""
@@ -81,6 +82,8 @@ class _Run:
             at_once = kind is Kind.SCALAR
             return None if at_once and self._reads_what_is_written(node) else "before"
         is_copy = kind is Kind.MADE and node.op.name == "index"  # a part of an array that is put aside
+        if is_copy and depends and not region_of(node).is_whole:
+            return None  # other iterations of the loop make what it reads
         if not (access.is_elementwise(node) or is_copy) or out.type.shape != self.shape or not self._is_aligned(node):
             return None
         if kind is Kind.LAZY:
@@ -133,12 +136,16 @@ class _Run:
         (out,) = node.outs
         if i not in self.plan.in_place or arrays or not access.is_basic(node.params["pattern"], ()):
             return False
-        if x.type.dtype != out.type.dtype or isinstance(x, Const) or _part_shape(node) != self.shape:
+        if x.type.dtype != out.type.dtype or isinstance(x, Const) or region_of(node).part != self.shape:
             return False
         if value.type.ndim and value.type.shape != self.shape:
             return False
         slot = self.plan.slots[out]
         if id(slot) in self.written and id(slot) not in self.parts:
+            return False
+        # Each iteration writes one element of each part: the last of several writes to one element must be the last.
+        part, others = region_of(node), self.parts.get(id(slot), [])
+        if not all(part == other or apart(part, other) for other in others):
             return False
         reads = self._outer_reads(node, [value])
         if reads is None or any(_may_overlap(slot, other) for other, _ in (*self.read.values(), *reads.values())):
@@ -148,7 +155,7 @@ class _Run:
         for key, (other, _) in reads.items():
             self.read[key] = other, False
         self.written[id(slot)] = slot
-        self.parts.add(id(slot))
+        self.parts[id(slot)] = [*others, part]
         return True
 
     def add(self, i: int, role: str) -> None:
@@ -157,14 +164,6 @@ class _Run:
             self.inside.update(self.plan.block.nodes[i].outs)
         if role == "store":
             self.unfinished.update(self.plan.block.nodes[i].outs)
-
-
-def _part_shape(node: Node) -> tuple:
-    """The shape of the place to which a store writes."""
-    x = node.args[0].type
-    lengths: Any = x.shape
-    place = np.broadcast_to(0.0, lengths)
-    return place[node.params["pattern"]].shape
 
 
 def _may_overlap(a: Slot, b: Slot) -> bool:
@@ -197,7 +196,10 @@ def _run_from(plan: BlockPlan, start: int, stop: int) -> _Run | None:
     (out,) = first.outs
     if plan.kinds[out] is not Kind.MADE or not out.type.is_static or (access.element_bound(out.type) or 0) < 2:
         return None
-    run = _Run(plan, _part_shape(first) if _is_part(first) else out.type.shape)
+    shape = region_of(first).part if _is_part(first) else out.type.shape
+    if shape is None:
+        return None
+    run = _Run(plan, shape)
     for i in range(start, min(stop, start + LONGEST)):
         role = run.role(i)
         if role is None:

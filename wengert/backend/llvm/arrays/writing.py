@@ -31,6 +31,7 @@ from wengert.backend.llvm.arrays.place import Place
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.plan.access import is_supported
+from wengert.backend.plan.memory import Slot
 from wengert.ir.node import Node, Operand
 from wengert.ops.index import ARRAY, FLAG
 
@@ -177,14 +178,19 @@ def concatenate(em: Emitter, frame: Frame, node: Node) -> Array:
         offset = times(cx.builder, start, strides[axis])
         pointer = cx.builder.gep(target.pointer, [offset], inbounds=True, source_etype=element_type(target.dtype))
         own = None if axis == 0 else strides
-        if any(s.within is not None and s.within[0] is slot and em.fills(piece, s) for s in piece.slots()):
-            piece.check()  # it was made here
-            start = plus(cx.builder, start, piece.lengths[axis])
-            continue
-        em.fill(piece, Buffer(pointer, piece.lengths, own, target.dtype, writable=True))
+        at = known(offset)
+        if at is not None and any(_lies_at(em, piece, s, slot, at * target.dtype.itemsize) for s in piece.slots()):
+            piece.check()
+        else:
+            em.fill(piece, Buffer(pointer, piece.lengths, own, target.dtype, writable=True))
         start = plus(cx.builder, start, piece.lengths[axis])
     slot.epoch += 1
     return in_memory(cx, target, slot)
+
+
+def _lies_at(em: Emitter, piece: Array, own: Slot, whole: Slot, at: int) -> bool:
+    """Whether a piece was made right there, at a byte of a larger array. (It may be needed in other places, too.)"""
+    return own.within == (whole, at) and em.fills(piece, own)
 
 
 def padded(em: Emitter, frame: Frame, node: Node) -> Array:
@@ -192,7 +198,7 @@ def padded(em: Emitter, frame: Frame, node: Node) -> Array:
     cx, (out,), shape = em.cx, node.outs, node.params["shape"]
     slot, x = frame.plan.slots[out], em.array(frame, node.args[0])
     target = em.allocate(slot, [I64(n) for n in shape])
-    if any(s.within is not None and s.within[0] is slot for s in x.slots()):
+    if any(s.within == (slot, 0) for s in x.slots()):
         x.check()  # it was made here
     else:
         for length, n in zip(x.lengths, shape, strict=True):

@@ -40,8 +40,8 @@ from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.outline.repeats import repeats
 from wengert.backend.plan import access
 from wengert.backend.plan.memory import BlockPlan, Kind, Slot
+from wengert.ir.analysis.keys import data_key
 from wengert.ir.node import Const, Node, Operand, Var
-from wengert.passes.keys import data_key
 
 LARGE = 100
 """Programs with more nodes than this that compute arrays into memory are written as several functions."""

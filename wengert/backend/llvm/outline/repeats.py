@@ -11,8 +11,8 @@ from typing import Any
 
 from wengert.backend.plan import access
 from wengert.backend.plan.memory import BlockPlan
+from wengert.ir.analysis.keys import data_key
 from wengert.ir.node import Const, Node
-from wengert.passes.keys import data_key
 
 SHORTEST, FEWEST = 8, 3
 """A word has at least so many nodes and occurs so often."""
