@@ -87,10 +87,11 @@ class Sym(Box):
     def __repr__(self) -> str:
         return f"<symbol {self._node.type}>"
 
-    __str__ = __repr__
+    def __str__(self) -> str:
+        raise self._unknown("a text (str, format or an f-string)")
 
     def __format__(self, spec: str) -> str:
-        return repr(self)
+        return str(self)
 
 
 class Dim:
