@@ -1,9 +1,9 @@
-"""What the rules of ops that hold code have in common: the modes run over a block, which gives new blocks.
+"""What reverse mode makes of a block: two blocks, found by running the mode over it.
 
-`tangents`, `Linearised` and `batched` run a block on dual numbers, on a tape and on batches, in a capture; what the
-modes do to the symbols is the new block. Reverse mode gives two: the block itself with residuals as further results,
-and the transposed linear map, which takes cotangents and residuals. Residuals are those values of the first block that
-the second one uses: they are found by capturing the second and looking what it takes from outside.
+`Linearised` runs a block on a tape, in a capture. The first block is the block itself with residuals as further
+results, the second one the transposed linear map, which takes cotangents and residuals. Residuals are those values of
+the first block that the second one uses: they are found by capturing the second and looking what it takes from outside.
+(What all other modes make of a block is in `lifting.py`.)
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, Type, Var
 from wengert.ir.symbol import Dim, Sym
-from wengert.modes import dual
-from wengert.modes.batch import Batch, BatchTrace
 from wengert.modes.tape import record
 from wengert.ops.index import index
 from wengert.ops.sizes import padded as with_room
@@ -42,29 +40,10 @@ def strong(type: Type) -> Type:
     return Type(type.shape, type.dtype)
 
 
-def dot_of(var: Var) -> Var:
-    """A variable for tangents of a variable."""
-    return Var(strong(var.type), var.hint and f"{var.hint}_dot", None, var.stable)
-
-
-# ------------------------------------------------------------------------------------------------------ forward mode
-
-
-def tangents(block: Block, active: Sequence[bool]) -> tuple[Block, list[bool]]:
-    """A block from values, and tangents of the active parameters, to values, and tangents of the active results."""
-    key = ("tangents", tuple(active))
-    if key not in block.derived:
-        capture = Capture()
-        with capturing(capture):
-            primals = [capture.formal_like(p) for p in block.params]
-            dots = [
-                capture.formal_like(dot_of(p), x.shape) if a else None
-                for p, x, a in zip(block.params, primals, active, strict=True)
-            ]
-            values, y_dots = dual.push(lambda *xs: run(block, xs), primals, dots)
-            new = capture.block([*values, *[d for d in y_dots if d is not None]])
-        block.derived[key] = (new, [d is not None for d in y_dots])
-    return block.derived[key]
+def unwrapped(trace: Any, kind: Any, args: Sequence[Any]) -> tuple[list[bool], list[Any]]:
+    """Which operands belong to a trace, and what is inside them."""
+    mine = [a.__class__ is kind and a._owner is trace for a in args]
+    return mine, [a._value if m else a for a, m in zip(args, mine, strict=True)]
 
 
 # ------------------------------------------------------------------------------------------------------ reverse mode
@@ -173,32 +152,3 @@ def unpadded(r: Any, kept: dict[int, Any]) -> Any:
             length._tangent = (0, n.bound)
         pattern.append(slice(0, length))
     return index(x, pattern=tuple(pattern))
-
-
-# ----------------------------------------------------------------------------------------------------------- batches
-
-
-def batched(
-    block: Block, mapped: Sequence[bool], n: int, want: Sequence[bool] | None = None
-) -> tuple[Block, list[bool]]:
-    """A block on examples stacked along a first axis of length n, and which of its results are stacked.
-
-    Results that `want` names are stacked in any case.
-    """
-    capture = Capture()
-    with capturing(capture):
-        trace = BatchTrace(n)
-        xs: list[Any] = []
-        for p, m in zip(block.params, mapped, strict=True):
-            x = capture.formal_like(Var(Type((n, *p.type.shape), p.type.dtype), p.hint, None, p.stable) if m else p)
-            xs.append(Batch(trace, x) if m else x)
-        ys = run(block, xs)
-        stacked = [trace.owns(y) for y in ys]
-        if want is not None:
-            stacked = [s or w for s, w in zip(stacked, want, strict=True)]
-        return capture.block([trace.unwrap(y) if s else y for y, s in zip(ys, stacked, strict=True)]), stacked
-
-
-def batch_size(args: Sequence[Any], mapped: Sequence[bool]) -> int:
-    """How many examples there are."""
-    return next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)

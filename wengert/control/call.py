@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.box.writing import zeros
-from wengert.control.blocks import Linearised, Transposed, batch_size, batched, tangents
-from wengert.control.loop import unwrapped
+from wengert.control.blocks import Linearised, Transposed, unwrapped
+from wengert.control.lifting import joined, lifted, parts_of
 from wengert.ir.infer import Found, found
 from wengert.ir.interpret import run
 from wengert.ir.node import Block
-from wengert.modes.dual import Dual, DualTrace, push
+from wengert.modes.dual import push
+from wengert.modes.mode import Mode
 from wengert.modes.tape import Tape, TapeTrace
 from wengert.ops import op as door
 from wengert.ops.derive import Control
@@ -29,13 +30,12 @@ def _impl(*args: Any, body: Block, name: str) -> tuple:
     return tuple(execute[0](body, name, args))
 
 
-def _push(trace: DualTrace, args: tuple, params: dict) -> Any:
-    mine, values = unwrapped(trace, Dual, args)
-    dots = [a._tangent for a, m in zip(args, mine, strict=True) if m]
-    block, outs = tangents(params["body"], mine)
-    results = door.call(call, *values, *dots, body=block, name=f"{params['name']}_tangent")
-    ys, y_dots = results[: len(outs)], iter(results[len(outs) :])
-    return tuple([Dual(trace, y, next(y_dots)) if o else y for y, o in zip(ys, outs, strict=True)])
+def _lift(mode: Mode, args: tuple, params: dict) -> tuple:
+    given = parts_of(mode, args)
+    block, outs = lifted(params["body"], mode, given.boxed)
+    name = f"{params['name']}_{mode.name}"
+    results = door.call(call, *given.leading, *given.companions, body=block, name=name)
+    return joined(mode, results[: len(outs)], results[len(outs) :], outs)
 
 
 class _Reverse:
@@ -81,17 +81,8 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     return tuple([next(boxes) if o else y for y, o in zip(results[:n], reverse.outputs, strict=True)])
 
 
-def _batch(args: Any, mapped: Any, params: dict) -> Any:
-    n = batch_size(args, mapped)
-    body = params["body"]
-    key = ("batch", tuple(mapped), n)
-    if key not in body.derived:
-        body.derived[key] = batched(body, mapped, n, [True] * len(body.results))[0]
-    return door.call(call, *args, body=body.derived[key], name=f"{params['name']}_batch")
-
-
 def _types(args: Sequence[Any], params: dict) -> list[Found]:
     return [found(r.type) for r in params["body"].results]
 
 
-call = Control("call", _impl, push=_push, record=_record, batch=_batch, types=_types)
+call = Control("call", _impl, lift=_lift, record=_record, types=_types)

@@ -16,64 +16,53 @@ from wengert.box.writing import zeros
 from wengert.control.blocks import (
     Linearised,
     Transposed,
-    batch_size,
-    batched,
     block_of,
     padded,
     padded_zeros,
-    tangents,
     unpadded,
+    unwrapped,
     with_lengths,
 )
-from wengert.control.examples import one_by_one
-from wengert.control.loop import unwrapped
+from wengert.control.differing import one_by_one
+from wengert.control.lifting import joined, lifted, parts_of
 from wengert.ir.analysis.raising import blocks_may_raise
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, Dyn, Type, Var
-from wengert.modes.dual import Dual, DualTrace, push
+from wengert.modes.dual import push
+from wengert.modes.mode import Mode
 from wengert.modes.tape import Tape, TapeTrace
-from wengert.ops.derive import Control, Unmapped
+from wengert.ops.derive import Control
 from wengert.ops.elementwise import where
 from wengert.ops.op import call
-from wengert.ops.shape import reshape
-from wengert.types import aval_of, shape_of
+from wengert.types import aval_of
 
 
 def _impl(pred: Any, *args: Any, then: Block, orelse: Block) -> tuple:
     return tuple(run(then if pred else orelse, args))
 
 
-# ------------------------------------------------------------------------------------------------------ forward mode
+# -------------------------------------------------------------------------------------------------------- every mode
 
 
-def _push(trace: DualTrace, args: tuple, params: dict) -> Any:
-    mine, values = unwrapped(trace, Dual, args)
-    dots = [a._tangent for a, m in zip(args, mine, strict=True) if m]
-    branches = [tangents(params[name], mine[1:]) for name in ("then", "orelse")]
-    outs = [a or b for a, b in zip(branches[0][1], branches[1][1], strict=True)]
-    if not any(outs):
-        return call(cond, *values, **params)
-    blocks = [_with_all_tangents(block, own, outs) for block, own in branches]
-    results = call(cond, *values, *dots, then=blocks[0], orelse=blocks[1])
-    n, found = len(outs), iter(results[len(outs) :])
-    return tuple([Dual(trace, y, next(found)) if o else y for y, o in zip(results[:n], outs, strict=True)])
-
-
-def _with_all_tangents(block: Block, own: Sequence[bool], outs: Sequence[bool]) -> Block:
-    """A branch that gives tangents of all results of which one of the branches has tangents."""
-    if list(own) == list(outs):
-        return block
-
-    def function(*params: Any) -> list[Any]:
-        results = run(block, params)
-        values, found = results[: len(own)], iter(results[len(own) :])
-        y_dots = [next(found) if o else None for o in own]
-        wanted = [(y, d) for y, d, o in zip(values, y_dots, outs, strict=True) if o]
-        return [*values, *[zeros(*aval_of(y)) if d is None else d for y, d in wanted]]
-
-    return block_of(function, block.params)
+def _lift(mode: Mode, args: tuple, params: dict) -> tuple:
+    pred, *operands = args
+    branches = [params[name] for name in ("then", "orelse")]
+    differs = mode.owns(pred)
+    if differs and mode.batches and blocks_may_raise(*branches):
+        types = [Type((), np.dtype(bool)), *[p.type for p in branches[0].params]]
+        return one_by_one(mode, cond, args, types, params)
+    given = parts_of(mode, operands)
+    found = [lifted(block, mode, given.boxed)[1] for block in branches]
+    outs = [differs or a or b for a, b in zip(*found, strict=True)]
+    then, orelse = [lifted(block, mode, given.boxed, outs)[0] for block in branches]
+    values, n = [*given.leading, *given.companions], len(outs)
+    if not differs:
+        results = call(cond, pred, *values, then=then, orelse=orelse)
+        return joined(mode, results[:n], results[n:], outs)
+    taken, other = [joined(mode, ys[:n], ys[n:], outs) for ys in (run(then, values), run(orelse, values))]
+    return tuple([call(where, pred, a, b) for a, b in zip(taken, other, strict=True)])
 
 
 # ------------------------------------------------------------------------------------------------------ reverse mode
@@ -168,26 +157,6 @@ def _backward(
     return block_of(function, params)
 
 
-# ----------------------------------------------------------------------------------------------------------- batches
-
-
-def _batch(args: Any, mapped: Any, params: dict) -> Any:
-    n = batch_size(args, mapped)
-    then, orelse = params["then"], params["orelse"]
-    if mapped[0] and blocks_may_raise(then, orelse):
-        types = [Type((), np.dtype(bool)), *[p.type for p in then.params]]
-        return one_by_one(cond, args, mapped, types, params, n)
-    found = [batched(block, mapped[1:], n)[1] for block in (then, orelse)]
-    want = [mapped[0] or a or b for a, b in zip(*found, strict=True)]
-    blocks = [batched(block, mapped[1:], n, want)[0] for block in (then, orelse)]
-    if not mapped[0]:
-        results = call(cond, *args, then=blocks[0], orelse=blocks[1])
-        return tuple([y if w else Unmapped(y) for y, w in zip(results, want, strict=True)])
-    taken, other = run(blocks[0], args[1:]), run(blocks[1], args[1:])  # both, because examples differ
-    return tuple([where(reshape(args[0], shape=(n,) + (1,) * (len(shape_of(a)) - 1)), a, b)
-                  for a, b in zip(taken, other, strict=True)])  # fmt: skip
-
-
 def _types(args: Sequence[Any], params: dict) -> list[Found]:
     found = []
     for a, b in zip(params["then"].results, params["orelse"].results, strict=True):
@@ -201,4 +170,4 @@ def _bound(n: Any) -> int | None:
     return n if n.__class__ is int else n.bound
 
 
-cond = Control("cond", _impl, push=_push, record=_record, batch=_batch, types=_types)
+cond = Control("cond", _impl, lift=_lift, record=_record, types=_types)

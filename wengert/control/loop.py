@@ -3,8 +3,9 @@
 The body has the parameters (k, *carried, *consts) and the results (*carried, *ys); k counts from zero. The results of
 the op are the carried values after the last round and, for each of the ys, an array of all its values.
 
-Forward mode carries tangents beside values. Reverse mode runs the loop with the residuals among its ys, and then a
-second loop backwards: it carries the cotangents of the carried values, and adds up those of the constants, in place.
+Modes carry companions beside values (`lifting.py`). Reverse mode runs the loop with the residuals among its ys, and
+then a second loop backwards: it carries the cotangents of the carried values, and adds up those of the constants, in
+place.
 """
 
 from __future__ import annotations
@@ -18,32 +19,29 @@ from wengert.box.writing import zeros
 from wengert.control.blocks import (
     Linearised,
     Transposed,
-    batch_size,
-    batched,
     block_of,
-    dot_of,
     padded,
-    tangents,
     unpadded,
+    unwrapped,
     with_lengths,
 )
-from wengert.control.examples import one_by_one
+from wengert.control.differing import COUNTER, one_by_one, stepping
+from wengert.control.lifting import lifted_body, loop_operands, loop_results
 from wengert.control.remat import recomputed
 from wengert.control.stable_reads import stable_reads, without_rereads
-from wengert.errors import ConcretizationError
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found, found
 from wengert.ir.interpret import run
 from wengert.ir.lengths import interval_of
-from wengert.ir.node import Block, Type, Var
-from wengert.modes.dual import Dual, DualTrace, push
+from wengert.ir.node import Block, Var
+from wengert.modes.dual import push
+from wengert.modes.mode import Mode
 from wengert.modes.tape import Tape, TapeTrace
-from wengert.ops.derive import Control, Unmapped
+from wengert.ops.derive import Control
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import Op, call
-from wengert.ops.shape import broadcast_to
 from wengert.running import running
-from wengert.types import aval_of, shape_of
+from wengert.types import aval_of
 
 
 def _impl(count: Any, *args: Any, body: Block, carried: int) -> tuple:
@@ -62,82 +60,33 @@ def stacked_values(values: list[Any], type: Any) -> Any:
     return np.stack(values) if values else np.zeros((0, *type.shape), type.dtype)
 
 
-def unwrapped(trace: Any, kind: Any, args: Sequence[Any]) -> tuple[list[bool], list[Any]]:
-    """Which operands belong to a trace, and what is inside them."""
-    mine = [a.__class__ is kind and a._owner is trace for a in args]
-    return mine, [a._value if m else a for a, m in zip(args, mine, strict=True)]
+# -------------------------------------------------------------------------------------------------------- every mode
 
 
-# ------------------------------------------------------------------------------------------------------ forward mode
-
-
-def forward_body(body: Block, before: int, carried: int, mine: Sequence[bool]) -> tuple[Block, list[bool], list[bool]]:
-    """The body with tangents, as a body: carried values, their tangents, ys, tangents of ys.
-
-    `before` parameters stand in front of the carried ones. A carried value has a tangent if it starts with one, or if
-    the body gives it one. Also returned: which carried values have a tangent, and which results of the body.
-    """
-    active, const_active = list(mine[:carried]), list(mine[carried:])
-    while True:
-        block, outs = tangents(body, [False] * before + active + const_active)
-        more = [a or o for a, o in zip(active, outs[:carried], strict=True)]
-        if more == active:
-            break
-        active = more
-    n, m = sum(active), len(const_active)
-
-    def function(*params: Any) -> list[Any]:
-        front, rest = params[: before + carried], params[before + carried :]
-        dots, consts, const_dots = rest[:n], rest[n : n + m], rest[n + m :]
-        results = run(block, [*front, *consts, *dots, *const_dots])
-        values, found = results[: len(outs)], iter(results[len(outs) :])
-        y_dots = [next(found) if o else None for o in outs]
-        new = [
-            zeros(shape_of(x), x.dtype) if d is None else d
-            for x, d, a in zip(values[:carried], y_dots[:carried], active, strict=True)
-            if a
-        ]
-        return [*values[:carried], *new, *values[carried:], *[d for d in y_dots[carried:] if d is not None]]
-
-    state, consts = body.params[before : before + carried], body.params[before + carried :]
-    params = [
-        *body.params[: before + carried],
-        *[dot_of(p) for p, a in zip(state, active, strict=True) if a],
-        *consts,
-        *[dot_of(p) for p, a in zip(consts, const_active, strict=True) if a],
-    ]
-    return block_of(function, params), active, outs
-
-
-def zero_tangents(xs: Sequence[Any], dots: Sequence[Any]) -> list[Any]:
-    """Tangents, with zeros where there are none."""
-    return [zeros(*aval_of(x)) if d is None else d for x, d in zip(xs, dots, strict=True)]
-
-
-def _push(trace: DualTrace, args: tuple, params: dict) -> Any:
+def _lift(mode: Mode, args: tuple, params: dict) -> tuple:
     body, carried = params["body"], params["carried"]
-    mine, values = unwrapped(trace, Dual, args)
-    dots = [a._tangent if m else None for a, m in zip(args, mine, strict=True)]
-    block, active, outs = forward_body(body, 1, carried, mine[1:])
-    starts = zero_tangents(values[1 : 1 + carried], dots[1 : 1 + carried])
-    results = call(
-        loop,
-        *values[: 1 + carried],
-        *[d for d, a in zip(starts, active, strict=True) if a],
-        *values[1 + carried :],
-        *[d for d in dots[1 + carried :] if d is not None],
-        body=block,
-        carried=carried + sum(active),
-    )
-    return paired(trace, results, carried, active, outs[carried:])
+    count, *rest = args
+    if mode.owns(count):
+        return _lift_differing(mode, args, params)
+    new = lifted_body(mode, body, 1, carried, [mode.owns(a) for a in rest])
+    operands, n = loop_operands(mode, rest, carried, new.boxed)
+    final, ys = loop_results(mode, call(loop, count, *operands, body=new.block, carried=n), carried, new)
+    return (*final, *ys)
 
 
-def paired(trace: DualTrace, results: Sequence[Any], carried: int, active: Sequence[bool], ys: Sequence[bool]) -> tuple:
-    """Values and tangents together."""
-    n, m = carried + sum(active), len(ys)
-    values = [*results[:carried], *results[n : n + m]]
-    dots = iter([*results[carried:n], *results[n + m :]])
-    return tuple([Dual(trace, v, next(dots)) if a else v for v, a in zip(values, [*active, *ys], strict=True)])
+def _lift_differing(mode: Mode, args: tuple, params: dict) -> tuple:
+    """The number of iterations is a box: examples of a batch have numbers of their own."""
+    body, carried = params["body"], params["carried"]
+    if mode.batches and len(body.results) == carried:
+        return one_by_one(mode, loop, args, [p.type for p in body.params], params)
+    count, *rest = args
+    step = stepping(body, 1, carried, [Var(COUNTER)], lambda k, *xs: k < xs[-1])
+    rest, carried = [0, *rest, count], carried + 1
+    new = lifted_body(mode, step, 1, carried, [*[True] * carried, *[mode.owns(a) for a in rest[carried:]]])
+    operands, n = loop_operands(mode, rest, carried, new.boxed)
+    results = call(loop, mode.most(mode.split(count)), *operands, body=new.block, carried=n)
+    final, ys = loop_results(mode, results, carried, new)
+    return (*final[1:], *ys)
 
 
 # ------------------------------------------------------------------------------------------------------ reverse mode
@@ -222,7 +171,7 @@ class Reverse:
         operands = [*cts, *totals, count, *y_cts, *stacks, *consts]
         span = interval_of(count)
         high = None if span[1] is None else span[1] - 1
-        counter = Var(Type((), np.dtype(np.int64), True), None, (0, high), False)
+        counter = Var(COUNTER, None, (0, high), False)
         params = [var_like(x) for x in operands]
         for p in params[: n + m]:
             p.stable = False
@@ -298,49 +247,6 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     return record_loop(trace, loop, reverse, run_primal, args, params)
 
 
-# ----------------------------------------------------------------------------------------------------------- batches
-
-
-def batched_body(
-    body: Block, before: int, carried: int, mapped: Sequence[bool], n: int
-) -> tuple[Block, list[bool], list[bool]]:
-    """The body on stacked examples, which carried values are stacked, and which results."""
-    stacked = list(mapped[:carried])
-    while True:
-        want = [*stacked, *[False] * (len(body.results) - carried)]
-        block, outs = batched(body, [False] * before + stacked + list(mapped[carried:]), n, want)
-        if outs[:carried] == stacked:
-            return block, stacked, outs
-        stacked = outs[:carried]
-
-
-def expanded(x: Any, n: int) -> Any:
-    """The same value for each of n examples."""
-    return call(broadcast_to, x, shape=(n, *shape_of(x)))
-
-
-def _batch(args: Any, mapped: Any, params: dict) -> Any:
-    body, carried = params["body"], params["carried"]
-    if mapped[0] and len(body.results) == carried:
-        types = [p.type for p in body.params]
-        return one_by_one(loop, args, mapped, types, params, batch_size(args, mapped))
-    if mapped[0]:
-        raise ConcretizationError(
-            "reverse mode inside a batch, through a loop whose number of iterations differs between the examples",
-            remedy="take the gradient of the whole batch (vmap inside grad), or loop over the examples",
-        )
-    n = batch_size(args, mapped)
-    block, stacked, outs = batched_body(body, 1, carried, mapped[1:], n)
-    starts = [
-        a if m or not s else expanded(a, n)
-        for a, m, s in zip(args[1 : 1 + carried], mapped[1 : 1 + carried], stacked, strict=True)
-    ]
-    results = call(loop, args[0], *starts, *args[1 + carried :], body=block, carried=carried)
-    final = [r if s else Unmapped(r) for r, s in zip(results[:carried], stacked, strict=True)]
-    ys = [np.moveaxis(r, 1, 0) if s else Unmapped(r) for r, s in zip(results[carried:], outs[carried:], strict=True)]
-    return (*final, *ys)
-
-
 def _types(args: Sequence[Any], params: dict) -> list[Found]:
     body, carried = params["body"], params["carried"]
     return [
@@ -349,4 +255,4 @@ def _types(args: Sequence[Any], params: dict) -> list[Found]:
     ]
 
 
-loop = Control("loop", _impl, push=_push, record=_record, batch=_batch, types=_types)
+loop = Control("loop", _impl, lift=_lift, record=_record, types=_types)

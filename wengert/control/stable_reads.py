@@ -48,9 +48,8 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
 reread = Control(
     "reread",
     lambda value, end, *arrays, pattern: (value,),
-    push=lambda trace, args, params: (args[0],),
+    lift=lambda mode, args, params: (args[0],),
     record=_record,
-    batch=lambda args, mapped, params: (args[0],),
     types=lambda args, params: [Found(shape_of(args[0]), dtype_of(args[0]))],
     raises=NEVER,
     cost=FREE,

@@ -4,7 +4,8 @@ The test has the parameters (*carried, *consts) and one result; the body has the
 (*carried, *ys). The results of the op are the carried values at the end, the number of rounds and, for each of the ys,
 an array of all its values. Reverse mode runs a counted loop backwards over as many rounds.
 
-In a batch the loop runs as long as one of the examples goes on; those that have ended keep their values.
+In a batch the loop runs as long as one of the examples goes on; those that have ended keep their values, and each has a
+number of iterations of its own.
 """
 
 from __future__ import annotations
@@ -14,32 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from wengert.control.blocks import batch_size, batched, block_of
-from wengert.control.examples import one_by_one
-from wengert.control.loop import (
-    Reverse,
-    batched_body,
-    expanded,
-    forward_body,
-    paired,
-    record_loop,
-    stacked_values,
-    unwrapped,
-    zero_tangents,
-)
-from wengert.errors import UnsupportedFunctionError
+from wengert.control.blocks import block_of, unwrapped
+from wengert.control.differing import COUNTER, one_by_one, stepping
+from wengert.control.lifting import lifted_body, lifted_test, loop_operands, loop_results
+from wengert.control.loop import Reverse, record_loop, stacked_values
 from wengert.ir.analysis.raising import blocks_may_raise
 from wengert.ir.infer import Found, found
 from wengert.ir.interpret import run
-from wengert.ir.node import Block, Dyn, Type
-from wengert.modes.dual import Dual, DualTrace
+from wengert.ir.node import Block, Dyn, Type, Var
+from wengert.modes.mode import Mode
 from wengert.modes.tape import Tape, TapeTrace
-from wengert.ops.derive import Control, Unmapped
-from wengert.ops.elementwise import where
-from wengert.ops.op import TABLE, call
-from wengert.ops.shape import reshape
+from wengert.ops.derive import Control
+from wengert.ops.op import call
 from wengert.ops.traits import Raises
-from wengert.types import shape_of
 
 
 def _impl(*args: Any, test: Block, body: Block, carried: int) -> tuple:
@@ -56,28 +44,35 @@ def _impl(*args: Any, test: Block, body: Block, carried: int) -> tuple:
     return (*state, count, *ys)
 
 
-def _push(trace: DualTrace, args: tuple, params: dict) -> Any:
+def _lift(mode: Mode, args: tuple, params: dict) -> tuple:
     body, carried, test = params["body"], params["carried"], params["test"]
-    mine, values = unwrapped(trace, Dual, args)
-    dots = [a._tangent if m else None for a, m in zip(args, mine, strict=True)]
-    block, active, outs = forward_body(body, 0, carried, mine)
-    n = sum(active)
-    starts = zero_tangents(values[:carried], dots[:carried])
+    boxed = [mode.owns(a) for a in args]
+    new = lifted_body(mode, body, 0, carried, boxed)
+    new_test, differs = lifted_test(mode, test, carried, new.boxed, boxed[carried:])
+    if differs:
+        return _lift_differing(mode, args, params)
+    operands, n = loop_operands(mode, args, carried, new.boxed)
+    results = call(while_, *operands, test=new_test, body=new.block, carried=n)
+    final, ys = loop_results(mode, [*results[:n], *results[n + 1 :]], carried, new)
+    return (*final, results[n], *ys)
 
-    def wider(*xs: Any) -> list[Any]:
-        return run(test, [*xs[:carried], *xs[carried + n : n + len(values)]])
 
-    operands = [
-        *values[:carried],
-        *[d for d, a in zip(starts, active, strict=True) if a],
-        *values[carried:],
-        *[d for d in dots[carried:] if d is not None],
-    ]
-    new_test = block_of(wider, block.params)
-    results = call(while_, *operands, test=new_test, body=block, carried=carried + n)
-    count = results[carried + n]
-    boxes = paired(trace, [*results[: carried + n], *results[carried + n + 1 :]], carried, active, outs[carried:])
-    return (*boxes[:carried], count, *boxes[carried:])
+def _lift_differing(mode: Mode, args: tuple, params: dict) -> tuple:
+    """Whether to go on is a box: it may hold for some examples of a batch only."""
+    body, carried, test = params["body"], params["carried"], params["test"]
+    if mode.batches and len(body.results) == carried and blocks_may_raise(body, test):
+        return one_by_one(mode, while_, args, [p.type for p in body.params], params)
+    step = stepping(body, 0, carried, (), lambda done, *xs: run(test, xs)[0])
+    args, carried = (0, *args), carried + 1
+    wider = Block([Var(COUNTER), *test.params], test.nodes, test.results)
+    consts = [mode.owns(a) for a in args[carried:]]
+    new = lifted_body(mode, step, 0, carried, [*[True] * carried, *consts])
+    tested, _ = lifted_test(mode, wider, carried, new.boxed, consts)
+    some = block_of(lambda *xs: [mode.some(run(tested, xs))], tested.params)
+    operands, n = loop_operands(mode, args, carried, new.boxed)
+    results = call(while_, *operands, test=some, body=new.block, carried=n)
+    (count, *final), ys = loop_results(mode, [*results[:n], *results[n + 1 :]], carried, new)
+    return (*final, count, *ys)
 
 
 def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
@@ -95,44 +90,6 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     return record_loop(trace, while_, reverse, run_primal, args, params)
 
 
-def _batch(args: Any, mapped: Any, params: dict) -> Any:
-    body, carried, test = params["body"], params["carried"], params["test"]
-    n = batch_size(args, mapped)
-    block, stacked, outs = batched_body(body, 0, carried, mapped, n)
-    new_test, (differs,) = batched(test, [*stacked, *mapped[carried:]], n)
-    if differs:
-        if len(body.results) > carried:
-            raise UnsupportedFunctionError(
-                "reverse mode inside a batch, through a while loop whose number of rounds differs between the examples",
-                remedy="take the gradient of the whole batch (vmap inside grad), or loop over the examples",
-            )
-        if blocks_may_raise(body, test):
-            return one_by_one(while_, args, mapped, [p.type for p in body.params], params, n)
-        stacked = [True] * carried
-        block, stacked, outs = batched_body(body, 0, carried, [*stacked, *mapped[carried:]], n)
-        tested = batched(test, [*stacked, *mapped[carried:]], n, [True])[0]
-
-        def going_on(*xs: Any) -> list[Any]:
-            return [TABLE["any"](run(tested, xs)[0], axis=(0,))]
-
-        def masked(*xs: Any) -> list[Any]:
-            goes_on = run(tested, xs)[0]
-            return [
-                where(reshape(goes_on, shape=(n,) + (1,) * (len(shape_of(x)) - 1)), y, x)
-                for x, y in zip(xs[:carried], run(block, xs), strict=True)
-            ]
-
-        params_ = block.params
-        new_test, block = block_of(going_on, params_), block_of(masked, params_)
-    starts = [a if m or not s else expanded(a, n)
-              for a, m, s in zip(args[:carried], mapped[:carried], stacked, strict=True)]  # fmt: skip
-    results = call(while_, *starts, *args[carried:], test=new_test, body=block, carried=carried)
-    final = [r if s else Unmapped(r) for r, s in zip(results[:carried], stacked, strict=True)]
-    ys = [np.moveaxis(r, 1, 0) if s else Unmapped(r)
-          for r, s in zip(results[carried + 1 :], outs[carried:], strict=True)]  # fmt: skip
-    return (*final, Unmapped(results[carried]), *ys)
-
-
 def _types(args: Sequence[Any], params: dict) -> list[Found]:
     body, carried = params["body"], params["carried"]
     return [
@@ -142,4 +99,4 @@ def _types(args: Sequence[Any], params: dict) -> list[Found]:
     ]
 
 
-while_ = Control("while", _impl, push=_push, record=_record, batch=_batch, types=_types, raises=Raises.VALUES)
+while_ = Control("while", _impl, lift=_lift, record=_record, types=_types, raises=Raises.VALUES)

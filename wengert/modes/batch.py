@@ -8,6 +8,7 @@ An op without a batch rule is applied example by example: right, but slow.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,13 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.box.writing import overwrite
 from wengert.errors import ConcretizationError
-from wengert.ops.derive import Unmapped
-from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
+from wengert.modes.mode import Mode
+from wengert.ops.derive import Control, Unmapped
+from wengert.ops.op import TABLE, Op, Traced, call, fresh_tag
 from wengert.ops.shape import broadcast_to
 from wengert.ops.store import place_in_batch
 from wengert.running import running
-from wengert.types import dtype_of, shape_of
+from wengert.types import Aval, dtype_of, shape_of
 
 
 class Batch(Box):
@@ -47,15 +49,46 @@ class Batch(Box):
         )
 
 
-class BatchTrace(Trace):
+class BatchTrace(Mode):
     """One hidden axis."""
 
-    __slots__ = ("size", "tag")
+    __slots__ = ("alive", "size", "tag")
+    name = "batch"
+    companions = 0
     batches = True
 
     def __init__(self, size: int):
         self.tag = fresh_tag()
+        self.alive = True
         self.size = size
+
+    @property
+    def key(self) -> Any:
+        return ("batch", self.size)
+
+    def fresh(self) -> BatchTrace:
+        return BatchTrace(self.size)
+
+    def split(self, box: Any) -> list[Any]:
+        return [box._value]
+
+    def join(self, parts: Sequence[Any]) -> Batch:
+        return Batch(self, *parts)
+
+    def constant(self, x: Any) -> list[Any]:
+        return [self.unwrap(x)]
+
+    def avals(self, aval: Aval) -> list[Aval]:
+        return [Aval((self.size, *aval.shape), aval.dtype)]
+
+    def unstacked(self, parts: list[Any]) -> list[Any]:
+        return [np.moveaxis(parts[0], 1, 0)]
+
+    def some(self, parts: Sequence[Any]) -> Any:
+        return call(TABLE["any"], parts[0], axis=(0,))
+
+    def most(self, parts: Sequence[Any]) -> Any:
+        return np.max(parts[0], initial=0)
 
     def wrap(self, stacked: Any) -> Batch:
         """Examples, stacked along axis 0, as one value."""
@@ -75,6 +108,8 @@ class BatchTrace(Trace):
         capture = running.state.capture
         if capture is not None and capture.tag > self.tag:
             return capture.process(op, args, params)
+        if op.__class__ is Control:
+            return op.lift(self, args, params)
         mapped = tuple([a.__class__ is Batch and a._owner is self for a in args])
         values = tuple([a._value if m else a for a, m in zip(args, mapped, strict=True)])
         y = NotImplemented if op.batch is None else op.batch(values, mapped, params)

@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.box.box import Box, escaped, outside
-from wengert.box.writing import overwrite, settled
+from wengert.box.writing import overwrite, settled, zeros
+from wengert.modes.mode import Mode
 from wengert.ops.derive import Control
 from wengert.ops.index import index
-from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
+from wengert.ops.op import Op, Traced, call, fresh_tag
 from wengert.running import entered, running
-from wengert.types import shape_of
+from wengert.types import aval_of, shape_of
 
 
 class Dual(Box):
@@ -31,10 +32,12 @@ class Dual(Box):
         self._tangent = tangent
 
 
-class DualTrace(Trace):
+class DualTrace(Mode):
     """One forward differentiation."""
 
     __slots__ = ("alive", "tag")
+    name = "tangent"
+    companions = 1
 
     def __init__(self) -> None:
         self.tag = fresh_tag()
@@ -44,7 +47,7 @@ class DualTrace(Trace):
         if not self.alive:
             return outside(self, op, args, params)
         if op.__class__ is Control:
-            return op.push(self, args, params)
+            return op.lift(self, args, params)
         values = []
         dots = []
         for a in args:
@@ -61,6 +64,22 @@ class DualTrace(Trace):
         if y.__class__ is tuple:
             return tuple(v if d is None else Dual(self, v, d) for v, d in zip(y, y_dot, strict=True))
         return Dual(self, y, y_dot)
+
+    def fresh(self) -> DualTrace:
+        watch = running.state.watch
+        return DualTrace() if watch is None else watch.dual()
+
+    def owns(self, x: Any) -> bool:
+        return x.__class__ is Dual and x._owner is self
+
+    def split(self, box: Any) -> list[Any]:
+        return [box._value, box._tangent]
+
+    def join(self, parts: Sequence[Any]) -> Dual:
+        return Dual(self, *parts)
+
+    def constant(self, x: Any) -> list[Any]:
+        return [x, zeros(*aval_of(x))]
 
     def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
         if not self.alive:

@@ -225,28 +225,19 @@ class Unmapped(NamedTuple):
 
 
 class Control(Op):
-    """An op that holds code: blocks of IR among its parameters. It states what forward and reverse mode do with it.
+    """An op that holds code: blocks of IR among its parameters.
 
-    `push(trace, args, params)` and `record(trace, args, params)` return the results, boxed by the trace;
+    `lift(mode, args, params)` is what it does on boxes of any mode that follows the protocol of `modes/mode.py`,
+    `record(trace, args, params)` what reverse mode does, which has rules of its own here; both return boxed results.
     `types(args, params)` says what is known of the results without computing them. There are always several results.
     """
 
-    __slots__ = ("push", "record", "types")
+    __slots__ = ("lift", "record", "types")
     derived: ClassVar = {"raises": BODY, "cost": MORE}
 
-    def __init__(
-        self,
-        name: str,
-        impl: Callable,
-        *,
-        push: Callable,
-        record: Callable,
-        batch: Callable,
-        types: Callable,
-        **stated: Any,
-    ):
-        super().__init__(name, impl, batch=batch, **stated)
-        self.push = push
+    def __init__(self, name: str, impl: Callable, *, lift: Callable, record: Callable, types: Callable, **stated: Any):
+        super().__init__(name, impl, **stated)
+        self.lift = lift
         self.record = record
         self.types = types
 
