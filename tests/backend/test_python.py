@@ -565,6 +565,7 @@ MORE = {
         for name in ("bitwise_and", "bitwise_or", "bitwise_xor")
     },
     **{name: [call(INTEGERS, 2), call(6, 3)] for name in ("left_shift", "right_shift")},
+    "fits": [call(INTEGERS, 2, operation=name) for name in ("add", "subtract", "multiply", "left_shift")],
     "invert": [call(INTEGERS), call(6), call(INTEGERS > 3)],
     "size": [call(M, axis=1), call(V, axis=0)],
     "true_positions": [call(M > 0), call(V > 0)],

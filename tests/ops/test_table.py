@@ -251,6 +251,7 @@ EXAMPLES: dict[str, list[Call]] = {
     "remainder": [call(P, Q), call(M, P), call(-P, -Q)],
     "fmod": [call(P, Q), call(M, P)],
     "ldexp": [call(V, np.array([1, -2, 3])), call(M, 2)],
+    "python_number": [call(0.7), call(V), call(np.float64(0.3)), call(0.5 + 1j)],
     "copysign": [call(V, -P), call(M, V)],
     "heaviside": [call(V, P), call([0, 1, 0], P)],
     "where": [call(MASK, V, P), call(MASK, M, 0.5), call(True, V, P), call(MASK[:, None], V, M[:1])],

@@ -311,6 +311,8 @@ class Jitted:
         for k, x in enumerate(everything):
             if x.__class__ is not np.ndarray and isinstance(x, np.ndarray):
                 everything[k] = base_array(x)
+            elif x.__class__ is int and not -(1 << 63) <= x < 1 << 63:
+                raise OverflowError("an argument of a compiled function is a Python integer that 64 bits cannot hold")
             elif not _is_data(x) and hasattr(x, "__dlpack__"):
                 shared = shared_array(x)
                 everything[k] = x if shared is None else shared

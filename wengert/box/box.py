@@ -15,6 +15,7 @@ import builtins
 import operator
 import sys
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -38,14 +39,20 @@ from wengert.box.writing import (
     set_item,
     settled,
 )
-from wengert.errors import ConcretizationError, EscapedValueError, InPlaceError, UnsupportedFunctionError
+from wengert.errors import (
+    ConcretizationError,
+    EscapedValueError,
+    InPlaceError,
+    UnsupportedFunctionError,
+    is_library_file,
+)
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index, split_index
 from wengert.ops.op import Op, Trace, Traced, call, call1, call2
 from wengert.ops.products import matmul
 from wengert.running import running
-from wengert.types import PLAIN, dtype_of, shape_of
+from wengert.types import PLAIN, SCALARS, dtype_of, shape_of
 
 _SEQUENCES = (list, tuple)
 OPERANDS.update(dict.fromkeys(_SEQUENCES, lambda op, x, y: op(operand(x), operand(y))))
@@ -72,16 +79,67 @@ def outside(trace: Trace, op: Op, args: tuple, params: dict) -> Any:
     raise escaped()
 
 
+_FOR_USERS = frozenset(("wengert.capture.hooks", "wengert.capture.staged_hooks", "wengert.capture.replacements"))
+
+
+def _is_of_user(frame: FrameType) -> bool:
+    """Whether code that applies an operator is the user's own, or stands for it: derivative rules are not."""
+    return not is_library_file(frame.f_code.co_filename) or frame.f_globals.get("__name__") in _FOR_USERS
+
+
+_PARTIAL: dict[Op, Any] = {
+    e.divide: operator.truediv,
+    e.floor_divide: operator.floordiv,
+    e.remainder: operator.mod,
+    e.power: operator.pow,
+}
+"""Operators that Python's numbers do not have everywhere where NumPy's have one."""
+_REAL = frozenset((int, float))
+
+
+def _try_in_python(apply: Any, x: Any, y: Any) -> None:
+    """Raise where an operator that the user wrote raises on Python's numbers, or leaves the real ones."""
+    a: Any = plain(x)
+    b: Any = plain(y)
+    if a.__class__ not in _REAL or b.__class__ not in _REAL:
+        return
+    if (b != 0 if apply is not operator.pow else a > 0) or not _is_of_user(sys._getframe(2)):  # type: ignore[operator]
+        return
+    if apply(a, b).__class__ is complex:
+        raise ValueError(COMPLEX_POWER)
+
+
+COMPLEX_POWER = (
+    "a negative number to a fractional power is complex in Python, and the derivative of a real function is not: "
+    "write complex(x) ** p, or np.power(x, p), which is nan"
+)
+
+
 def _binary(op: Op) -> tuple[Any, Any]:
-    """An operator and its reflection. With a plain operand there is only one trace to ask."""
+    """An operator and its reflection. With a plain operand there is only one trace to ask.
+
+    Python's own numbers are to raise where Python does: at once, or, in a program that is captured, when it runs
+    (`ir/numbers.py`).
+    """
+    in_python = _PARTIAL.get(op)
 
     def forward(self: Any, other: Any) -> Any:
+        capture = running.state.capture
+        if capture is not None and _is_number(other) and _is_of_user(sys._getframe(1)):
+            return capture.operate(op, op.name, self, other)
+        if in_python is not None and not (other.__class__ is float and other > 0 and op is not e.power):
+            _try_in_python(in_python, self, other)
         if other.__class__ in PLAIN:
             return self._owner.binary(op, self, other)
         special = OPERANDS[other.__class__]
         return call2(op, self, other) if special is None else special(op, self, other)
 
     def reflected(self: Any, other: Any) -> Any:
+        capture = running.state.capture
+        if capture is not None and _is_number(other) and _is_of_user(sys._getframe(1)):
+            return capture.operate(op, op.name, other, self)
+        if in_python is not None and other.__class__ in SCALARS:
+            _try_in_python(in_python, other, self)
         if other.__class__ in PLAIN:
             return self._owner.binary(op, other, self)
         special = OPERANDS[other.__class__]
@@ -103,9 +161,26 @@ def _equality(op: Op, compare: Any) -> Any:
     return compared
 
 
+def _is_number(x: Any) -> bool:
+    return isinstance(x, Traced) or x.__class__ in SCALARS
+
+
 def _bitwise(ufunc: Any) -> tuple[Any, Any]:
     """An operator between masks or integers, and its reflection."""
-    return lambda self, other: UFUNCS[ufunc](self, other), lambda self, other: UFUNCS[ufunc](other, self)
+
+    def forward(self: Any, other: Any) -> Any:
+        capture = running.state.capture
+        if capture is not None and _is_number(other) and _is_of_user(sys._getframe(1)):
+            return capture.operate(UFUNCS[ufunc], ufunc.__name__, self, other)
+        return UFUNCS[ufunc](self, other)
+
+    def reflected(self: Any, other: Any) -> Any:
+        capture = running.state.capture
+        if capture is not None and _is_number(other) and _is_of_user(sys._getframe(1)):
+            return capture.operate(UFUNCS[ufunc], ufunc.__name__, other, self)
+        return UFUNCS[ufunc](other, self)
+
+    return forward, reflected
 
 
 def _method(function: Any) -> Any:
@@ -139,7 +214,13 @@ def _in_place(op: Op) -> Any:
     """An augmented assignment: arrays change in place, scalars are replaced."""
 
     def augmented(self: Any, other: Any) -> Any:
-        new = call2(op, self, operand(other))
+        capture = running.state.capture
+        if capture is not None and not self.shape and _is_number(other) and _is_of_user(sys._getframe(1)):
+            new = capture.operate(op, op.name, self, other)
+        else:
+            if op in _PARTIAL:
+                _try_in_python(_PARTIAL[op], self, other)
+            new = call2(op, self, operand(other))
         return replace(self, new) if self.shape or self._view_of is not None else new
 
     return augmented
@@ -325,18 +406,34 @@ class Box(Traced):
         return UFUNCS[np.invert](self)
 
     def __neg__(self) -> Any:
+        capture = running.state.capture
+        if capture is not None and _is_of_user(sys._getframe(1)):
+            return capture.operate(e.negative, "negative", self)
         return call1(e.negative, self)
 
     def __pos__(self) -> Any:
         return call1(e.positive, self)
 
     def __abs__(self) -> Any:
+        capture = running.state.capture
+        if capture is not None and _is_of_user(sys._getframe(1)):
+            return capture.operate(e.absolute, "absolute", self)
         return FUNCTIONS[np.absolute](self)
 
     def __divmod__(self, other: Any) -> Any:
+        capture = running.state.capture
+        if capture is not None and _is_number(other) and _is_of_user(sys._getframe(1)):
+            return capture.operate(e.floor_divide, "floor_divide", self, other), capture.operate(
+                e.remainder, "remainder", self, other
+            )
         return self // other, self % other
 
     def __rdivmod__(self, other: Any) -> Any:
+        capture = running.state.capture
+        if capture is not None and _is_number(other) and _is_of_user(sys._getframe(1)):
+            return capture.operate(e.floor_divide, "floor_divide", other, self), capture.operate(
+                e.remainder, "remainder", other, self
+            )
         return other // self, other % self
 
     def __round__(self, ndigits: int | None = None) -> Any:

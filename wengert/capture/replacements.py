@@ -23,11 +23,14 @@ from wengert.box.constructors import CONSTRUCTORS
 from wengert.box.dispatch import BLIND, FUNCTIONS, PENDING, look_for_imports
 from wengert.box.functions import quadrature
 from wengert.box.functions.operands import array, holds_traced
+from wengert.capture.domains import guarded
 from wengert.errors import ConcretizationError, UnsupportedFunctionError
+from wengert.ir.numbers import as_python, innermost, python_class
 from wengert.ir.symbol import Sym
 from wengert.modes.tape import record
 from wengert.ops import shape as s
 from wengert.ops.op import Traced
+from wengert.running import running
 from wengert.types import dtype_of, shape_of
 
 REPLACEMENTS: dict[Any, Callable] = dict(CONSTRUCTORS)
@@ -59,7 +62,7 @@ _MATH = {
     "log1p": np.log1p, "sqrt": np.sqrt, "cbrt": np.cbrt, "pow": np.power, "fabs": np.absolute, "fmod": np.fmod,
     "copysign": np.copysign, "degrees": np.degrees, "radians": np.radians, "isnan": np.isnan, "isinf": np.isinf,
     "isfinite": np.isfinite, "erf": scipy.special.erf, "erfc": scipy.special.erfc, "gamma": scipy.special.gamma,
-    "lgamma": scipy.special.gammaln,
+    "lgamma": lambda x: np.where(np.isinf(x), np.inf, scipy.special.gammaln(x)),
 }  # fmt: skip
 _CMATH = {
     name: _MATH[name]
@@ -101,7 +104,11 @@ def _of_numbers(original: Callable, on_traced: Callable) -> Callable:
         if known and all(shape_of(number) == shape_of(a) for number, a in zip(numbers, args, strict=True)):
             # there is no hidden axis
             original(*numbers)
-        return on_traced(*[s.reshape(a, shape=()) if isinstance(a, Box) and a.shape else a for a in args])
+        args = tuple([s.reshape(a, shape=()) if isinstance(a, Box) and a.shape else a for a in args])
+        if known or running.state.capture is None or any(innermost(a) is None for a in args):
+            return on_traced(*args)
+        y = guarded(original.__name__, on_traced, args) if original.__module__ == "math" else on_traced(*args)
+        return as_python(y) if isinstance(y, Traced) else y
 
     return replacement
 
@@ -183,16 +190,13 @@ def _type(*args: Any, **kwargs: Any) -> Any:
     return class_of(args[0]) if len(args) == 1 and isinstance(args[0], Box) else type(*args, **kwargs)
 
 
-_PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
-
-
 def class_of(x: Box) -> type:
     """The class of what a traced value stands for."""
     if shape_of(x):
         return np.ndarray
     value = plain(x)
     if value.__class__ is Sym:  # which has none: its type says what it will be
-        return _PYTHON[dtype_of(x).kind] if value._node.type.weak else dtype_of(x).type
+        return python_class(x) or dtype_of(x).type
     return type(value) if not isinstance(value, np.ndarray) or not shape_of(value) else dtype_of(x).type
 
 

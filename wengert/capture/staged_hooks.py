@@ -35,6 +35,7 @@ from wengert.capture.values import converted, is_symbolic, truth
 from wengert.errors import StagingError
 from wengert.ir.infer import Found
 from wengert.ir.node import Type
+from wengert.ir.numbers import as_python, check_whole, python_class
 from wengert.ir.symbol import Sym, known
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -98,11 +99,14 @@ def _conversion(original: Callable, dtype: Any, default: Any) -> Callable:
     eager = hooks.REPLACEMENTS.get(original, original)
 
     def python_number(x: Any = default, *rest: Any) -> Any:
+        if is_symbolic(x) and dtype is np.int64:
+            check_whole(x)
         if _is_plain_symbol(x):
             return number(x, dtype)
         if is_symbolic(x) and dtype is np.int64:
             return number(e.stop_gradient(x), dtype)
-        return eager(x, *rest)
+        y = eager(x, *rest)
+        return as_python(y) if is_symbolic(y) else y
 
     return python_number
 
@@ -137,7 +141,14 @@ def _bool(x: Any = False) -> Any:
 
 def _rounding(op: Any, original: Callable) -> Callable:
     eager = hooks.REPLACEMENTS.get(original, original)
-    return lambda x: number(op(e.stop_gradient(x)), np.int64) if is_symbolic(x) else eager(x)
+
+    def rounded(x: Any) -> Any:
+        if not is_symbolic(x):
+            return eager(x)
+        check_whole(x)
+        return x if dtype_of(x).kind in "iu" and not shape_of(x) else number(op(e.stop_gradient(x)), np.int64)
+
+    return rounded
 
 
 BUILTINS[math.floor] = _rounding(e.floor, math.floor)
@@ -150,8 +161,10 @@ def _round(x: Any, ndigits: Any = None) -> Any:
     if not is_symbolic(x):
         return round(x) if ndigits is None else round(x, ndigits)
     if ndigits is None and not shape_of(x):
-        return number(e.rint(e.stop_gradient(x)), np.int64)
-    return e.round(x, decimals=ndigits or 0)
+        check_whole(x)
+        return x if dtype_of(x).kind in "iu" else number(e.rint(e.stop_gradient(x)), np.int64)
+    y = e.round(x, decimals=ndigits or 0)
+    return y if python_class(x) is None else as_python(y)
 
 
 def _extreme(original: Callable, better: Callable) -> Callable:
@@ -168,7 +181,7 @@ def _extreme(original: Callable, better: Callable) -> Callable:
         best = values[0]
         for v in values[1:]:
             best = e.where(better(v, best), v, best) if is_symbolic(better(v, best)) else v if better(v, best) else best
-        return best
+        return as_python(best) if all(python_class(v) is not None for v in values) else best
 
     return chosen
 
@@ -199,6 +212,25 @@ def _all_of(original: Callable, numpy_function: Callable) -> Callable:
 
 
 BUILTINS[any], BUILTINS[all] = _all_of(any, np.any), _all_of(all, np.all)
+
+
+@_replaces(np.errstate)
+def _errstate(**settings: Any) -> Any:
+    loud = [f'{name}="{how}"' for name, how in settings.items() if how not in (None, "ignore", "warn")]
+    if loud:
+        raise StagingError(
+            f"np.errstate({', '.join(loud)}) in a compiled function: compiled code looks at no floating-point flags",
+            remedy="test for what must not happen, for instance with np.isfinite, or use wg.debug_nans; "
+            "Python's own numbers raise as in Python",
+        )
+    return np.errstate(**settings)
+
+
+@_replaces(np.seterr, np.seterrcall)
+def _seterr(*args: Any, **settings: Any) -> Any:
+    raise StagingError("a compiled function changes NumPy's settings, which would happen only once",
+                       remedy="change them outside, or use with np.errstate(...)")  # fmt: skip
+
 
 # ------------------------------------------------------------------------------------------- constructors of arrays
 

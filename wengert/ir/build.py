@@ -27,6 +27,7 @@ from wengert.box.box import escaped
 from wengert.box.subclasses import base_array
 from wengert.box.writing import SETTLING, become, clone, make_views_stale, settled
 from wengert.errors import UnsupportedFunctionError, user_frame
+from wengert.ir import numbers
 from wengert.ir.aliases import Links
 from wengert.ir.infer import Found, results
 from wengert.ir.lengths import as_length, interval, placed
@@ -35,7 +36,7 @@ from wengert.ir.symbol import Dim, Sym, type_of
 from wengert.ops.index import index
 from wengert.ops.op import Op, Trace, Traced, fresh_tag
 from wengert.ops.shape import broadcast_to, flip
-from wengert.ops.sizes import size
+from wengert.ops.sizes import require, size
 from wengert.running import running
 from wengert.types import SCALARS, dtype_of, shape_of
 
@@ -45,7 +46,7 @@ def type_of_value(x: Any) -> Type:
     x = settled(x)
     if x.__class__ is Sym:
         return x._node.type
-    return type_of(shape_of(x), dtype_of(x), x.__class__ in SCALARS)
+    return type_of(shape_of(x), dtype_of(x), numbers.python_class(x) is not None)
 
 
 def var_like(x: Any) -> Var:
@@ -76,8 +77,9 @@ class Capture(Trace):
     """One block while it is captured."""
 
     __slots__ = (
-        "_boxes", "_consts", "_lifted", "_same", "_settled", "alive", "also", "bounded", "captured", "created",
-        "links", "nodes", "objects", "offsets", "params", "restart", "start", "tag", "varying", "written",
+        "_boxes", "_checked", "_consts", "_lifted", "_same", "_settled", "alive", "also", "bounded", "captured",
+        "created", "links", "nodes", "objects", "offsets", "params", "python_booleans", "restart", "start", "tag",
+        "varying", "written",
     )  # fmt: skip
 
     def __init__(self, also: Sequence[Capture] = (), varying: bool = False):
@@ -100,6 +102,9 @@ class Capture(Trace):
         self.links = Links() if outer is None else outer.links
         self.offsets: dict[int, tuple[Var, int]] = {}
         """Integers that are another one plus a constant."""
+        self.python_booleans: dict[int, Var] = {}
+        """Truth values that are Python's own, by their ids: comparisons of Python's numbers."""
+        self._checked: set[tuple[int, str]] = set()
         self.restart = False
         self.start: FrameType | None = None
         """Where the outermost capture began; lines of the user's source count from there."""
@@ -242,6 +247,25 @@ class Capture(Trace):
             base, offset = self.offsets.get(id(x), (x, 0))
             step = int(y.value)
             self.offsets[id(var)] = (base, offset + step if name == "add" else offset - step)
+
+    def check(self, ok: Any, error: str, message: str) -> None:
+        """Raise if a condition does not hold when the program runs here."""
+        operand = self.operand(ok)
+        key = (id(operand), error)
+        if operand.__class__ is Const or key not in self._checked:
+            self._checked.add(key)
+            self.process(require, (ok,), {"error": error, "message": message})
+
+    def operate(self, op: Any, name: str, *operands: Any) -> Any:
+        """An operator that the user's own code applies to numbers."""
+        if len(operands) == 1:
+            return numbers.operate_alone(op, name, *operands)
+        return numbers.operate(op, name, *operands)
+
+    def note_boolean(self, symbol: Any) -> None:
+        """A truth value is one of Python's own, not NumPy's."""
+        if symbol.__class__ is Sym:
+            symbol._owner.python_booleans[id(symbol._node)] = symbol._node  # type: ignore[attr-defined]
 
     def _shape(self, array: Var, shape: tuple) -> tuple:
         """A shape in which lengths that are open are asked of the array itself."""

@@ -44,6 +44,8 @@ def results(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found
     """Whether an op gives a tuple, and what is known of its results. Operands are symbols and plain values."""
     if isinstance(op, Control):
         return True, op.types(args, params)
+    if op.name == "python_number":
+        return False, [Found(shape_of(args[0]), dtype_of(args[0]), not shape_of(args[0]))]
     if op.elementwise:
         dtype, weak = _elementwise_dtype(op, args, params)
         return False, [Found(broadcast_shapes([shape_of(a) for a in args]), dtype, weak)]

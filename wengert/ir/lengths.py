@@ -55,6 +55,8 @@ def interval_from(name: str, ranges: Sequence[Interval]) -> Interval | None:
     if name == "subtract":
         minus = _negative(ranges[1])
         return (_sum(ranges[0][0], minus[0]), _sum(ranges[0][1], minus[1]))
+    if name == "python_number":
+        return ranges[0]
     if name == "negative":
         return _negative(ranges[0])
     if name == "multiply":

@@ -85,6 +85,12 @@ def _power(site: Site) -> Text:
     return function("np.power", *site.texts) if site.all_weak() else power(*weakened(site))
 
 
+@form("python_number")
+def _python_number(site: Site) -> Text:
+    kind = {"b": "bool", "i": "int", "f": "float", "c": "complex"}[site.type(0).dtype.kind]
+    return site.texts[0] if site.type(0).ndim or site.type(0).weak else function(kind, *site.texts)
+
+
 @form("square")
 def _square(site: Site) -> Text:
     return power(site.texts[0], Text("2")) if site.type(0).ndim else function("np.square", *site.texts)

@@ -25,7 +25,7 @@ from wengert.backend.llvm.scalars import (  # noqa: F401  (their rules)
     integers,
 )
 from wengert.backend.llvm.scalars.external import attribute
-from wengert.backend.llvm.scalars.lane import Lane, Unsupported, select
+from wengert.backend.llvm.scalars.lane import Lane, Unsupported, lane_of, select
 from wengert.backend.llvm.scalars.values import constant, convert, known_number, real_dtype
 from wengert.ops.op import TABLE
 
@@ -57,8 +57,22 @@ def _accumulate(x: Any, y: Any) -> Any:
     return x.like(x.b.fadd(x.value, y.value, flags=("reassoc", "nsz")))
 
 
+def _fits(x: Any, y: Any, operation: str) -> Any:
+    """Whether a result fits into 64 bits: the processor says so."""
+    cx = next(v.cx for v in (x, y) if isinstance(v, Lane))
+    a, b = (lane_of(cx, v, np.dtype(np.int64)) for v in (x, y))
+    if operation == "left_shift":
+        moved = np.left_shift(a, np.minimum(np.maximum(b, 0), 63))
+        back = np.right_shift(moved, np.minimum(np.maximum(b, 0), 63))
+        return np.logical_or(np.equal(a, 0), np.logical_and(np.less_equal(b, 63), np.equal(back, a)))
+    name = {"add": "sadd", "subtract": "ssub", "multiply": "smul"}[operation]
+    both = getattr(cx.builder, f"{name}_with_overflow")(a.value, b.value)
+    return Lane(cx, cx.builder.not_(cx.builder.extract_value(both, 1)), np.dtype(bool))
+
+
 _INSTEAD: dict[str, Callable] = {
     "where": select,
+    "fits": _fits,
     "accumulate": _accumulate,
     "polygamma": _polygamma,
     "spherical_jn": _spherical(_uf._spherical_jn),

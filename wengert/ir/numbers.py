@@ -1,0 +1,221 @@
+"""Python's own numbers in a captured program: they raise where Python raises, and never wrap around.
+
+NumPy's scalars and arrays have infinities and wrap around; Python's numbers raise. A symbol whose type is weak stands
+for a number of Python's own (`python_class`), and an operator between two of those is checked when the program runs: by
+`require`, which names the line of the user's source. Integers are checked only where they may leave 64 bits, as far as
+their ranges are known. Values in a batch stand for NumPy's scalars, and are not checked.
+
+Only what the user's own code does is checked (`Box` asks who calls): derivative rules divide by what they like.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.box.box import COMPLEX_POWER
+from wengert.box.writing import settled
+from wengert.ir.lengths import interval_from, interval_of
+from wengert.ir.symbol import Dim, Sym
+from wengert.ops import elementwise as e
+from wengert.ops.numbers import fits, python_number
+from wengert.ops.op import Op, Traced, call
+from wengert.ops.shape import as_integer, astype
+from wengert.running import running
+from wengert.types import SCALARS, dtype_of, shape_of
+
+_CLASSES = {"b": bool, "i": int, "f": float, "c": complex}
+_LEAST, _LARGEST = -(1 << 63), (1 << 63) - 1
+_TOO_LARGE = "a Python integer does not fit into 64 bits in a compiled function"
+
+
+def innermost(x: Any) -> Any:
+    """What a traced value is at bottom: a symbol, or a plain value; `None` if it is a batch."""
+    while isinstance(x, Traced):
+        x = settled(x)
+        if x.__class__ is Dim:
+            return x.sym
+        if x.__class__ is Sym or not isinstance(x, Traced):
+            return x
+        if x._owner.batches or "_value" not in x._state:  # type: ignore[attr-defined]
+            return None
+        x = x._value  # type: ignore[attr-defined]
+    return x
+
+
+def python_class(x: Any) -> type | None:
+    """The class of the Python number that a value stands for: bool, int, float or complex; `None` if it is NumPy's."""
+    if x.__class__ in SCALARS:
+        return x.__class__
+    x = innermost(x)
+    if x.__class__ is Sym:
+        if x._node.type.weak or id(x._node) in x._owner.python_booleans:  # type: ignore[attr-defined]
+            return _CLASSES[x.dtype.kind]
+        return None
+    return x.__class__ if x.__class__ in SCALARS else None
+
+
+def check(ok: Any, error: str, message: str) -> None:
+    """Raise when the program comes here unless a condition holds."""
+    if isinstance(ok, Traced) or not ok:
+        running.state.capture.check(ok, error, message)
+
+
+def operate(op: Op | Callable, name: str, x: Any, y: Any) -> Any:
+    """An operator that the user wrote, between values of which one is traced."""
+    kinds = python_class(x), python_class(y)
+    if None in kinds:
+        return op(x, y)
+    if name in COMPARISONS:
+        z = op(x, y)
+        running.state.capture.note_boolean(innermost(z))
+        return z
+    if kinds == (bool, bool) and name not in _BITWISE:
+        x, y = python_int(x), python_int(y)
+    before = CHECKS.get(name)
+    if before is not None and complex not in kinds:
+        before(x, y)
+    z = op(x, y)
+    after = _RESULTS.get(name)
+    if after is not None and dtype_of(z).kind == "f":
+        after(z, x, y)
+    return as_python(z)
+
+
+def operate_alone(op: Op, name: str, x: Any) -> Any:
+    """A unary operator that the user wrote."""
+    kind = python_class(x)
+    if kind is None:
+        return call(op, x)
+    if kind is bool:
+        x = python_int(x)
+    if kind is int and name in ("negative", "absolute"):
+        low, _ = interval_of(innermost(x))
+        if low is None or low <= _LEAST:
+            check(e.not_equal(x, _LEAST), "OverflowError", _TOO_LARGE)
+    return as_python(call(op, x))
+
+
+def as_python(x: Any) -> Any:
+    """A scalar as a number of Python's own."""
+    return x if python_class(x) is not None or shape_of(x) or innermost(x) is None else python_number(x)
+
+
+def python_int(x: Any) -> Any:
+    """A truth value as the integer that it is to Python."""
+    return int(x) if x.__class__ is bool else python_number(as_integer(x, dtype=np.dtype(np.int64)))
+
+
+# --------------------------------------------------------------------------------------------------------- operators
+
+
+def message_of(f: Callable, *args: Any) -> str:
+    """What Python says when it raises here."""
+    try:
+        f(*args)
+    except (ArithmeticError, ValueError) as error:
+        return str(error)
+    raise AssertionError(f"{f} of {args} does not raise")
+
+
+def _divisor(operate: Callable) -> Callable[[Any, Any], None]:
+    messages = {"f": message_of(operate, 1.0, 0.0), "i": message_of(operate, 1, 0)}
+
+    def check_divisor(x: Any, y: Any) -> None:
+        low, high = interval_of(innermost(y)) if dtype_of(y).kind == "i" else (None, None)
+        if (low is None or low <= 0) and (high is None or high >= 0):
+            kind = "f" if "f" in (dtype_of(x).kind, dtype_of(y).kind) else "i"
+            check(e.not_equal(y, 0), "ZeroDivisionError", messages[kind])
+
+    return check_divisor
+
+
+def _within(name: str) -> Callable[[Any, Any], None]:
+    def check_result(x: Any, y: Any) -> None:
+        if dtype_of(x).kind not in "bi" or dtype_of(y).kind not in "bi":
+            return
+        ranges = [interval_of(innermost(v)) for v in (x, y)]
+        low, high = interval_from(name, ranges) or (None, None)
+        if low is None or high is None or low < _LEAST or high > _LARGEST:
+            check(fits(x, y, operation=name), "OverflowError", _TOO_LARGE)
+
+    return check_result
+
+
+def _power(x: Any, p: Any) -> None:
+    if dtype_of(x).kind in "bi" and dtype_of(p).kind in "bi":
+        size = e.power(astype(e.absolute(x), dtype=np.dtype(float)), astype(p, dtype=np.dtype(float)))
+        # (rounding may refuse the last thousand of the nine trillion millions that fit)
+        check(e.less(size, 2.0**63 * (1 - 1e-15)), "OverflowError", _TOO_LARGE)
+        return
+    negative = message_of(operator.pow, 0.0, -1)
+    check(e.logical_not(e.logical_and(e.equal(x, 0), e.less(p, 0))), "ZeroDivisionError", negative)
+    if x.__class__ in SCALARS and x >= 0:
+        return
+    if not (p.__class__ in SCALARS and float(p).is_integer()):
+        whole = e.logical_or(e.equal(e.floor(p), p), e.isnan(p))
+        check(
+            e.logical_or(e.logical_not(e.less(x, 0)), e.logical_or(whole, e.isinf(x))), "ValueError",
+            COMPLEX_POWER,
+        )  # fmt: skip
+
+
+def _shift(name: str, apply: Callable) -> Callable[[Any, Any], None]:
+    negative = message_of(apply, 1, -1)
+
+    def check_shift(x: Any, n: Any) -> None:
+        if (interval_of(innermost(n))[0] or -1) < 0:
+            check(e.greater_equal(n, 0), "ValueError", negative)
+        if name == "left_shift":
+            check(fits(x, n, operation=name), "OverflowError", _TOO_LARGE)
+
+    return check_shift
+
+
+CHECKS: dict[str, Callable[[Any, Any], None]] = {
+    "divide": _divisor(operator.truediv),
+    "floor_divide": _divisor(operator.floordiv),
+    "remainder": _divisor(operator.mod),
+    "add": _within("add"),
+    "subtract": _within("subtract"),
+    "multiply": _within("multiply"),
+    "power": _power,
+    "left_shift": _shift("left_shift", operator.lshift),
+    "right_shift": _shift("right_shift", operator.rshift),
+}
+"""What must hold of two of Python's numbers before an operator is applied."""
+
+COMPARISONS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
+_BITWISE = frozenset(("bitwise_and", "bitwise_or", "bitwise_xor"))
+
+
+def overflows(y: Any, *args: Any, message: str = "") -> None:
+    """A result that is infinite although the arguments are not raises."""
+    bad = e.isinf(y)
+    for a in args:
+        if isinstance(a, Traced):
+            bad = e.logical_and(bad, e.isfinite(a))
+        elif not math.isfinite(a):
+            return
+    check(e.logical_not(bad), "OverflowError", message)
+
+
+_RESULTS: dict[str, Callable] = {
+    "power": lambda z, x, p: overflows(z, x, p, message="(34, 'Numerical result out of range')"),
+}
+
+
+# ------------------------------------------------------------------------------------------------------- conversions
+
+
+def check_whole(x: Any) -> None:
+    """`int`, `round` and their like of a float: not of nan, of infinity, or of what 64 bits cannot hold."""
+    if dtype_of(x).kind != "f" or innermost(x) is None:
+        return
+    check(e.logical_not(e.isnan(x)), "ValueError", message_of(int, math.nan))
+    check(e.less(e.absolute(x), 2.0**63), "OverflowError",
+          f"{message_of(int, math.inf)}, nor one beyond 64 bits in a compiled function")  # fmt: skip
