@@ -12,7 +12,7 @@ import numpy as np
 from wengert.ops.derive import general
 from wengert.ops.elementwise import reciprocal
 from wengert.ops.linalg import right_solve, solve_triangular
-from wengert.ops.matrices import adjoint, batch_of_one, diagonal, hermitian_part, lower_part, row, swapped
+from wengert.ops.matrices import adjoint, batch_of_one, diagonal, lower_part, row, swapped, symmetric_tangent
 from wengert.ops.matrix_functions import each
 from wengert.ops.products import matmul
 from wengert.ops.traits import MORE, VALUES
@@ -33,7 +33,7 @@ def _ldl_of_one(a: Any, hermitian: bool) -> tuple[Any, Any]:
 
 def _ldl_rule(a_dot: Any, y: Any, a: Any, hermitian: bool) -> tuple[Any, Any]:
     l, d = y
-    whole = hermitian_part(a_dot) if hermitian else (a_dot + swapped(a_dot)) * 0.5
+    whole = symmetric_tangent(a_dot, a, lower=True, hermitian=hermitian)
     x = solve_triangular(l, whole, lower=True, unit=True)
     x = right_solve(x, adjoint(l) if hermitian else swapped(l), lower=False, unit=True)
     return matmul(l, lower_part(x * row(reciprocal(d)), -1)), diagonal(x)

@@ -4,13 +4,13 @@ Operands are stacks of matrices: matrices in the last two axes, any number of ax
 are two operands. A right-hand side is a matrix too, one column per system.
 
 Derivatives of solutions come from differentiating the equation they solve (Giles 2008, "Collected matrix derivative
-results"); those of factorisations from the triangular parts of the transformed tangent. `cholesky` follows the
-convention that a function of symmetric matrices symmetrises its argument: its derivative is that of
-`cholesky((a + aᴴ) / 2)`, although its value depends on one triangle only. Thus gradients are symmetric, as in JAX.
+results"); those of factorisations from the triangular parts of the transformed tangent. For `cholesky` see Note [One
+triangle] in `matrices.py`.
 """
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ import scipy.linalg
 from scipy.linalg import lapack
 
 from wengert.ops.derive import general, unfit, zero
-from wengert.ops.elementwise import where
+from wengert.ops.elementwise import logical_not, not_equal, where
 from wengert.ops.index import index
 from wengert.ops.matrices import (
     above,
@@ -30,17 +30,18 @@ from wengert.ops.matrices import (
     column,
     contracted,
     diagonal,
-    hermitian_part,
     identity_like,
     lower_part,
     masked,
     solution_shape,
     swapped,
+    symmetric_tangent,
     take,
     upper_part,
 )
 from wengert.ops.products import matmul
-from wengert.ops.shape import broadcast_to, imag, real, reshape, sum
+from wengert.ops.reduce import any
+from wengert.ops.shape import broadcast_to, concatenate, imag, real, reshape, sum
 from wengert.ops.traits import MORE, NEVER, VALUES, cubic
 from wengert.types import dtype_of, ndim_of, shape_of
 
@@ -216,6 +217,10 @@ pinv = general(
 # with a small w of as many rows as a has singular values near zero. Both factors are smooth functions of a, and the
 # determinant and adjugate of w come without division by data from the algorithm of Faddeev and LeVerrier. So
 # derivatives of every order are right, also where the rank is deficient by more than one.
+#
+# In a captured program the number of columns must be known. There it is always the same; for a regular matrix they are
+# zeros, with the identity in the corner, so that m and w do nothing to a. If more singular values are near zero than
+# there are columns, as many derivatives as there are columns are zero.
 
 
 def _is_regular(a: np.ndarray, tolerance: float) -> bool:
@@ -230,21 +235,42 @@ def _is_regular(a: np.ndarray, tolerance: float) -> bool:
         return False
 
 
-def _borders(a: Any) -> Any:
-    """U₀ and V₀ conjugated, stacked, for singular values near zero; with no columns where there are none."""
-    n, dtype = shape_of(a)[-1], dtype_of(a)
+def _borders(a: Any, count: int | None = None) -> Any:
+    """U₀ and V₀ conjugated, stacked, for singular values near zero, or no columns where there are none.
+
+    With `count` there are always so many columns. For regular matrices they are zeros, and also for those of which more
+    singular values than that are near zero.
+    """
+    (*lead, n, _), dtype = shape_of(a), dtype_of(a)
     tolerance = float(np.finfo(dtype).eps) ** (2 / 3)
     if (a.__class__ is np.ndarray and not np.all(np.isfinite(a))) or _is_regular(a, tolerance):
-        return np.zeros((*shape_of(a)[:-2], 2, n, 0), dtype)
+        return np.zeros((*lead, 2, n, count or 0), dtype)
     u, s, vh = np.linalg.svd(a)
     scale = np.where(s[..., :1] > 0, s[..., :1], 1)
-    missing = int(np.max(np.sum(s <= tolerance * scale, axis=-1), initial=0))
-    both = np.stack([u, np.swapaxes(vh, -1, -2)], axis=-3)[..., n - missing :]
-    return both * scale[..., None, None]
+    missing = np.sum(s <= tolerance * scale, axis=-1)
+    columns = int(np.max(missing, initial=0)) if count is None else count
+    both = np.stack([u, np.swapaxes(vh, -1, -2)], axis=-3)[..., n - columns :] * scale[..., None, None]
+    if count is None:
+        return both
+    return np.where(((missing > 0) & (missing <= count))[..., None, None, None], both, 0).astype(dtype)
 
 
 borders = zero("borders", _borders, batch=batch_of_one(lambda: borders), raises=VALUES, cost=MORE)
 """What a matrix is bordered with to make it regular. See Note [The determinant of a singular matrix]."""
+
+
+def _vanishes(a: Any, count: int) -> Any:
+    tolerance = float(np.finfo(dtype_of(a)).eps) ** (2 / 3)
+    if shape_of(a)[-1] <= count or not np.all(np.isfinite(a)) or _is_regular(a, tolerance):
+        return np.zeros((*shape_of(a)[:-2], 1, 1), bool)
+    s = np.linalg.svd(a, compute_uv=False)
+    near = s <= tolerance * s[..., :1]
+    return (np.sum(near, axis=-1) > count)[..., None, None]
+
+
+vanishes = zero("vanishes", _vanishes, batch=batch_of_one(lambda: vanishes), raises=VALUES, cost=MORE)
+"""Whether more than `count` singular values of a matrix are near zero, in the shape (…, 1, 1). So many derivatives of
+its determinant are zero."""
 
 
 def _determinant_and_adjugate(w: Any) -> tuple[Any, Any]:
@@ -260,15 +286,55 @@ def _determinant_and_adjugate(w: Any) -> tuple[Any, Any]:
     return c * sign, m * -sign
 
 
+_BORDERS = 6
+"""In a captured program, where it is not known how many are needed, matrices get so many columns more."""
+
+
 def adjugate(a: Any, determinant: Any) -> Any:
     """The transposed matrix of cofactors, also of singular matrices."""
+    n = shape_of(a)[-1]
+    if n.__class__ is int and 0 < n <= 3:
+        return _cofactors(a, n)
     around = borders(a)
-    n, missing = shape_of(around)[-2:]
-    if missing.__class__ is not int or missing == 0:  # in a captured program the matrix is taken to be regular
+    missing = shape_of(around)[-1]
+    if missing.__class__ is int:
+        if missing == 0:
+            return column(column(determinant)) * inv(a)
+        return _bordered(a, around, np.zeros((*shape_of(around)[:-3], missing, missing), dtype_of(a)))
+    if n.__class__ is not int:
         return column(column(determinant)) * inv(a)
+    count = builtins.min(n, _BORDERS)
+    nothing = vanishes(a, count=count)
+    a = where(nothing, identity_like(a), a)
+    around = borders(a, count=count)
+    is_regular = logical_not(any(not_equal(around, 0), axis=tuple(range(ndim_of(a) - 2, ndim_of(a) + 1))))
+    corner = where(column(column(is_regular)), np.eye(count, dtype=dtype_of(a)), dtype_of(a).type(0))
+    return where(nothing, 0, _bordered(a, around, corner))
+
+
+def _cofactors(a: Any, n: int) -> Any:
+    """Of small matrices, as the polynomials that they are."""
+    entry = lambda i, j: index(a, pattern=(Ellipsis, i, j))
+    if n == 1:
+        flat = [entry(0, 0) * 0 + 1]
+    elif n == 2:
+        flat = [entry(1, 1), -entry(0, 1), -entry(1, 0), entry(0, 0)]
+    else:
+        flat = [
+            entry((j + 1) % 3, (i + 1) % 3) * entry((j + 2) % 3, (i + 2) % 3)
+            - entry((j + 1) % 3, (i + 2) % 3) * entry((j + 2) % 3, (i + 1) % 3)
+            for i in range(3)
+            for j in range(3)
+        ]
+    rows = concatenate(*[column(x) for x in flat], axis=ndim_of(a) - 2)
+    return reshape(rows, shape=shape_of(a))
+
+
+def _bordered(a: Any, around: Any, corner: Any) -> Any:
+    """The adjugate of a matrix by way of a larger one, which is regular."""
+    n, missing = shape_of(around)[-2:]
     left = index(around, pattern=(Ellipsis, 0, slice(None), slice(None)))
     right = swapped(index(around, pattern=(Ellipsis, 1, slice(None), slice(None))))
-    corner = np.zeros((*shape_of(around)[:-3], missing, missing), dtype_of(a))
     m = above(beside(a, left), beside(right, corner))
     first, last = slice(0, n), slice(n, n + missing)
     x = inv(m)
@@ -317,7 +383,7 @@ def right_solve(b: Any, a: Any, lower: bool, unit: bool = False) -> Any:
 
 def _cholesky_rule(a_dot: Any, y: Any, a: Any) -> Any:
     """L_dot = L Φ(L⁻¹ a_dot L⁻ᴴ), where Φ takes the lower triangle and half the diagonal (Murray 2016, (8))."""
-    middle = solve_triangular(y, hermitian_part(a_dot), lower=True, unit=False)
+    middle = solve_triangular(y, symmetric_tangent(a_dot, a, lower=True), lower=True, unit=False)
     middle = right_solve(middle, adjoint(y), lower=False)
     n = shape_of(a)[-1]
     half = np.tri(n, dtype=dtype_of(a)) - 0.5 * np.eye(n, dtype=dtype_of(a))
@@ -334,7 +400,7 @@ cholesky = general(
     cost=MORE,
     flops=cubic(1 / 3),
 )
-"""The lower factor. The derivative is as if the argument were symmetrised first."""
+"""The lower factor, of the lower triangle."""
 
 
 def _qr_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from wengert.ops.derive import align
-from wengert.ops.elementwise import where
+from wengert.ops.elementwise import absolute, less_equal, stop_gradient, where
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import call
+from wengert.ops.reduce import all
 from wengert.ops.shape import concatenate, conjugate, reshape, sum, transpose
 from wengert.types import dtype_of, ndim_of, shape_of
 
@@ -37,6 +38,49 @@ def adjoint(x: Any) -> Any:
 def hermitian_part(x: Any) -> Any:
     """(x + xᴴ) / 2."""
     return (x + adjoint(x)) * 0.5
+
+
+# Note [One triangle]
+#
+# LAPACK reads one triangle of a symmetric matrix. Where both agree, a function of it is taken to be a function of
+# symmetric matrices: its derivative is that of f((a + aᴴ) / 2), and gradients are symmetric. Where they do not (only
+# one half is filled), the derivative is that of what is computed, and the other triangle has none. Which of the two it
+# is, is decided by value, for each matrix: elements that are opposite each other must be equal, to their own rounding.
+# Both are sums x + xᴴ, with x = weights ∘ a_dot; the weights are ½ everywhere, or 1, ½ and 0 below, on and above the
+# diagonal.
+
+_ROUNDING = 64
+
+
+def are_symmetric(a: Any, hermitian: bool = True) -> Any:
+    """Whether the triangles of each matrix agree, in the shape (…, 1, 1)."""
+    a = stop_gradient(a)
+    turned = adjoint(a) if hermitian else swapped(a)
+    scale = float(np.finfo(dtype_of(a)).eps) * _ROUNDING
+    agree = less_equal(absolute(a - turned), (absolute(a) + absolute(turned)) * scale)
+    n = ndim_of(a)
+    return reshape(all(agree, axis=(n - 2, n - 1)), shape=(*shape_of(a)[:-2], 1, 1))
+
+
+def _weights(a: Any, lower: bool, hermitian: bool) -> Any:
+    symmetric, n, dtype = are_symmetric(a, hermitian), shape_of(a)[-1], np.finfo(dtype_of(a)).dtype
+    triangle = np.tri(n, dtype=dtype) - np.eye(n, dtype=dtype) / 2
+    return where(symmetric, dtype.type(0.5), triangle if lower else triangle.T)
+
+
+def symmetric_tangent(a_dot: Any, a: Any, lower: bool, hermitian: bool = True) -> Any:
+    """The tangent of the symmetric matrix of which a triangle is read. See Note [One triangle]."""
+    x = a_dot * _weights(a, lower, hermitian)
+    return x + (adjoint(x) if hermitian else swapped(x))
+
+
+def symmetric_matrix(a: Any, lower: bool, hermitian: bool = True) -> Any:
+    """The symmetric matrix of which a triangle is read: it has that triangle, and this tangent."""
+    turned = adjoint if hermitian else swapped
+    whole = symmetric_tangent(a, a, lower, hermitian)
+    constant = stop_gradient(a)
+    triangle = np.tri(shape_of(a)[-1], dtype=bool)
+    return whole + (where(triangle if lower else triangle.T, constant, turned(constant)) - stop_gradient(whole))
 
 
 def masked(x: Any, mask: np.ndarray) -> Any:

@@ -1,8 +1,8 @@
 """Rows for eigenvalues and singular values, and their vectors.
 
 With x = v⁻¹ a_dot v, eigenvalues have the tangent diag x, and eigenvectors v·(f ∘ x) with fᵢⱼ = 1 / (wⱼ − wᵢ) (Giles
-2008; Townsend 2016 for the singular value decomposition). `eigh` follows the convention that a function of symmetric
-matrices symmetrises its argument, as `cholesky` does.
+2008; Townsend 2016 for the singular value decomposition). `eigh` reads one triangle: see Note [One triangle] in
+`matrices.py`.
 
 Where values coincide, vectors are not determined: see Note [Repeated eigenvalues] in `repeated.py`. For that case
 `eigh` and `svd` have second rows, with an operand more that says which vectors to choose.
@@ -29,9 +29,10 @@ from wengert.ops.matrices import (
     column,
     conj,
     diagonal,
-    hermitian_part,
     masked,
     row,
+    symmetric_matrix,
+    symmetric_tangent,
 )
 from wengert.ops.products import matmul
 from wengert.ops.repeated import (
@@ -102,7 +103,7 @@ def _eigh(a: Any, lower: bool, driver: str | None = None) -> tuple[Any, Any]:
 
 def _eigh_rule(a_dot: Any, y: Any, a: Any, lower: bool, driver: str | None = None) -> tuple[Any, Any]:
     w, v = y
-    x = matmul(adjoint(v), matmul(hermitian_part(a_dot), v))
+    x = matmul(adjoint(v), matmul(symmetric_tangent(a_dot, a, lower), v))
     return _real(diagonal(x)), matmul(v, inverse_gaps(w) * x)
 
 
@@ -151,7 +152,7 @@ def _eigh_repeated_rule(a_dot: Any, y: Any, a: Any, tilt: Any, lower: bool, driv
     n = shape_of(w)[-1]
     v = first_order_only(v, w, n, "eigen")
     together = groups(w, size=n)
-    x = matmul(adjoint(v), matmul(hermitian_part(a_dot), v))
+    x = matmul(adjoint(v), matmul(symmetric_tangent(a_dot, a, lower), v))
     turn = safe_inverse(row(w) - column(w), together) * x + still(
         x, _off_diagonal(together, n), kind="eigen", skew=True
     )
@@ -170,14 +171,14 @@ eigh_repeated = general(
 
 
 def eigh(a: Any, lower: bool, driver: str | None = None, along: Any = None) -> tuple[Any, Any]:
-    """Eigenvalues in ascending order, and orthonormal eigenvectors. The derivative is as if `a` were symmetrised.
+    """Eigenvalues in ascending order, and orthonormal eigenvectors, of one triangle.
 
     `along` is a tangent that vectors are used with, if `a` itself is not differentiated.
     """
     w, v = eigh_distinct(a, lower=lower, driver=driver)
     if not may_coincide(w, shape_of(w)[-1]):
         return w, v
-    return eigh_repeated(a, hermitian_part(tilt_of(a, along)), lower=lower, driver=driver)
+    return eigh_repeated(a, symmetric_tangent(tilt_of(a, along), a, lower), lower=lower, driver=driver)
 
 
 def _eigvalsh_rule(a_dot: Any, y: Any, a: Any, lower: bool) -> Any:
@@ -186,7 +187,7 @@ def _eigvalsh_rule(a_dot: Any, y: Any, a: Any, lower: bool) -> Any:
     outer = levels(a)
     if special_case:
         v = forward_only(v, y, outer, shape_of(y)[-1], "eigen")
-    d = _real(sum(conj(v) * matmul(hermitian_part(a_dot), v), axis=(ndim_of(a) - 2,)))
+    d = _real(sum(conj(v) * matmul(symmetric_tangent(a_dot, a, lower), v), axis=(ndim_of(a) - 2,)))
     return _shared(d, groups(y, size=shape_of(y)[-1])) if special_case and is_symbol(a_dot) and not outer else d
 
 
@@ -217,7 +218,7 @@ def _eigh_generalized(a: Any, b: Any, lower: bool) -> tuple[Any, Any]:
 def _generalized_in_b(b_dot: Any, y: Any, a: Any, b: Any, lower: bool) -> tuple[Any, Any]:
     """As for a, with −b_dot w; and vᴴ b v stays the identity."""
     w, v = y
-    x = matmul(adjoint(v), matmul(hermitian_part(b_dot), v))
+    x = matmul(adjoint(v), matmul(symmetric_tangent(b_dot, b, lower), v))
     turned = -inverse_gaps(w) * row(w) * x - masked(x, np.eye(shape_of(w)[-1], dtype=bool)) * 0.5
     return -w * _real(diagonal(x)), matmul(v, turned)
 
@@ -239,7 +240,7 @@ def eigh_generalized(a: Any, b: Any, lower: bool) -> tuple[Any, Any]:
     if not may_coincide(w, shape_of(w)[-1]):
         return w, v
     factor = cholesky(b if lower else adjoint(b))  # b = l lᴴ, so l⁻¹ a l⁻ᴴ has the same eigenvalues, and vectors lᴴ v
-    half = solve_triangular(factor, hermitian_part(a), lower=True, unit=False)
+    half = solve_triangular(factor, symmetric_matrix(a, lower), lower=True, unit=False)
     w, v = eigh(solve_triangular(factor, adjoint(half), lower=True, unit=False), lower=True)
     return w, solve_triangular(adjoint(factor), v, lower=False, unit=False)
 

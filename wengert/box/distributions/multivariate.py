@@ -29,7 +29,7 @@ LOG_2, LOG_PI = math.log(2), math.log(math.pi)
 def _factor(matrix: Any, allow_singular: bool) -> Any:
     """The Cholesky factor of a symmetric positive definite matrix."""
     try:
-        return np.linalg.cholesky(0.5 * (matrix + np.swapaxes(matrix, -1, -2)))
+        return np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError as error:
         if allow_singular:
             raise UnsupportedFunctionError(

@@ -1,8 +1,8 @@
 """numpy.linalg beyond products and norms, of stacks of matrices.
 
 Rows of their own are `solve`, `inv`, `pinv`, `det`, `slogdet` and the factorisations (`ops/linalg.py`), eigenvalues and
-singular values (`ops/spectra.py`); the rest is composed of them. Functions of symmetric matrices (`cholesky`, `eigh`,
-`eigvalsh`) are differentiated as if they symmetrised their argument, so their gradients are symmetric.
+singular values (`ops/spectra.py`); the rest is composed of them. For functions that read one triangle of a symmetric
+matrix (`cholesky`, `eigh`, `eigvalsh`), see Note [One triangle] in `ops/matrices.py`.
 """
 
 from __future__ import annotations
@@ -177,7 +177,6 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
 
 @implements(np.linalg.cholesky)
 def cholesky(a: Any, /, *, upper: bool = False) -> Any:
-    """NumPy reads one triangle; the derivative is that of `cholesky((a + aᴴ) / 2)`."""
     a = squares(a)
     return m.adjoint(l.cholesky(m.adjoint(a))) if upper else l.cholesky(a)
 

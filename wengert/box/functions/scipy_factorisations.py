@@ -12,7 +12,6 @@ from wengert.box.functions import linalg
 from wengert.box.functions.elementwise import is_complex
 from wengert.box.functions.linalg import matrices, squares
 from wengert.box.functions.operands import answer, common_answer, pick, unsupported_option
-from wengert.box.functions.scipy_linalg import symmetric
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import linalg as l
@@ -76,7 +75,7 @@ def ldl(
             "scipy.linalg.ldl of a matrix whose d has blocks of two rows",
             remedy="use np.linalg.solve, slogdet or eigh, which do not need the factors",
         )
-    whole = symmetric(A, lower, hermitian)
+    whole = m.symmetric_matrix(A, lower, hermitian)
     back = answer(lambda x: np.argsort(scipy.linalg.ldl(x, lower, hermitian)[2]), A)
     turned = pick(pick(whole, order, 0), order, 1)
     if not lower:  # an upper factor is a lower one, read backwards
@@ -144,7 +143,7 @@ def pinvh(
     if atol:
         top = common_answer(lambda x: np.max(sizes(x), initial=0), a)
         cutoff += float(atol) / (top if top > 0 else 1)
-    y = l.pinv(symmetric(a, lower), rcond=cutoff, hermitian=True)
+    y = l.pinv(m.symmetric_matrix(a, lower), rcond=cutoff, hermitian=True)
     rank = lambda x: int(np.sum(sizes(x) > cutoff * np.max(sizes(x), initial=0)))
     return (y, answer(rank, a)) if return_rank else y
 

@@ -1,7 +1,7 @@
 """scipy.linalg, in ops. SciPy converts what it is given to plain arrays, so these are reached through instrumentation.
 
 Options that concern memory and checks (`overwrite_a`, `check_finite`, `lapack_driver`) have no effect on traced values.
-As in `linalg.py`, functions of symmetric matrices are differentiated as if they symmetrised their argument.
+For functions that read one triangle of a symmetric matrix, see Note [One triangle] in `ops/matrices.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from wengert.box.functions.elementwise import is_complex
 from wengert.box.functions.linalg import by_columns, inexact, matrices, squares
 from wengert.box.functions.norms import norm as _norm
 from wengert.box.functions.operands import answer, array, cast, common_answer, join, pick, unsupported_option
-from wengert.ops import elementwise as e
 from wengert.ops import linalg as l
 from wengert.ops import matrices as m
 from wengert.ops import matrix_functions as f
@@ -30,20 +29,11 @@ from wengert.types import dtype_of, ndim_of, shape_of
 # ---------------------------------------------------------------------------------------------------- linear systems
 
 
-def symmetric(a: Any, lower: bool, hermitian: bool = True) -> Any:
-    """The symmetric matrix of which SciPy reads one triangle, with the derivative of (a + aᴴ) / 2."""
-    turned = m.adjoint(a) if hermitian else m.swapped(a)
-    whole = (a + turned) * 0.5
-    constant, constant_turned = e.stop_gradient(a), e.stop_gradient(turned)
-    triangle = np.tri(shape_of(a)[-1], dtype=bool) if lower else np.tri(shape_of(a)[-1], dtype=bool).T
-    return whole + (e.where(triangle, constant, constant_turned) - e.stop_gradient(whole))
-
-
 def _structured(a: Any, assume_a: Any, lower: bool) -> Any:
     """The matrix that is meant, if SciPy is told to read a part of it only."""
     kind = assume_a or "general"
     if kind in ("sym", "symmetric", "her", "hermitian", "pos", "positive definite"):
-        return symmetric(a, lower, hermitian=not kind.startswith("sym"))
+        return m.symmetric_matrix(a, lower, hermitian=not kind.startswith("sym"))
     n = shape_of(a)[-1]
     below, above = np.tri(n, dtype=bool), np.tri(n, dtype=bool).T
     parts = {
@@ -354,8 +344,8 @@ def _eigh_of_product(a: Any, b: Any, lower: bool, type: int) -> tuple[Any, Any]:
     """a b v = w v (type 2) or b a v = w v (type 3): with b = l lᴴ, both have the eigenvalues of lᴴ a l."""
     if type not in (2, 3):
         raise ValueError(f'"type" keyword only accepts 1, 2, and 3, not {type}')
-    factor = l.cholesky(symmetric(b, lower))
-    w, v = spectra.eigh(matmul(m.adjoint(factor), matmul(symmetric(a, lower), factor)), lower=True)
+    factor = l.cholesky(m.symmetric_matrix(b, lower))
+    w, v = spectra.eigh(matmul(m.adjoint(factor), matmul(m.symmetric_matrix(a, lower), factor)), lower=True)
     if type == 3:
         return w, matmul(factor, v)
     return w, _triangular(m.adjoint(factor), v, False)
