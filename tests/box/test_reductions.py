@@ -227,10 +227,39 @@ def test_variance_of_complex_numbers():
     np.testing.assert_allclose(wg.jvp(np.var, (z,), (z,))[0], np.var(z))
 
 
-def test_std_at_its_kink():
-    with np.errstate(all="ignore"):
-        assert np.all(np.isnan(wg.grad(np.std)(np.ones(3))))
-        assert np.all(np.isnan(wg.grad(lambda x: np.nanstd(x))(np.ones(3))))
+@pytest.mark.parametrize("c", [1.0, 0.0, 0.1, -3.3])
+@pytest.mark.parametrize(
+    "f",
+    [
+        np.std,
+        lambda x: np.std(x, ddof=1),
+        lambda x: np.nanstd(x),
+        lambda x: np.nanstd(np.append(x, np.nan)),
+        lambda x: np.sum(np.std(np.stack([x, 2 * x, -x]), axis=1, keepdims=True)),
+        lambda x: np.std(x, where=np.arange(len(x)) > 1),
+        lambda x: np.std(x + 1j * x),
+        lambda x: np.std(x[None] * np.ones((4, 1)), axis=0).sum(),
+    ],
+)
+def test_std_of_equal_values(f, c):
+    """The subgradient of least norm, in both modes, eagerly and compiled; the mean of 0.1, 0.1, 0.1 is not 0.1."""
+    x, v = np.full(5, c), np.arange(5.0)
+    assert np.all(wg.grad(f)(x) == 0)
+    assert wg.jvp(f, (x,), (v,))[1] == 0
+    assert wg.jvp(f, (x,), (0 * v,))[1] == 0
+    assert np.all(wg.hessian(f)(x) == 0)
+    assert wg.jvp(f, (x,), (v,))[0] == pytest.approx(f(x), abs=1e-15)
+    if f is np.std:
+        assert np.all(wg.jit(wg.grad(f))(x) == 0)
+        assert wg.jvp(wg.jit(f), (x,), (v,))[1] == 0
+
+
+def test_std_of_values_that_differ_by_rounding():
+    eps = np.finfo(float).eps
+    np.testing.assert_allclose(wg.grad(np.std)(np.array([1.0, 1.0 + 2 * eps])), [-0.5, 0.5])
+
+
+def test_std_of_one_element():
     check(lambda x: np.std(x, axis=0), Y[:1])  # one element alone: constantly zero
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from wengert.box.dispatch import FUNCTIONS, implements_blind, when_imported
 from wengert.box.functions.images import floating
 from wengert.box.functions.operands import array, flat, holds_traced, pick, stacked
+from wengert.box.functions.reductions import deviation
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -103,7 +104,13 @@ def _extremes(reduce: Any) -> Callable:
 sum_labels = _measured("sum_labels", lambda x, regions: regions.sums(x))
 mean = _measured("mean", _means)
 variance = _measured("variance", _variances)
-standard_deviation = _measured("standard_deviation", lambda x, regions: e.sqrt(_variances(x, regions)))
+
+
+def _deviation(variances: Any) -> Any:
+    return deviation(variances, e.equal(variances, 0))
+
+
+standard_deviation = _measured("standard_deviation", lambda x, regions: _deviation(_variances(x, regions)))
 maximum, minimum = _measured("maximum", _extremes(maximum_of)), _measured("minimum", _extremes(minimum_of))
 
 

@@ -136,7 +136,7 @@ def nanmean(
     return red.mean(numbers, axis, dtype, out, keepdims, where=mask)
 
 
-def _nan_without_freedom(y: Any, freedom: Any) -> Any:
+def _nan_without_freedom(y: Any, freedom: Any, are_equal: Any = None) -> Any:
     """`np.nanvar` is NaN where `np.var` divides by zero."""
     lacking = freedom <= 0
     if not isinstance(lacking, Traced) and not np.any(lacking):
@@ -178,7 +178,7 @@ def nanstd(
     reject_out(out, "np.nanstd")
     numbers, mask = _numbers(a, where)
 
-    def finish(y: Any, freedom: Any) -> Any:
-        return e.sqrt(_nan_without_freedom(y, freedom))
+    def finish(y: Any, freedom: Any, are_equal: Any) -> Any:
+        return red.deviation(_nan_without_freedom(y, freedom), are_equal())
 
     return red.variance(numbers, axis, dtype, ddof, keepdims, mask, mean, correction, finish)

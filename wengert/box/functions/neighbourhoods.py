@@ -15,6 +15,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from wengert.box.dispatch import FUNCTIONS, implements_blind, when_imported
 from wengert.box.functions.images import continued, correlate1d, finished, gaussian_filter, of_floats, sequence
 from wengert.box.functions.operands import array, cast, stacked
+from wengert.box.functions.reductions import deviation
 from wengert.ops import elementwise as e
 from wengert.ops.filters import spline_filter
 from wengert.ops.index import index
@@ -73,7 +74,8 @@ def gaussian_gradient_magnitude(
 ) -> Any:  # fmt: skip
     x = of_floats(input, "gaussian_gradient_magnitude")
     squares = [p * p for p in _each_order(x, sigma, 1, mode, cval, axes, kwargs)]
-    return finished(e.sqrt(sum(squares[1:], squares[0])), x, output, "gaussian_gradient_magnitude")
+    total = sum(squares[1:], squares[0])
+    return finished(deviation(total, e.equal(total, 0)), x, output, "gaussian_gradient_magnitude")
 
 
 def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np.float64, mode: str = "mirror") -> Any:

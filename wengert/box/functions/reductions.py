@@ -4,8 +4,8 @@ Each is a short composition of the reductions in `ops`. What NumPy's options mea
 is a cast of the data before, `where` fills what is left out with the neutral element, `initial` is combined with the
 result, `keepdims` keeps the reduced axes with length one. Ties in max and min share the derivative equally.
 
-The standard deviation of constant data is a kink like |x| at zero, in every direction at once: its derivative there
-comes out as NaN, as 0.5 / sqrt(0) · 0 does in NumPy.
+The standard deviation of equal values is a kink like |x| at zero, in every direction at once: its derivative there is
+zero, as that of `np.linalg.norm` at zero.
 
 The first section says what options mean; it serves other modules as well.
 """
@@ -313,9 +313,12 @@ def variance(
     where: Any,
     mean: Any,
     correction: Any,
-    finish: Callable[[Any, Any], Any] = lambda y, freedom: y,
+    finish: Callable[[Any, Any, Callable], Any] = lambda y, freedom, are_equal: y,
 ) -> Any:
-    """The variance; `finish(variance, degrees of freedom)` is applied before the result is cast back."""
+    """The variance; `finish(variance, degrees of freedom, are_equal)` is applied before the result is cast back.
+
+    `are_equal()` says where all values are equal. The variance need not be zero there: means are rounded.
+    """
     if correction is not NOTHING:
         if ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
@@ -328,6 +331,7 @@ def variance(
     count = count_of(shape, axes) if mask is None else _counts(mask, shape, axes, True)
     freedom = count - ddof
     _warn_if(freedom <= 0, "Degrees of freedom <= 0 for slice.")
+    around_mean = mean is NOTHING
     if mean is NOTHING:
         filled = a if mask is None else e.where(mask, a, 0)
         mean = _over(call(s.sum, filled, axis=axes, keepdims=True), count)
@@ -340,7 +344,24 @@ def variance(
             freedom = s.reshape(freedom, shape=tuple(n for k, n in enumerate(shape) if k not in axes))
     elif freedom < 0:
         freedom = 0
-    return cast_if(finish(_over(call(s.sum, squares, axis=axes, keepdims=keep), freedom), freedom), narrow)
+    y = _over(call(s.sum, squares, axis=axes, keepdims=keep), freedom)
+
+    def are_equal() -> Any:
+        if not around_mean or not count_of(shape, axes):
+            return e.equal(y, 0)
+        fixed = e.stop_gradient(away)
+        if dtype_of(fixed).kind != "c":
+            found = _are_equal(fixed, axes, mask)
+        else:
+            found = e.logical_and(_are_equal(s.real(fixed), axes, mask), _are_equal(s.imag(fixed), axes, mask))
+        return s.reshape(found, shape=shape_of(y)) if keep else found
+
+    return cast_if(finish(y, freedom, are_equal), narrow)
+
+
+def _are_equal(x: Any, axes: Any, mask: Any) -> Any:
+    above, below = (x, x) if mask is None else (e.where(mask, x, c) for c in (-np.inf, np.inf))
+    return e.equal(call(r.max, above, axis=axes), call(r.min, below, axis=axes))
 
 
 @implements(np.var)
@@ -360,6 +381,12 @@ def var(
     return variance(a, axis, dtype, ddof, keepdims, where, mean, correction)
 
 
+def deviation(variance: Any, are_equal: Any) -> Any:
+    """The square root of a variance; of equal values it has the derivative zero, the subgradient of least norm."""
+    root = e.sqrt(e.where(are_equal, scalar_like(1, variance), variance))
+    return e.where(are_equal, e.sqrt(e.stop_gradient(variance)), root)
+
+
 @implements(np.std)
 def std(
     a: Any,
@@ -375,10 +402,10 @@ def std(
 ) -> Any:
     reject_out(out, "np.std")
 
-    def finish(y: Any, freedom: Any) -> Any:
+    def finish(y: Any, freedom: Any, are_equal: Callable) -> Any:
         # One element alone has standard deviation zero, whatever it is: no kink, and the variance is zero as well.
         alone = freedom.__class__ is int and freedom == 1 and not ddof and correction is mean is NOTHING
-        return y if alone else e.sqrt(y)
+        return y if alone else deviation(y, are_equal())
 
     return variance(a, axis, dtype, ddof, keepdims, where, mean, correction, finish)
 
