@@ -3,6 +3,8 @@
 PYTHON    ?= python3
 JOBS      ?= 2
 ARGS      ?=
+SECONDS   ?= 60
+COUNT     ?=
 PIP_FLAGS ?= -qq --disable-pip-version-check
 
 VENV  := .venv
@@ -11,7 +13,7 @@ READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.ready-docs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick lint format bench docs docs-serve clean
+.PHONY: help demo test test-quick fuzz lint format bench docs docs-serve clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +34,9 @@ test: $(READY) ## the whole test suite, with the doctests of the package
 
 test-quick: $(READY) ## the tests that are not marked slow, with fewer random examples: under a minute
 	WENGERT_TEST_PROFILE=quick $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not slow" $(ARGS)
+
+fuzz: $(READY) ## random programs in every composition: make fuzz SECONDS=600, or COUNT=1000 programs; shrinks what fails
+	cd tests && PYTHONPATH=.. ../$(BIN)/python -m fuzz hunt --jobs $(JOBS) $(if $(COUNT),--count $(COUNT),--seconds $(SECONDS)) $(ARGS)
 
 lint: $(READY) ## ruff (lint and format) and mypy; changes nothing
 	$(BIN)/ruff check .

@@ -1,0 +1,20 @@
+"""One generator of programs for everything: random Python and NumPy, run in every composition of the operators.
+
+    scope.py         what a program knows so far: names with sample values, and the random choices
+    expressions.py   numbers, integers, conditions
+    arrays.py        arrays: elementwise, reductions, products, gathers, joins, views
+    writing.py       writes in place through every kind of index
+    suites.py        statements: names, branches, loops, jumps, exceptions
+    containers.py    dicts, lists, tuples, dataclasses, objects with state, closures
+    nests.py         loops over elements that read and write where they like, also behind themselves
+    aliases.py       nothing but names, copies, views and writes
+    library.py       the functions, classes and custom rules that programs may call
+    program.py       a whole program, from a seed, as a module in a real file
+    reference.py     what plain NumPy computes, and its derivatives by differences
+    compositions.py  value, grad, jvp, …, vmap, with jit outside, inside, both, around helpers
+    outcome.py       same, wrong, error, refusal, too slow
+    shrink.py        a smaller program that fails in the same way
+    hunt.py          worker processes, for as long as asked (`make fuzz`)
+
+`python -m fuzz --help` (in the folder `tests`) says what can be asked for.
+"""

@@ -1,0 +1,210 @@
+"""Every composition of operators a program runs in, and what each must give.
+
+A composition is an expression over the names of the program's module (`f`, `total`, `flat`, `slope`, `many`, and the
+compiled ones), so it can be pasted below the program. The first tolerance is that of differences; where the eager
+result agrees with them, all other compositions must agree with the eager result to rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+import wengert as wg
+from fuzz.outcome import SAME, Outcome, TooSlow, limited, of_exception
+from fuzz.program import Point, Program
+from fuzz.reference import Reference, Useless, quiet
+from wengert.tree import flatten
+
+ALL = "(0, 1, 2)"
+COMPOSITIONS: dict[str, str] = {
+    # value
+    "wg.jit(f)": "value",
+    "wg.vmap(f)": "values", "wg.jit(wg.vmap(f))": "values", "wg.vmap(jitted)": "values",
+    # reverse
+    f"wg.grad(total, {ALL})": "gradient", f"wg.jit(wg.grad(total, {ALL}))": "gradient",
+    f"wg.grad(jitted_total, {ALL})": "gradient", f"wg.jit(wg.grad(jitted_total, {ALL}))": "gradient",
+    "wg.jacrev(flat)": "jacobian", "wg.jit(wg.jacrev(flat))": "jacobian", "wg.jacrev(jitted_flat)": "jacobian",
+    # forward
+    "slope": "slope", "wg.jit(slope)": "slope", "slope_of_jitted": "slope", "wg.jit(slope_of_jitted)": "slope",
+    "wg.jacfwd(flat)": "jacobian", "wg.jit(wg.jacfwd(flat))": "jacobian", "wg.jacfwd(jitted_flat)": "jacobian",
+    # second order
+    "wg.hvp(total)": "hvp", "wg.jit(wg.hvp(total))": "hvp", "wg.hvp(jitted_total)": "hvp",
+    "wg.hvp(total, mode='reverse-forward')": "hvp", "wg.jit(wg.hvp(total, mode='reverse-reverse'))": "hvp",
+    "wg.hessian(total)": "hessian", "wg.jit(wg.hessian(total))": "hessian", "wg.hessian(jitted_total)": "hessian",
+    # batches
+    f"wg.vmap(wg.grad(total, {ALL}))": "gradients", f"wg.jit(wg.vmap(wg.grad(total, {ALL})))": "gradients",
+    f"wg.vmap(wg.grad(jitted_total, {ALL}))": "gradients", f"wg.vmap(wg.jit(wg.grad(total, {ALL})))": "gradients",
+    f"wg.grad(many, {ALL})": "weighted gradients", f"wg.jit(wg.grad(many, {ALL}))": "weighted gradients",
+    f"wg.grad(many_of_jitted, {ALL})": "weighted gradients", "wg.jit(wg.vmap(slope))": "slopes",
+    "wg.vmap(slope)": "slopes",
+}  # fmt: skip
+"""What to run, and which of the reference's answers it must give."""
+HELPERS = {"f": "value", f"wg.grad(total, {ALL})": "gradient", "wg.jit(f)": "value", "slope": "slope",
+           f"wg.jit(wg.grad(total, {ALL}))": "gradient", "wg.vmap(f)": "values"}  # fmt: skip
+"""Run once more with every helper compiled on its own."""
+EVERY = [*COMPOSITIONS, *[f"{name} # helpers compiled" for name in HELPERS]]
+EAGER = [name for name in COMPOSITIONS if "jit" not in name]
+WEIGHTS = np.array([1.0, 2.0, -0.5])
+
+
+@dataclass
+class Check:
+    """A program and its references; runs compositions and says what became of them."""
+
+    program: Program
+    limit: float = 20.0
+
+    @cached_property
+    def references(self) -> list[Reference]:
+        return [Reference(self.program, p) for p in self.program.points]
+
+    @cached_property
+    def first(self) -> Reference:
+        return self.references[0]
+
+    def useful(self) -> bool:
+        """Whether plain NumPy runs it, and it is smooth along a line through the point."""
+        try:
+            with limited(self.limit):
+                self.first.total
+                self.first.value
+                self.first.slope
+                for r in self.references[1:]:
+                    r.total
+        except (Useless, TooSlow):
+            return False
+        return True
+
+    @cached_property
+    def batch(self) -> tuple:
+        return tuple(np.stack(columns) for columns in zip(*[p.arguments() for p in self.program.points], strict=True))
+
+    # what is right
+
+    @cached_property
+    def rtol(self) -> float:
+        return 3e-3 if self.program.is_single else 1e-9
+
+    def expected(self, kind: str) -> Any:
+        """By plain NumPy alone, and how well it is known."""
+        rough = max(self.rtol, 2e-5)
+        if kind == "value":
+            return self.first.value[0], self.rtol
+        if kind == "values":
+            found = [flatten(r.value[0])[0] for r in self.references]
+            return [np.stack([np.asarray(leaf) for leaf in leaves]) for leaves in zip(*found, strict=True)], self.rtol
+        if kind in ("gradient", "slope", "jacobian"):
+            return getattr(self.first, kind), rough
+        if kind == "slopes":
+            return np.array([r.slope for r in self.references]), rough
+        if kind == "gradients":
+            return tuple(np.stack(g) for g in zip(*[r.gradient for r in self.references], strict=True)), rough
+        if kind == "weighted gradients":
+            found = self.expected("gradients")[0]
+            return tuple(g * WEIGHTS.reshape(-1, *[1] * (g.ndim - 1)) for g in found), rough
+        if kind == "hessian":
+            return self.hessian, max(self.rtol, 1e-5)
+        assert kind == "hvp"
+        return self.hessian @ self.first.tangents[0], max(self.rtol, 1e-5)
+
+    @cached_property
+    def hessian(self) -> np.ndarray:
+        """Differences of the eager gradient, which is compared with NumPy on its own."""
+        gradient = wg.grad(self.program.in_double.total)
+        self.first.gradient  # smooth in every direction
+
+        def at(e: np.ndarray, h: float) -> np.ndarray:
+            x, A, a, n = self.program.points[0].arguments()
+            x += h * e
+            return quiet(gradient, x, A, a, n)
+
+        rows = []
+        for e in np.eye(len(self.program.points[0].data[0])):
+            d = [(at(e, h) - at(e, -h)) / (2 * h) for h in (1e-3, 5e-4)]
+            rows.append((4 * d[1] - d[0]) / 3)
+            if np.max(np.abs(rows[-1] - d[1])) > 1e-3 * (1 + np.max(np.abs(rows[-1]))):
+                raise Useless("the second derivative is not smooth")
+        return np.stack(rows)
+
+    # what is got
+
+    def run(self, name: str) -> Outcome:
+        """What becomes of one composition."""
+        code, _, variant = name.partition(" # ")
+        kind = HELPERS[code] if variant else COMPOSITIONS[code]
+        try:
+            expected, rtol = self.expected(kind)
+        except Useless as reason:
+            return Outcome("same", "", f"nothing to compare with: {reason}")
+        except wg.errors.WengertError as error:
+            return of_exception(error)
+        except Exception as error:
+            return of_exception(error)
+        module = self.program.with_jitted_helpers if variant else self.program.module
+        args = self._arguments(kind)
+        before = [np.copy(a) for a in args]
+        try:
+            with limited(self.limit):
+                got = quiet(lambda: eval(code, vars(module))(*args))
+        except (Exception, TooSlow) as error:
+            return of_exception(error)
+        return self._compared(kind, got, expected, rtol, args, before)
+
+    def _arguments(self, kind: str) -> tuple:
+        args = self.program.points[0].arguments()
+        u, B, b = self.first.tangents
+        if kind == "slope":
+            return (*args, u.copy(), B.copy(), b)
+        if kind == "hvp":
+            return (*args, u.copy())
+        if kind == "slopes":
+            tangents = [r.tangents for r in self.references]
+            return (*self.batch, *[np.stack(t) for t in zip(*tangents, strict=True)])
+        if kind in ("values", "gradients", "weighted gradients"):
+            return tuple(np.copy(a) for a in self.batch)
+        return args
+
+    def _compared(self, kind: str, got: Any, expected: Any, rtol: float, args: tuple, before: list) -> Outcome:
+        if kind == "value":
+            wanted, written = self.first.value
+            if flatten(got)[1] != flatten(wanted)[1]:
+                return Outcome("wrong", "containers", f"{flatten(got)[1]} instead of {flatten(wanted)[1]}")
+            for g, w in zip(flatten(got)[0], flatten(wanted)[0], strict=True):
+                if np.asarray(g).dtype != np.asarray(w).dtype:
+                    return Outcome("wrong", "dtype", f"{np.asarray(g).dtype} instead of {np.asarray(w).dtype}")
+            bad = _different(flatten(got)[0], flatten(wanted)[0], rtol, "value")
+            return bad or _different(list(args[:2]), list(written[:2]), rtol, "effect on the arguments") or SAME
+        got_leaves = flatten(got)[0]
+        expected_leaves = list(expected) if isinstance(expected, (list, tuple)) else [expected]
+        bad = _different(got_leaves, expected_leaves, rtol, kind)
+        if bad:
+            return bad
+        if any(not np.array_equal(a, b) for a, b in zip(args, before, strict=True)):
+            return Outcome("wrong", "the caller's arrays were written to", "")
+        return SAME
+
+
+def _different(got: list, expected: list, rtol: float, what: str) -> Outcome | None:
+    if len(got) != len(expected):
+        return Outcome("wrong", what, f"{len(got)} results instead of {len(expected)}")
+    scale = 1.0 + max([float(np.max(np.abs(e), initial=0.0)) for e in expected])
+    for k, (g, e) in enumerate(zip(got, expected, strict=True)):
+        g, e = np.asarray(g), np.asarray(e)
+        if g.shape != e.shape:
+            return Outcome("wrong", f"shape of the {what}", f"{g.shape} instead of {e.shape}")
+        if not np.allclose(g, e, rtol=rtol, atol=rtol * scale, equal_nan=True):
+            return Outcome("wrong", what, f"result {k}:\n{g}\ninstead of\n{e}")
+    return None
+
+
+def checked(program: Program, names: list[str], limit: float = 20.0) -> dict[str, Outcome] | None:
+    """What becomes of a program in these compositions; None if it says nothing."""
+    check = Check(program, limit)
+    return {name: check.run(name) for name in names} if check.useful() else None
+
+
+__all__ = ["COMPOSITIONS", "EAGER", "EVERY", "HELPERS", "Check", "Point", "checked"]
