@@ -12,6 +12,7 @@ import argparse
 import itertools
 import secrets
 import sys
+from pathlib import Path
 
 from fuzz.compositions import EVERY, Check
 from fuzz.hunt import compositions_for, hunt, work
@@ -37,6 +38,7 @@ def main() -> int:
         "--shrink", type=float, default=60.0, help="seconds to make a failing program smaller; 0: do not"
     )
     parser.add_argument("--features", default="", help=f"weights, as in loops=3,views=0; of {', '.join(FEATURES)}")
+    parser.add_argument("--into", type=Path, help="a folder for shrunk programs, besides printing them")
     options = parser.parse_args()
     features = {name: float(w) for name, _, w in [item.partition("=") for item in options.features.split(",") if item]}
     if unknown := set(features) - set(FEATURES):
@@ -49,9 +51,10 @@ def main() -> int:
         seeds = iter(range(seed, seed + options.count)) if options.count else itertools.count(seed)
         seconds = 10**9 if options.count and "--seconds" not in " ".join(sys.argv) else options.seconds
         arguments = [f"--compositions={options.compositions}", f"--statements={options.statements}",
-                     f"--limit={options.limit}", f"--shrink={options.shrink}", f"--features={options.features}"]  # fmt: skip
+                     f"--limit={options.limit}", f"--shrink={options.shrink}",
+                     f"--features={options.features}"]  # fmt: skip
         print(f"first seed {seed}", flush=True)
-        tally = hunt(seeds, options.jobs, seconds, arguments)
+        tally = hunt(seeds, options.jobs, seconds, arguments, options.into)
         print("\n" + tally.report())
         return 1 if tally.bad else 0
     program = generated(seed, features, options.statements)

@@ -65,8 +65,10 @@ def view(s: Scope, name: str) -> str:
             choices += ["{}.reshape(2, -1)", "{}.reshape(-1, 2).T"]
     else:
         choices += [f"{{}}[{below(s, len(value))}]", "{}[:, 0]", "{}[:, ::-1]", "{}[1:, :-1]", "np.diagonal({})",
-                    "np.swapaxes({}, 0, 1)", "{}.T.ravel()", "{}.T.reshape(-1)", "{}[::-1, 1:]", "np.moveaxis({}, 0, -1)",
-                    "{}[..., -1]", "{}[" + f":, {below(s, value.shape[1])}]", "{}.transpose()", "np.rot90({})"]  # fmt: skip
+                    "np.swapaxes({}, 0, 1)", "{}.T.ravel()", "{}.T.reshape(-1)", "{}[::-1, 1:]",
+                    "np.moveaxis({}, 0, -1)",
+                    "{}[..., -1]", "{}[" + f":, {below(s, value.shape[1])}]", "{}.transpose()",
+                    "np.rot90({})"]  # fmt: skip
     if value.dtype.kind == "c":
         choices += ["{}.real", "{}.imag", "{}.real", "{}.imag"]
     return s.one_of(choices).format(name)
@@ -137,8 +139,10 @@ def _product(s: Scope, u: str, value: Any) -> str:
     choices = [f"np.outer({u}, {w})", f"0.3 * {u} * {w}", f"np.multiply.outer({u}, {w})", f"np.kron({u}, {w})"]
     if value.ndim == 1:
         choices += [f"np.einsum('i,j->ij', {u}, {w})", f"np.einsum('i,i->i', {u}, {u})", f"np.convolve({u}, {w})",
-                    f"{u}[:, None] * {u}[None, :]", f"A[:, : {len(value)}] @ {u}", f"np.dot(A, {u})", f"{u} @ {u}[:, None]",
-                    f"A.T @ {u}", f"{u} @ A", f"np.einsum('ij,j->i', A, {u})", f"np.interp({u}, C, C ** 2)"]  # fmt: skip
+                    f"{u}[:, None] * {u}[None, :]", f"A[:, : {len(value)}] @ {u}", f"np.dot(A, {u})",
+                    f"{u} @ {u}[:, None]",
+                    f"A.T @ {u}", f"{u} @ A", f"np.einsum('ij,j->i', A, {u})",
+                    f"np.interp({u}, C, C ** 2)"]  # fmt: skip
     elif value.ndim == 2:
         choices += [f"{u} @ {u}.T", f"{u}.T @ {u}", f"np.dot({u}, {w})", f"np.einsum('ij,kj->ik', {u}, {u})",
                     f"np.einsum('ij->j', {u})", f"np.einsum('ij->ji', {u})", f"np.tensordot({u}, {u}, axes=(0, 0))",
@@ -164,7 +168,8 @@ def _gathered(s: Scope, u: str, value: Any) -> str:
     if s.weights.get("masks"):
         mask = [bool(s.rng.getrandbits(1)) for _ in range(n - 1)] + [True]
         choices += [f"{u}[np.array({mask})]", f"np.compress({mask}, {u}, axis=0)", f"{u}[np.arange({n}) < 2]",
-                    f"np.where({u} > 0.1, {u}, 0.0)", f"np.where(np.arange({value.shape[-1]}) % 2 == 0, {u}, 0.5)"]  # fmt: skip
+                    f"np.where({u} > 0.1, {u}, 0.0)",
+                    f"np.where(np.arange({value.shape[-1]}) % 2 == 0, {u}, 0.5)"]  # fmt: skip
     if value.ndim == 2:
         choices += [f"{u}[[0, -1], [1, 0]]", f"{u}[:, [0, 0, -1]]", f"{u}[np.ix_([0, 1], [1, 0])]", f"np.triu({u})",
                     f"np.tril({u}, -1)", f"np.diag({u})", f"{u}[np.arange(2), 1]", f"{u}[np.array([[0], [1]]), [0, 1]]",
@@ -213,8 +218,10 @@ def _constructed(s: Scope) -> str:
     like = s.one_of(s.arrays(kinds="f") or ["x"])
     return s.one_of([
         f"np.zeros({shape})", f"np.ones({shape})", f"np.full({shape}, {scalar(s, 1)})", f"np.zeros_like({like})",
-        f"np.arange({n}) * 0.5", f"np.arange(1.0, {n} + 0.5, 0.5)", f"np.linspace(0, {scalar(s, 0)}, {n})", f"np.eye({n})",
-        f"np.ones_like({like}) * {atom(scalar(s, 0))}", f"np.full_like({like}, {scalar(s, 1)})", f"np.identity({n}) * 2.0",
+        f"np.arange({n}) * 0.5", f"np.arange(1.0, {n} + 0.5, 0.5)", f"np.linspace(0, {scalar(s, 0)}, {n})",
+        f"np.eye({n})",
+        f"np.ones_like({like}) * {atom(scalar(s, 0))}", f"np.full_like({like}, {scalar(s, 1)})",
+        f"np.identity({n}) * 2.0",
         f"np.arange({n}.0)", f"np.array([1, 2.0, {scalar(s, 0)}])", "np.array(LIST)", f"np.zeros({shape}, np.float32)",
         f"np.fromfunction(lambda i, j: i + 0.5 * j, (2, {n}))", f"np.meshgrid(x, np.arange({n}.0))[0]",
         f"np.logspace(-1, 0, {n})", f"np.zeros({shape}, complex)",
@@ -226,7 +233,9 @@ def _linear_algebra(s: Scope) -> str:
     m = s.one_of([f"({v} + 4.0 * np.eye({len(s.names[v])}))" for v in squares] + ["(A @ A.T + 3.0 * np.eye(len(A)))"])
     rhs = f"C[: len({m})]"
     return s.one_of([
-        f"np.linalg.solve({m}, {rhs})", f"np.linalg.inv({m})", f"np.linalg.det(0.3 * {m}) * x", f"np.linalg.slogdet({m})[1] * x",
-        "np.linalg.cholesky(A @ A.T + 3.0 * np.eye(len(A)))", "np.linalg.eigvalsh(A @ A.T + np.diag(np.arange(len(A)) * 2.0))",
+        f"np.linalg.solve({m}, {rhs})", f"np.linalg.inv({m})", f"np.linalg.det(0.3 * {m}) * x",
+        f"np.linalg.slogdet({m})[1] * x",
+        "np.linalg.cholesky(A @ A.T + 3.0 * np.eye(len(A)))",
+        "np.linalg.eigvalsh(A @ A.T + np.diag(np.arange(len(A)) * 2.0))",
         f"np.linalg.matrix_power(0.2 * {m}, 3)", f"np.linalg.pinv({m})", f"np.linalg.norm({m}) * x",
     ])  # fmt: skip

@@ -171,7 +171,7 @@ class Check:
     def _compared(self, kind: str, got: Any, expected: Any, rtol: float, args: tuple, before: list) -> Outcome:
         if kind == "value":
             wanted, written = self.first.value
-            if flatten(got)[1] != flatten(wanted)[1]:
+            if str(flatten(got)[1]) != str(flatten(wanted)[1]):  # classes of another module of the same source
                 return Outcome("wrong", "containers", f"{flatten(got)[1]} instead of {flatten(wanted)[1]}")
             for g, w in zip(flatten(got)[0], flatten(wanted)[0], strict=True):
                 if np.asarray(g).dtype != np.asarray(w).dtype:

@@ -86,7 +86,8 @@ def with_an_object(s: Scope) -> list[str]:
          f"s = np.tanh(s + {o}.energy)"],
         [f"{o} = State({w}, {u})", f"for _ in range({_count(s)}):", f"    {o} = State({o}.at * 0.9, {o}.step + 0.1)",
          f"s = np.tanh(s + {o}.energy)"],
-        [f"{o} = Recorder()", f"for i in range({_count(s)}):", f"    {o}.add({u} * i)", f"s = np.tanh(s + {o}.total())"],
+        [f"{o} = Recorder()", f"for i in range({_count(s)}):", f"    {o}.add({u} * i)",
+        f"s = np.tanh(s + {o}.total())"],
         [f"{o} = State({w}, {u})", f"if {condition(s)}:", f"    {o}.step = {v}", f"s = np.tanh(s + {o}.energy)"],
         [f"{o} = Pair({u}, {v})", f"{o} = {o} + Pair(1.0, s)", f"s = np.tanh({o}.total)"],
         [f"{o} = Spring({u}, 0.5)", f"{o}.k += 1", f"t = t + {o}({v})"],
@@ -99,8 +100,10 @@ def with_a_closure(s: Scope) -> list[str]:
     w = s.one_of(s.arrays(1, "f") or ["x"])
     return s.one_of([
         [f"def {g}(u):", f"    return u * {v} + s", "", f"s = np.tanh({g}({u}))"],
-        [f"def {g}(u, k=2):", "    if u > 0.1:", "        return u * k", f"    return {v}", "", f"t = np.sin({g}({u}))"],
-        [f"def {g}():", "    nonlocal s", f"    s = np.sin(s + {u})", "", f"for _ in range({_count(s)}):", f"    {g}()"],
+        [f"def {g}(u, k=2):", "    if u > 0.1:", "        return u * k", f"    return {v}", "",
+        f"t = np.sin({g}({u}))"],
+        [f"def {g}():", "    nonlocal s", f"    s = np.sin(s + {u})", "", f"for _ in range({_count(s)}):",
+        f"    {g}()"],
         [f"def {g}(i):", f"    {w}[i % {len(s.names[w])}] = {u}", "", f"{g}({i})"],
         [f"{g} = lambda u, v=0.5: np.sin(u) * v + s", f"t = {g}({u}) + {g}(t, v={v})"],
         [f"def {g}(k):", f"    return {u} if k < 1 else 0.5 * {g}(k - 1) + {v}", "", f"s = np.tanh({g}(3))"],

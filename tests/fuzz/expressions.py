@@ -140,7 +140,8 @@ def _scalar(s: Scope, depth: int) -> str:
         ("complex", 1, s.one_of(["np.exp(1j * {0}).real", "abs(complex({0}, {1}))", "(({0} + 2j) * ({1} - 1j)).imag",
                                  "np.abs({0} + 1j)", "np.real(np.exp({0} * 1j) ** 2)", "np.angle(2 + 1j * {0})"
                                  ]).format(u, v)),
-        ("dtypes", 0.7, s.one_of(["np.float64({0})", "np.float32(0.5) * {0}", "np.asarray({0}) * 1", "({0} > {1}) * {0}",
+        ("dtypes", 0.7, s.one_of(["np.float64({0})", "np.float32(0.5) * {0}", "np.asarray({0}) * 1",
+            "({0} > {1}) * {0}",
                                   "({0} + True)"]).format(u, v)),
         ("objects", 0.6, s.one_of(["Spring(1.5, {}).energy({})", "Shift({}).by({})", "(Pair({}, {}) * 2.0).total"]
                                   ).format(u, v)),

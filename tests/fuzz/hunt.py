@@ -1,6 +1,6 @@
 """Hunting: programs without end in worker processes, which are started again when they crash.
 
-A worker reads seeds and writes one line of JSON for each program. It works on one program at a time, so the program that
+A worker reads seeds and writes one line of JSON for each program. It works on one at a time, so the program that
 crashed it, or took too long, is known.
 """
 
@@ -10,12 +10,14 @@ import json
 import os
 import queue
 import random
+import re
 import resource
 import signal
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +43,7 @@ def work(count: int, features: dict[str, float], statements: int, limit: float, 
     """What a worker does: seeds come in, outcomes go out."""
     os.environ.setdefault("WENGERT_CACHE", "0")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    warnings.simplefilter("ignore")
     known: set = set()
     for line in sys.stdin:
         seed = int(line)
@@ -104,12 +107,12 @@ class Worker:
 class Tally:
     """What was found so far."""
 
-    def __init__(self, show: bool = True):
+    def __init__(self, into: Path | None = None):
         self.programs = self.useless = self.runs = 0
         self.kinds: Counter = Counter()
         self.groups: Counter = Counter()
         self.examples: dict[tuple, tuple] = {}
-        self.show = show
+        self.into = into
 
     def add(self, found: dict) -> None:
         self.programs += 1
@@ -121,8 +124,10 @@ class Tally:
                 self.groups[kind, reason] += 1
                 self.examples.setdefault((kind, reason), (found["seed"], name))
         for kind, reason, name, text in found["smaller"]:
-            if self.show:
-                print(f"\n{'=' * 100}\n{kind}: {reason}\nseed {found['seed']}: {name}\n\n{text}", flush=True)
+            print(f"\n{'=' * 100}\n{kind}: {reason}\nseed {found['seed']}: {name}\n\n{text}", flush=True)
+            if self.into:
+                slug = re.sub(r"[^a-zA-Z]+", "-", f"{kind} {reason}").strip("-")[:60]
+                (self.into / f"{slug}-{found['seed']}.py").write_text(text, encoding="utf-8")
 
     def report(self) -> str:
         lines = [f"{self.programs} programs ({self.useless} say nothing), {self.runs} runs: "
@@ -141,9 +146,9 @@ class Tally:
         return sum(n for kind, n in self.kinds.items() if kind not in ("same", "refusal"))
 
 
-def hunt(seeds: Iterator[int], jobs: int, seconds: float, arguments: list[str], show: bool = True) -> Tally:
+def hunt(seeds: Iterator[int], jobs: int, seconds: float, arguments: list[str], into: Path | None = None) -> Tally:
     """Run programs until time or seeds are used up."""
-    tally = Tally(show)
+    tally = Tally(into)
     end = time.monotonic() + seconds
     lines: queue.Queue = queue.Queue()
     workers = [Worker(arguments, lines) for _ in range(jobs)]

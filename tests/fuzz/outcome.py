@@ -84,6 +84,7 @@ def _place(error: BaseException) -> str:
 
 def normal(text: str) -> str:
     """A message without the names and numbers of one program."""
+    text = re.sub(r" \(at .*", "", text)
     text = re.sub(r"0x[0-9a-f]+", "0x", text)
     text = re.sub(r"\b[a-zA-Z]+\d+\b(?!\()", "NAME", text)
     text = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`", "…", text)

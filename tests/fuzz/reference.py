@@ -7,6 +7,7 @@ in second differences, which grow when the step shrinks.
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Callable
 from functools import cached_property
@@ -74,7 +75,7 @@ class Reference:
         ups, downs = ([at(sign * h) for h in (STEP, STEP / 2, STEP / 4)] for sign in (1, -1))
         slopes = [(u - d) / (2 * h) for u, d, h in zip(ups, downs, _steps(), strict=True)]
         bends = [(u - 2 * centre + d) / h**2 for u, d, h in zip(ups, downs, _steps(), strict=True)]
-        once = [(4 * b - a) / 3 for a, b in zip(slopes, slopes[1:], strict=False)]
+        once = [(4 * b - a) / 3 for a, b in itertools.pairwise(slopes)]
         best = (16 * once[1] - once[0]) / 15
         scale = 1.0 + np.max(np.abs(best), initial=0.0)
         if not np.all(np.isfinite(best)) or scale > HUGE:

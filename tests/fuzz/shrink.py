@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -58,7 +60,9 @@ def smallest(source: str, fails: Callable[[str], bool], seconds: float) -> str:
 
 def _compiles(text: str) -> bool:
     try:
-        compile(text, "<candidate>", "exec")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", SyntaxWarning)
+            compile(text, "<candidate>", "exec")
     except (SyntaxError, ValueError):
         return False
     return True
@@ -116,7 +120,12 @@ def _unwrapped(tree: ast.Module) -> Iterator[str]:
 
 def _without_definitions(tree: ast.Module) -> Iterator[str]:
     """Without all definitions that `f` does not reach."""
-    reached = set(KEPT)
+    kept = _reached(tree, set(KEPT))
+    if len(kept) < len(tree.body):
+        yield ast.unparse(ast.Module(kept, []))
+
+
+def _reached(tree: ast.Module, reached: set[str]) -> list[ast.stmt]:
     kept: list[ast.stmt] = []
     while True:
         found = [node for node in tree.body if node in kept or _is_needed(node, reached)]
@@ -125,9 +134,8 @@ def _without_definitions(tree: ast.Module) -> Iterator[str]:
         kept = found
         for node in kept:
             if not isinstance(node, (ast.Import, ast.ImportFrom)):
-                reached |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-    if len(kept) < len(tree.body):
-        yield ast.unparse(ast.Module(kept, []))
+                reached = reached | {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return kept
 
 
 def _is_needed(node: ast.stmt, reached: set[str]) -> bool:
@@ -180,7 +188,8 @@ def runnable(program: Program, composition: str, outcome: Outcome) -> str:
     kind = HELPERS[code] if variant else COMPOSITIONS[code]
     check = Check(program)
     args = ",\n    ".join(_literal(a) for a in check._arguments(kind))
-    source = program.source
+    names = set(re.findall(r"[a-z_]+", code)) | {"np"}
+    source = ast.unparse(ast.Module(_reached(ast.parse(program.source), names), []))
     if variant:
         source = source.replace("\ndef h_", "\n@wg.jit\ndef h_")
     layout = program.points[0].layout

@@ -82,8 +82,10 @@ def bind_a_number(s: Scope) -> list[str]:
     value = scalar(s)
     if name[0] == "r":
         return [f"{name} = {value}"]
-    return [s.one_of([f"{name} = {value}", f"{name} = np.tanh({name} + {value})", f"{name} += {value}", f"{name} *= 0.9",
-                      f"{name} -= 0.5 * {atom(value)}", f"s, t = t, {value}", f"{name} = {name} * 0.5 + {value}"])]  # fmt: skip
+    return [s.one_of([f"{name} = {value}", f"{name} = np.tanh({name} + {value})", f"{name} += {value}",
+        f"{name} *= 0.9",
+                      f"{name} -= 0.5 * {atom(value)}", f"s, t = t, {value}",
+                      f"{name} = {name} * 0.5 + {value}"])]  # fmt: skip
 
 
 def bind_an_array(s: Scope) -> list[str]:
@@ -172,7 +174,8 @@ def loop(s: Scope) -> list[str]:
         (f"for {i} in range(len({v})):", {i: 1}), (f"for {i} in range(20):", {i: 1}),
         (f"for {e} in {v}:", {e: number}), (f"for {e} in {v}[{k} % {len(s.names.get(v, [0]))} :]:", {e: number}),
         (f"for {i} in K:", {i: np.int64(1)}), (f"for {e} in {m}:", {e: row}), (f"for {i} in TABLE:", {i: 1}),
-        (f"for {i}, {e} in enumerate({v}):", {i: 1, e: number}), (f"for {e}, {o} in zip({v}, {v2}):", {e: number, o: number}),
+        (f"for {i}, {e} in enumerate({v}):", {i: 1, e: number}), (f"for {e}, {o} in zip({v}, {v2}):",
+        {e: number, o: number}),
         (f"for {i} in reversed(range({k} % 7)):", {i: 1}), (f"for {i}, {e} in enumerate({m}):", {i: 1, e: row}),
         (f"for {e} in ({scalar(s, 0)}, {scalar(s, 0)}, 0.5):", {e: number}),
         (f"for {e} in {v}[::-1]:", {e: number}), (f"for {e} in LIST:", {e: 0.5}),

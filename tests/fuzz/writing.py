@@ -40,7 +40,8 @@ def _stored(s: Scope, place: str, operators: tuple = OPERATORS) -> list[str]:
 def _slice(s: Scope, n: int) -> str:
     low, high = s.rng.randint(0, n - 1), s.rng.randint(1, n)
     return s.one_of([
-        ":", "::-1", "1:", ":-1", f"{low}:", f":{high}", f"{low}:{max(high, low + 1)}", "::2", "1::2", "::-2", "-2:", "...",
+        ":", "::-1", "1:", ":-1", f"{low}:", f":{high}", f"{low}:{max(high, low + 1)}", "::2", "1::2", "::-2",
+        "-2:", "...",
         f"{atom(integer(s))} % {n} :", f": 1 + {atom(integer(s))} % {n}", f"-1 - {low} :",
         f"{atom(integer(s))} % {n} : {n}",
     ])  # fmt: skip
@@ -72,7 +73,8 @@ def _whole(s: Scope, name: str) -> list[str]:
         return [s.one_of([f"{name}.fill({scalar(s, 1)})", f"{name}[:] = {s.one_of(['0', '1', '2.0', '0.5'])}",
                           f"{name}.fill({s.one_of(['1', '0.0', '2'])})", f"{name}[...] = {scalar(s, 0)}",
                           f"np.copyto({name}, {fitting(s, np.shape(s.names[name]))})", f"{name}.sort()",
-                          f"np.put({name}, [0], {scalar(s, 0)})", f"np.fill_diagonal({name}, {scalar(s, 0)})"])]  # fmt: skip
+                          f"np.put({name}, [0], {scalar(s, 0)})",
+                          f"np.fill_diagonal({name}, {scalar(s, 0)})"])]  # fmt: skip
     return _stored(s, name, OPERATORS[3:])
 
 
@@ -168,6 +170,7 @@ def _into_out(s: Scope, name: str) -> list[str]:
     out = s.one_of(others or [name])
     return [s.one_of([
         f"np.add({name}, {u}, out={name})", f"np.multiply({name}, {u}, out={out})", f"np.sin({name}, out={out})",
-        f"np.cumsum({name}, axis=0, out={out})", f"np.negative({name}, {out})", f"np.clip({name}, -0.5, 0.5, out={name})",
+        f"np.cumsum({name}, axis=0, out={out})", f"np.negative({name}, {out})",
+        f"np.clip({name}, -0.5, 0.5, out={name})",
         f"{out}[...] = " + s.one_of(ELEMENTWISE).format(name),
     ])]  # fmt: skip
