@@ -25,6 +25,7 @@ an operand is given away if the rule holds for the node as a whole. A carried ar
 
 from __future__ import annotations
 
+import bisect
 import enum
 import itertools
 from collections import Counter
@@ -638,8 +639,7 @@ def lay_out(slots: list[Slot], alignment: int = 64) -> int:
     Returns the size of the arena. Slots that have an output, are part of another or have no bound get no offset.
     """
     total = 0
-    placed: list[Slot] = []
-    sizes: dict[int, int] = {}
+    placed: list[tuple[int, int, Slot]] = []  # from where to where, in order
     wanted = [s for s in slots if s.output is None and s.within is None and s.nbytes is not None and not s.on_stack]
     for slot in sorted(wanted, key=lambda s: -(s.nbytes or 0)):
         size = -(-max(slot.nbytes or 0, 1) // alignment) * alignment
@@ -647,20 +647,16 @@ def lay_out(slots: list[Slot], alignment: int = 64) -> int:
             # A load waits for a store before it to an address that is the same but for a multiple of a page.
             size += (STAGGER - size) % PAGE
         at = 0
-        for other in sorted((p for p in placed if p.first <= slot.last and slot.first <= p.last), key=_offset):
-            if at + size <= _offset(other):
+        first, last = slot.first, slot.last
+        for begin, end, other in placed:
+            if at + size <= begin:
                 break
-            at = max(at, _offset(other) + sizes[id(other)])
+            if end > at and other.first <= last and first <= other.last:
+                at = end
         slot.offset = at
-        sizes[id(slot)] = size
-        placed.append(slot)
+        bisect.insort(placed, (at, at + size, slot), key=lambda place: place[0])
         total = max(total, at + size)
     return total
-
-
-def _offset(slot: Slot) -> int:
-    assert slot.offset is not None
-    return slot.offset
 
 
 def is_dynamic(type: Type) -> bool:

@@ -23,6 +23,7 @@ from typing import Any
 from llvmlite import ir
 
 from wengert.backend.llvm.arrays.buffer import I8, I32, I64, POINTER, VOID, is_native
+from wengert.backend.llvm.calls import many
 from wengert.backend.llvm.calls.faults import RECORD
 from wengert.backend.llvm.machine.hints import rare
 from wengert.ir.node import Dyn, Type
@@ -56,10 +57,6 @@ class _Method(ctypes.Structure):
         ("flags", ctypes.c_int),
         ("doc", ctypes.c_char_p),
     ]
-
-
-_MANY = 4
-"""From so many arrays on, one function checks them all."""
 
 
 class Entry:
@@ -101,15 +98,26 @@ class Entry:
         args, count, self.results = function.args
         self.record = self._stack(I64, RECORD + 1)
         self._expect(self.b.icmp_signed("==", count, I64(len(self.inputs))))
-        values: list[ir.Value] = [self._at(self.record, 8)]
+        self.taken = many.Table(self.module, "inputs", self.inputs, self._dtype)
+        self.made = many.Table(self.module, "outputs", self.outputs, self._dtype)
+        places = self._all_at_once(args)
+        values: list[Any] = [self._at(self.record, 8)]
         for k, type in enumerate(self.inputs):
+            if k in self.taken.rows:
+                values.append((places[0], self.taken.rows[k]))
+                continue
             argument = self.b.load(self._at(args, 8 * k), typ=POINTER)
             values += self._array(argument, type) if type.ndim else [self._scalar(argument, type)]
         made: list[tuple[Type, ir.Value | None, ir.Value]] = []
-        for type in self.outputs:
-            made.append(self._room(type, made))
-        values += [place for _, _, place in made]
-        status = self._kernel(values)
+        self.unwinding: list[ir.Block] = []
+        for k, type in enumerate(self.outputs):
+            if k in self.made.rows:
+                values.append((places[1], self.made.rows[k]))
+            else:
+                made.append(self._room(type, made))
+                values.append(made[-1][2])
+        # Addresses are loaded only now, so that they need not be kept in registers.
+        status = self._kernel([self._field(v[0], 8 * v[1], POINTER) if v.__class__ is tuple else v for v in values])
         good = function.append_basic_block("good")
         bad = function.append_basic_block("bad")
         self.b.cbranch(self.b.icmp_signed("==", status, I32(0)), good, bad).set_weights([100000, 1])
@@ -120,6 +128,21 @@ class Entry:
         self.b.position_at_end(self.slow)
         self.b.ret(I32(_UNUSUAL))
         return function
+
+    def _all_at_once(self, args: ir.Value) -> tuple[ir.Value | None, ir.Value | None]:
+        """Where the elements lie of those arguments and results that tables know, if there are any."""
+        b, taken, made = self.b, None, None
+        if self.taken.numbers:
+            taken = self._stack(POINTER, len(self.taken.numbers))
+            take_all = many.take_all(self.taken, self._fits(), _data)
+            self._expect(b.icmp_signed("!=", b.call(take_all, [args, taken]), I32(0)))
+        if self.made.numbers:
+            made = self._stack(POINTER, len(self.made.numbers))
+            self.drop_all = many.drop_all(self.made, self._function("Py_DecRef", VOID, [POINTER]))
+            make_all = many.make_all(self.made, self.drop_all, self._called_new, _data)
+            with b.if_then(b.icmp_signed("==", b.call(make_all, [self.results, made]), I32(0)), likely=False):
+                b.ret(I32(_RAISED))
+        return taken, made
 
     def _taken(self, take: ir.Function, args: ir.Value, count: ir.Value, held: ir.Value | None = None) -> ir.Value:
         """The call of `take`, after which the results are there. An object may be `held` until then."""
@@ -255,13 +278,6 @@ class Entry:
     def _array(self, argument: ir.Value, type: Type) -> list[ir.Value]:
         """Data, and lengths where they are not known."""
         b = self.b
-        if type.is_static and sum(t.ndim > 0 for t in self.inputs) >= _MANY:
-            shape = ir.Constant(ir.ArrayType(I64, type.ndim), [I64(n) for n in type.shape])
-            place = ir.GlobalVariable(self.module, shape.type, self.module.get_unique_name("shape"))
-            place.initializer, place.global_constant, place.linkage, place.type = shape, True, "internal", POINTER
-            answer = b.call(self._fits(), [argument, self._dtype(type), I32(type.ndim), place])
-            self._expect(b.icmp_signed("!=", answer, I32(0)))
-            return [self._field(argument, _DATA, POINTER)]
         self._expect(self._is(self._field(argument, _TYPE, POINTER), "wg_type_ndarray"))
         self._expect(b.icmp_unsigned("==", self._field(argument, _DESCR, POINTER), self._dtype(type)))
         flags = b.and_(self._field(argument, _FLAGS, I32), I32(_GOOD))
@@ -367,21 +383,37 @@ class Entry:
         lengths = self._stack(I64, type.ndim)
         for k, n in enumerate(type.shape):
             b.store(I64(n), self._at(lengths, 8 * k))
-        array = self._new_array(type, lengths, lambda: self._drop(made))
+        array = self._new_array(type, lengths, lambda: b.branch(self._unwinding(made)))
         return type, array, self._field(array, _DATA, POINTER)
+
+    def _unwinding(self, made: list) -> ir.Block:
+        """The block that drops what was made so far and raises. Each drops one array and goes on to the one before it:
+        n results take n blocks, not n²/2 calls."""
+        while len(self.unwinding) <= len(made):
+            block = self.function.append_basic_block("unwind")
+            with self.b.goto_block(block):
+                if self.unwinding:
+                    self._drop(made[len(self.unwinding) - 1 : len(self.unwinding)])
+                    self.b.branch(self.unwinding[-1])
+                else:
+                    self._drop_table()
+                    self.b.ret(I32(_RAISED))
+            self.unwinding.append(block)
+        return self.unwinding[-1]
 
     def _new_array(self, type: Type, lengths: ir.Value, on_failure: Callable[[], None]) -> ir.Value:
         b = self.b
+        array = self._called_new(b, I32(type.dtype.num), I32(type.ndim), lengths)
+        with b.if_then(b.icmp_unsigned("==", array, POINTER(None)), likely=False):
+            on_failure()
+        return array
+
+    def _called_new(self, b: ir.IRBuilder, num: ir.Value, ndim: ir.Value, lengths: ir.Value) -> ir.Value:
         new = self._function(
             "wg_PyArray_New", POINTER, [POINTER, I32, POINTER, I32, POINTER, POINTER, I32, I32, POINTER]
         )
         null = POINTER(None)
-        array = b.call(new, [self._object("wg_type_ndarray"), I32(type.ndim), lengths,
-                             I32(type.dtype.num), null, null, I32(0), I32(0), null])  # fmt: skip
-        with b.if_then(b.icmp_unsigned("==", array, null), likely=False):
-            on_failure()
-            b.ret(I32(_RAISED))
-        return array
+        return b.call(new, [self._object("wg_type_ndarray"), ndim, lengths, num, null, null, I32(0), I32(0), null])
 
     def _kernel(self, values: list[ir.Value]) -> ir.Value:
         b = self.b
@@ -400,10 +432,15 @@ class Entry:
                 free = self._function("free", VOID, [POINTER])
                 self.b.call(free, [self.b.load(place, typ=POINTER)])
 
+    def _drop_table(self) -> None:
+        if self.made.numbers:
+            self.b.call(self.drop_all, [self.results, self.made.count])
+
     def _failed(self, status: ir.Value, made: list) -> None:
         b = self.b
         b.store(b.zext(status, I64), self.record)
         self._drop(made)
+        self._drop_table()
         address = b.call(self._function("PyLong_FromVoidPtr", POINTER, [POINTER]), [self.record])
         call = self._function("PyObject_CallOneArg", POINTER, [POINTER, POINTER])
         b.call(call, [self._object("wg_fail"), address])
@@ -412,20 +449,23 @@ class Entry:
 
     def _results(self, made: list) -> None:
         b = self.b
-        for k, (type, array, place) in enumerate(made):
+        others = [k for k in range(len(self.outputs)) if k not in self.made.rows]
+        for done, (k, (type, array, place)) in enumerate(zip(others, made, strict=True)):
             if array is None and not type.ndim:
                 new = self._function("wg_PyArray_Scalar", POINTER, [POINTER, POINTER, POINTER])
                 array = b.call(new, [place, self._dtype(type), POINTER(None)])
             elif array is None:
-                array = self._received(type, place, lambda k=k: self._drop_rest(made, k))  # type: ignore[misc]
+                array = self._received(type, place, lambda done=done: self._drop_rest(others, made, done))  # type: ignore[misc]
             b.store(array, self._at(self.results, 8 * k))
         b.ret(I32(_DONE))
 
-    def _drop_rest(self, made: list, k: int) -> None:
+    def _drop_rest(self, others: list[int], made: list, done: int) -> None:
         """Drop the results that are there already, and what the others were to be made of."""
-        for j in range(k):
-            self.b.call(self._function("Py_DecRef", VOID, [POINTER]), [self._field(self.results, 8 * j, POINTER)])
-        self._drop(made[k:])
+        for k in others[:done]:
+            self.b.call(self._function("Py_DecRef", VOID, [POINTER]), [self._field(self.results, 8 * k, POINTER)])
+        self._drop(made[done:])
+        self._drop_table()
+        self.b.ret(I32(_RAISED))
 
     def _received(self, type: Type, words: ir.Value, on_failure: Callable[[], None]) -> ir.Value:
         """A result whose lengths the kernel found: its memory becomes an array's."""
@@ -445,6 +485,11 @@ class Entry:
         b.call(self._function("free", VOID, [POINTER]), [memory])
         b.store(POINTER(None), words)
         return array
+
+
+def _data(b: ir.IRBuilder, array: ir.Value) -> ir.Value:
+    """Where the elements of an array lie."""
+    return b.load(b.gep(array, [I64(_DATA)], source_etype=I8), typ=POINTER)
 
 
 def python_function(address: int, name: str, keeper: Any) -> Any:
