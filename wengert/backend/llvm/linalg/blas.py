@@ -301,19 +301,26 @@ def _straight_or_copied(cx: Any, x: Matrix, flag: str) -> tuple[ir.Value, str, i
 
 def _by_gemm(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
     d = z.dtype
+    if known(x.rows) == 1 and known(y.columns) != 1 and _is_vector(x.turned, d):
+        x, y, z = y.turned, x.turned, z.turned  # a vector by a matrix: the transposed matrix by the vector
     x_pointer, x_flag, x_apart = straight(cx, x, d)
-    y_pointer, y_flag, y_apart = straight(cx, y, d)
     one, zero = number(cx, 1, d), number(cx, 0, d)
-    if known(y.columns) == 1 and known(y.down) == 1 and y.dtype == d:
+    if known(y.columns) == 1 and _is_vector(y, d):
         # By columns, a matrix stored by rows is its transpose.
         turned = x_flag == "N"
         sizes = (x.columns, x.rows) if turned else (x.rows, x.columns)
         call(
-            cx, "blas", letter(d) + "gemv", "T" if turned else "N", *sizes, one, x_pointer, x_apart, y.pointer, 1,
+            cx, "blas", letter(d) + "gemv", "T" if turned else "N", *sizes, one, x_pointer, x_apart, y.pointer, y.down,
             zero, z.pointer, at_least_one(cx, z.down),
         )  # fmt: skip
         return
+    y_pointer, y_flag, y_apart = straight(cx, y, d)
     call(
         cx, "blas", letter(d) + "gemm", y_flag, x_flag, y.columns, x.rows, x.columns, one, y_pointer, y_apart,
         x_pointer, x_apart, zero, z.pointer, at_least_one(cx, z.down),
     )  # fmt: skip
+
+
+def _is_vector(y: Matrix, dtype: np.dtype) -> bool:
+    """Whether a matrix of one column is as BLAS takes vectors."""
+    return y.dtype == dtype and (known(y.down) or 0) >= 1
