@@ -14,6 +14,7 @@ from wengert.backend.llvm.kernel import write_kernel
 from wengert.backend.llvm.machine.engine import Module
 from wengert.backend.llvm.native import Native, compiled
 from wengert.control import call
+from wengert.control.custom import without_rules
 from wengert.ir.node import Block, Program
 from wengert.passes.pipeline import optimise
 
@@ -32,6 +33,7 @@ def native(block: Block, name: str) -> Native:
 
 
 def _found_or_made(block: Block, name: str) -> Native:
+    block = without_rules(block)
     key = stored.key_of(block)
     ready = None if key is None else stored.find(key)
     if ready is None:
@@ -53,7 +55,7 @@ def optimised(block: Block, name: str) -> Program:
     """The block as a program, simplified."""
     found = block.derived.get("optimised")
     if found is None:
-        found = block.derived["optimised"] = optimise(Program(name, block))
+        found = block.derived["optimised"] = optimise(Program(name, without_rules(block)))
     return found
 
 

@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from wengert.errors import StagingError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Block, Type, Var
 from wengert.ops.op import Traced
+from wengert.running import running
 from wengert.types import SCALARS
 
 _needs_hooks = staged_hooks
@@ -170,6 +172,47 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
     name = getattr(f, "__name__", type(f).__name__)
     guards = [guard for guard in session.guards if not _always_holds(guard)]
     return Captured(Block(params, top.nodes, results), name, inputs, guards, structure, places, writes)
+
+
+class _Fixed(Session):
+    """For code that becomes part of a program which was captured before: arrays that it finds outside are constants."""
+
+    def external(self, value: Any) -> Any:
+        known = self.paths.get(id(value)) if value.__class__ is np.ndarray else None
+        if known is None or known[0] is not value or value.dtype.kind not in "biufc":
+            return super().external(value) if value.__class__ is not np.ndarray else value
+        if id(value) not in self._constants:
+            frozen = value.copy()
+            frozen.flags.writeable = False
+            self._constants[id(value)] = frozen
+            self._originals[id(frozen)] = value
+            self.guards.append(ArrayGuard(known[1], frozen))
+        return self._constants[id(value)]
+
+
+@contextlib.contextmanager
+def fixed_outside(told: Callable[[list], None]) -> Iterator[None]:
+    """While a rule is run for a program that was captured before. `told` is given guards for what it finds outside."""
+    capture = running.state.capture
+    if capture is None:
+        yield
+        return
+    session = _Fixed(capture, set())
+    outer, current.session = current.session, session
+    try:
+        yield
+        session.seal()
+    except WrittenTo:
+        raise refuse("an array") from None
+    finally:
+        current.session = outer
+        outside = session.effects.undo(session.stands_for)
+    if outside is not None:
+        raise refuse(outside)
+    guards = [guard for guard in session.guards if not _always_holds(guard)]
+    if outer is not None:
+        outer.guards.extend(guards)
+    told(guards)
 
 
 def _always_holds(guard: Guard | ArrayGuard) -> bool:

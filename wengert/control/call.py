@@ -11,6 +11,7 @@ from typing import Any
 
 from wengert.box.writing import zeros
 from wengert.control.blocks import Linearised, Transposed, unwrapped
+from wengert.control.derived import derived
 from wengert.control.lifting import joined, lifted, parts_of
 from wengert.ir.infer import Found, found
 from wengert.ir.interpret import run
@@ -27,6 +28,8 @@ execute: list[Callable] = [lambda body, name, args: run(body, args)]
 
 
 def _impl(*args: Any, body: Block, name: str) -> tuple:
+    if any(isinstance(a, door.Traced) for a in args):  # unknown tangents
+        return tuple(run(body, args))
     return tuple(execute[0](body, name, args))
 
 
@@ -55,10 +58,7 @@ class _Reverse:
 def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     body, name = params["body"], params["name"]
     mine, values = unwrapped(trace, Tape, args)
-    key = ("reverse", tuple(mine))
-    if key not in body.derived:
-        body.derived[key] = _Reverse(body, mine)
-    reverse: _Reverse = body.derived[key]
+    reverse: _Reverse = derived(body, ("reverse", tuple(mine)), lambda: _Reverse(body, mine))
     results = door.call(call, *values, body=reverse.primal, name=f"{name}_forward")
     n = len(reverse.outputs)
     kept = dict(zip([id(r._node) for r in reverse.saved], results[n:], strict=True))

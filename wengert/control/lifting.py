@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from wengert.box.writing import settled
+from wengert.control.derived import derived
 from wengert.ir.build import Capture, capturing
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, Type, Var
@@ -66,9 +67,7 @@ def lifted(
         if all(o or not w for o, w in zip(found[1], wanted, strict=True)):
             return found
     key = ("lifted", mode.key, tuple(boxed), None if wanted is None else tuple(wanted))
-    if key not in block.derived:
-        block.derived[key] = _lifted(block, mode, boxed, wanted)
-    return block.derived[key]
+    return derived(block, key, lambda: _lifted(block, mode, boxed, wanted))
 
 
 def _lifted(block: Block, mode: Mode, boxed: Sequence[bool], wanted: Sequence[bool] | None) -> tuple[Block, list[bool]]:

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert import tree
 from wengert.api.optional import package
 from wengert.box.box import Box, outside
 from wengert.box.writing import settled
@@ -154,10 +153,6 @@ class ClosedTrace(Trace):
         convert = exact if self.digits is None else lambda v: _precise(v, self.digits)
         y = np.frompyfunc(convert, 1, 1)(x)
         return y if isinstance(y, np.ndarray) else _lone(y)
-
-    def whole(self, function: Any, leaves: Sequence[Any], structure: Any) -> Any:
-        """A function with a derivative rule of its own is what it computes."""
-        return function._function(*tree.unflatten(structure, leaves))
 
 
 def _precise(x: Any, digits: int | None) -> Any:

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert import tree
 from wengert.box.box import Box, outside
 from wengert.box.writing import settled
+from wengert.control.custom import custom
 from wengert.explain.place import Place, place_now
 from wengert.modes.dual import check_not_inner
 from wengert.modes.tape import Recorded, record
@@ -123,19 +123,9 @@ class ListingTrace(Trace):
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         if not self.alive:
             return outside(self, op, args, params)
+        if op is custom:  # a function with a rule of its own: one step, whatever it does inside
+            return self.list_step(params["name"], lambda *xs: call(op, *xs, **params), args, {})
         return self.list_step(op.name, lambda *xs: call(op, *xs, **params), args, params, op)
-
-    def whole(self, function: Any, leaves: Sequence[Any], structure: Any) -> Any:
-        """A call of a function with a derivative rule of its own: one step, whatever it does inside."""
-        containers: list[Any] = []
-
-        def of_leaves(*values: Any) -> tuple:
-            found, out_structure = tree.flatten(function(*tree.unflatten(structure, values)))
-            containers.append(out_structure)
-            return tuple(found)
-
-        results = self.list_step(getattr(function, "__name__", "custom"), of_leaves, tuple(leaves), {})
-        return tree.unflatten(containers[-1], results)
 
     def list_step(self, name: str, apply: Callable, args: tuple, params: dict, op: Op | None = None) -> Any:
         mine = [isinstance(a, Listed) and a._owner is self for a in args]

@@ -33,6 +33,7 @@ from wengert.ir.infer import Found, results
 from wengert.ir.lengths import as_length, interval, placed
 from wengert.ir.node import Block, Const, Node, Operand, Ref, Source, Type, Var
 from wengert.ir.symbol import Dim, Sym, type_of
+from wengert.ops.derive import Control
 from wengert.ops.index import index
 from wengert.ops.op import Op, Trace, Traced, fresh_tag
 from wengert.ops.shape import broadcast_to, flip
@@ -196,6 +197,8 @@ class Capture(Trace):
         if op.name in ("store", "add_at"):
             params = {"pattern": placed(shape_of(args[0]), args[2:], params["pattern"])[0]}
         args = tuple([settled(a) if isinstance(a, Traced) else a for a in args])
+        if op.__class__ is Control and op.stage is not None:
+            args, params = op.stage(args, params)
         several, found = results(op, args, params)
         ys = self.emit(op, args, params, found)
         return ys if several else ys[0]

@@ -263,6 +263,7 @@ _PARAMS = {
     "while": ("body", "carried", "test"),
     "cond": ("orelse", "then"),
     "call": ("body", "name"),
+    "custom": ("body", "name", "rule", "taken"),
     "require": ("error", "message"),
     "size": ("axis",),
     "iota": ("n",),
@@ -273,6 +274,7 @@ _RULES: dict[str, Callable[[_Check, Node], None]] = {
     "while": _Check.while_,
     "cond": _Check.cond,
     "call": _Check.call,
+    "custom": _Check.call,
     "require": _Check.require,
 }
 

@@ -32,7 +32,7 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.box.writing import overwrite, zeros
 from wengert.errors import NotLinearError
-from wengert.ops.derive import Elementwise, General, Linear, Multilinear, fit, result_aval, unfit
+from wengert.ops.derive import Control, Elementwise, General, Linear, Multilinear, fit, result_aval, unfit
 from wengert.ops.elementwise import equal, where
 from wengert.ops.index import Scattered, index
 from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
@@ -103,7 +103,9 @@ class LinearTrace(Trace):
         self.nodes.append(None)
         return Tangent(self, len(self.nodes) - 1, aval)
 
-    def process(self, op: Op, args: tuple, params: dict) -> Tangent:
+    def process(self, op: Op, args: tuple, params: dict) -> Any:
+        if op.__class__ is Control:  # what it decides does not depend on tangents; the code is run on them
+            return op.impl(*args, **params)
         places = tuple([p for p, a in enumerate(args) if a.__class__ is Tangent and a._owner is self])
         for p, a in enumerate(args):
             if p not in places and isinstance(a, Traced) and a._owner.tag == self.tag:

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert import tree
 from wengert.box.box import Box, outside
 from wengert.box.writing import overwrite, plain, settled
 from wengert.errors import user_frame
@@ -143,7 +142,7 @@ def _step(op: Op, args: Sequence[Any], params: dict) -> Step:
         operands: tuple[Any, ...] = tuple([aval_of(a) for a in args])
     else:
         operands = tuple([plain(a) for a in args])
-    return Step(op.name, operands, params, place_now())
+    return Step(params["name"] if op.name == "custom" else op.name, operands, params, place_now())
 
 
 class _Nodes(list):
@@ -263,13 +262,6 @@ class SeenTrace(Trace):
         values = [self.unwrap(a) for a in args]
         y = self.watch.operation(_step(op, values, params), values, lambda: call(op, *values, **params))
         return tuple([self.wrap(part) for part in y]) if y.__class__ is tuple else self.wrap(y)
-
-    def whole(self, function: Any, leaves: Sequence[Any], structure: Any) -> Any:
-        """A call of a function with a derivative rule of its own."""
-        values = tree.unflatten(structure, [self.unwrap(x) for x in leaves])
-        name = getattr(function, "__name__", "a function with a rule of its own")
-        step = Step(name, tuple([plain(x) for x in leaves]), {}, place_now())
-        return tree.map(self.wrap, self.watch.operation(step, leaves, lambda: function(*values)))
 
     def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
         if not self.alive:

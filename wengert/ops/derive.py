@@ -230,16 +230,28 @@ class Control(Op):
     `lift(mode, args, params)` is what it does on boxes of any mode that follows the protocol of `modes/mode.py`,
     `record(trace, args, params)` what reverse mode does, which has rules of its own here; both return boxed results.
     `types(args, params)` says what is known of the results without computing them. There are always several results.
+    Where the code is Python, `stage(args, params)` gives the arguments and parameters of the op in a program.
     """
 
-    __slots__ = ("lift", "record", "types")
+    __slots__ = ("lift", "record", "stage", "types")
     derived: ClassVar = {"raises": BODY, "cost": MORE}
 
-    def __init__(self, name: str, impl: Callable, *, lift: Callable, record: Callable, types: Callable, **stated: Any):
+    def __init__(
+        self,
+        name: str,
+        impl: Callable,
+        *,
+        lift: Callable,
+        record: Callable,
+        types: Callable,
+        stage: Callable | None = None,
+        **stated: Any,
+    ):
         super().__init__(name, impl, **stated)
         self.lift = lift
         self.record = record
         self.types = types
+        self.stage = stage
 
 
 # ------------------------------------------------------------------------------------------ constructors for rows
