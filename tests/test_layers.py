@@ -19,6 +19,7 @@ ROOT = Path(__file__).parent.parent / PACKAGE
 
 # A folder or module imports only from rows above its own.
 ROWS = (
+    ("packages",),
     ("errors", "tree", "types", "disk", "running", "coloring"),
     ("ops",),
     ("box",),
@@ -33,7 +34,7 @@ ROWS = (
     ("cli",),
     ("__init__", "__main__"),  # the package itself: the top
 )
-APPLICATIONS = ROWS[9]
+APPLICATIONS = ROWS[10]
 SEEN_BY_APPLICATIONS = ("api", "tree", "errors")
 
 ROW_OF = {unit: number for number, row in enumerate(ROWS) for unit in row}

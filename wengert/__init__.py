@@ -11,6 +11,7 @@ from wengert.api.check import check_gradients
 from wengert.api.custom import custom_jvp, custom_vjp, stop_gradient
 from wengert.api.derivative import derivative
 from wengert.api.fields import curl, curl_and_divergence, divergence, laplacian
+from wengert.api.following import instrument, leave_alone
 from wengert.api.grad import grad, value_and_grad
 from wengert.api.hessian import grad_and_hessian, grad_and_hvp, hessian, hvp, value_grad_and_hessian
 from wengert.api.jacobian import jacfwd, jacobian, jacrev, value_and_jacobian
@@ -56,12 +57,14 @@ __all__ = [
     "grad_and_hvp",
     "hessian",
     "hvp",
+    "instrument",
     "jacfwd",
     "jacobian",
     "jacrev",
     "jit",
     "jvp",
     "laplacian",
+    "leave_alone",
     "linearize",
     "logsumexp",
     "numerical",

@@ -12,24 +12,14 @@ import linecache
 import os
 import sys
 from collections.abc import Sequence
-from functools import lru_cache
-from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
 
-_PACKAGE = str(Path(__file__).parent) + os.sep
-_LIBRARIES = ("numpy", "scipy", "optree", "dask", "distributed")
+from wengert.packages import is_followed, is_ours, is_own_file
 
 
-@lru_cache(maxsize=4096)
 def is_library_file(filename: str) -> bool:
-    """Whether a file belongs to this package or an array library, not to the user."""
-    if filename.startswith(_PACKAGE):
-        return True
-    parts = Path(filename).parts
-    if "site-packages" not in parts:
-        return filename.startswith("<frozen")
-    after = parts[parts.index("site-packages") + 1 :]
-    return bool(after) and after[0] in _LIBRARIES
+    """Whether a file belongs to this package or a library that is not followed, not to the user."""
+    return not is_followed(filename)
 
 
 def user_frame(start: FrameType | None = None) -> FrameType | None:
@@ -41,13 +31,26 @@ def user_frame(start: FrameType | None = None) -> FrameType | None:
 
 
 def user_location() -> str:
-    """Where in the user's source we are: `file:line: expression`, or an empty string if nowhere."""
+    """Where in the user's source we are: `file:line: expression`, or an empty string if nowhere.
+
+    In an installed package it is the line there, and the user's own line that led to it.
+    """
     frame = user_frame()
     if frame is None:
         return ""
-    filename = frame.f_code.co_filename
-    line = linecache.getline(filename, frame.f_lineno, frame.f_globals).strip()
-    return f"{filename}:{frame.f_lineno}" + (f": {line}" if line else "")
+    found = described_line(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
+    if is_own_file(frame.f_code.co_filename):
+        return found
+    while frame is not None and not is_own_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is not None:
+        found += f"\n  called at {described_line(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)}"
+    return found
+
+
+def described_line(filename: str, number: int, module_globals: dict | None = None) -> str:
+    line = linecache.getline(filename, number, module_globals).strip()
+    return f"{filename}:{number}" + (f": {line}" if line else "")
 
 
 class WengertError(Exception):
@@ -61,13 +64,18 @@ class WengertError(Exception):
     ...
     """
 
-    def __init__(self, problem: str, *, remedy: str = ""):
+    page = ""
+    """The page of the documentation that says more."""
+
+    def __init__(self, problem: str, *, remedy: str = "", where: str | None = None):
         text = problem
         if remedy:
             text += f"\n  remedy: {remedy}"
-        where = user_location()
+        where = user_location() if where is None else where
         if where:
             text += f"\n  at {where}"
+        if self.page:
+            text += f"\n  more: docs/errors/{self.page}.md"
         super().__init__(text)
 
 
@@ -83,41 +91,67 @@ compute something else than it does without us."""
 class NonScalarOutputError(WengertError, TypeError):
     """`grad` of a function whose result is not one real number."""
 
+    page = "not-a-scalar"
+
 
 class NotDifferentiableInputError(WengertError, TypeError):
     """An input that has no derivative: an integer, a boolean, a string, an arbitrary object."""
+
+    page = "inputs-and-outputs"
 
 
 class NotDifferentiableOutputError(WengertError, TypeError):
     """An output that has no derivative: a function, a string, an arbitrary object."""
 
+    page = "inputs-and-outputs"
+
+
+class NotAFunctionError(WengertError, TypeError):
+    """An operator was given something that cannot be called."""
+
+    page = "not-a-function"
+
 
 class ConcretizationError(WengertError, TypeError):
     """A traced value was asked to become an ordinary number or array, which would cut its derivative."""
+
+    page = "traced-values"
 
 
 class EscapedValueError(WengertError, RuntimeError):
     """A traced value was used after the differentiation it belongs to had ended."""
 
+    page = "escaped-values"
+
 
 class MismatchError(WengertError, ValueError):
     """Tangents or cotangents that do not fit the values they belong to."""
+
+    page = "mismatch"
 
 
 class UnsupportedFunctionError(WengertError, NotImplementedError):
     """A function, or an option of one, that has no derivative rule here."""
 
+    page = "no-rule"
+
 
 class InPlaceError(WengertError, TypeError):
     """A traced value would have to be written into memory that cannot hold it."""
+
+    page = "in-place"
 
 
 class NotLinearError(WengertError, TypeError):
     """A rule that must be linear in its tangent (or cotangent) was not."""
 
+    page = "custom-rules"
+
 
 class RepeatedValuesError(WengertError, ArithmeticError):
     """A derivative through eigenvectors or singular vectors that are not determined, because their values coincide."""
+
+    page = "repeated-values"
 
 
 class NonFiniteError(WengertError, FloatingPointError):
@@ -151,3 +185,53 @@ class NoClosedFormError(WengertError, TypeError):
 
 class StagingError(WengertError, TypeError):
     """Python code that cannot become part of a compiled program."""
+
+    page = "staging"
+
+
+# ---------------------------------------------------------------------------------------------- errors on their way out
+
+
+def explained(error: Exception) -> WengertError | None:
+    """Take our frames out of the traceback of an error that is about to reach the user.
+
+    Returns an error that says more, if there is one. With WENGERT_FULL_TRACEBACK set nothing is taken out.
+    """
+    if os.environ.get("WENGERT_FULL_TRACEBACK"):
+        return None
+    frames = []
+    trace = error.__traceback__
+    while trace is not None:
+        if not is_ours(trace.tb_frame.f_code.co_filename):
+            frames.append(trace)
+        trace = trace.tb_next
+    clean = None
+    for kept in reversed(frames):
+        clean = TracebackType(clean, kept.tb_frame, kept.tb_lasti, kept.tb_lineno)
+    error.__traceback__ = clean
+    if not isinstance(error, WengertError) and isinstance(error, (TypeError, ValueError)):
+        if isinstance(error.__cause__ or error.__context__, ConcretizationError) and "array element" in str(error):
+            return _not_written(frames)
+    return None
+
+
+def _not_written(frames: list[TracebackType]) -> WengertError | None:
+    """The error for NumPy's, where it could not write a traced value into a plain array."""
+    for trace in reversed(frames):
+        code = trace.tb_frame.f_code
+        if is_followed(code.co_filename):
+            where = described_line(code.co_filename, trace.tb_lineno, trace.tb_frame.f_globals)
+            if any(name.startswith("_wengert_") for name in code.co_freevars):
+                return InPlaceError(
+                    "a traced value is written into an array that was made outside of the differentiated function",
+                    remedy="write into a copy of it that is made in the function: a = a.copy()",
+                    where=where,
+                )
+            return InPlaceError(
+                f"a traced value is written into a plain array in {code.co_name}, and that cannot be followed, because "
+                f"the source of {code.co_name} cannot be had",
+                remedy="put the function into a file (or a notebook), or make the array with np.zeros, np.empty or "
+                "np.array([...]) in the function, or import wengert.numpy as np there",
+                where=where,
+            )
+    return None

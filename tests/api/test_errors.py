@@ -18,6 +18,7 @@ import pytest
 import scipy.special
 
 import wengert as wg
+from wengert.capture.instrument import TWIN
 from wengert.errors import (
     ConcretizationError,
     EscapedValueError,
@@ -34,10 +35,12 @@ X = np.array([0.5, 1.5])
 
 
 def as_is(function: Any) -> Any:
-    """The same function under another name than its source has, so that it cannot be found there."""
-    return types.FunctionType(
+    """The same function, run as it is, as those of libraries are that are left alone."""
+    same = types.FunctionType(
         function.__code__.replace(co_name="nowhere"), function.__globals__, closure=function.__closure__
     )
+    same.__dict__[TWIN] = (same.__code__, same)
+    return same
 
 
 def line_of(function: Callable, mark: str = "HERE") -> int:

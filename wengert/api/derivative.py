@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 from wengert.api.arguments import Prepared
+from wengert.api.operators import result_of
 from wengert.errors import NotDifferentiableInputError
 from wengert.types import dtype_of, shape_of
 
@@ -35,7 +35,7 @@ def derivative(f: Callable, order: int = 1, argnums: int = 0, has_aux: bool = Fa
         return f
     inner = f if order == 1 else derivative(f, order - 1, argnums, has_aux)
 
-    @functools.wraps(f, updated=())
+    @result_of("derivative", f)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         prepared = Prepared(inner, argnums, args, kwargs, has_aux)
         if len(prepared.leaves) != 1 or shape_of(prepared.leaves[0]):

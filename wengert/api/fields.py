@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +12,7 @@ from wengert import tree
 from wengert.api.arguments import Argnums, Prepared
 from wengert.api.basis import total_size, unit_vectors
 from wengert.api.jacobian import jacobian
+from wengert.api.operators import result_of
 from wengert.api.products import jvp
 from wengert.errors import MismatchError
 from wengert.ops.shape import sum
@@ -33,7 +33,7 @@ def laplacian(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Calla
     np.float64(18.0)
     """
 
-    @functools.wraps(f, updated=())
+    @result_of("laplacian", f)
     def trace_of_hessian(*args: Any, **kwargs: Any) -> Any:
         prepared = Prepared(f, argnums, args, kwargs, has_aux)
         x = prepared.inputs(prepared.leaves)
@@ -69,7 +69,7 @@ def divergence(f: Callable, argnums: int = 0) -> Callable:
     np.float64(12.0)
     """
 
-    @functools.wraps(f, updated=())
+    @result_of("divergence", f)
     def trace_of_jacobian(*args: Any, **kwargs: Any) -> Any:
         return _trace(_square_jacobian(f, argnums, args, kwargs))
 
@@ -84,7 +84,7 @@ def curl(f: Callable, argnums: int = 0) -> Callable:
     array([0., 0., 2.])
     """
 
-    @functools.wraps(f, updated=())
+    @result_of("curl", f)
     def rotation(*args: Any, **kwargs: Any) -> Any:
         return _rotation(_square_jacobian(f, argnums, args, kwargs))
 
@@ -99,7 +99,7 @@ def curl_and_divergence(f: Callable, argnums: int = 0) -> Callable:
     (array([0., 0., 0.]), np.float64(12.0))
     """
 
-    @functools.wraps(f, updated=())
+    @result_of("curl_and_divergence", f)
     def both(*args: Any, **kwargs: Any) -> Any:
         J = _square_jacobian(f, argnums, args, kwargs)
         return _rotation(J), _trace(J)

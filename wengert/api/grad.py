@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert.api.arguments import Argnums, Prepared, demand_complex
+from wengert.api.operators import result_of
 from wengert.errors import NonScalarOutputError
 from wengert.types import dtype_of, shape_of
 
@@ -25,7 +25,7 @@ def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, hol
     (np.float64(0.0), np.float64(1.0))
     """
 
-    @functools.wraps(f, updated=())
+    @result_of("value_and_grad", f)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         value, gradient, aux = _value_gradient_and_aux(f, argnums, has_aux, holomorphic, args, kwargs)
         return ((value, aux), gradient) if has_aux else (value, gradient)
@@ -59,7 +59,7 @@ def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: 
     {'a': np.float64(3.0), 'b': np.float64(2.0)}
     """
 
-    @functools.wraps(f, updated=())
+    @result_of("grad", f)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         _, result, aux = _value_gradient_and_aux(f, argnums, has_aux, holomorphic, args, kwargs)
         return (result, aux) if has_aux else result

@@ -6,7 +6,6 @@ costs a constant times the function, the outer tangents ride along, all at once.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,9 @@ from wengert import tree
 from wengert.api.arguments import Argnums, Prepared
 from wengert.api.grad import grad, value_and_grad
 from wengert.api.jacobian import jacobian, value_and_jacobian
+from wengert.api.operators import result_of
 from wengert.api.products import jvp
+from wengert.errors import MismatchError
 from wengert.ops.shape import sum
 
 
@@ -31,7 +32,9 @@ def hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphi
     array([[4., 2.],
            [2., 0.]])
     """
-    return jacobian(grad(f, argnums, has_aux, holomorphic), argnums, "forward", has_aux, holomorphic)
+    return result_of("hessian", f)(
+        jacobian(grad(f, argnums, has_aux, holomorphic), argnums, "forward", has_aux, holomorphic)
+    )
 
 
 def grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
@@ -40,7 +43,7 @@ def grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -
     >>> grad_and_hessian(lambda x: x**3)(2.0)
     (np.float64(12.0), np.float64(12.0))
     """
-    return value_and_jacobian(grad(f, argnums, has_aux), argnums, "forward", has_aux)
+    return result_of("grad_and_hessian", f)(value_and_jacobian(grad(f, argnums, has_aux), argnums, "forward", has_aux))
 
 
 def value_grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
@@ -50,7 +53,7 @@ def value_grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = Fa
     (np.float64(8.0), np.float64(12.0), np.float64(12.0))
     """
 
-    @functools.wraps(f, updated=())
+    @result_of("value_grad_and_hessian", f)
     def all_three(*args: Any, **kwargs: Any) -> Any:
         def gradient_and_value(*args: Any, **kwargs: Any) -> Any:
             value, gradient = value_and_grad(f, argnums, has_aux)(*args, **kwargs)
@@ -82,7 +85,7 @@ def hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_au
     """
     both = grad_and_hvp(f, argnums, mode, has_aux)
 
-    @functools.wraps(f, updated=())
+    @result_of("hvp", f)
     def product(*args: Any, **kwargs: Any) -> Any:
         gradient, result = both(*args, **kwargs)
         return (result, gradient[1]) if has_aux else result
@@ -99,8 +102,13 @@ def grad_and_hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse
     if mode not in _SECOND:
         raise ValueError(f"mode is one of {', '.join(_SECOND)}, not {mode!r}")
 
-    @functools.wraps(f, updated=())
+    @result_of("grad_and_hvp", f)
     def gradient_and_product(*args: Any, **kwargs: Any) -> Any:
+        if len(args) < 2:
+            raise MismatchError(
+                f"the Hessian is multiplied by a vector, which is missing: there are {len(args)} argument(s)",
+                remedy="call it with the arguments of the function and then the vector: wg.hvp(f)(x, v)",
+            )
         *args_of_f, v = args
         prepared = Prepared(f, argnums, tuple(args_of_f), kwargs, has_aux)
         g, x = prepared.restricted, prepared.inputs(prepared.leaves)

@@ -8,7 +8,6 @@ with arrays of shape `value.shape + argument.shape`.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -16,11 +15,13 @@ import numpy as np
 
 from wengert.api.arguments import Argnums, Prepared, demand_complex, owned
 from wengert.api.basis import split_rows, total_size, unit_vectors
+from wengert.api.operators import result_of
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.shape import transpose
 from wengert.types import Aval, aval_of
 
 MODES = ("auto", "forward", "reverse")
+_NAMES = {"auto": "jacobian", "forward": "jacfwd", "reverse": "jacrev"}
 
 
 def value_and_jacobian(
@@ -38,7 +39,7 @@ def value_and_jacobian(
     if mode not in MODES:
         raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
 
-    @functools.wraps(f, updated=())
+    @result_of("value_and_jacobian", f)
     def value_and_derivatives(*args: Any, **kwargs: Any) -> Any:
         prepared = Prepared(f, argnums, args, kwargs, has_aux)
         ins = [aval_of(x) for x in prepared.leaves]
@@ -101,7 +102,7 @@ def jacobian(
     """
     both = value_and_jacobian(f, argnums, mode, has_aux, holomorphic)
 
-    @functools.wraps(f, updated=())
+    @result_of(_NAMES[mode], f)
     def derivatives(*args: Any, **kwargs: Any) -> Any:
         value, result = both(*args, **kwargs)
         return (result, value[1]) if has_aux else result

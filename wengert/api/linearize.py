@@ -10,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from wengert.api.arguments import Prepared, owned
 from wengert.api.basis import total_size, unit_vectors
+from wengert.api.operators import operation
 from wengert.errors import MismatchError, UnsupportedFunctionError
 from wengert.modes.batch import BatchTrace
 from wengert.modes.tape import Recorded
@@ -17,6 +18,7 @@ from wengert.ops.shape import concatenate, reshape, transpose
 from wengert.types import Aval, aval_of, shape_of
 
 
+@operation
 def linearize(f: Callable, *primals: Any, has_aux: bool = False) -> Any:
     """A function's value and its Jacobian as a linear operator.
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.api.arguments import Argnums, Prepared
+from wengert.api.operators import operation, result_of
 from wengert.errors import MismatchError
 from wengert.types import aval_of
 
 
+@operation
 def jvp(f: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
     """A function's value and its Jacobian times a vector, by forward mode.
 
@@ -49,6 +50,7 @@ def _sequence(x: Any, what: str) -> tuple:
     return tuple(x)
 
 
+@operation
 def vjp(f: Callable, *primals: Any, has_aux: bool = False) -> Any:
     """A function's value and its pullback: cotangent of the result to cotangents of the arguments.
 
@@ -86,7 +88,7 @@ def directional(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Cal
     np.float64(2.0)
     """
 
-    @functools.wraps(f, updated=())
+    @result_of("directional", f)
     def along(*args: Any, **kwargs: Any) -> Any:
         *args_of_f, v = args
         prepared = Prepared(f, argnums, tuple(args_of_f), kwargs, has_aux)

@@ -37,7 +37,7 @@ class Inner:
 def _inner(module: str, outer: str, path: tuple[int, ...], qualname: str, contents: tuple, defaults: tuple | None,
            wrapped: Any) -> Any:  # fmt: skip
     namespace = vars(importlib.import_module(module))
-    code = namespace[outer].__code__
+    code = inspect.unwrap(namespace[outer]).__code__
     for k in path:
         code = code.co_consts[k]
     if code.co_qualname != qualname:
@@ -64,7 +64,7 @@ def portable(f: Any) -> Any:
     if f.__class__ is not FunctionType or ".<locals>." not in f.__code__.co_qualname or f.__kwdefaults__:
         return f
     module, outer = f.__globals__.get("__name__", ""), f.__code__.co_qualname.split(".")[0]
-    around = f.__globals__.get(outer)
+    around = inspect.unwrap(f.__globals__[outer]) if outer in f.__globals__ else None
     if module.split(".")[0] != _PACKAGE or around.__class__ is not FunctionType:
         return f
     path = next((path for code, path in _paths(around.__code__) if code is f.__code__), None)

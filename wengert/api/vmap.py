@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert import tree
+from wengert.api.operators import result_of
 from wengert.box.writing import settled
 from wengert.capture.hooks import resolve
 from wengert.errors import MismatchError
@@ -41,7 +41,7 @@ def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
     array([5., 7.])
     """
 
-    @functools.wraps(f, updated=())
+    @result_of("vmap", f)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         leaves, structure = tree.flatten(args)
         axes = _axes_of_arguments(in_axes, args, len(leaves))

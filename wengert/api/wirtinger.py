@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from wengert.api.arguments import Prepared, demand_complex
 from wengert.api.basis import unit_vectors
+from wengert.api.operators import result_of
 from wengert.errors import MismatchError
 from wengert.ops.shape import transpose
 from wengert.types import aval_of
@@ -31,7 +31,7 @@ def wirtinger(f: Callable, argnums: int = 0) -> Callable:
     (np.complex128(2-1j), np.complex128(2+1j))
     """
 
-    @functools.wraps(f, updated=())
+    @result_of("wirtinger", f)
     def both(*args: Any, **kwargs: Any) -> Any:
         prepared = Prepared(f, argnums, args, kwargs, False)
         demand_complex(prepared.leaves, "argument")

@@ -73,7 +73,7 @@ def call(f: Any, operands: int = 1) -> Any:
         if twin is not None and twin[0] is f.__code__ and running.state.capture is None:
             return twin[1]
         if is_user_code(f.__code__):
-            return instrument(f)
+            return REPLACEMENTS.get(f) or instrument(f)
         if f.__code__ is _CONTEXT_MANAGER:
             return contextlib.contextmanager(instrument(f.__wrapped__))
         found = replacement_of(f)

@@ -8,8 +8,8 @@ There are two kinds of twins. Those of the eager kind run on traced values as Py
 control flow goes through hooks too (`lower.py`), so that it can be captured. Both are made of the same code here, and
 their hooks have the same names, but each kind has functions of its own behind them.
 
-A twin is made once per code object. Only users' code is rewritten: nothing that is installed (in a `site-packages`),
-nothing of the standard library, nothing of this package.
+A twin is made once per code object. Which code is followed says `packages.py`: the user's, and that of most installed
+packages. A function whose source cannot be had has a twin of another kind (`sourceless.py`).
 """
 
 from __future__ import annotations
@@ -18,12 +18,9 @@ import __future__
 import ast
 import copy
 import functools
-import os
 import re
-import sysconfig
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -34,12 +31,12 @@ from wengert.capture.locate import Located, locate
 from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined, lower
 from wengert.capture.lowered import DEFINED, UNDEFINED_NAME
 from wengert.capture.rewrite import HOOKS, PrivateNames, Rewriter, written_parameters
+from wengert.capture.sourceless import twin_without_source
 from wengert.capture.syntax import OURS
+from wengert.packages import is_followed
 from wengert.running import running
 
 TWIN, STAGED_TWIN, _WRITES = "__wengert_twin__", "__wengert_staged_twin__", "__wengert_writes__"
-_PACKAGE = str(Path(__file__).parent.parent) + os.sep
-_LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 _lock = threading.RLock()
 
@@ -59,6 +56,8 @@ class TwinKind:
         """Called with each instance that is made, before it is initialised."""
         self.made: dict[int, tuple[CodeType, CodeType | None, frozenset[str]]] = {}
         self.finished: dict[int, CodeType] = {}
+        self.load: Callable | None = None
+        """What a global name stands for, in functions without source."""
         self.hooks = {name: CellType() for name in hooks}
         """The free variables of the twins that are not the user's."""
 
@@ -128,14 +127,12 @@ def is_user_function(f: Any) -> bool:
     return f.__class__ is FunctionType and is_user_code(f.__code__)
 
 
-@functools.lru_cache(maxsize=4096)
-def is_user_file(filename: str) -> bool:
-    return not filename.startswith((_PACKAGE, "<frozen", *_LIBRARIES)) and "site-packages" not in filename
+is_user_file = is_followed
 
 
 def is_user_code(code: CodeType) -> bool:
-    """Whether a code object is of the user's own source."""
-    return is_user_file(code.co_filename)
+    """Whether a code object is of source that is followed."""
+    return is_followed(code.co_filename)
 
 
 def written_positions(f: Any) -> frozenset[int]:
@@ -165,7 +162,7 @@ def _twin_of_function(f: FunctionType, of: TwinKind) -> Any:
             known = of.made[id(code)] = (code, *_compile_twin(code, f.__globals__, of))
     _, new_code, writes = known
     if new_code is None:
-        twin: Any = f
+        twin: Any = twin_without_source(f, of, of.load) if is_user_code(code) else f
     else:
         cells = dict(zip(code.co_freevars, f.__closure__ or (), strict=True))
         closure = tuple([of.hooks[n] if n in of.hooks else cells[n] for n in new_code.co_freevars])
@@ -176,7 +173,8 @@ def _twin_of_function(f: FunctionType, of: TwinKind) -> Any:
         twin.__dict__[_WRITES] = frozenset(
             k for k, name in enumerate(new_code.co_varnames[: new_code.co_argcount]) if name in writes
         )
-    f.__dict__[of.attribute] = (code, twin)
+    if twin is not f:
+        f.__dict__[of.attribute] = (code, twin)
     return twin
 
 
@@ -202,7 +200,7 @@ def _compile_twin(
     """The code of the twin, or `None` if the function runs as it is."""
     if not is_user_code(code):
         return None, frozenset()
-    key = twins.key_of(code, module_globals) if of is STAGED else None
+    key = twins.key_of(code, module_globals, of.attribute)
     ready = None if key is None else twins.find(key)
     if ready is None:
         ready = _rewritten(code, module_globals, of)

@@ -6,10 +6,18 @@ runs as it is.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
+import contextlib
+import dis
+import functools
 import linecache
+import os
+import stat
+import sys
 import threading
+import time
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -31,7 +39,7 @@ _lock = threading.Lock()
 
 def locate(code: CodeType, module_globals: dict[str, Any]) -> Located | None:
     """The node that a code object was compiled from, or `None`."""
-    lines = linecache.getlines(code.co_filename, module_globals)
+    lines = lines_of(code, module_globals)
     if not lines:
         return None
     with _lock:
@@ -46,6 +54,90 @@ def locate(code: CodeType, module_globals: dict[str, Any]) -> Located | None:
     if len(found) > 1:
         found = _by_position(found, code)
     return found[0] if found else None
+
+
+def lines_of(code: CodeType, module_globals: dict[str, Any]) -> list[str]:
+    """The lines of the file that a code object was compiled from; none if they cannot be had, or are others now.
+
+    IPython, doctest and debuggers tell `linecache` what was typed. What was given to `python -c` or by a file to
+    `python -` is found where Python found it.
+    """
+    filename = code.co_filename
+    lines = linecache.getlines(filename, module_globals)
+    if lines and not _may_have_changed(filename):
+        return lines
+    if not lines and filename not in ("<string>", "<stdin>"):
+        return []
+    lines = lines or _lines_given_to_python(filename)
+    return lines if lines and (_is_rewritten(code, module_globals) or _is_compiled_from(code, "".join(lines))) else []
+
+
+_STARTED = time.time()
+
+
+def _may_have_changed(filename: str) -> bool:
+    """Whether a file was written since we are here: what was imported from it may have been another text."""
+    try:
+        return os.path.getmtime(filename) > _STARTED - 1.0
+    except OSError:
+        return False
+
+
+def _is_rewritten(code: CodeType, module_globals: dict[str, Any]) -> bool:
+    """Whether pytest has compiled a module, with assertions of its own."""
+    return "@pytest_ar" in module_globals and code.co_filename == module_globals.get("__file__")
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(text: str, filename: str, flags: int) -> tuple[CodeType, ...]:
+    try:
+        found = [compile(text, filename, "exec", flags=flags, dont_inherit=True)]
+    except (SyntaxError, ValueError):
+        return ()
+    for code in found:
+        found += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return tuple(found)
+
+
+def _is_compiled_from(code: CodeType, text: str) -> bool:
+    candidates = _compiled(text, code.co_filename, code.co_flags & __future__.annotations.compiler_flag)
+    return any(_do_the_same(code, candidate) for candidate in candidates)
+
+
+def _do_the_same(a: CodeType, b: CodeType) -> bool:
+    """Whether two code objects are of the same source. How methods are called also depends on what else is compiled."""
+    if a is b or a == b:
+        return True
+    if (a.co_name, a.co_firstlineno, a.co_varnames) != (b.co_name, b.co_firstlineno, b.co_varnames):
+        return False
+    return _steps(a) == _steps(b) and all(
+        _do_the_same(x, y) for x, y in zip(a.co_consts, b.co_consts, strict=True) if isinstance(x, CodeType)
+    )
+
+
+_OF_CALLS = frozenset(("PUSH_NULL", "PRECALL", "CACHE", "NOP", "CALL", "CALL_FUNCTION", "CALL_METHOD"))
+
+
+def _steps(code: CodeType) -> list[tuple[str, str]]:
+    steps = []
+    for i in dis.get_instructions(code):
+        if i.opname not in _OF_CALLS and not isinstance(i.argval, CodeType) and not i.opname.startswith("JUMP"):
+            said = i.argrepr.replace("NULL + ", "").replace(" + NULL", "").replace("NULL|self + ", "")
+            is_jump = i.opcode in dis.hasjrel or i.opcode in dis.hasjabs
+            steps.append((i.opname.replace("METHOD", "ATTR"), "" if is_jump else said))
+    return steps
+
+
+def _lines_given_to_python(filename: str) -> list[str]:
+    """What `python -c` was given, or what is in the file that is its standard input."""
+    text = ""
+    if filename == "<string>" and "-c" in sys.orig_argv[1:-1]:
+        text = sys.orig_argv[sys.orig_argv.index("-c", 1) + 1]
+    elif filename == "<stdin>":
+        with contextlib.suppress(OSError, ValueError):
+            if stat.S_ISREG(os.fstat(0).st_mode):
+                text = os.pread(0, 1 << 24, 0).decode("utf-8")
+    return text.splitlines(True)
 
 
 def _functions_of(tree: ast.Module) -> dict[tuple[str, int], list[Located]]:

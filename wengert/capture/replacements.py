@@ -11,6 +11,7 @@ import cmath
 import functools
 import itertools
 import math
+import statistics
 from collections.abc import Callable
 from typing import Any
 
@@ -145,6 +146,43 @@ REPLACEMENTS[math.fsum] = lambda xs: _sum_of(list(xs))
 
 def _sum_of(xs: list) -> Any:
     return sum(xs) if any(isinstance(x, Traced) for x in xs) else math.fsum(xs)
+
+
+def _of_data(original: Callable, on_traced: Callable) -> Callable:
+    """A function of the statistics module, which computes with exact fractions; of traced numbers it is NumPy's."""
+
+    @functools.wraps(original)
+    def replacement(data: Any, *args: Any, **kwargs: Any) -> Any:
+        data = data if isinstance(data, Box) else list(data)
+        if isinstance(data, Box) or any(isinstance(x, Traced) for x in (*data, *args, *kwargs.values())):
+            return on_traced(array(data), *args, **kwargs)
+        return original(data, *args, **kwargs)
+
+    return replacement
+
+
+def _variance(lost: int, root: bool) -> Callable:
+    def variance(data: Any, mean: Any = None) -> Any:
+        if shape_of(data)[0] <= lost:
+            raise statistics.StatisticsError("variance requires at least two data points")
+        centred = data - (FUNCTIONS[np.mean](data) if mean is None else mean)
+        found = FUNCTIONS[np.sum](centred * centred) / (shape_of(data)[0] - lost)
+        return np.sqrt(found) if root else found
+
+    return variance
+
+
+def _harmonic(data: Any, weights: Any = None) -> Any:
+    w = 1.0 if weights is None else array(weights)
+    total = shape_of(data)[0] if weights is None else FUNCTIONS[np.sum](w)
+    return total / FUNCTIONS[np.sum](w / data)
+
+
+for _name, _function in {
+    "mean": lambda data: FUNCTIONS[np.mean](data), "variance": _variance(1, False), "stdev": _variance(1, True),
+    "pvariance": _variance(0, False), "pstdev": _variance(0, True), "harmonic_mean": _harmonic,
+}.items():  # fmt: skip
+    REPLACEMENTS[getattr(statistics, _name)] = _of_data(getattr(statistics, _name), _function)
 
 
 @_replaces(math.isclose)

@@ -606,6 +606,7 @@ def entered(f: Any) -> None:
 
 
 STAGED.entered = entered
+STAGED.load = load
 STAGED.allocated = note_created
 set_staged_hooks(
     {

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import linecache
 import marshal
 import sys
 from types import CodeType
 from typing import Any
 
 from wengert import disk
+from wengert.capture.locate import lines_of
 
 
-def key_of(code: CodeType, module_globals: dict[str, Any]) -> bytes | None:
-    """What the twin of a code object is kept under; `None` if it is not to be."""
+def key_of(code: CodeType, module_globals: dict[str, Any], kind: str) -> bytes | None:
+    """What the twin of a code object, of a kind, is kept under; `None` if it is not to be."""
     if disk.folder() is None:
         return None
-    lines = linecache.getlines(code.co_filename, module_globals)
+    lines = lines_of(code, module_globals)
     if not lines:
         return None
     said = (
@@ -31,7 +31,7 @@ def key_of(code: CodeType, module_globals: dict[str, Any]) -> bytes | None:
     )
     text = hashlib.blake2b("".join(lines).encode("utf-8", "surrogatepass"), digest_size=32).digest()
     named = repr(said).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(b"twin" + _circumstances() + text + named, digest_size=32).digest()
+    return hashlib.blake2b(b"twin" + kind.encode() + _circumstances() + text + named, digest_size=32).digest()
 
 
 def find(key: bytes) -> tuple[CodeType, frozenset[str]] | None:

@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any
 
 from wengert.api.jit import jit
+from wengert.api.operators import Operated
 from wengert.errors import is_library_file
 from wengert.ir.node import Source
 from wengert.ir.symbol import Sym
@@ -60,13 +61,10 @@ def _title(f: Callable) -> str:
     name = getattr(f, "__name__", "f")
     made: Any = f
     suffix = ""
-    while hasattr(made, "__wrapped__") and is_library_file(getattr(made, "__code__", _NO_CODE).co_filename):
-        suffix = f"_{made.__code__.co_name}{suffix}"
-        made = made.__wrapped__
+    while isinstance(made, Operated):
+        suffix = f"_{made.title}{suffix}"
+        made = made.__wrapped__  # type: ignore[attr-defined]
     return ("f" if name == "<lambda>" else name) + suffix
-
-
-_NO_CODE = (lambda: None).__code__.replace(co_filename="")
 
 
 def _name(x: Any, name: str) -> None:

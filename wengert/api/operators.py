@@ -1,0 +1,84 @@
+"""What every operator's result has in common: it is called as the function was, says what it is, and its errors speak
+of the user's code only.
+
+    >>> import wengert as wg
+    >>> def energy(x): return x**2
+    >>> wg.grad(energy)
+    <wengert.grad of energy>
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import MethodType
+from typing import Any
+
+from wengert.api.transport import portable
+from wengert.errors import NotAFunctionError, explained
+
+
+class Operated:
+    """What an operator makes of a function."""
+
+    def __init__(self, operator: str, f: Callable, call: Callable):
+        functools.update_wrapper(self, f, updated=())
+        self._operator = operator
+        self._call = call
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return self._call(*args, **kwargs)
+        except Exception as error:
+            other = explained(error)
+            if other is not None:
+                raise other from None
+            raise
+
+    @property
+    def title(self) -> str:
+        """What it computes, in one word."""
+        call = self._call
+        while isinstance(call, Operated):
+            call = call._call
+        return call.__code__.co_name
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> Any:
+        return Operated, (self._operator, portable(self.__wrapped__), portable(self._call))  # type: ignore[attr-defined]
+
+    def __repr__(self) -> str:
+        return f"<wengert.{self._operator} of {_name(self.__wrapped__)}>"  # type: ignore[attr-defined]
+
+
+def _name(f: Any) -> str:
+    return repr(f)[1:-1] if isinstance(f, Operated) else getattr(f, "__qualname__", None) or repr(f)
+
+
+def result_of(name: str, f: Callable) -> Callable[[Callable], Any]:
+    """Declare that what follows is what an operator makes of `f`."""
+    if not callable(f):
+        kind = "None" if f is None else f"a {type(f).__name__}"
+        raise NotAFunctionError(
+            f"wg.{name} wants a function, and was given {kind}",
+            remedy=f"give it the function itself, and call what comes back: wg.{name}(f)(x), not wg.{name}(f(x))",
+        )
+    return lambda call: Operated(name, f, call)
+
+
+def operation(function: Callable) -> Callable:
+    """An operator that computes at once (`jvp`): its errors speak of the user's code only."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            other = explained(error)
+            if other is not None:
+                raise other from None
+            raise
+
+    return called

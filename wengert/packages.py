@@ -1,0 +1,88 @@
+"""Which code is followed into: the user's own and that of installed packages, with a short list of those left alone.
+
+Code that is followed is compiled once more from its source, with hooks (`capture/`). Left alone is what computes in
+compiled code and has rules here (NumPy, SciPy), what has a calculus of its own that must not be disturbed (JAX,
+PyTorch, SymPy), what speaks NumPy's protocols by itself (Dask, pandas), and tools that have nothing to do with numbers.
+The standard library is left alone but for a few modules that compute with numbers in Python.
+
+`wg.instrument` and `wg.leave_alone` decide otherwise.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import sysconfig
+from functools import lru_cache
+from pathlib import Path
+
+_PACKAGE = str(Path(__file__).parent) + os.sep
+_STANDARD = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
+_INSTALLED = ("site-packages", "dist-packages")
+
+_LEFT_ALONE = frozenset(
+    (
+        "numpy", "scipy", "optree", "llvmlite", "numba", "jax", "jaxlib", "torch", "tensorflow", "keras", "dask",
+        "distributed", "cupy", "pandas", "xarray", "polars", "pyarrow", "sympy", "mpmath", "gmpy2", "symengine",
+        "sparse", "autograd", "pytensor", "aesara", "theano", "casadi", "pyomo", "cvxpy", "pint", "unyt",
+        "uncertainties", "astropy.units", "quantities", "pytest", "_pytest", "pluggy", "hypothesis", "coverage",
+        "xdist", "execnet", "IPython", "ipykernel", "jupyter_client", "traitlets", "matplotlib", "matplotlib_inline",
+        "mpl_toolkits", "PIL", "plotly", "bokeh", "tqdm", "setuptools", "pkg_resources", "pip", "wheel", "attr",
+        "attrs", "pydantic", "typing_extensions", "cffi", "pycparser", "Cython", "joblib", "cloudpickle", "dill",
+        "psutil", "yaml", "requests", "urllib3", "click", "rich", "pygments", "mypy", "ruff", "line_profiler",
+        "memory_profiler", "debugpy", "pydevd", "_pydevd_bundle",
+    )
+)  # fmt: skip
+_STANDARD_FOLLOWED = frozenset(("statistics.py", "colorsys.py"))
+
+_decided: dict[str, bool] = {}
+"""Folders (and files) of packages -> whether they are followed, as was decided otherwise."""
+
+
+def decide(name: str, followed: bool) -> None:
+    """Follow a package or module, by its name, or leave it alone."""
+    module = sys.modules.get(name)
+    spec = getattr(module, "__spec__", None) or importlib.util.find_spec(name)
+    if spec is None or not (spec.submodule_search_locations or spec.origin):
+        raise ModuleNotFoundError(f"there is no package named {name!r}", name=name)
+    for place in [folder + os.sep for folder in spec.submodule_search_locations or ()] or [str(spec.origin)]:
+        _decided[place] = followed
+    is_followed.cache_clear()
+
+
+@lru_cache(maxsize=8192)
+def is_followed(filename: str) -> bool:
+    """Whether code of a file is followed."""
+    if filename.startswith((_PACKAGE, "<frozen")):
+        return False
+    for place in sorted(_decided, key=len, reverse=True):
+        if filename.startswith(place):
+            return _decided[place]
+    name = installed_name(filename)
+    if name is not None:
+        parts = name.split(".")
+        return not any(".".join(parts[: k + 1]) in _LEFT_ALONE for k in range(len(parts)))
+    if filename.startswith(_STANDARD):
+        return filename.endswith(tuple(_STANDARD_FOLLOWED)) and os.path.basename(filename) in _STANDARD_FOLLOWED
+    return True
+
+
+def is_ours(filename: str) -> bool:
+    """Whether a file is of this package."""
+    return filename.startswith(_PACKAGE)
+
+
+def installed_name(filename: str) -> str | None:
+    """The dotted name of a module that is installed where pip puts packages; `None` for other files."""
+    parts = Path(filename).parts
+    for folder in _INSTALLED:
+        if folder in parts:
+            after = parts[parts.index(folder) + 1 :]
+            return ".".join(after).removesuffix(".py") or None
+    return None
+
+
+def is_own_file(filename: str) -> bool:
+    """Whether a file is the user's own: neither installed nor of the standard library, nor of this package."""
+    return not filename.startswith((_PACKAGE, "<frozen", *_STANDARD)) and installed_name(filename) is None
