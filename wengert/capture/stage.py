@@ -110,6 +110,11 @@ def chain(first: Any, ops: tuple[str, ...], *rest: Thunk) -> Any:
 
 def test(x: Any) -> Any:
     """The condition of a comprehension, which Python decides."""
+    if is_symbolic(x):
+        raise StagingError(
+            "a condition of a comprehension, or of a case, depends on a value that is known only when the compiled "
+            "program runs", remedy="use a mask, x[x > 0], or np.where, or a for loop with an if",
+        )  # fmt: skip
     return x
 
 

@@ -29,18 +29,18 @@ from wengert.capture.containers import about_to_change, about_to_iterate, leaves
 from wengert.capture.instrument import STAGED, is_user_function, set_staged_hooks
 from wengert.capture.iteration import Items, staged_enumerate, staged_range, staged_reversed, staged_zip
 from wengert.capture.objects import MUTABLE
-from wengert.capture.replacements import class_of
+from wengert.capture.ordering import REPLACED, sort_list
+from wengert.capture.replacements import FOLLOW_ARGUMENTS, class_of
 from wengert.capture.session import current
-from wengert.capture.values import converted, is_symbolic, truth
+from wengert.capture.values import as_number, converted, holds_symbols, is_symbolic, truth
 from wengert.errors import StagingError
-from wengert.ir.infer import Found
 from wengert.ir.node import Type
 from wengert.ir.numbers import as_python, check_whole, python_class
 from wengert.ir.symbol import Sym, known
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index, split_index
-from wengert.ops.op import Traced
+from wengert.ops.op import Traced, call
 from wengert.ops.sizes import iota
 from wengert.running import running
 from wengert.types import dtype_of, shape_of
@@ -52,6 +52,7 @@ BUILTINS: dict[Any, Callable] = {
     enumerate: staged_enumerate,
     zip: staged_zip,
     reversed: staged_reversed,
+    **REPLACED,
 }
 """What is called in place of builtins, and of constructors with lengths that may be symbols."""
 
@@ -63,20 +64,6 @@ def _replaces(*originals: Any) -> Callable[[Callable], Callable]:
         return replacement
 
     return register
-
-
-def number(x: Any, dtype: Any) -> Any:
-    """A symbol as a Python number: weak, of this type."""
-    x = settled(x)
-    if shape_of(x):
-        x = s.reshape(x, shape=())
-    op = s.astype if np.dtype(dtype).kind in "fc" else s.as_integer
-    if x.__class__ is not Sym:  # of a transformation inside the program
-        return op(x, dtype=np.dtype(dtype))
-    (y,) = running.state.capture.emit(op, (x,), {"dtype": np.dtype(dtype)}, [Found((), np.dtype(dtype), True)])
-    if np.dtype(dtype).kind == "i" and x.__class__ is y.__class__:
-        y._tangent = x._tangent if dtype_of(x).kind in "iu" else None
-    return y
 
 
 def _is_plain_symbol(x: Any) -> bool:
@@ -102,9 +89,9 @@ def _conversion(original: Callable, dtype: Any, default: Any) -> Callable:
         if is_symbolic(x) and dtype is np.int64:
             check_whole(x)
         if _is_plain_symbol(x):
-            return number(x, dtype)
+            return as_number(x, dtype)
         if is_symbolic(x) and dtype is np.int64:
-            return number(e.stop_gradient(x), dtype)
+            return as_number(e.stop_gradient(x), dtype)
         y = eager(x, *rest)
         return as_python(y) if is_symbolic(y) else y
 
@@ -146,7 +133,7 @@ def _rounding(op: Any, original: Callable) -> Callable:
         if not is_symbolic(x):
             return eager(x)
         check_whole(x)
-        return x if dtype_of(x).kind in "iu" and not shape_of(x) else number(op(e.stop_gradient(x)), np.int64)
+        return x if dtype_of(x).kind in "iu" and not shape_of(x) else as_number(op(e.stop_gradient(x)), np.int64)
 
     return rounded
 
@@ -162,32 +149,9 @@ def _round(x: Any, ndigits: Any = None) -> Any:
         return round(x) if ndigits is None else round(x, ndigits)
     if ndigits is None and not shape_of(x):
         check_whole(x)
-        return x if dtype_of(x).kind in "iu" else number(e.rint(e.stop_gradient(x)), np.int64)
+        return x if dtype_of(x).kind in "iu" else as_number(e.rint(e.stop_gradient(x)), np.int64)
     y = e.round(x, decimals=ndigits or 0)
     return y if python_class(x) is None else as_python(y)
-
-
-def _extreme(original: Callable, better: Callable) -> Callable:
-    eager = hooks.REPLACEMENTS.get(original, original)
-
-    def chosen(*args: Any, key: Any = None, **options: Any) -> Any:
-        values = list(args) if len(args) > 1 else args[0]
-        if isinstance(values, Box) and is_symbolic(values) and not options and key is None:
-            return FUNCTIONS[np.max if original is max else np.min](values)
-        if isinstance(values, Items):
-            values = list(values)
-        if key is not None or options or not isinstance(values, (list, tuple)) or not any(map(is_symbolic, values)):
-            return eager(*args, **({} if key is None else {"key": key}), **options)
-        best = values[0]
-        for v in values[1:]:
-            best = e.where(better(v, best), v, best) if is_symbolic(better(v, best)) else v if better(v, best) else best
-        return as_python(best) if all(python_class(v) is not None for v in values) else best
-
-    return chosen
-
-
-BUILTINS[max] = _extreme(max, lambda a, b: a > b)
-BUILTINS[min] = _extreme(min, lambda a, b: a < b)
 
 
 @_replaces(sum)
@@ -307,6 +271,8 @@ def staged_call(f: Any, operands: int = 1) -> Any:
         owner = f.__self__
         if owner.__class__ is dict and f.__name__ in ("values", "items", "get") and session is not None:
             return getattr(session.mapping(owner), f.__name__)
+        if isinstance(owner, list) and f.__name__ == "sort":
+            return functools.partial(sort_list, owner)
         if isinstance(owner, MUTABLE) and f.__name__ in _CHANGING:
             about_to_change(owner)
         _refuse_randomness(f, owner)
@@ -319,9 +285,23 @@ def staged_call(f: Any, operands: int = 1) -> Any:
     target = hooks.call(f, operands)
     if session is None or is_user_function(f):
         return _noting_iterators(target) if _is_generator_function(f) else target
-    if isinstance(f, type):
+    if isinstance(f, type) and f not in _FOLLOWING:
         return functools.partial(_instance, target, session)
+    if f in _FOLLOWING:
+        target = _with_staged_arguments(target)
     return functools.partial(_with_items, target, session)
+
+
+_FOLLOWING = frozenset(FOLLOW_ARGUMENTS)
+
+
+def _with_staged_arguments(f: Callable) -> Callable:
+    """A function that calls what it is given: map(float, x)."""
+
+    def staged(a: Any) -> Any:
+        return BUILTINS.get(a, a) if a.__class__ is BuiltinFunctionType or isinstance(a, type) else a
+
+    return lambda *args, **kwargs: f(*map(staged, args), **{k: staged(a) for k, a in kwargs.items()})
 
 
 def _with_items(f: Callable, session: Any, *args: Any, **kwargs: Any) -> Any:
@@ -413,7 +393,7 @@ def _holds_symbols(key: Any) -> bool:
         return any(_holds_symbols(item) for item in key)
     if key.__class__ is slice:
         return any(isinstance(end, Traced) for end in (key.start, key.stop, key.step))
-    return isinstance(key, Traced) or (key.__class__ is list and holds_symbols_inside(key))
+    return isinstance(key, Traced) or (key.__class__ is list and holds_symbols(key))
 
 
 def read(container: Any, key: Any) -> Any:
@@ -421,6 +401,8 @@ def read(container: Any, key: Any) -> Any:
     if container.__class__ is np.ndarray:
         if _holds_symbols(key):
             pattern, arrays = split_index(_settled(key))
+            if any(isinstance(a, Traced) for a in arrays):
+                return call(index, container, *arrays, pattern=pattern)
             return running.state.capture.process(index, (container, *arrays), {"pattern": pattern})
         return container[key]
     if isinstance(container, Box):
@@ -448,7 +430,7 @@ def _number_in(container: tuple | list, key: Any) -> Any:
     if dtype is np.int64 and not all(-(1 << 63) <= n < 1 << 63 for n in container):
         return None
     table = np.array(container, dtype)
-    found = number(running.state.capture.process(index, (table, key), {"pattern": (ARRAY,)}), dtype)
+    found = as_number(call(index, table, key, pattern=(ARRAY,)), dtype)
     if dtype is np.int64 and found.__class__ is Sym:
         found._tangent = (min(container), max(container))
     return found
@@ -459,7 +441,7 @@ def _settled(key: Any) -> Any:
         return tuple([_settled(item) for item in key])
     if key.__class__ is slice:
         return slice(*[settled(end) for end in (key.start, key.stop, key.step)])
-    if key.__class__ is list and holds_symbols_inside(key):
+    if key.__class__ is list and holds_symbols(key):
         return settled(array(key))  # x[[i, j]]
     return settled(key)
 
@@ -469,7 +451,7 @@ def _writable(container: Any, v: Any, key: Any) -> Any:
     if container.__class__ is np.ndarray:
         if current.session is not None:
             current.session.about_to_write(container)
-        if stages() or holds_symbols_inside(v) or _holds_symbols(key):
+        if stages() or holds_symbols(v) or _holds_symbols(key):
             if container.base is not None:
                 raise StagingError(
                     "a value that is known only when the compiled program runs is written into a view of a plain array",
@@ -479,13 +461,6 @@ def _writable(container: Any, v: Any, key: Any) -> Any:
     elif isinstance(container, MUTABLE):
         about_to_change(container)
     return container
-
-
-def holds_symbols_inside(v: Any) -> bool:
-    """Whether a value, or a list or tuple of values, is symbolic."""
-    if v.__class__ in (list, tuple):
-        return any(holds_symbols_inside(item) for item in v)
-    return is_symbolic(v)
 
 
 def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
@@ -523,7 +498,7 @@ def augment(name: str, a: Any, v: Any) -> Any:
     if a.__class__ is np.ndarray:
         if current.session is not None:
             current.session.about_to_write(a)
-        if stages() or holds_symbols_inside(v):
+        if stages() or holds_symbols(v):
             a = Cell(a)
     elif isinstance(a, MUTABLE):
         about_to_change(a)

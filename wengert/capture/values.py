@@ -36,6 +36,27 @@ def is_symbolic(x: Any) -> bool:
     return isinstance(x, Traced) and isinstance(settled(x), Traced)
 
 
+def as_number(x: Any, dtype: Any) -> Any:
+    """A symbol as a Python number: weak, of this type."""
+    x = settled(x)
+    if shape_of(x):
+        x = s.reshape(x, shape=())
+    op = s.astype if np.dtype(dtype).kind in "fc" else s.as_integer
+    if x.__class__ is not Sym:  # of a transformation inside the program
+        return op(x, dtype=np.dtype(dtype))
+    (y,) = running.state.capture.emit(op, (x,), {"dtype": np.dtype(dtype)}, [Found((), np.dtype(dtype), True)])
+    if np.dtype(dtype).kind == "i" and x.__class__ is y.__class__:
+        y._tangent = x._tangent if dtype_of(x).kind in "iu" else None
+    return y
+
+
+def holds_symbols(v: Any) -> bool:
+    """Whether a value, or a list or tuple of values, is symbolic."""
+    if v.__class__ in (list, tuple):
+        return any(holds_symbols(item) for item in v)
+    return is_symbolic(v)
+
+
 def truth(x: Any) -> Any:
     """The truth value of a symbol, as a symbol."""
     x = settled(x)

@@ -1,0 +1,146 @@
+"""Builtins that compare Python values, on values that are known only when the compiled program runs."""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import heapq
+import itertools
+
+import numpy as np
+import pytest
+from jit.everywhere import agrees, close, value
+
+import wengert as wg
+from wengert.errors import StagingError
+
+X = np.array([3.2, 2.1, 1.0, 2.6, -0.5])
+WEIGHTS = np.array([1.0, -2.0, 3.0, 0.5, 4.0])
+
+
+def dot(items):
+    total = 0.0
+    for w, item in zip(WEIGHTS, items, strict=False):
+        total = total + w * item
+    return total
+
+
+def sorted_in_place(x):
+    items = [x[2], x[0], x[1] * 2]
+    items.sort(key=lambda v: -v)
+    return dot(items)
+
+
+def sorted_pairs(x):
+    pairs = sorted([(x[k], x[k] * k) for k in range(4)], key=lambda p: p[0])
+    return dot([b for _, b in pairs])
+
+
+def sorted_dicts(x):
+    rows = sorted([{"a": v, "b": v * w} for v, w in zip(x, WEIGHTS, strict=True)], key=lambda r: r["b"], reverse=True)
+    return dot([r["a"] for r in rows])
+
+
+def by_tuples(x):
+    rows = sorted([(1, x[0], x[1]), (0, x[2], x[3]), (1, x[3], x[4])])
+    return dot([r[2] for r in rows])
+
+
+def rows_of_arrays(x):
+    rows = sorted([x[:2], x[2:4], x[3:]], key=lambda r: r[1])
+    return dot(rows)
+
+
+def in_a_loop(x):
+    total = 0.0
+    for i in range(6):
+        low, *_, high = sorted([x[0], x[1] * i, x[2] + i, x[4]])
+        total += high - 2 * low
+    return total
+
+
+def median(x):
+    items = sorted(x)
+    return items[len(items) // 2]
+
+
+def inserted(x):
+    items = [-1.0, 1.5, 2.0, 2.5]
+    bisect.insort(items, x[1])
+    bisect.insort_left(items, x[2])
+    return dot(items)
+
+
+def found(x):
+    place = bisect.bisect([0.0, 1.0, 2.0, 2.5], x[1])
+    return x[place] * (bisect.bisect_left([0.0, 2.1, 3.0], x[3]) + 1)
+
+
+def table(x):
+    grid = [0.0, 1.0, 2.0, 4.0]
+    k = min(max(bisect.bisect_right(grid, x[1]) - 1, 0), len(grid) - 2)
+    t = (x[1] - grid[k]) / (grid[k + 1] - grid[k])
+    return (1 - t) * WEIGHTS[k] + t * WEIGHTS[k + 1]
+
+
+PROGRAMS = [
+    lambda x: dot(sorted(x)),
+    lambda x: dot(sorted(x, reverse=True)),
+    lambda x: dot(sorted(x, key=lambda v: (v - 2) ** 2)),
+    lambda x: dot(sorted([x[2], 1.7, x[0], 2])),
+    lambda x: 100 * sorted([x[2], x[0]])[0] + min(x, key=lambda v: (v - 2) ** 2),
+    lambda x: max(x, key=lambda v: v * v) + max(x) - 2 * min(x),
+    lambda x: max(v * v for v in x) * min(v for v in x),
+    lambda x: max([], default=x[0]) + min([x[1], x[2]], default=0.0),
+    lambda x: max((v, v * w) for v, w in zip(x, WEIGHTS, strict=True))[1],
+    lambda x: min([x[:2], x[2:4]], key=lambda r: r.sum())[1],
+    lambda x: min({"p": x[0], "q": x[1]}.values()),
+    lambda x: sum([x, x * 2], x),
+    lambda x: sum(sorted([v * v for v in x])[:3]),
+    lambda x: dot(heapq.nsmallest(3, x)) + dot(heapq.nlargest(2, x)),
+    lambda x: functools.reduce(lambda a, b: a if a > b else b, x),
+    lambda x: dot(list(itertools.accumulate(x, max))),
+    lambda x: x[0] if any(v > 2.9 for v in x) else x[1],
+    lambda x: x[0] if all(v > 0.0 for v in x) else x[1],
+    sorted_in_place, sorted_pairs, sorted_dicts, by_tuples, rows_of_arrays, in_a_loop, median, inserted, found, table,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("k", range(len(PROGRAMS)))
+def test_programs(k):
+    agrees(PROGRAMS[k], X, eager=k != 26)
+
+
+def test_equal_items_keep_their_order():
+    def f(x):
+        pairs = [(x[k], float(k)) for k in range(4)]
+        return [b for _, b in sorted(pairs, key=lambda p: p[0])] + [
+            b for _, b in sorted(pairs, key=lambda p: p[0], reverse=True)
+        ]
+
+    x = np.array([2.0, 1.0, 2.0, 1.0])
+    close(value(wg.jit(f), x), f(x))
+
+
+def test_places_at_equal_items():
+    def f(v):
+        items = [0.0, 1.0, 1.0, 2.0]
+        return bisect.bisect_left(items, v), bisect.bisect_right(items, v), bisect.bisect(items, v)
+
+    for v in (-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0):
+        assert wg.jit(f)(v) == f(v)
+
+
+@pytest.mark.parametrize(
+    ("f", "words"),
+    [
+        (lambda x: heapq.heappop([x[0], x[1]]), "heapq.heappop"),
+        (lambda x: sorted([("a", x[0]), ("b", x[1])], key=lambda p: p[1])[0][0], "no number"),
+        (lambda x: sorted([x[0], "a"])[0], "sorted"),
+        (lambda x: sum(v for v in x if v > 1.5), "comprehension"),
+        (lambda x: len([v for v in x if v > 1.5]), "mask"),
+    ],
+)
+def test_what_is_refused(f, words):
+    with pytest.raises((StagingError, TypeError), match=words):
+        wg.jit(f)(X)

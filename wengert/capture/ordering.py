@@ -1,0 +1,256 @@
+"""Builtins that compare Python values: `sorted`, `min`, `max`, `list.sort`, `bisect` and `heapq`, on symbols.
+
+Which item comes where is known only when the program runs. Sorting is done by positions: the keys are put into an
+array, `argsort` gives the positions, and the items are gathered, leaf by leaf if they are containers. `min` and `max`
+compare one by one, as Python does. What depends on the layout that an algorithm leaves behind (a heap) is refused.
+"""
+
+from __future__ import annotations
+
+import bisect
+import heapq
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.box.box import Box
+from wengert.box.dispatch import FUNCTIONS
+from wengert.box.functions.operands import array
+from wengert.box.writing import settled
+from wengert.capture import hooks
+from wengert.capture.containers import about_to_change, flatten, note_created, unflatten
+from wengert.capture.stage import ifexp
+from wengert.capture.values import as_number, equal, holds_symbols, is_number, is_symbolic, truth
+from wengert.errors import StagingError
+from wengert.ir.infer import is_weak
+from wengert.ir.numbers import as_python, python_class
+from wengert.ops import elementwise as e
+from wengert.ops import shape as s
+from wengert.types import dtype_of, shape_of
+
+_MISSING = object()
+
+
+def _called(key: Any) -> Callable:
+    return (lambda x: x) if key is None else hooks.call(key)
+
+
+# ------------------------------------------------------------------------------------------------------------ sorting
+
+
+def staged_sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> list:
+    """`sorted`."""
+    items = list(iterable)
+    return note_created(_in_order(items, key, reverse, "sorted"))
+
+
+def sort_list(items: list, /, *, key: Any = None, reverse: Any = False) -> None:
+    """`items.sort()`."""
+    about_to_change(items)
+    items[:] = _in_order(list(items), key, reverse, "list.sort")
+
+
+def _in_order(items: list, key: Any, reverse: Any, name: str) -> list:
+    keys = [_called(key)(item) for item in items]
+    if not holds_symbols(keys):
+        order = sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
+        return [items[k] for k in order]
+    if is_symbolic(reverse):
+        raise StagingError(f"{name} in an order that is known only when the compiled program runs",
+                           remedy="sort in one order, and reverse the result with np.where")  # fmt: skip
+    if reverse:  # items that compare equal keep their order
+        return _gathered(items[::-1], _positions(keys[::-1], name), name)[::-1]
+    return _gathered(items, _positions(keys, name), name)
+
+
+def _positions(keys: Sequence[Any], name: str) -> Any:
+    """Where the keys stand that come first, second, …, by a stable sort."""
+    columns = [list(key) if isinstance(key, (tuple, list)) else [key] for key in keys]
+    if len({len(column) for column in columns}) != 1 or not all(_is_real(x) for column in columns for x in column):
+        raise StagingError(f"{name} compares {_kinds(keys)}, some of them known only when the compiled program runs",
+                           remedy="sort by numbers, or by tuples of as many numbers: key=…")  # fmt: skip
+    parts = [array(list(part)) for part in zip(*columns, strict=True)]
+    if len(parts) == 1:
+        return FUNCTIONS[np.argsort](e.stop_gradient(parts[0]), kind="stable")
+    before: Any = np.tri(len(keys), k=-1, dtype=bool).T  # of equal ones the first
+    for part in reversed(parts):
+        part = e.stop_gradient(part)
+        row, column = s.reshape(part, shape=(1, len(keys))), s.reshape(part, shape=(len(keys), 1))
+        before = e.logical_or(e.less(column, row), e.logical_and(e.equal(column, row), before))
+    rank = FUNCTIONS[np.sum](before, axis=0)
+    return FUNCTIONS[np.argsort](rank, kind="stable")
+
+
+def _is_real(x: Any) -> bool:
+    return is_number(x) and not shape_of(x) and dtype_of(x).kind in "biuf"
+
+
+def _kinds(keys: Sequence[Any]) -> str:
+    return "values of the kinds " + ", ".join(sorted({type(k).__name__ if not isinstance(k, Box) else "number"
+                                                      for k in keys}))  # fmt: skip
+
+
+def _gathered(items: list, positions: Any, name: str) -> list:
+    """The items in the order in which their positions are given."""
+    taken = [flatten(item) for item in items]
+    if any(structure != taken[0][1] for _, structure in taken):
+        raise StagingError(f"{name} of items that differ in their structure, in an order that is known only when the "
+                           "compiled program runs", remedy="sort items of one kind")  # fmt: skip
+    columns = []
+    for column in zip(*[leaves for leaves, _ in taken], strict=True):
+        if all(is_number(x) for x in column) and len({tuple(shape_of(x)) for x in column}) == 1:
+            columns.append(_gathered_numbers(column, positions))
+        elif all(equal(x, column[0]) for x in column[1:]):
+            columns.append(list(column))
+        else:
+            raise StagingError(
+                f"{name} puts items into an order that is known only when the compiled program runs, and they hold "
+                "what is no number, or arrays of different shapes", remedy="sort numbers, and use np.argsort for the rest",
+            )  # fmt: skip
+    rows = zip(*columns, strict=True) if columns else [()] * len(items)
+    return [unflatten(taken[0][1], row, note_created) for row in rows]
+
+
+def _gathered_numbers(column: Sequence[Any], positions: Any) -> list:
+    stacked = FUNCTIONS[np.stack]([array(x) if isinstance(x, Box) else np.asarray(x) for x in column])
+    ordered = FUNCTIONS[np.take](stacked, positions, axis=0)
+    found = [ordered[k] for k in range(len(column))]
+    kinds = {dtype_of(x).kind for x in column}
+    if all(is_weak(settled(x)) for x in column) and len(kinds) == 1:
+        return [as_number(x, dtype_of(column[0])) for x in found]
+    return found
+
+
+# ----------------------------------------------------------------------------------------------------------- extremes
+
+
+def extreme(original: Callable, better: Callable) -> Callable:
+    """`min` or `max`."""
+    eager = hooks.REPLACEMENTS.get(original, original)
+
+    def chosen(*args: Any, key: Any = None, default: Any = _MISSING) -> Any:
+        options = {} if default is _MISSING else {"default": default}
+        if len(args) == 1 and isinstance(args[0], Box) and is_symbolic(args[0]) and key is None and not options:
+            if len(shape_of(args[0])) == 1:
+                return FUNCTIONS[np.max if original is max else np.min](args[0])
+        items = list(args[0]) if len(args) == 1 else list(args)
+        if not items and len(args) == 1:
+            return eager(items, key=key, **options)
+        keys = [_called(key)(item) for item in items]
+        if not holds_symbols(keys):
+            return items[eager(range(len(items)), key=keys.__getitem__)]
+        best, least = items[0], keys[0]
+        for item, value in zip(items[1:], keys[1:], strict=True):
+            is_better = _compared(better, value, least)
+            best, least = _either(is_better, item, best), _either(is_better, value, least)
+        return as_python(best) if all(is_number(v) and python_class(v) is not None for v in items) else best
+
+    return chosen
+
+
+def _compared(better: Callable, a: Any, b: Any) -> Any:
+    """a < b or a > b, for numbers and tuples of them."""
+    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and holds_symbols([a, b]):
+        answer: Any = better(len(a), len(b))
+        for x, y in reversed(list(zip(a, b, strict=False))):
+            answer = e.logical_or(better(x, y), e.logical_and(e.equal(x, y), answer))
+        return answer
+    return better(a, b)
+
+
+def _either(test: Any, a: Any, b: Any) -> Any:
+    if not is_symbolic(test):
+        return a if settled(test) else b
+    if is_number(a) and is_number(b) and shape_of(a) == shape_of(b):
+        return e.where(truth(test), a, b)
+    return ifexp(test, lambda: a, lambda: b)
+
+
+# ------------------------------------------------------------------------------------------------------ bisect, heapq
+
+
+def _searched(original: Callable, goes_left: Callable) -> Callable:
+    """`bisect_left` or `bisect_right`: the same steps as Python's."""
+
+    def position(a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> Any:
+        if not holds_symbols([a, x, lo, hi]):
+            return original(a, x, lo, hi, key=key)
+        keys = [_called(key)(item) for item in a]
+        n = len(keys)
+        if is_symbolic(lo) or (hi is not None and is_symbolic(hi)) or not all(_is_real(v) for v in (*keys, x)):
+            raise StagingError(f"{original.__name__} of what is no number, or between computed places",
+                               remedy="use np.searchsorted")  # fmt: skip
+        if not n:
+            return lo
+        table, low, high = array(keys), lo, n if hi is None else hi
+        for _ in range((high - low).bit_length()):
+            middle = (low + high) // 2
+            left = goes_left(FUNCTIONS[np.take](table, e.minimum(middle, n - 1)), x)
+            going = low < high
+            low, high = (e.where(e.logical_and(going, e.logical_not(left)), middle + 1, low),
+                         e.where(e.logical_and(going, left), middle, high))  # fmt: skip
+        return as_number(low, np.dtype(np.int64))
+
+    return position
+
+
+_LEFT = _searched(bisect.bisect_left, lambda v, x: e.greater_equal(v, x))
+_RIGHT = _searched(bisect.bisect_right, lambda v, x: e.greater(v, x))
+
+
+def _inserting(original: Callable, position: Callable) -> Callable:
+    def insort(a: list, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> None:
+        about_to_change(a)
+        if not holds_symbols([a, x, lo, hi]):
+            original(a, x, lo, hi, key=key)
+            return
+        at = position(a, x if key is None else _called(key)(x), lo, hi, key=key)
+        old = list(a)
+        a[:] = [
+            _either(e.less(k, at), old[k], _either(e.equal(k, at), x, old[k - 1])) if 0 < k < len(old)
+            else _either(e.equal(k, at), x, old[0] if k == 0 else old[-1])
+            for k in range(len(old) + 1)
+        ] if old else [x]  # fmt: skip
+
+    return insort
+
+
+def _refusing(f: Callable, remedy: str) -> Callable:
+    eager = hooks.REPLACEMENTS.get(f, f)
+    name = f"{f.__module__.lstrip('_')}.{f.__name__}"
+
+    def called(*args: Any, **options: Any) -> Any:
+        if holds_symbols([*args, *options.values()]):
+            raise StagingError(f"{name} of values that are known only when the compiled program runs", remedy=remedy)
+        for a in args[:1]:
+            about_to_change(a)
+        return eager(*args, **options)
+
+    return called
+
+
+def _nsmallest(n: int, iterable: Any, key: Any = None) -> list:
+    return staged_sorted(iterable, key=key)[: max(n, 0)]
+
+
+def _nlargest(n: int, iterable: Any, key: Any = None) -> list:
+    return staged_sorted(iterable, key=key, reverse=True)[: max(n, 0)]
+
+
+_HEAP = "the layout of a heap depends on how its items compare; use sorted, min or heapq.nsmallest, or np.sort"
+REPLACED: dict[Any, Callable] = {
+    sorted: staged_sorted,
+    max: extreme(max, operator.gt),
+    min: extreme(min, operator.lt),
+    bisect.bisect_left: _LEFT,
+    bisect.bisect_right: _RIGHT,
+    bisect.insort_left: _inserting(bisect.insort_left, _LEFT),
+    bisect.insort_right: _inserting(bisect.insort_right, _RIGHT),
+    heapq.nsmallest: _nsmallest,
+    heapq.nlargest: _nlargest,
+    **{f: _refusing(f, _HEAP) for f in (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace,
+                                        heapq.heappushpop)},
+}  # fmt: skip
+"""What is called in place of functions that compare."""
