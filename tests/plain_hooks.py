@@ -107,6 +107,39 @@ def raise_(exception, cause):
     raise exception() from cause()
 
 
+ATTEMPTS, ERRORS = {}, {}
+
+
+class Trying:
+    def __init__(self, number, kinds):
+        self.number, self.kinds = number, kinds
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *error):
+        ATTEMPTS[self.number] = self.kinds
+
+
+def raised_here(number, exception, cause):
+    raise_(exception, cause)
+
+
+def caught(number, error):
+    if not any(isinstance(error, kind) for kind in ATTEMPTS[number]()):
+        raise error
+    ERRORS[number] = error
+    return 1
+
+
+def catches(number, raised, kind):
+    return bool(raised) and isinstance(ERRORS[number], kind())
+
+
+def error_of(number, raised, kind=None):
+    return ERRORS[number]
+
+
 def call(f, operands=1):
     return staged(f) if is_user_function(f) else f
 
@@ -122,7 +155,7 @@ LOWERED = dict(zip(
     (if_, for_, while_, and_, or_, operator.not_, lambda test, then, orelse: then() if test else orelse(), chain,
      lambda name, value: value, getattr, assert_, raise_, iter, bool, UNDEFINED, defined, lambda made: made,
      lambda name, value: value, lambda value: value, lambda v, owner, name: setattr(owner, name, v), delattr,
-     operator.delitem),
+     operator.delitem, Trying, raised_here, caught, catches, error_of, ()),
     strict=True,
 ))  # fmt: skip
 

@@ -13,6 +13,7 @@ from typing import Any
 from wengert.box.box import Box
 from wengert.box.writing import SETTLING, clone, settled
 from wengert.capture.containers import about_to_change, contents, described_slot, held_elsewhere, leaves, put_all
+from wengert.capture.exceptions import OWN_ERRORS, raise_when_run
 from wengert.capture.merging import Merger, finished
 from wengert.capture.objects import Content, content, put
 from wengert.capture.undefined import UNDEFINED, Perhaps, is_of_user
@@ -45,6 +46,7 @@ class _Branch:
     def __init__(self, function: Callable | None, state: tuple, get: Callable, set: Callable):
         self.capture = Capture()
         self.ends = True
+        self.error: Exception | None = None
         self.value: Any = None
         self.state = state
         """Whether the branch gets to its end: it does not if it reads a variable that has no value."""
@@ -59,7 +61,13 @@ class _Branch:
                     if not is_of_user(error):
                         raise
                     self.ends, self.value, self.state = False, UNDEFINED, state
+                    self.error = error
                     self.capture.process(require, (False,), {"error": "UnboundLocalError", "message": str(error)})
+                except Exception as error:  # in Python it is raised only if the branch is taken
+                    if isinstance(error, OWN_ERRORS):
+                        raise
+                    self.ends, self.value, self.state, self.error = False, UNDEFINED, state, error
+                    raise_when_run(error)
                 self._note_arrays()
         finally:
             self.changed = self.capture.restore()
@@ -199,7 +207,9 @@ def _held(thing: Any, slots: Content) -> str:
 def _follow_the_other(state: tuple, first: _Branch, second: _Branch) -> None:
     """Let variables have no value after a branch that does not get to its end, if the other branch binds them."""
     if not first.ends and not second.ends:
-        raise UnboundLocalError("a variable is read that has no value in either branch of an if")
+        if isinstance(first.error, UnboundLocalError):
+            raise UnboundLocalError("a variable is read that has no value in either branch of an if")
+        raise first.error or second.error or StagingError("neither branch of an if gets to its end")
     for a, b in ((first, second), (second, first)):
         if not a.ends:
             a.state = tuple([old if new is old else UNDEFINED for old, new in zip(state, b.state, strict=True)])

@@ -21,8 +21,9 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from wengert.capture.lowered import RAISED_HERE
 from wengert.capture.names import own_nodes
-from wengert.capture.syntax import OURS, at
+from wengert.capture.syntax import OURS, assign, at, hook, thunk
 
 RETURNED, VALUE = "_wengert_returned", "_wengert_value"
 _BRANCHING = (ast.If, ast.For, ast.While)
@@ -37,7 +38,7 @@ def without_jumps(body: list[ast.stmt]) -> list[ast.stmt]:
         if isinstance(statement, _BRANCHING)
         for inner in own_nodes([statement])
     )
-    if early and _completes(body):
+    if early and completes(body):
         body = [*body, ast.copy_location(ast.Return(ast.Constant(None)), body[-1])]
     structured = _Structured(early)
     last = body[-1]
@@ -59,7 +60,12 @@ class _Loop:
         self.broke, self.continued = f"_wengert_broke_{number}", f"_wengert_continued_{number}"
 
     def flag(self, jump: str) -> str:
-        return {"break": self.broke, "continue": self.continued, "return": RETURNED}[jump]
+        return {"break": self.broke, "continue": self.continued}.get(jump) or _flag_of(jump)
+
+
+def _flag_of(jump: str) -> str:
+    """The flag of a jump out of all loops: a `return`, or a `raise` to a handler."""
+    return RETURNED if jump == "return" else f"{OURS}{jump}"
 
 
 class _Structured:
@@ -81,37 +87,49 @@ class _Structured:
             if isinstance(node, ast.Return) and self.early:
                 value = at(ast.Assign([ast.Name(VALUE, ast.Store())], node.value or ast.Constant(None)), node)
                 return [*out, value, _flag(RETURNED, True, node)]
+            if isinstance(node, ast.Raise) and hasattr(node, "jump"):
+                return [*out, self._raised(node)]
             if isinstance(node, (ast.For, ast.While)):
-                returns = "return" in self._jumps(node.body)
+                passes = self._jumps(node.body) - {"break", "continue"}
                 looped, after = self._loop(node)
                 out += looped
                 if after is None:
                     return out
-                if returns and (after or rest):
-                    return [*out, self._unless([RETURNED], self.suite(after + rest, loop), (after + rest)[0])]
+                if passes and (after or rest):
+                    flags = self._flags(passes, None)
+                    return [*out, self._unless(flags, self.suite(after + rest, loop), (after + rest)[0])]
                 if after:
                     return out + self.suite(after + rest, loop)
                 continue
-            jumps, completes = self._jumps([node]), _completes([node])
+            jumps, has_end = self._jumps([node]), completes([node])
             out.append(node)
             if isinstance(node, ast.If) and jumps and rest:
-                if not _completes(node.body):
+                if not completes(node.body):
                     node.orelse, rest = node.orelse + rest, []
-                elif node.orelse and not _completes(node.orelse):
+                elif node.orelse and not completes(node.orelse):
                     node.body, rest = node.body + rest, []
             self._inside(node, loop)
-            if not completes or not rest:
+            if not has_end or not rest:
                 return out
             if jumps:
                 return [*out, self._unless(self._flags(jumps, loop), self.suite(rest, loop), rest[0])]
         return out
+
+    def _raised(self, node: Any) -> ast.stmt:
+        """A `raise` that is a jump to the handlers of its `try`."""
+        flag = _flag_of(f"raised_{node.jump}")
+        self.tested.add(flag)
+        cause = ast.Constant(None) if node.cause is None else thunk(node.cause)
+        return at(assign(flag, hook(RAISED_HERE, ast.Constant(node.jump), thunk(node.exc), cause)), node)
 
     def _inside(self, node: Any, loop: _Loop | None) -> None:
         """Remove the jumps from the suites of a statement that is not a loop."""
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return
         if isinstance(node, _TRY):
-            flags = self._flags(self._jumps(node.body), loop)
+            flags = self._flags(self._jumps(node.body) - {f"raised_{getattr(node, 'owns', None)}"}, loop)
+            if hasattr(node, "owns"):
+                self.tested.add(_flag_of(f"raised_{node.owns}"))
             if flags and node.orelse:
                 node.orelse = [self._unless(flags, self.suite(node.orelse, loop), node.orelse[0])]
             else:
@@ -148,7 +166,7 @@ class _Structured:
         return [*([_flag(loop.broke, False, node)] if "break" in jumps else []), node], after
 
     def _flags(self, jumps: set[str], loop: _Loop | None) -> list[str]:
-        return sorted(loop.flag(jump) if loop else RETURNED for jump in jumps)
+        return sorted(loop.flag(jump) if loop else _flag_of(jump) for jump in jumps)
 
     def _unless(self, flags: list[str], suite: list[ast.stmt], where: ast.AST) -> ast.stmt:
         test = self._none_of(flags)
@@ -185,13 +203,17 @@ def _jumps(statements: list[Any], early: bool) -> set[str]:
         elif isinstance(node, ast.Continue):
             jumps.add("continue")
         elif isinstance(node, (ast.For, ast.While)):
-            jumps |= _jumps(node.body, early) & {"return"} | _jumps(node.orelse, early)
+            jumps |= _jumps(node.body, early) - {"break", "continue"} | _jumps(node.orelse, early)
+        elif isinstance(node, ast.Raise):
+            if hasattr(node, "jump"):
+                jumps.add(f"raised_{node.jump}")
         else:
             jumps = jumps.union(*[_jumps(suite, early) for suite in _suites(node)])
+            jumps.discard(f"raised_{getattr(node, 'owns', None)}")
     return jumps
 
 
-def _completes(statements: list[Any]) -> bool:
+def completes(statements: list[Any]) -> bool:
     """Whether the end of a suite may be reached; when in doubt, it may."""
     return all(_may_complete(node) for node in statements)
 
@@ -200,12 +222,12 @@ def _may_complete(node: Any) -> bool:
     if isinstance(node, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
         return False
     if isinstance(node, ast.If):
-        return not node.orelse or _completes(node.body) or _completes(node.orelse)
+        return not node.orelse or completes(node.body) or completes(node.orelse)
     if isinstance(node, ast.While):
         return not _is_endless(node) or "break" in _jumps(node.body, True)
     if isinstance(node, _TRY):
-        regularly = _completes(node.body) and _completes(node.orelse)
-        return _completes(node.finalbody) and (regularly or any(_completes(h.body) for h in node.handlers))
+        regularly = completes(node.body) and completes(node.orelse)
+        return completes(node.finalbody) and (regularly or any(completes(h.body) for h in node.handlers))
     return True  # a `with` may swallow an exception
 
 

@@ -37,6 +37,7 @@ import itertools
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
+from wengert.capture.attempts import with_raises_as_jumps
 from wengert.capture.expressions import Expressions
 from wengert.capture.flags import VALUE, jumps_out_of_finally, without_jumps
 from wengert.capture.liveness import mark_live
@@ -50,14 +51,16 @@ from wengert.capture.lowered import (
     ITERATE,
     LOWERED_HOOKS,
     NAMED,
+    OWN_ERRORS,
     RAISE,
     SET_ATTRIBUTE,
     TEST,
+    TRYING,
     UNDEFINED_NAME,
     WHILE,
 )
 from wengert.capture.names import binds_in_place, body_of, bound, evaluated_here, own_nodes, rebound, scope_of, stored
-from wengert.capture.syntax import OURS, assign, at, function, hook, load, statement, strings, thunk
+from wengert.capture.syntax import OURS, assign, at, copied, function, hook, load, statement, strings, thunk
 from wengert.capture.undefined import UNDEFINED, Undefined, defined
 
 __all__ = ["LOWERED_HOOKS", "UNDEFINED", "Undefined", "defined", "lower"]
@@ -105,7 +108,7 @@ class _Lowering(Expressions):
             node.body = self.visit(node.body)
             return
         docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
-        body = without_jumps(node.body[len(docstring) :] or [at(ast.Pass(), node.body[0])])
+        body = without_jumps(with_raises_as_jumps(node.body[len(docstring) :]) or [at(ast.Pass(), node.body[0])])
         mark_live(body)
         own = self.scope.local.union(name for name in bound(body) if name.startswith(OURS))
         self.scope = dataclasses.replace(self.scope, local=own)
@@ -252,7 +255,13 @@ class _Lowering(Expressions):
 
     def visit_Try(self, node: Any) -> ast.AST:
         before = set(self.assigned)
+        number = ast.Constant(getattr(node, "owns", None))
+        kinds = [handler.type or load("BaseException") for handler in node.handlers]
+        kinds = [self.visit(copied(kind)) for kind in getattr(node, "kinds", kinds)]
         node.body = self._suite(node.body)
+        if kinds and isinstance(node, ast.Try):
+            attempt = ast.withitem(hook(TRYING, number, thunk(at(ast.Tuple(kinds, ast.Load()), node))), None)
+            node.body = [at(ast.With([attempt], node.body), node)]
         node.orelse = self._suite(node.orelse)
         for handler in node.handlers:
             self.assigned = set(before)
@@ -261,6 +270,8 @@ class _Lowering(Expressions):
                 handler.name, handler.body = self._caught(handler)
             else:
                 handler.body = self._suite(handler.body)
+        if kinds and isinstance(node, ast.Try):  # what the compiler has to say is not for the user's handlers
+            node.handlers.insert(0, at(ast.ExceptHandler(load(OWN_ERRORS), None, [at(ast.Raise(), node)]), node))
         self.assigned = before
         node.finalbody = self._suite(node.finalbody)
         return node

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 (
     IF, FOR, WHILE, AND, OR, NOT, IFEXP, CHAIN, LOAD, ATTR, ASSERT, RAISE, ITERATE, TEST, UNDEFINED_NAME, DEFINED, MADE,
-    NAMED, GIVEN, SET_ATTRIBUTE, DELETE_ATTRIBUTE, DELETE_ITEM,
+    NAMED, GIVEN, SET_ATTRIBUTE, DELETE_ATTRIBUTE, DELETE_ITEM, TRYING, RAISED_HERE, CAUGHT, CATCHES, ERROR_OF,
+    OWN_ERRORS,
 ) = LOWERED_HOOKS = (
     "_wengert_if",
     "_wengert_for",
@@ -28,4 +29,10 @@ from __future__ import annotations
     "_wengert_set_attribute",
     "_wengert_delete_attribute",
     "_wengert_delete_item",
+    "_wengert_trying",
+    "_wengert_raised_here",
+    "_wengert_caught",
+    "_wengert_catches",
+    "_wengert_error_of",
+    "_wengert_own_errors",
 )  # fmt: skip

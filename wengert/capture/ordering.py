@@ -107,7 +107,8 @@ def _gathered(items: list, positions: Any, name: str) -> list:
         else:
             raise StagingError(
                 f"{name} puts items into an order that is known only when the compiled program runs, and they hold "
-                "what is no number, or arrays of different shapes", remedy="sort numbers, and use np.argsort for the rest",
+                "what is no number, or arrays of different shapes",
+                remedy="sort numbers, and use np.argsort for the rest",
             )  # fmt: skip
     rows = zip(*columns, strict=True) if columns else [()] * len(items)
     return [unflatten(taken[0][1], row, note_created) for row in rows]

@@ -96,6 +96,12 @@ class Session:
         self.effects = Effects()
         self.frozen: dict[int, tuple[Any, str]] = {}
         """Lists, dicts and instances that must not be changed, and why (`containers.py`)."""
+        self.attempts: list[Any] = []
+        """The `try` statements whose suites are running, from the outermost on (`exceptions.py`)."""
+        self.caught: dict[int, Any] = {}
+        """Those that have run last, by the numbers of the statements."""
+        self.codes = 0
+        """How many exceptions have got a number."""
         self._inside: dict[int, Any] = {}
         self._looked_into: dict[int, Any] = {}
         self._boxes: dict[int, Any] = {}

@@ -18,7 +18,7 @@ import numpy as np
 from wengert.box.writing import settled
 from wengert.capture.branching import branch
 from wengert.capture.carried import Carried, Variables
-from wengert.capture.containers import about_to_iterate, put_all, stages
+from wengert.capture.containers import about_to_iterate, put_all
 from wengert.capture.iteration import Items, items_of
 from wengert.capture.session import current
 from wengert.capture.values import FirstDiffers, arguments, formals, is_symbolic, truth
@@ -30,8 +30,6 @@ from wengert.ir.node import Block, Type
 from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced, call
-from wengert.ops.sizes import require
-from wengert.running import running
 from wengert.types import dtype_of, shape_of
 
 UNROLLED = 4
@@ -116,40 +114,6 @@ def test(x: Any) -> Any:
             "program runs", remedy="use a mask, x[x > 0], or np.where, or a for loop with an if",
         )  # fmt: skip
     return x
-
-
-def assert_(condition: Any, message: Thunk | None) -> None:
-    """`assert condition, message`."""
-    if is_symbolic(condition):
-        text = "" if message is None else str(message())
-        call(require, truth(condition), error="AssertionError", message=text)
-    elif not settled(condition):
-        raise AssertionError(*([] if message is None else [message()]))
-
-
-def raise_(exception: Thunk, cause: Thunk | None) -> None:
-    """`raise exception from cause`."""
-    error = exception()
-    if stages():  # it depends on the program whether this is reached
-        kind = error if isinstance(error, type) else type(error)
-        text = "" if isinstance(error, type) else str(error)
-        if kind.__name__ not in _EXCEPTIONS:
-            text = f"{kind.__name__}: {text}"
-        name = kind.__name__ if kind.__name__ in _EXCEPTIONS else "RuntimeError"
-        running.state.capture.process(require, (False,), {"error": name, "message": text})
-        return
-    if cause is None:
-        raise error
-    raise error from cause()
-
-
-_EXCEPTIONS = frozenset(
-    (
-        "ValueError", "TypeError", "RuntimeError", "ArithmeticError", "ZeroDivisionError", "OverflowError",
-        "FloatingPointError", "IndexError", "KeyError", "AssertionError", "NotImplementedError", "LinAlgError",
-        "StopIteration", "Exception",
-    )
-)  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------------------- loops

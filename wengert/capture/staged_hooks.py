@@ -22,7 +22,7 @@ from wengert.box.cells import Cell
 from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import array
 from wengert.box.writing import settled
-from wengert.capture import hooks, rewrite, stage
+from wengert.capture import exceptions, hooks, rewrite, stage
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
 from wengert.capture.containers import about_to_change, about_to_iterate, leaves, note_created, stages
@@ -606,8 +606,8 @@ set_staged_hooks(
         lowering.CHAIN: stage.chain,
         lowering.LOAD: load,
         lowering.ATTR: attr,
-        lowering.ASSERT: stage.assert_,
-        lowering.RAISE: stage.raise_,
+        lowering.ASSERT: exceptions.assert_,
+        lowering.RAISE: exceptions.raise_,
         lowering.ITERATE: stage.iterate,
         lowering.TEST: stage.test,
         lowering.MADE: made,
@@ -617,5 +617,11 @@ set_staged_hooks(
         lowering.SET_ATTRIBUTE: set_attribute,
         lowering.DELETE_ATTRIBUTE: delete_attribute,
         lowering.DELETE_ITEM: delete_item,
+        lowering.TRYING: exceptions.trying,
+        lowering.RAISED_HERE: exceptions.raised_here,
+        lowering.CAUGHT: exceptions.caught,
+        lowering.CATCHES: exceptions.catches,
+        lowering.ERROR_OF: exceptions.error_of,
+        lowering.OWN_ERRORS: exceptions.OWN_ERRORS,
     }
 )

@@ -19,6 +19,11 @@ def at(new: Any, where: ast.AST) -> Any:
     return ast.copy_location(new, where)
 
 
+def copied(tree: Any) -> Any:
+    """A copy of a piece of syntax."""
+    return copy.deepcopy(tree)
+
+
 def load(name: str) -> ast.Name:
     return ast.Name(name, ast.Load())
 
