@@ -132,11 +132,11 @@ def caught(number, error):
     return 1
 
 
-def catches(number, raised, kind):
+def catches(number, raised, kind, before):
     return bool(raised) and isinstance(ERRORS[number], kind())
 
 
-def error_of(number, raised, kind=None):
+def error_of(number, raised, kind, before):
     return ERRORS[number]
 
 

@@ -142,7 +142,7 @@ def break_in_try(x):
         try:
             if total > 5 * x * x:
                 break
-            if i * x > 3.0:
+            if i * x > 3.1:
                 raise ValueError
             total = total + x * x
         except ValueError:

@@ -237,7 +237,6 @@ class Box(Traced):
     _state: tuple[str, ...] = ("_owner", "_value")
     __array_priority__ = 1000.0
     _is_cell = False
-    __hash__ = None  # type: ignore[assignment]
 
     # ---------------------------------------------------------------------------------------- NumPy's protocols
 
@@ -494,6 +493,12 @@ class Box(Traced):
 
     def _cut(self, what: str, remedy: str) -> ConcretizationError:
         return ConcretizationError(f"{what} of a traced value would lose its derivative", remedy=remedy)
+
+    def __hash__(self) -> int:
+        raise ConcretizationError(
+            "a traced value is put into a set, or used as a key of a dict or an argument of a function that remembers",
+            remedy="use what it was computed from, or an index, as the key; for a constant use wg.stop_gradient(x)",
+        )
 
     def __float__(self) -> float:
         raise self._cut(

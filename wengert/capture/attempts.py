@@ -12,11 +12,11 @@ the program is captured. So
     else:                                raised = caught(1, error)
         z = 1                        if not raised:
                                          z = 1
-                                     elif catches(1, raised, lambda: ValueError):
-                                         e = error_of(1, raised)
+                                     elif catches(1, raised, lambda: ValueError, lambda: ()):
+                                         e = error_of(1, raised, lambda: ValueError, lambda: ())
                                          y = 0
                                      else:
-                                         raise error_of(1, raised)
+                                         raise error_of(1, raised, lambda: BaseException, lambda: (ValueError,))
 
 `raised` is a number that says which exception it is (`exceptions.py`), and 0 if there is none. Where everything is
 known while the program is captured `raised_here` raises, and Python does what it always does. The jump itself is made
@@ -33,7 +33,7 @@ from typing import Any
 from wengert.capture.flags import completes
 from wengert.capture.lowered import CATCHES, CAUGHT, ERROR_OF
 from wengert.capture.names import own_nodes
-from wengert.capture.syntax import OURS, assign, at, hook, load, thunk
+from wengert.capture.syntax import OURS, assign, at, copied, hook, load, thunk
 
 RAISED = f"{OURS}raised_"
 
@@ -84,22 +84,23 @@ def _rewritten(node: ast.Try, raises: list[ast.Raise], number: int) -> list[Any]
     kinds = [handler.type or load("BaseException") for handler in node.handlers]
     body.owns, body.kinds = number, kinds
 
-    def error(where: ast.AST, *kind: ast.expr) -> ast.expr:
-        return at(hook(ERROR_OF, ast.Constant(number), load(flag), *kind), where)
+    def asked(name: str, where: ast.AST, k: int) -> ast.expr:
+        """A question about the k-th handler: what it catches, and what those before it do."""
+        kind = copied(kinds[k]) if k < len(kinds) else load("BaseException")
+        before = ast.Tuple([copied(other) for other in kinds[:k]], ast.Load())
+        return at(hook(name, ast.Constant(number), load(flag), thunk(at(kind, where)), thunk(at(before, where))), where)
 
-    orelse: list[Any] = [at(ast.Raise(error(node), None), node)]
-    for handler in reversed(node.handlers):
+    orelse: list[Any] = [at(ast.Raise(asked(ERROR_OF, node, len(kinds)), None), node)]
+    for k, handler in reversed(list(enumerate(node.handlers))):
         for inner in own_nodes(handler.body):
             if isinstance(inner, ast.Raise) and inner.exc is None:
-                inner.exc = error(inner)
-        kind = handler.type or load("BaseException")
+                inner.exc = asked(ERROR_OF, inner, k)
         suite = list(handler.body)
         if handler.name:
-            suite.insert(0, at(assign(handler.name, error(handler, thunk(kind))), handler))
+            suite.insert(0, at(assign(handler.name, asked(ERROR_OF, handler, k)), handler))
             if completes(handler.body) and not _deletes(handler.body, handler.name):  # as Python does
                 suite.append(at(ast.Delete([ast.Name(handler.name, ast.Del())]), handler))
-        test = at(hook(CATCHES, ast.Constant(number), load(flag), thunk(kind)), handler)
-        orelse = [at(ast.If(test, suite, orelse), handler)]
+        orelse = [at(ast.If(asked(CATCHES, handler, k), suite, orelse), handler)]
     if regular:
         nothing = [at(ast.Pass(), node)]
         orelse = [at(ast.If(ast.UnaryOp(ast.Not(), load(flag)), node.orelse or nothing, orelse), node)]

@@ -62,9 +62,7 @@ class Trying:
 
     def would_catch(self, *errors: type) -> bool:
         """Whether there is a handler for one of these classes of exceptions."""
-        kinds = self.kinds()
-        flat = tuple(kind for item in kinds for kind in (item if isinstance(item, tuple) else (item,)))
-        return any(issubclass(error, flat) for error in errors)
+        return any(issubclass(error, _flat(self.kinds())) for error in errors)
 
     def _refuse_if_caught(self, node: Node) -> None:
         errors = _errors_of(node)
@@ -140,18 +138,21 @@ def caught(number: int, error: BaseException) -> int:
     return _noted(attempt, error)
 
 
-def _matching(number: int, raised: Any, kind: Any) -> dict[int, BaseException]:
+def _possible(number: int, raised: Any, before: Thunk) -> dict[int, BaseException]:
+    """The exceptions that may have been raised, but for those that a handler before has caught."""
     assert current.session is not None
     known = current.session.caught[number].raised
     raised = settled(raised)
-    possible = known if is_symbolic(raised) else {int(raised): known[int(raised)]} if raised else {}
-    return {code: error for code, error in possible.items() if isinstance(error, kind)}
-
-
-def catches(number: int, raised: Any, kind: Thunk) -> Any:
-    """Whether a handler is the one for what was raised."""
-    found = _matching(number, raised, kind())
     if not is_symbolic(raised):
+        known = {int(raised): known[int(raised)]} if raised else {}
+    return {code: error for code, error in known.items() if not isinstance(error, _flat(before()))}
+
+
+def catches(number: int, raised: Any, kind: Thunk, before: Thunk) -> Any:
+    """Whether a handler is the one for what was raised, given the kinds of exceptions that those before it catch."""
+    possible = _possible(number, raised, before)
+    found = [code for code, error in possible.items() if isinstance(error, kind())]
+    if len(found) in (0, len(possible)):
         return bool(found)
     answer: Any = False
     for code in found:
@@ -159,15 +160,19 @@ def catches(number: int, raised: Any, kind: Thunk) -> Any:
     return answer
 
 
-def error_of(number: int, raised: Any, kind: Thunk = lambda: BaseException) -> BaseException:
+def error_of(number: int, raised: Any, kind: Thunk, before: Thunk) -> BaseException:
     """The exception that was raised."""
-    found = list(_matching(number, raised, kind()).values())
+    found = [error for error in _possible(number, raised, before).values() if isinstance(error, kind())]
     if any(type(error) is not type(found[0]) or error.args != found[0].args for error in found[1:]):
         raise StagingError(
             "which one of several exceptions was raised is known only when the compiled program runs",
             remedy="catch them without a name, one class each",
         )
     return found[0] if found else RuntimeError("nothing was raised")
+
+
+def _flat(kinds: Sequence[Any]) -> tuple[type, ...]:
+    return tuple(kind for item in kinds for kind in (item if isinstance(item, tuple) else (item,)))
 
 
 def _made(exception: Thunk, cause: Thunk | None) -> BaseException:
