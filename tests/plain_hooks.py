@@ -140,7 +140,7 @@ def error_of(number, raised, kind, before):
     return ERRORS[number]
 
 
-def call(f, operands=1):
+def call(f, operands=1, given=2):
     return staged(f) if is_user_function(f) else f
 
 

@@ -255,10 +255,24 @@ def test_bincount():
             wg.jvp(call, (Y,), (Y,))
 
 
-def test_histograms_are_refused():
-    for f in (np.histogram, np.histogram_bin_edges):
-        with pytest.raises(UnsupportedFunctionError, match="stop_gradient"):
-            wg.jvp(lambda x, f=f: f(x)[0], (Y,), (Y,))
+def test_histograms_without_weights_are_refused():
+    with pytest.raises(UnsupportedFunctionError, match="stop_gradient"):
+        wg.jvp(lambda x: np.histogram(x)[0], (Y,), (Y,))
+    with pytest.raises(UnsupportedFunctionError, match="stop_gradient"):
+        wg.jvp(lambda x: np.histogram2d(x, x)[0], (Y,), (Y,))
+
+
+@pytest.mark.parametrize("density", [False, True])
+def test_histograms_with_weights(density):
+    data = np.array([0.1, 0.4, 0.4, 2.5, 1.0])
+    edges = [0.0, 0.4, 1.0, 2.5]
+    check(lambda w: np.histogram(data, 4, weights=w, density=density)[0], Y)
+    check(lambda w: np.histogram(data, edges, weights=w, density=density)[0], Y)
+    check(lambda w: np.histogram(data, 3, range=(0.2, 2.0), weights=w, density=density)[0], Y)
+    check(lambda x, w: np.histogram(x, 3, weights=w, density=density)[0], data, Y)
+    check(lambda x: np.histogram_bin_edges(x, 5), data)
+    check(lambda w: np.histogram2d(data, data[::-1], [3, edges], weights=w, density=density)[0], Y)
+    check(lambda w: np.histogramdd(np.stack([data, data**2], 1), 3, weights=w, density=density)[0], Y)
 
 
 def test_logsumexp():

@@ -7,6 +7,7 @@ Arrays of integers and booleans stay plain: they cannot hold a derivative.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -59,7 +60,6 @@ for _name in [
     "linspace",
     "logspace",
     "geomspace",
-    "fromiter",
     "frombuffer",
     "loadtxt",
     "genfromtxt",
@@ -92,6 +92,8 @@ def array(obj: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", su
           like: Any = None) -> Any:  # fmt: skip
     if not holds_traced(obj):
         return cell(np.array(obj, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin))  # type: ignore[call-overload]
+    if dtype is not None and np.dtype(dtype) == object:
+        return _of_objects(obj)
     x = settled(as_operand(obj))
     if x is obj and copy:
         x = s.copy(x)
@@ -99,6 +101,26 @@ def array(obj: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", su
         x = cast(x, dtype)
     missing = ndmin - ndim_of(x)
     return cell(s.reshape(x, shape=(1,) * missing + shape_of(x)) if missing > 0 else x)
+
+
+def _of_objects(obj: Any) -> np.ndarray:
+    """An array of objects, which are what they are."""
+    shape, items = [], obj
+    while items.__class__ in (list, tuple):
+        shape.append(len(items))
+        items = items[0] if items else None
+    y = np.empty(shape, object)
+    for place in np.ndindex(*shape):
+        y[place] = functools.reduce(lambda item, k: item[k], place, obj)
+    return y
+
+
+@_constructs(np.fromiter)
+def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
+    items = list(itertools.islice(iter, count) if count >= 0 else iter)
+    if holds_traced(items):
+        return cell(cast(as_operand(items), dtype))
+    return cell(np.fromiter(items, dtype, count, **options))
 
 
 @_constructs(np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)

@@ -119,6 +119,9 @@ between arrays."""
 DEFERRING: set[Any] = set()
 """Code of operators of other libraries that ask for an array and, given one that holds an object, leave it to us."""
 
+SUBSCRIPTED: dict[type, Callable[[Any, Any], Any]] = {}
+"""Classes of objects that are subscripted to make arrays (`np.r_`) -> `(object, key)`, for keys with traced values."""
+
 CALLABLES: dict[type, Callable[[Any], Callable]] = {}
 """Classes of callable library objects (an interpolator) -> from an object to what is called in its place."""
 

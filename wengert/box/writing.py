@@ -78,7 +78,8 @@ class SettlingTrace(Trace):
         """
         if y.__class__ is not np.ndarray or not y.ndim:
             return y
-        return self.cell(y) if y.dtype.kind in "fc" or running.state.capture is not None else y
+        kind = y.dtype.kind
+        return self.cell(y) if kind in "fc" or (running.state.capture is not None and kind in "biu") else y
 
 
 def _holds_symbols(params: Any) -> bool:

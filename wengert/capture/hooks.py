@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from wengert.box.cells import Cell, without_cells
-from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, PENDING, look_for_imports
+from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, PENDING, SUBSCRIPTED, look_for_imports
 from wengert.box.distributions.lookup import is_of_scipy_stats
+from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
 from wengert.box.writing import about_to_write, settled
 from wengert.capture.classes import Follow, meet, meet_value
 from wengert.capture.instrument import (
@@ -35,10 +36,12 @@ from wengert.capture.instrument import (
 )
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, replacement_of
 from wengert.capture.rewrite import (
+    ANYTHING,
     AUGMENT,
     AUGMENT_ATTRIBUTE,
     AUGMENT_ITEM,
     CALL,
+    CONSTANTS,
     OWN,
     READ,
     REFUSED,
@@ -60,13 +63,16 @@ _UFUNC = np.ufunc
 _DISPATCHER = type(np.sum)
 
 
-def call(f: Any, operands: int = 1) -> Any:
-    """What to call for `f`, with so many operands (see `rewrite.py`)."""
+def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
+    """What to call for `f`, with so many operands of such a kind (see `rewrite.py`)."""
     kind = f.__class__
     if kind is _UFUNC:
-        return f if operands <= f.nin else _writing_out(f, f)
+        found = taking_lists(f, f) if given == ANYTHING else f
+        return found if operands <= f.nin else _writing_out(f, found)
     if kind is _DISPATCHER:
         found = REPLACEMENTS.get(f, f)
+        if given == ANYTHING:
+            found = taking_lists(f, found)
         return found if operands != 99 else _writing_out(f, found)
     if kind is FunctionType:
         twin = f.__dict__.get(TWIN)
@@ -86,11 +92,12 @@ def call(f: Any, operands: int = 1) -> Any:
             if found is not None:
                 return found
             return with_instrumented_arguments(f, False) if _of_a_library(f.__self__.__name__) else f
-        if f.__self__.__class__ is np.ndarray and f.__name__ in _WRITING_METHODS:
-            about_to_write(f.__self__)
-            return f
-        if f.__self__.__class__ is _UFUNC and f.__name__ == "at":
-            return _writing_first(f)
+        if isinstance(f.__self__, np.ndarray):
+            if f.__name__ in _WRITING_METHODS:
+                about_to_write(f.__self__)
+            return f if given == CONSTANTS else method_of_array(f)
+        if f.__self__.__class__ is _UFUNC:
+            return _writing_first(f) if f.__name__ == "at" else method_of_ufunc(f)
         if f.__name__ == "sort" or _of_a_library(f.__self__.__class__.__module__):
             return with_instrumented_arguments(f, f.__name__ == "sort")
         return f
@@ -245,7 +252,21 @@ def read(container: Any, key: Any) -> Any:
             if isinstance(item, Traced):
                 pattern, arrays = split_index(_settled(key))
                 return index(container, *arrays, pattern=pattern)
+    elif container.__class__ in SUBSCRIPTED:
+        return subscripted(container, key)
     return container[key]
+
+
+def subscripted(container: Any, key: Any) -> Any:
+    """`np.r_[x, y]` and its like."""
+    items = key if key.__class__ is tuple else (key,)
+    ends = [end for item in items if item.__class__ is slice for end in (item.start, item.stop, item.step)]
+    return SUBSCRIPTED[container.__class__](container, key) if _any_traced([*items, *ends]) else container[key]
+
+
+def _any_traced(items: Any) -> bool:
+    """Whether there is a traced value, or a cell, somewhere in nested lists."""
+    return any(isinstance(x, Traced) or (x.__class__ in (list, tuple) and _any_traced(x)) for x in items)
 
 
 def _settled(key: Any) -> Any:
@@ -444,6 +465,8 @@ Follow.own_attributes = staticmethod(own_attributes)
 
 def _promoted(a: np.ndarray, alone: bool) -> Any:
     """A cell in place of a plain array into which a traced value is to be written, if no others hold it."""
+    if a.dtype.kind == "O":
+        return a  # it holds what it is given
     if a.dtype.kind not in "fc":
         raise InPlaceError(
             f"a traced value is written into an array of type {a.dtype}, which cannot hold its derivative",

@@ -40,7 +40,7 @@ REPLACEMENTS: dict[Any, Callable] = dict(CONSTRUCTORS)
 FOLLOW_ARGUMENTS: list[Any] = [
     map, filter, functools.reduce, sorted, max, min, itertools.accumulate, itertools.starmap, itertools.takewhile,
     itertools.dropwhile, itertools.groupby, np.apply_along_axis, np.apply_over_axes, np.fromfunction,
-    np.piecewise, np.frompyfunc,
+    np.piecewise,
 ]  # fmt: skip
 """Library functions that call functions they are given, which are then instrumented too."""
 
@@ -193,9 +193,27 @@ def _isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> 
 # --------------------------------------------------------------------------------------------------------- builtins
 
 
-@_replaces(np.float64)
-def _float64(x: Any = 0.0, *args: Any) -> Any:
-    return _float(x) if isinstance(x, Box) and not args else np.float64(x, *args)
+def _scalar_type(kind: Any) -> Callable:
+    """`np.float32(x)`: a number of that type, or an array of them."""
+
+    @functools.wraps(kind, updated=())
+    def replacement(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and holds_traced(args[0]):
+            x = array(args[0])
+            if issubclass(kind, (np.integer, np.bool)) and dtype_of(x).kind in "fc" and running.state.capture is None:
+                name = f"np.{kind.__name__}"
+                raise ConcretizationError(
+                    f"{name}(x) of a traced value would lose its derivative",
+                    remedy=f"{name}(wg.stop_gradient(x)) gives the number, as a constant",
+                )
+            return FUNCTIONS[np.astype](x, kind)
+        return kind(*args, **kwargs)
+
+    return replacement
+
+
+for _kind in {np.dtype(code).type for code in "?bhilqBHILQefdgFDG"}:
+    REPLACEMENTS[_kind] = _scalar_type(_kind)
 
 
 @_replaces(float)
@@ -301,8 +319,50 @@ def _if_traced(original: Callable, implementation: Callable) -> Callable:
     return replacement
 
 
-# Its result is called later, perhaps with traced values.
+# Their results are called later, perhaps with traced values.
 REPLACEMENTS[np.vectorize] = BLIND[np.vectorize]
+
+
+@_replaces(np.frompyfunc)
+def _frompyfunc(func: Callable, /, nin: int, nout: int, **options: Any) -> Callable:
+    ufunc, each = np.frompyfunc(func, nin, nout, **options), BLIND[np.vectorize](func)
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return each(*args) if holds_traced(args) and not kwargs else ufunc(*args, **kwargs)
+
+    return called
+
+
+def _on_numbers(assertion: Callable) -> Callable:
+    """A function of `np.testing`, which looks at values only."""
+
+    @functools.wraps(assertion)
+    def replacement(*args: Any, **kwargs: Any) -> Any:
+        if any(_is_unknown(a) for a in (*args, *kwargs.values())):
+            raise ConcretizationError(
+                f"np.testing.{assertion.__name__} looks at values that are known only when the compiled program runs",
+                remedy="check what the compiled function returns",
+            )
+        return assertion(*[_numbers_in(a) for a in args], **{k: _numbers_in(a) for k, a in kwargs.items()})
+
+    return replacement
+
+
+def _numbers_in(x: Any) -> Any:
+    if x.__class__ in (list, tuple):
+        return x.__class__(_numbers_in(item) for item in x)
+    return plain(x)
+
+
+def _is_unknown(x: Any) -> bool:
+    x = _numbers_in(x)
+    return any(map(_is_unknown, x)) if x.__class__ in (list, tuple) else isinstance(x, Traced)
+
+
+for _name in ("allclose", "array_equal", "almost_equal", "equal", "approx_equal", "array_almost_equal", "array_less",
+              "array_max_ulp", "array_almost_equal_nulp"):  # fmt: skip
+    if hasattr(np.testing, f"assert_{_name}"):
+        REPLACEMENTS[getattr(np.testing, f"assert_{_name}")] = _on_numbers(getattr(np.testing, f"assert_{_name}"))
 
 
 def replacement_of(f: Any) -> Any:

@@ -177,7 +177,10 @@ class Rewriter(ast.NodeTransformer):
             node.slice.elts = [self.visit(item) for item in node.slice.elts]
         else:
             node.slice = self.visit(node.slice)
-        if not isinstance(node.ctx, ast.Load) or (not self.staged and _is_constant_index(node.slice)):
+        makes_arrays = getattr(node.value, "attr", getattr(node.value, "id", None)) in ("r_", "c_", "mgrid", "ogrid")
+        if not isinstance(node.ctx, ast.Load) or (
+            not self.staged and not makes_arrays and _is_constant_index(node.slice)
+        ):
             return node  # (in staged code anything may come from outside)
         return ast.fix_missing_locations(ast.copy_location(_hook(READ, node.value, _as_expression(node.slice)), node))
 
@@ -288,9 +291,26 @@ def _with_names(target: ast.expr, names: list[str]) -> ast.expr:
 
 def _operands(call: ast.Call) -> list[ast.expr]:
     """How many operands a ufunc would be given, if that may be more than it reads: those beyond are written to."""
-    if any(keyword.arg == "out" for keyword in call.keywords):
-        return [ast.Constant(99)]
-    return [ast.Constant(len(call.args))] if len(call.args) > 1 else []
+    count = 99 if any(keyword.arg == "out" for keyword in call.keywords) else len(call.args)
+    given = max([_kind(a) for a in (*call.args, *[keyword.value for keyword in call.keywords])], default=CONSTANTS)
+    if given != ANYTHING:
+        return [ast.Constant(count), ast.Constant(given)]
+    return [ast.Constant(count)] if count > 1 else []
+
+
+CONSTANTS, NUMBERS, ANYTHING = 0, 1, 2
+"""What the arguments of a call are: constants written out, also expressions that cannot be lists, or anything."""
+
+
+def _kind(argument: ast.expr) -> int:
+    if isinstance(argument, (ast.Constant, ast.Lambda)):
+        return CONSTANTS
+    if isinstance(argument, (ast.UnaryOp, ast.Compare)):
+        return NUMBERS
+    if isinstance(argument, ast.BinOp) and not isinstance(argument.op, ast.Add):  # that may join lists
+        sides = (argument.left, argument.right)
+        return ANYTHING if any(isinstance(side, (ast.List, ast.Tuple, ast.ListComp)) for side in sides) else NUMBERS
+    return ANYTHING
 
 
 def _own(value: ast.expr) -> ast.expr:

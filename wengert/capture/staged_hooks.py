@@ -19,7 +19,7 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.cells import Cell
-from wengert.box.dispatch import FUNCTIONS
+from wengert.box.dispatch import FUNCTIONS, SUBSCRIPTED
 from wengert.box.functions.operands import array
 from wengert.box.writing import settled
 from wengert.capture import exceptions, hooks, rewrite, stage
@@ -257,7 +257,7 @@ _CHANGING = frozenset(
 )  # fmt: skip
 
 
-def staged_call(f: Any, operands: int = 1) -> Any:
+def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any:
     """What to call for `f`."""
     try:
         found = BUILTINS.get(f)
@@ -282,7 +282,7 @@ def staged_call(f: Any, operands: int = 1) -> Any:
         _refuse_randomness(f, f.__self__)
     if f is np.random.default_rng or f is np.random.RandomState:
         return functools.partial(_seeded, f)
-    target = hooks.call(f, operands)
+    target = hooks.call(f, operands, given)
     if session is None or is_user_function(f):
         return _noting_iterators(target) if _is_generator_function(f) else target
     if isinstance(f, type) and f not in _FOLLOWING:
@@ -413,6 +413,8 @@ def read(container: Any, key: Any) -> Any:
         found = _number_in(container, key)
         if found is not None:
             return found
+    if container.__class__ in SUBSCRIPTED:
+        return hooks.subscripted(container, key)
     value = container[key]
     session = current.session
     return value if session is None else session.item(container, key, value)
@@ -448,7 +450,7 @@ def _settled(key: Any) -> Any:
 
 def _writable(container: Any, v: Any, key: Any) -> Any:
     """What is written to: a plain array that is about to hold symbols becomes a cell."""
-    if container.__class__ is np.ndarray:
+    if container.__class__ is np.ndarray and container.dtype.kind != "O":
         if current.session is not None:
             current.session.about_to_write(container)
         if stages() or holds_symbols(v) or _holds_symbols(key):

@@ -128,10 +128,11 @@ def _tried(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found]
         key = (op.name, tuple([(shape_of(a), dtype_of(a), is_weak(a)) for a in args]), _key(params))
         if key in _kept:
             return _kept[key][0]
-    wanted = len(_KINDS) if op.name == "observe" else 2  # what users ask may depend on the values in any way
+    kinds = _QUESTIONED if op.name == "observe" else _KINDS  # what users ask may depend on the values in any way
+    wanted = len(kinds) if op.name == "observe" else 2
     trials: list[tuple[Any, dict[int, Any]]] = []
     failure: Exception | None = None
-    for k, dummy in enumerate(_KINDS):
+    for k, dummy in enumerate(kinds):
         free = [p for p in _PRIMES[6 * (k % 2) :] if p not in static]
         numbers = dict(zip(dims, free, strict=False))
         try:
@@ -217,7 +218,7 @@ def _dummy(a: Any, numbers: dict, values: Any) -> Any:
     if is_weak(a):
         return _SAMPLES[dtype]
     shape = tuple([numbers[n] if n.__class__ is Dim else n for n in shape_of(a)])
-    return np.zeros(shape, dtype) if dtype.kind in "iub" else values(shape).astype(dtype)
+    return np.full(shape, values is _equal, dtype) if dtype.kind in "iub" else values(shape).astype(dtype)
 
 
 # What the trials are made with. They must not fail, so matrices are regular, and no two elements of a vector equal.
@@ -250,4 +251,9 @@ def _definite(shape: tuple) -> np.ndarray:
     return _rising(shape)
 
 
+def _equal(shape: tuple) -> np.ndarray:
+    return np.ones(shape)
+
+
 _KINDS = (_identity, _rising, _definite, _falling, _mixed)
+_QUESTIONED = (*_KINDS, _equal)

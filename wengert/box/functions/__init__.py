@@ -2,6 +2,7 @@
 
 from wengert.box.functions import (
     applying,
+    complex_domain,
     einsum,
     elementwise,
     filters,
@@ -9,7 +10,9 @@ from wengert.box.functions import (
     fourier,
     grids,
     hermite,
+    histograms,
     images,
+    index_tricks,
     indexing,
     interpolation,
     joining,
@@ -51,6 +54,7 @@ from wengert.box.functions import (
 
 __all__ = [
     "applying",
+    "complex_domain",
     "einsum",
     "elementwise",
     "filters",
@@ -58,7 +62,9 @@ __all__ = [
     "fourier",
     "grids",
     "hermite",
+    "histograms",
     "images",
+    "index_tricks",
     "indexing",
     "interpolation",
     "joining",

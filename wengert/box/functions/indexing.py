@@ -10,8 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from wengert.box.dispatch import implements, lookup, reject_out
-from wengert.box.functions.operands import answer, array, cast, flat, flat_if_none, join, operand, pick, size_of
+from wengert.box.dispatch import FUNCTIONS, implements, lookup, reject_out
+from wengert.box.functions.operands import (
+    answer,
+    array,
+    cast,
+    flat,
+    flat_if_none,
+    holds_traced,
+    join,
+    operand,
+    pick,
+    size_of,
+)
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index
@@ -154,7 +165,10 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     """Each function sees the elements of its condition, as in NumPy; the pieces are joined and put in order."""
     x = array(x)
     shape, dtype = shape_of(x), dtype_of(x)
-    masks = [np.broadcast_to(np.asarray(c, bool), shape).ravel() for c in _conditions(condlist, len(shape))]
+    conditions = _conditions(condlist, len(shape))
+    if holds_traced(conditions):
+        return _chosen(x, conditions, funclist, args, kw)
+    masks = [np.broadcast_to(np.asarray(c, bool), shape).ravel() for c in conditions]
     if len(funclist) == len(masks) + 1:
         masks.append(~np.any(masks, axis=0))
     if len(funclist) != len(masks):
@@ -175,9 +189,26 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     return pick(join(pieces, 0), source.reshape(shape))
 
 
+def _chosen(x: Any, masks: list[Any], funclist: Any, args: tuple, kw: dict) -> Any:
+    """`np.piecewise` where conditions are known only when a captured program runs: all functions see all elements."""
+    if len(funclist) not in (len(masks), len(masks) + 1):
+        raise ValueError(
+            f"with {len(masks)} condition(s), either {len(masks)} or {len(masks) + 1} functions are expected"
+        )
+    functions = list(funclist)
+    y = functions.pop() if len(functions) > len(masks) else dtype_of(x).type(0)
+    y = s.broadcast_to(cast(array(y(x, *args, **kw) if callable(y) else y), dtype_of(x)), shape=shape_of(x))
+    for mask, function in zip(masks, functions, strict=True):
+        value = function(x, *args, **kw) if callable(function) else function
+        y = FUNCTIONS[np.where](mask, cast(array(value), dtype_of(x)), y)
+    return y
+
+
 def _conditions(condlist: Any, ndim: int) -> list[Any]:
     """The conditions of `np.piecewise`, which may be one alone."""
-    if np.isscalar(condlist) or (ndim != 0 and not isinstance(condlist[0], (list, np.ndarray))):
+    if np.isscalar(condlist) or (isinstance(condlist, Traced) and not shape_of(condlist)):
+        return [condlist]
+    if ndim != 0 and not (isinstance(condlist[0], (list, np.ndarray)) or shape_of(condlist[0])):
         return [condlist]
     if ndim == 0 and isinstance(condlist, np.ndarray) and condlist.ndim == 0:
         return [condlist]

@@ -72,12 +72,15 @@ def _of_values(function: Callable) -> None:
 
     @functools.wraps(function)
     def implementation(*args: Any, **kwargs: Any) -> Any:
-        names, places = list(kwargs), len(args)
+        given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
+        options = {k: a for k, a in given.items() if a is None or isinstance(a, (str, bool, type, np.dtype))}
+        names = [k for k in given if k not in options]
 
         def ask(*values: Any) -> Any:
-            return function(*values[:places], **dict(zip(names, values[places:], strict=True)))
+            filled = {**options, **dict(zip(names, values, strict=True))}
+            return function(*[filled[k] for k in range(len(args))], **{k: filled[k] for k in kwargs})
 
-        return observe(*[operand(a) for a in args], *[operand(a) for a in kwargs.values()], function=ask)
+        return observe(*[operand(given[k]) for k in names], function=ask)
 
     implements(function)(implementation)
 

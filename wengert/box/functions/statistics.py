@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import NONDIFFERENTIABLE, implements
+from wengert.box.dispatch import implements
 from wengert.box.functions.operands import array, cast, join
 from wengert.box.functions.reductions import average, count_of, kept_shape, reduced_axes
 from wengert.ops import elementwise as e
@@ -18,13 +18,6 @@ from wengert.ops.index import ARRAY, index, scatter
 from wengert.ops.op import Traced
 from wengert.ops.products import matmul
 from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
-
-_COUNTS = (
-    "counts do not change with the data except in jumps, so their derivative is zero or does not exist; "
-    "apply it to wg.stop_gradient(x); for counts weighted by traced weights use np.bincount(np.digitize(…), weights)"
-)
-for _function in (np.histogram, np.histogram2d, np.histogramdd, np.histogram_bin_edges):
-    NONDIFFERENTIABLE[_function] = _COUNTS
 
 
 @implements(np.bincount)
