@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
+from wengert.box.cells import without_cells
 from wengert.box.constructors import CONSTRUCTORS
 from wengert.box.dispatch import FUNCTIONS, if_present
 from wengert.box.functions.operands import holds_traced, operand
@@ -106,4 +107,4 @@ def _with_traced(method: Any, args: tuple, kwargs: dict) -> Any:
     function = getattr(np, name, None)
     if function in FUNCTIONS:
         return Box.__array_function__(_a_traced_value((*args, *kwargs.values())), function, (), (array, *args), kwargs)
-    return method(*args, **kwargs)
+    return method(*without_cells(args), **without_cells(kwargs))

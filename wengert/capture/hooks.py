@@ -112,10 +112,10 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
             method = replacement_of(f.__func__)
             if method is not None:
                 return MethodType(method, f.__self__)
-        if found is None and is_of_scipy_stats(f):
-            f = instrument(f)
         if found is not None:
             return found
+        if is_of_scipy_stats(f):
+            return with_instrumented_arguments(instrument(f), False)
         return with_instrumented_arguments(f, not _of_a_library(f.__self__.__class__.__module__))
     if isinstance(f, type):
         found = replacement_of(f) if kind is type or kind is ABCMeta else None

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import sys
 from collections.abc import Callable
 from types import MethodType
@@ -93,6 +94,9 @@ def _method(name: str, method: str) -> Callable:
     return found
 
 
+_OF_NUMBERS = frozenset(("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"))
+
+
 @when_imported("scipy.stats")
 def _fill_the_table(stats: Any) -> None:
     """Each supported method is in the table of functions that do not dispatch."""
@@ -101,6 +105,11 @@ def _fill_the_table(stats: Any) -> None:
             distribution = getattr(stats, name)
             if hasattr(distribution, method) and (found := UNIVARIATE[name].method(method)) is not None:
                 BLIND[getattr(distribution, method)] = found
+                if distribution.a == -math.inf and distribution.b == math.inf:
+                    # Without location and scale, and without a look at the support: here that is all numbers.
+                    private = getattr(distribution, f"_{method}", None)
+                    if private is not None and method in _OF_NUMBERS:
+                        BLIND[private] = found
     for name, methods in MULTIVARIATE.items():
         for method, found in methods.items():
             BLIND[getattr(getattr(stats, name), method)] = found

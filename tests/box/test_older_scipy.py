@@ -1,0 +1,73 @@
+"""scipy.fftpack, scipy.optimize.rosen, private methods of distributions; np.ma, which is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.fftpack as fp
+import scipy.optimize as opt
+import scipy.stats as st
+
+import wengert as wg
+
+X = np.array([0.3, 1.2, -0.7, 0.5, 0.9, 1.4])
+
+PROGRAMS = {
+    "fft": lambda x: fp.ifft(fp.fft(x) * np.arange(6)).imag,
+    "fft 8": lambda x: np.abs(fp.fft(x, 8)),
+    "fft2": lambda x: np.abs(fp.fft2(x.reshape(2, 3))),
+    "fftn shape": lambda x: np.abs(fp.fftn(x.reshape(2, 3), shape=(2, 2))),
+    "rfft": lambda x: fp.rfft(x) ** 2,
+    "rfft odd": lambda x: fp.rfft(x[:5]) ** 2,
+    "irfft": lambda x: fp.irfft(x) ** 2,
+    "irfft odd": lambda x: fp.irfft(x[:5]) ** 2,
+    **{f"{name} {t}": (lambda x, name=name, t=t: getattr(fp, name)(x, t) ** 2)
+       for name in ("dct", "idct", "dst", "idst") for t in (1, 2, 3, 4)},
+    "idct ortho": lambda x: fp.idct(x, norm="ortho") ** 2,
+    "idctn": lambda x: fp.idctn(x.reshape(2, 3)) ** 2,
+    "rosen": lambda x: opt.rosen(x),
+    "rosen_der": lambda x: opt.rosen_der(x),
+    "rosen_hess": lambda x: opt.rosen_hess(x),
+    "rosen_hess_prod": lambda x: opt.rosen_hess_prod(x, x**2),
+    "rosen of two": lambda x: opt.rosen_der(x[:2]) + opt.rosen_hess(x[:2]) @ x[2:4],
+    "_cdf": lambda x: st.norm._cdf(x) + st.norm._logcdf(x),
+    "_pdf": lambda x: st.norm._pdf(x) + st.norm._logpdf(x),
+    "_ppf": lambda x: st.norm._ppf(x**2 / 3),
+    "t._cdf": lambda x: st.t._cdf(x, 3.0),
+}  # fmt: skip
+
+
+def _differences(f: Any) -> np.ndarray:
+    return np.stack([(np.asarray(f(X + h)) - np.asarray(f(X - h))) / 2e-6 for h in np.eye(6) * 1e-6], -1)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_derivatives(name: str) -> None:
+    f = PROGRAMS[name]
+    value, _ = wg.jvp(f, (X,), (X,))
+    np.testing.assert_allclose(value, f(X), rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(wg.jacrev(f)(X), _differences(f), rtol=1e-4, atol=1e-5)
+
+
+def test_the_second_derivative_of_rosen_is_its_hessian() -> None:
+    np.testing.assert_allclose(wg.hessian(opt.rosen)(X), opt.rosen_hess(X), rtol=1e-12, atol=1e-10)
+    np.testing.assert_allclose(wg.jit(wg.grad(lambda x: opt.rosen(x)))(X), opt.rosen_der(X), rtol=1e-12)
+
+
+REFUSED = {
+    "np.ma.masked_array": lambda x: np.ma.masked_array(x, x > 1).sum(),
+    "np.ma.array": lambda x: np.ma.array([x[0], 1.0]).sum(),
+    "np.ma.masked_where": lambda x: np.ma.masked_where(x > 1, x).sum(),
+    "np.ma.mean": lambda x: np.ma.mean(x),
+    "np.ma.sqrt": lambda x: np.ma.sqrt(x),
+    "scipy.fftpack.hilbert": lambda x: fp.hilbert(x),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("how", [wg.jacrev, wg.jacfwd, wg.jit])
+def test_what_has_no_rule_is_refused_by_name(name: str, how: Any) -> None:
+    with pytest.raises(wg.errors.UnsupportedFunctionError, match=name.replace(".", r"\.")):
+        how(REFUSED[name])(X)
