@@ -25,6 +25,7 @@ from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
 from wengert.box.writing import about_to_write, settled
 from wengert.capture.classes import Follow, meet, meet_value
+from wengert.capture.draws import GENERATORS, random_method
 from wengert.capture.instrument import (
     TWIN,
     instrument,
@@ -86,6 +87,8 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
         if found is not None:
             return found
         return with_instrumented_arguments(CALLERS.get(f, f), not _of_a_library(f.__module__))
+    if (kind is BuiltinFunctionType or kind is MethodType) and isinstance(f.__self__, GENERATORS):
+        return random_method(f)
     if kind is BuiltinFunctionType:
         if f.__self__.__class__ is _MODULE:
             found = REPLACEMENTS.get(f)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dis
 import functools
 import operator
+import random
 import sys
 import threading
 from collections.abc import Callable
@@ -157,6 +158,8 @@ class Session:
             self.guards.append(Guard(path, value))
         elif isinstance(value, (np.ndarray, Box)):
             self.paths.setdefault(id(value), (value, path))
+        elif isinstance(value, (np.random.Generator, np.random.RandomState, random.Random)):
+            self.guards.append(Guard(path, value))
         elif value.__class__ in (list, tuple, dict) and id(value) not in self.paths:
             self.paths[id(value)] = (value, path)
             if value.__class__ is list:

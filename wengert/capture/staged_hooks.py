@@ -2,7 +2,7 @@
 
 Calls, reads and stores do what the eager hooks do (`hooks.py`), and besides: builtins work on integers that are
 symbols, arrays from outside become inputs of the program (`session.py`), and what would be different at every call,
-such as NumPy's global random numbers, is refused.
+random numbers (`draws.py`), the time and what is printed (`outside.py`), is called back when the program runs.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ from wengert.capture import exceptions, hooks, rewrite, stage
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
 from wengert.capture.containers import about_to_change, about_to_iterate, leaves, note_created, stages
+from wengert.capture.draws import generator_made, random_method
 from wengert.capture.instrument import STAGED, is_user_function, set_staged_hooks
 from wengert.capture.iteration import Items, staged_enumerate, staged_range, staged_reversed, staged_zip
 from wengert.capture.objects import MUTABLE
 from wengert.capture.ordering import REPLACED, sort_list
+from wengert.capture.outside import outside
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, class_of
 from wengert.capture.session import current
 from wengert.capture.values import as_number, converted, holds_symbols, is_symbolic, truth
@@ -275,13 +277,12 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
             return functools.partial(sort_list, owner)
         if isinstance(owner, MUTABLE) and f.__name__ in _CHANGING:
             about_to_change(owner)
-        _refuse_randomness(f, owner)
     elif kind is MethodType:
         if isinstance(f.__self__, MUTABLE):
             about_to_change(f.__self__)
-        _refuse_randomness(f, f.__self__)
-    if f is np.random.default_rng or f is np.random.RandomState:
-        return functools.partial(_seeded, f)
+    special = generator_made(f) or random_method(f) or outside(f)
+    if special is not None:
+        return special if session is None else functools.partial(_with_items, special, session)
     target = hooks.call(f, operands, given)
     if session is None or is_user_function(f):
         return _noting_iterators(target) if _is_generator_function(f) else target
@@ -357,32 +358,6 @@ def _making(kind: Any) -> Callable:
 
 for _container in (list, dict, set, deque):
     BUILTINS[_container] = _making(_container)
-
-
-def _seeded(make: Callable, seed: Any = None) -> Any:
-    if seed is None:
-        raise StagingError("a random generator without a seed would be different at every call",
-                           remedy="give it a seed, or pass random numbers as arguments")  # fmt: skip
-    generator = make(seed)
-    session = current.session
-    if session is not None:
-        session.paths[id(generator)] = (generator, lambda: generator)
-    return generator
-
-
-_GENERATORS = (np.random.Generator, np.random.RandomState)
-
-
-def _refuse_randomness(f: Any, owner: Any) -> None:
-    if not isinstance(owner, _GENERATORS):
-        return
-    session = current.session
-    if session is None or session.paths.get(id(owner), (None,))[0] is not owner:
-        raise StagingError(
-            f"{f.__name__} of a random generator from outside would be different at every call, and the compiled "
-            "program is not",
-            remedy="pass the random numbers as arguments, or make a generator with a seed inside the function",
-        )
 
 
 # ----------------------------------------------------------------------------------------------------- reads, stores

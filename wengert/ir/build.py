@@ -224,7 +224,7 @@ class Capture(Trace):
         sizes: list[Operand] = []
         params = self._with_refs(params, sizes) if params else {}
         key = None
-        if len(found) == 1 and not found[0].shape and not any(o.type.shape for o in operands):
+        if op.pure and len(found) == 1 and not found[0].shape and not any(o.type.shape for o in operands):
             key = (op, found[0].weak, tuple([_identity(o) for o in operands]), repr(params) if params else "",
                    tuple([_identity(s) for s in sizes]))  # fmt: skip
             if key in self._same:
@@ -232,7 +232,7 @@ class Capture(Trace):
         outs = tuple([Var(_type_of_found(f)) for f in found])
         self.nodes.append(Node(op, operands, params, outs, tuple(sizes), source(self.start)))
         symbols = []
-        stable = all(o.__class__ is Const or o.stable for o in operands)  # type: ignore[union-attr]
+        stable = op.pure and all(o.__class__ is Const or o.stable for o in operands)  # type: ignore[union-attr]
         for f, var in zip(found, outs, strict=True):
             var.stable = stable
             var.span = interval(op.name, args) if not f.shape and f.dtype.kind in "iu" else None

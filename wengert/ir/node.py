@@ -175,8 +175,8 @@ class Program:
         self.block = block
 
 
-EFFECTS: set[str] = {"require"}
-"""Names of ops that do more than compute their results (`require` may raise): they stay, used or not."""
+EFFECTS: set[str] = {"require", "act"}
+"""Names of ops that do more than compute results (`require` may raise, `act` calls back): they stay, used or not."""
 
 
 def map_refs(params: Any, function: Callable[[Ref], Any]) -> Any:

@@ -1,6 +1,7 @@
 """The table of ops: one row per elementary operation, partial derivatives stated once."""
 
 from wengert.ops import (
+    act,
     bessel,
     bits,
     elementwise,
@@ -34,6 +35,7 @@ from wengert.ops import (
 )
 
 __all__ = [
+    "act",
     "bessel",
     "bits",
     "elementwise",

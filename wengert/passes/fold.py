@@ -16,16 +16,15 @@ from wengert.passes.rewrite import const
 from wengert.passes.scope import Rewritten, Scope
 
 _SMALL = 64
-_NEVER = {"broadcast_to", "iota", "observe", "shares", "stop_gradient"}
-"""`observe` asks a function that may do anything; `shares` depends on a choice at run time (`wg.subgradient`);
-`stop_gradient` says something about derivatives that a constant does not."""
+_NEVER = {"broadcast_to", "iota", "stop_gradient", "undifferentiable"}
+"""The last two say something about derivatives that a constant does not."""
 
 
 def fold(node: Node, scope: Scope) -> Rewritten:
     """The results of a node whose operands are constants."""
     if not node.args or node.sizes or not all(isinstance(a, Const) for a in node.args):
         return None
-    if node.op.name in EFFECTS or node.op.name in _NEVER or node.blocks or not node.outs:
+    if node.op.name in EFFECTS or not node.op.pure or node.op.name in _NEVER or node.blocks or not node.outs:
         return None
     if not all(_is_small(out.type) for out in node.outs):
         return None

@@ -1,0 +1,114 @@
+"""What a compiled function does and asks outside: at every call, in order, with the values of that call."""
+
+import datetime
+import logging
+import os
+import time
+import uuid
+import warnings
+
+import numpy as np
+import pytest
+
+import wengert as wg
+
+
+def test_printing_happens_at_every_call_in_order(capsys):
+    def f(x, flag):
+        print("start", x)
+        for i in range(20):
+            x = x * 1.5
+            if x > 100.0:
+                print("large", i, x, sep=":")
+        if flag:
+            print("done", [x, 1], end="!\n")
+        return x
+
+    def printed(g, *args):
+        g(*args)
+        return capsys.readouterr().out
+
+    compiled, gradient = wg.jit(f), wg.jit(wg.grad(f))
+    for x, flag in ((2.0, True), (0.01, True), (2.0, False)):
+        want = printed(f, x, flag)
+        assert printed(compiled, x, flag) == want
+        assert printed(gradient, x, flag) == want
+    assert printed(wg.jit(lambda a: print(a)), np.arange(3.0)) == "[0. 1. 2.]\n"
+
+
+def test_text_of_a_value_is_refused():
+    for f in (lambda x: print(f"{x:.3f}"), lambda x: print(str(x))):
+        with pytest.raises(wg.errors.ConcretizationError):
+            wg.jit(f)(1.0)
+
+
+def test_warnings_and_logging(caplog):
+    def f(x):
+        if x < 0:
+            warnings.warn("negative", RuntimeWarning, stacklevel=2)
+        logging.getLogger("model").warning("x is %.2f", x)
+        return np.abs(x)
+
+    compiled = wg.jit(f)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for x in (-1.0, 2.0, -3.0):
+            compiled(x)
+    assert [str(w.message) for w in seen] == ["negative", "negative"]
+    assert [r.getMessage() for r in caplog.records] == ["x is -1.00", "x is 2.00", "x is -3.00"]
+
+
+def test_the_time(tmp_path):
+    def f(x):
+        start = time.perf_counter()
+        time.sleep(0.01)
+        return x + (time.perf_counter() - start)
+
+    compiled = wg.jit(f)
+    assert 0.01 <= compiled(0.0) < 5.0
+    now = wg.jit(lambda x: x + time.time())
+    first = now(0.0)
+    time.sleep(0.01)
+    assert first < now(0.0) <= time.time()
+    assert wg.jit(lambda x: time.time_ns())(0.0) > 1e18
+
+
+def test_files_are_written_at_every_call(tmp_path):
+    with (tmp_path / "log").open("w") as file:
+
+        def f(x):
+            file.write("called\n")
+            return x
+
+        compiled = wg.jit(f)
+        for _ in range(3):
+            compiled(1.0)
+    assert (tmp_path / "log").read_text() == "called\n" * 3
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x * float(input()),
+        lambda x: x * len(open(__file__).read()),  # noqa: SIM115
+        lambda x: x * datetime.datetime.now().second,
+        lambda x: x * datetime.date.today().day,
+        lambda x: x * len(os.urandom(3)),
+        lambda x: x * uuid.uuid4().int,
+        lambda x: x * np.load("nothing.npy"),
+    ],
+)
+def test_what_would_be_frozen_is_refused(f):
+    with pytest.raises(wg.errors.StagingError, match=r"(?s)only once.*outside"):
+        wg.jit(f)(1.0)
+
+
+def test_errors_of_what_is_called_back_reach_the_caller():
+    class Full:
+        def write(self, text):
+            raise OSError("no space left")
+
+    target = Full()
+    compiled = wg.jit(lambda x: print(x, file=target))
+    with pytest.raises(OSError, match="no space"):
+        compiled(1.0)
