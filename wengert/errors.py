@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Sequence
 from types import FrameType, TracebackType
+from typing import Any
 
 from wengert.packages import is_followed, is_ours, is_own_file
 
@@ -173,6 +174,17 @@ class NonFiniteError(WengertError, FloatingPointError):
         if remedy:
             lines.append(f"  remedy: {remedy}")
         Exception.__init__(self, "\n".join(lines))
+
+
+class VerificationError(WengertError, AssertionError):
+    """A compiled function did something else than the function itself, found by `jit(f, verify=True)`.
+
+    `expected` is what plain Python gives, `got` what the compiled function gave.
+    """
+
+    def __init__(self, problem: str, *, remedy: str = "", expected: Any = None, got: Any = None):
+        self.expected, self.got = expected, got
+        super().__init__(problem, remedy=remedy)
 
 
 class MissingPackageError(WengertError, ImportError):

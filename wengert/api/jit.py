@@ -26,6 +26,7 @@ from wengert import tree
 from wengert.api.arguments import shared_array
 from wengert.api.export import Exported, Staged, exported
 from wengert.api.transport import keep_sources, portable, sources_of
+from wengert.api.verify import verified
 from wengert.backend.execute import module, native, optimised
 from wengert.backend.python import python_source
 from wengert.box.box import Box
@@ -122,13 +123,15 @@ class Jitted:
     __slots__ = ("__call__", "__dict__", "__weakref__")
     __call__: Callable[..., Any]
 
-    def __init__(self, f: Callable, static_argnums: Sequence[int], static_argnames: Sequence[str], fallback: bool):
+    def __init__(self, f: Callable, static_argnums: Sequence[int], static_argnames: Sequence[str], fallback: bool,
+                 verify: bool = False):  # fmt: skip
         functools.update_wrapper(self, f, updated=())
         self.__call__ = self._call
         self._f = f
         self._static_argnums = tuple(static_argnums)
         self._static_argnames = frozenset(static_argnames)
         self._fallback = fallback
+        self._verify = verify
         self._versions: dict[Any, list[Captured]] = {}
         self._given_up: set[Any] = set()
         self._lock = threading.RLock()
@@ -145,7 +148,8 @@ class Jitted:
         if found is self:  # a decorated function: its name means this, not what was decorated
             return name
         return _arrived, (
-            portable(self._f), self._static_argnums, tuple(self._static_argnames), self._fallback, sources_of(self._f)
+            portable(self._f), self._static_argnums, tuple(self._static_argnames), self._fallback, sources_of(self._f),
+            self._verify,
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -224,6 +228,18 @@ class Jitted:
             self._given_up.add(key)
             warnings.warn(f"{self!r} runs as ordinary Python: {error}", RuntimeWarning, stacklevel=2)
             return self._f(*args, **kwargs)
+        if self._verify:
+            run = functools.partial(self._run, found, leaves, args, kwargs)
+            return verified(self._f, repr(self), found, run, self._unverified(), args, kwargs, leaves)
+        return self._run(found, leaves, args, kwargs)
+
+    def _unverified(self) -> Jitted:
+        """The same function, which is not compared with plain Python."""
+        other = Jitted(self._f, self._static_argnums, tuple(self._static_argnames), False, False)
+        other._versions = self._versions
+        return other
+
+    def _run(self, found: Captured, leaves: list[Any], args: tuple, kwargs: dict) -> Any:
         inputs = [*leaves, *[path() for path in found.inputs]]
         if found.writes and _overlap(inputs, found.writes):
             return self._f(*args, **kwargs)  # two names for one array: only Python itself knows what happens when
@@ -495,6 +511,7 @@ def jit(
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
     fallback: bool = False,
+    verify: bool | None = None,
 ) -> Any:
     """Compile a function of NumPy arrays and numbers, with loops, branches and writes, to native code.
 
@@ -514,21 +531,27 @@ def jit(
     `static_argnums` and `static_argnames` name arguments that are part of the program: it is compiled anew for each of
     their values. What is not a number or an array is static in any case. With `fallback=True`, a function that cannot
     be compiled runs as ordinary Python, and a warning says so once.
+
+    With `verify=True`, or `WENGERT_VERIFY=1` in the environment, the first call for each combination of types also runs
+    the function as plain Python, on copies of the arguments, and compares values, dtypes, effects on the arguments and
+    exceptions; derivatives are compared with the eager ones. If they differ, `wg.errors.VerificationError` has both.
     """
     if f is None:
-        return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames, fallback=fallback)
+        return functools.partial(
+            jit, static_argnums=static_argnums, static_argnames=static_argnames, fallback=fallback, verify=verify
+        )
     if not callable(f):
         raise TypeError(f"jit compiles functions, not a {type(f).__name__}")
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
     names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-    return _made(f, numbers, names, fallback)
+    if verify is None:
+        verify = os.environ.get("WENGERT_VERIFY", "").strip().lower() not in ("", "0", "no", "off", "false")
+    return Jitted(f, numbers, names, fallback, verify)
 
 
-def _arrived(f: Callable, numbers: Sequence[int], names: Sequence[str], fallback: bool, sources: dict) -> Jitted:
+def _arrived(
+    f: Callable, numbers: Sequence[int], names: Sequence[str], fallback: bool, sources: dict, verify: bool = False
+) -> Jitted:
     """A compiled function that was pickled."""
     keep_sources(sources)
-    return _made(f, numbers, names, fallback)
-
-
-def _made(f: Callable, numbers: Sequence[int], names: Sequence[str], fallback: bool) -> Jitted:
-    return Jitted(f, numbers, names, fallback)
+    return Jitted(f, numbers, names, fallback, verify)

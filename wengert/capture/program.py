@@ -47,6 +47,8 @@ class Captured:
         self.structure = structure
         self.places = places
         self.writes = writes
+        self.verified: set[str] = set()
+        """What was compared with plain Python (`api/verify.py`)."""
         self._quick = [(guard.path, guard.value) for guard in guards if isinstance(guard, Guard)]
         self._arrays = [guard for guard in guards if isinstance(guard, ArrayGuard)]
         self.depends_on_nothing_else = not guards and not inputs

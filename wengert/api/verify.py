@@ -1,0 +1,190 @@
+"""`jit(f, verify=True)`: the first call of every compiled program is compared with the function itself.
+
+The function runs as plain Python on copies of the arguments, and then the compiled program on the arguments. Values,
+dtypes, containers, what became of the arguments and of arrays outside, and exceptions must agree; otherwise
+`VerificationError` has both. Where the call is differentiated from outside, as in `grad(jit(f))`, the derivative of the
+program is compared with the eager one, by products with random vectors. `jit(grad(f))` is a function like any other.
+
+A program that does something outside (prints, draws random numbers) would do it twice: a warning says that it was not
+compared.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert import tree
+from wengert.api.products import jvp, vjp
+from wengert.box.box import plain
+from wengert.capture.program import Captured
+from wengert.errors import VerificationError
+from wengert.ir.node import all_nodes
+from wengert.modes.dual import Dual
+from wengert.ops.op import Traced
+from wengert.types import SCALARS, dtype_of, shape_of
+
+_TOLERANCE = {"f": 1e-7, "c": 1e-7}
+_LESS = {np.dtype(np.float32): 1e-3, np.dtype(np.complex64): 1e-3, np.dtype(np.float16): 1e-2}
+
+
+def verified(
+    f: Callable, name: str, found: Captured, compiled: Callable, again: Callable, args: tuple, kwargs: dict,
+    leaves: Sequence[Any],
+) -> Any:  # fmt: skip
+    """What `compiled()` gives, after a comparison with `f(*args, **kwargs)`. `leaves` are the arguments' arrays, and
+    `again` is the compiled function without this comparison."""
+    kind = _kind(leaves)
+    if kind is None or kind in found.verified:
+        return compiled()
+    found.verified.add(kind)
+    if any(node.op.name == "act" for node in all_nodes(found.block)):
+        warnings.warn(f"{name} was not verified: it does something outside, and would do it twice",
+                      RuntimeWarning, stacklevel=3)  # fmt: skip
+        return compiled()
+    if kind != "value":
+        _compare_derivatives(f, name, again, args, kwargs, kind)
+        return compiled()
+    return _compare_values(f, name, found, compiled, args, kwargs)
+
+
+def _kind(leaves: Sequence[Any]) -> str | None:
+    """What is to be compared: values, or derivatives in one of the two directions; `None` for batches and symbols."""
+    kind = "value"
+    for x in leaves:
+        if isinstance(x, Traced):
+            value = plain(x)
+            if isinstance(value, Traced) or shape_of(value) != shape_of(x):
+                return None
+            kind = "forward" if isinstance(x, Dual) else "reverse"
+    return kind
+
+
+def _copied(thing: Any) -> Any:
+    return tree.map(lambda x: x.copy() if isinstance(x, np.ndarray) else x, thing)
+
+
+def _outcome(function: Callable, *args: Any, **kwargs: Any) -> tuple[Any, Exception | None]:
+    try:
+        return function(*args, **kwargs), None
+    except Exception as error:
+        return None, error
+
+
+def _compare_values(f: Callable, name: str, found: Captured, compiled: Callable, args: tuple, kwargs: dict) -> Any:
+    copied_args, copied_kwargs = _copied(args), _copied(kwargs)
+    outside = [x for x in (path() for path in found.inputs) if isinstance(x, np.ndarray)]
+    before = [x.copy() for x in outside]
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        want, wanted_error = _outcome(f, *copied_args, **copied_kwargs)
+    after = [x.copy() for x in outside]
+    for x, old in zip(outside, before, strict=True):
+        with contextlib.suppress(ValueError):  # cannot be written to: then nothing was
+            x[...] = old
+    got, error = _outcome(compiled)
+    if error is not None or wanted_error is not None:
+        if error.__class__ is not wanted_error.__class__:
+            raise _different(name, "", _said(want, wanted_error), _said(got, error)) from error
+        raise error or AssertionError
+    _compare(name, "the result", want, got)
+    _compare(name, "what became of the arguments", (copied_args, copied_kwargs), (args, kwargs))
+    for x, y in zip(after, outside, strict=True):
+        _compare(name, "what became of an array outside", x, y)
+    return got
+
+
+def _said(value: Any, error: Exception | None) -> str:
+    return f"{type(error).__name__}: {error}" if error is not None else repr(value)
+
+
+def _compare(name: str, what: str, want: Any, got: Any) -> None:
+    wanted, structure = tree.flatten(want)
+    given, other = tree.flatten(got)
+    if structure != other:
+        raise _different(name, what, want, got)
+    for a, b in zip(wanted, given, strict=True):
+        if not _agree(a, b):
+            raise _different(name, what, a, b)
+
+
+def _agree(a: Any, b: Any) -> bool:
+    """Whether two leaves are the same up to rounding. A Python number may have become NumPy's scalar of its kind."""
+    numbers = (np.ndarray, np.generic)
+    if not (isinstance(a, numbers) or a.__class__ in SCALARS) or not (isinstance(b, numbers) or b.__class__ in SCALARS):
+        return a is b or a.__class__ is b.__class__
+    if (
+        shape_of(a) != shape_of(b)
+        or dtype_of(a) != dtype_of(b)
+        or isinstance(a, np.ndarray) != isinstance(b, np.ndarray)
+    ):
+        return False
+    x, y = np.asarray(a), np.asarray(b)
+    if x.dtype.kind not in "fc":
+        return bool(np.array_equal(x, y))
+    tolerance = _LESS.get(x.dtype, _TOLERANCE[x.dtype.kind])
+    finite = np.abs(x[np.isfinite(x)])
+    size = float(finite.max()) if finite.size else 0.0
+    return bool(np.allclose(y, x, rtol=tolerance, atol=tolerance * size, equal_nan=True))
+
+
+def _different(name: str, what: str, want: Any, got: Any) -> VerificationError:
+    return VerificationError(
+        f"the compiled function {name} does not do what the function does"
+        + (f": {what} is different" if what else "")
+        + f"\n  plain Python: {_shown(want)}\n  compiled: {_shown(got)}",
+        remedy="this is a fault of wengert, unless the function depends on something that changes between two calls; "
+        "please report it; without jit the function is right",
+        expected=want,
+        got=got,
+    )
+
+
+def _shown(x: Any) -> str:
+    text = x if isinstance(x, str) else repr(x)
+    if isinstance(x, np.ndarray):
+        text += f" of type {x.dtype}"
+    return text if len(text) < 600 else text[:600] + "…"
+
+
+def _compare_derivatives(f: Callable, name: str, compiled: Callable, args: tuple, kwargs: dict, kind: str) -> None:
+    """Compare derivatives in the leaves that are traced, at the values that they have."""
+    leaves, structure = tree.flatten((args, kwargs))
+    places = [k for k, x in enumerate(leaves) if isinstance(x, Traced)]
+    at = [np.copy(plain(leaves[k])) if shape_of(leaves[k]) else plain(leaves[k]) for k in places]
+
+    def restricted(function: Callable) -> Callable:
+        def of_leaves(*xs: Any) -> list[Any]:
+            filled = [x.copy() if isinstance(x, np.ndarray) else x for x in leaves]
+            for k, x in zip(places, xs, strict=True):
+                filled[k] = x
+            a, kw = tree.unflatten(structure, filled)
+            results = tree.leaves(function(*a, **kw))
+            return [y for y in results if dtype_of(y).kind in "fc"]
+
+        return of_leaves
+
+    def derivative(function: Callable) -> Any:
+        if kind == "forward":
+            dots = [_random(np.random.default_rng(k), x) for k, x in enumerate(at)]
+            return jvp(restricted(function), at, dots)
+        y, pullback = vjp(restricted(function), *at)
+        return y, pullback([_random(np.random.default_rng(k), v) for k, v in enumerate(y)])
+
+    want, wanted_error = _outcome(derivative, f)
+    got, error = _outcome(derivative, compiled)
+    if error is not None or wanted_error is not None:
+        if error.__class__ is not wanted_error.__class__:
+            raise _different(name, "its derivative", _said(want, wanted_error), _said(got, error)) from error
+        return
+    _compare(name, "its derivative", want, got)
+
+
+def _random(rng: np.random.Generator, like: Any) -> Any:
+    shape, dtype = shape_of(like), dtype_of(like)
+    v = rng.normal(size=shape) + (1j * rng.normal(size=shape) if dtype.kind == "c" else 0)
+    return np.asarray(v).astype(dtype) if shape else dtype.type(v)
