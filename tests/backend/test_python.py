@@ -555,7 +555,7 @@ WITHOUT_SOURCE = {
     "matrix_derivative": "the function is the user's",
 }
 """Ops that have no source, and why."""
-CONTROL = ("loop", "while", "cond", "call", "require", "iota", "act", "undifferentiable", "reread")
+CONTROL = ("custom", "loop", "while", "cond", "call", "require", "iota", "act", "undifferentiable", "reread")
 """Ops that the programs above are made of."""
 
 INTEGERS = np.array([5, 2, 9])
