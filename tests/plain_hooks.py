@@ -147,7 +147,7 @@ def call(f, operands=1, given=2):
 REWRITTEN = dict(zip(
     HOOKS,
     (call, lambda value: value, lambda named: (), read, store, store_in_item, store_in_attribute, augment, augment_item,
-     augment_attribute, slice),
+     augment_attribute, slice, operator.mod),
     strict=True,
 ))  # fmt: skip
 LOWERED = dict(zip(

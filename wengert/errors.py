@@ -11,6 +11,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from types import FrameType, TracebackType
 from typing import Any
@@ -113,10 +114,23 @@ class NotAFunctionError(WengertError, TypeError):
     page = "not-a-function"
 
 
+class _Refusals(threading.local):
+    """How many conversions of traced values were refused in a thread: C code may forget the error that said so."""
+
+    of_conversions = 0
+
+
+refusals = _Refusals()
+
+
 class ConcretizationError(WengertError, TypeError):
     """A traced value was asked to become an ordinary number or array, which would cut its derivative."""
 
     page = "traced-values"
+
+    def __init__(self, problem: str, *, remedy: str = "", where: str | None = None):
+        refusals.of_conversions += 1
+        super().__init__(problem, remedy=remedy, where=where)
 
 
 class EscapedValueError(WengertError, RuntimeError):
@@ -199,6 +213,10 @@ class StagingError(WengertError, TypeError):
     """Python code that cannot become part of a compiled program."""
 
     page = "staging"
+
+
+class ConstantResultWarning(UserWarning):
+    """A result that does not depend on the arguments, because on its way the derivative was cut."""
 
 
 # ---------------------------------------------------------------------------------------------- errors on their way out

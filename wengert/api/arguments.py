@@ -98,6 +98,10 @@ class Prepared:
         """The user's function of leaves: those of its result, followed by those of the auxiliary data."""
         out = self.restricted(self.inputs(leaves))
         extra: list[Any] = []
+        if out is None:
+            raise NotDifferentiableOutputError(
+                "the differentiated function returned None", remedy="is a `return` missing at its end?"
+            )
         if self.has_aux:
             if not isinstance(out, (tuple, list)) or len(out) != 2:
                 raise NotDifferentiableOutputError(

@@ -34,7 +34,7 @@ from wengert.box.subclasses import base_array
 from wengert.box.writing import replace, settled
 from wengert.capture.program import Captured, captured
 from wengert.control.call import call as call_op
-from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
+from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError, explained
 from wengert.ir.build import type_of_value
 from wengert.ir.node import Block, Const, Node, Program, Var
 from wengert.ir.show import show
@@ -156,33 +156,39 @@ class Jitted:
         return f"<jit of {getattr(self._f, '__qualname__', self._f)!s}>"
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
-        quick = self._quick
-        if quick is not None and not kwargs and choice.is_default():
-            enter, found, static, places = quick
-            data: Sequence[Any] = args
-            if static:
-                if len(args) != len(static) + len(places):
-                    return self._general(args, kwargs)
-                for k, x in static:
-                    if args[k] is not x:
+        try:
+            quick = self._quick
+            if quick is not None and not kwargs and choice.is_default():
+                enter, found, static, places = quick
+                data: Sequence[Any] = args
+                if static:
+                    if len(args) != len(static) + len(places):
                         return self._general(args, kwargs)
-                data = [args[k] for k in places]
-            if found.depends_on_nothing_else:
-                results = enter(*data)
-            elif found.guards_hold():  # the entry looks at types
-                results = enter(*data, *[_in_order(path()) for path in found.inputs])
-            else:
-                return self._general(args, kwargs)
-            if found.gives_one_array:
-                return results[0]
-            if found.gives_argument is not None and not results:
-                return data[found.gives_argument]
-            if found.gives_tuple and len(results) > 1:
-                return tuple(results)
-            if results and results[0].__class__ is _Finished:
-                return results[0].value
-            return found.output(data, results)
-        return self._general(args, kwargs)
+                    for k, x in static:
+                        if args[k] is not x:
+                            return self._general(args, kwargs)
+                    data = [args[k] for k in places]
+                if found.depends_on_nothing_else:
+                    results = enter(*data)
+                elif found.guards_hold():  # the entry looks at types
+                    results = enter(*data, *[_in_order(path()) for path in found.inputs])
+                else:
+                    return self._general(args, kwargs)
+                if found.gives_one_array:
+                    return results[0]
+                if found.gives_argument is not None and not results:
+                    return data[found.gives_argument]
+                if found.gives_tuple and len(results) > 1:
+                    return tuple(results)
+                if results and results[0].__class__ is _Finished:
+                    return results[0].value
+                return found.output(data, results)
+            return self._general(args, kwargs)
+        except Exception as error:
+            other = explained(error)
+            if other is not None:
+                raise other from None
+            raise
 
     def _directly(self, code: Any, quick: _Quick) -> Callable | None:
         """The builtin function that is all there is to do, for programs without static arguments."""

@@ -12,6 +12,7 @@ otherwise.
 from __future__ import annotations
 
 import builtins
+import difflib
 import operator
 import sys
 from collections.abc import Iterator
@@ -609,8 +610,13 @@ class Box(Traced):
     def __getattr__(self, name: str) -> Any:
         if name == "_view_of" or name == "_views":
             return None  # not set: neither a view, nor has it any
-        if name.startswith("__") or not hasattr(np.ndarray, name):
+        if name.startswith("_"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if not hasattr(np.ndarray, name):
+            what = "an array" if self.shape else "a number"
+            near = difflib.get_close_matches(name, [n for n in dir(np.ndarray) if not n.startswith("_")], 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise AttributeError(f"{what} has no attribute {name!r}{hint}", name=name, obj=self)
         raise AttributeError(
             f"traced arrays have no attribute {name!r} (NumPy's have one); use a NumPy function instead, "
             f"or wg.stop_gradient(x).{name} for a constant"

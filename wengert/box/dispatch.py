@@ -141,7 +141,8 @@ def name_of(function: Any) -> str:
     module = getattr(function, "__module__", "") or "numpy"
     if isinstance(function, np.ufunc) and getattr(np, name, None) is not function:
         module = "scipy.special"  # ufuncs do not say where they come from
-    return f"{module}.{name}".replace("numpy.", "np.", 1)
+    public = ".".join(part for part in module.split(".") if not part.startswith("_"))
+    return f"{public}.{name}".replace("numpy.", "np.", 1)
 
 
 def lookup(function: Any) -> Callable:
@@ -161,6 +162,23 @@ def unsupported(function: Any) -> UnsupportedFunctionError:
         f"{name_of(function)} has no derivative rule",
         remedy="write it with supported functions, or give it a rule with wg.custom_jvp or wg.custom_vjp; "
         "if its result should count as a constant, apply it to wg.stop_gradient(x)",
+    )
+
+
+def no_rule_yet(function: Any) -> UnsupportedFunctionError:
+    """The error for a function of a library that does not take traced values."""
+    remedy = (
+        "give it a rule with wg.custom_jvp or wg.custom_vjp, or write it with supported functions; "
+        "if its result should count as a constant, apply it to wg.stop_gradient(x)"
+    )
+    name = name_of(function)
+    if name.startswith(("scipy.optimize", "scipy.integrate")):
+        remedy = (
+            "what a solver finds has the derivative that the implicit function theorem gives: state it with "
+            "wg.custom_jvp; or write the steps of the method out in Python"
+        )
+    return UnsupportedFunctionError(
+        f"{name} has no derivative rule yet, and does not take traced values", remedy=remedy
     )
 
 

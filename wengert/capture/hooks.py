@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from wengert.box.cells import Cell, without_cells
-from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, PENDING, SUBSCRIPTED, look_for_imports
+from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, PENDING, SUBSCRIPTED, look_for_imports, no_rule_yet
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
-from wengert.box.writing import about_to_write, settled
+from wengert.box.writing import about_to_write, plain, settled
 from wengert.capture.classes import Follow, meet, meet_value
 from wengert.capture.draws import GENERATORS, random_method
 from wengert.capture.instrument import (
@@ -43,6 +43,7 @@ from wengert.capture.rewrite import (
     AUGMENT_ITEM,
     CALL,
     CONSTANTS,
+    FORMAT,
     OWN,
     READ,
     REFUSED,
@@ -51,9 +52,10 @@ from wengert.capture.rewrite import (
     STORE_IN_ATTRIBUTE,
     STORE_IN_ITEM,
 )
-from wengert.errors import REFUSALS, InPlaceError, WengertError
+from wengert.errors import REFUSALS, ConcretizationError, InPlaceError, WengertError, refusals
 from wengert.ops.index import index, split_index
 from wengert.ops.op import Traced
+from wengert.packages import is_ours
 from wengert.running import running
 
 __all__ = ["instrument", "resolve", "written_positions"]
@@ -110,7 +112,7 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
             return instrument(f)
         if f.__func__.__class__ is _CACHED:
             return functools.partial(_uncached(f.__func__), f.__self__)
-        found = replacement_of(f) if f.__self__.__class__.__hash__ is not None else None
+        found = None if isinstance(f.__self__, Traced) or f.__self__.__class__.__hash__ is None else replacement_of(f)
         if found is None and not isinstance(f.__self__, Traced):
             method = replacement_of(f.__func__)
             if method is not None:
@@ -152,7 +154,7 @@ def _is_of_user(cls: Any) -> bool:
 def resolve(f: Any) -> Any:
     """What a derivative operator calls for the function it is given: as `call`, but nothing is wrapped needlessly."""
     twin = instrument(f)
-    if twin is not f or f.__class__ is _UFUNC or f.__class__.__hash__ is None:
+    if twin is not f or f.__class__ is _UFUNC or f.__class__.__hash__ is None or isinstance(f, Traced):
         return twin
     found = replacement_of(f)
     return f if found is None else found
@@ -183,9 +185,58 @@ def with_instrumented_arguments(f: Any, keeps: bool = True) -> Any:
     def called(*args: Any, **kwargs: Any) -> Any:
         args = tuple([_argument(a, keeps) for a in args])
         kwargs = {k: _argument(a, keeps) for k, a in kwargs.items()}
-        return f(*args, **kwargs)
+        if keeps or (isinstance(f, type) and issubclass(f, np.generic)):
+            return f(*args, **kwargs)
+        refused_before, refusal = refusals.of_conversions, None
+        try:
+            result = f(*args, **kwargs)
+            if refusals.of_conversions == refused_before or _shows_traced(result):
+                return result
+        except (ArithmeticError, AttributeError, RuntimeError, SystemError, TypeError, ValueError) as error:
+            swallowed = refusals.of_conversions > refused_before and not isinstance(error, WengertError)
+            if not swallowed and not _rejects_traced(error):
+                raise
+            refusal = error
+        raise no_rule_yet(f) from refusal
 
     return called
+
+
+def _shows_traced(result: Any, depth: int = 3) -> bool:
+    """Whether there are traced values in what a library function returned."""
+    if isinstance(result, Traced) or not depth:
+        return isinstance(result, Traced)
+    if isinstance(result, dict):
+        return any(_shows_traced(item, depth - 1) for item in result.values())
+    if isinstance(result, (list, tuple)):
+        return any(_shows_traced(item, depth - 1) for item in result)
+    return any(_shows_traced(item, depth - 1) for item in getattr(result, "__dict__", {}).values())
+
+
+def _rejects_traced(error: BaseException) -> bool:
+    """Whether an error out of a library means that it cannot work on traced values.
+
+    Not what was refused in a function of the user's that the library called: that says itself what is wrong.
+    """
+    if isinstance(error, SystemError):
+        return True  # C code that went on although a conversion had failed
+    if isinstance(error, WengertError) and not isinstance(error, ConcretizationError):
+        return False
+    if isinstance(error, ConcretizationError) and str(error).startswith(("float(x)", "complex(x)")):
+        return True  # conversions in users' code do not come to this; and C code may report one late, in a callback
+    innermost, trace = None, error.__traceback__
+    while trace is not None:
+        if not is_ours(trace.tb_frame.f_code.co_filename):
+            innermost = trace.tb_frame.f_code
+        trace = trace.tb_next
+    if innermost is not None and is_user_code(innermost):
+        return False
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ConcretizationError):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return any(f"{word} " in str(error) or f"{word}'" in str(error) for word in ("traced array", "symbolic array"))
 
 
 def _argument(a: Any, keeps: bool = True) -> Any:
@@ -351,6 +402,15 @@ def holds_traced(v: Any) -> bool:
     if v.__class__ in (list, tuple):
         return any(holds_traced(item) for item in v)
     return isinstance(v, Traced) and not v._is_cell  # type: ignore[attr-defined]
+
+
+def shown_in(text: str, values: Any) -> str:
+    """`text % values`."""
+    if values.__class__ is tuple:
+        return text % tuple([plain(v) for v in values])
+    if values.__class__ is dict:
+        return text % {key: plain(v) for key, v in values.items()}
+    return text % (plain(values) if isinstance(values, Traced) else values)
 
 
 def refused(named: Any) -> Any:
@@ -556,5 +616,6 @@ set_hooks(
         AUGMENT_ITEM: augment_item,
         AUGMENT_ATTRIBUTE: augment_attribute,
         SLICE: slice,
+        FORMAT: shown_in,
     }
 )

@@ -3,6 +3,7 @@
 These are rewritten, each into a call of a hook (see `hooks.py`), with line and column kept:
 
     f(…)        call(f)(…)                         what is called may be replaced, or instrumented in its turn
+    "…" % x     format("…", x)                     shows traced numbers as f-strings do
     except E:   except refused(lambda: E): raise   before it: errors of ours pass, unless they are named
     y = …       y = own(…)                         an array that was just made may be written to later; wherever a
                                                    value gets a holder: names, results, items, arguments
@@ -34,10 +35,23 @@ HOOKS = (
     "_wengert_augment_item",
     "_wengert_augment_attribute",
     "_wengert_slice",
+    "_wengert_format",
 )
-CALL, OWN, REFUSED, READ, STORE, STORE_IN_ITEM, STORE_IN_ATTRIBUTE, AUGMENT, AUGMENT_ITEM, AUGMENT_ATTRIBUTE, SLICE = (
-    HOOKS
-)
+(
+    CALL,
+    OWN,
+    REFUSED,
+    READ,
+    STORE,
+    STORE_IN_ITEM,
+    STORE_IN_ATTRIBUTE,
+    AUGMENT,
+    AUGMENT_ITEM,
+    AUGMENT_ATTRIBUTE,
+    SLICE,
+    *_REST,
+) = HOOKS
+(FORMAT,) = _REST
 _CONTAINER, _KEY, _ITEM = "_wengert_container", "_wengert_key", "_wengert_item"
 
 _NEEDS_ITS_FRAME = {"super", "locals", "globals", "vars", "dir", "eval", "exec", "breakpoint", "__import__"}
@@ -157,6 +171,17 @@ class Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         node.value = _own(node.value)
         return node
+
+    # ---------------------------------------------------------------------------------------------- formatting
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        is_text = isinstance(node.left, ast.JoinedStr) or (
+            isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
+        )
+        if not isinstance(node.op, ast.Mod) or not is_text:
+            return node
+        return ast.fix_missing_locations(ast.copy_location(_hook(FORMAT, node.left, node.right), node))
 
     # ------------------------------------------------------------------------------------------------ handlers
 

@@ -70,7 +70,7 @@ def _replaces(*originals: Any) -> Callable[[Callable], Callable]:
 
 def _is_plain_symbol(x: Any) -> bool:
     """Whether a symbol stands for a number that is differentiated by nobody inside the program."""
-    return is_symbolic(x) and settled(x).__class__.__name__ == "Sym"
+    return is_symbolic(x) and settled(x).__class__ is Sym
 
 
 @_replaces(len)
@@ -573,6 +573,7 @@ set_staged_hooks(
         rewrite.AUGMENT_ITEM: augment_item,
         rewrite.AUGMENT_ATTRIBUTE: augment_attribute,
         rewrite.SLICE: slice,
+        rewrite.FORMAT: hooks.shown_in,
         lowering.IF: stage.if_,
         lowering.FOR: stage.for_,
         lowering.WHILE: stage.while_statement,

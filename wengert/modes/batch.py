@@ -49,6 +49,9 @@ class Batch(Box):
         )
 
 
+Batch.__name__ = "traced array"
+
+
 class BatchTrace(Mode):
     """One hidden axis."""
 

@@ -32,6 +32,9 @@ class Dual(Box):
         self._tangent = tangent
 
 
+Dual.__name__ = "traced array"
+
+
 class DualTrace(Mode):
     """One forward differentiation."""
 

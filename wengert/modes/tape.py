@@ -18,6 +18,7 @@ import numpy as np
 
 from wengert.box.box import Box, outside
 from wengert.box.writing import clone, overwrite, settled
+from wengert.errors import user_frame
 from wengert.modes.dual import check_not_inner
 from wengert.modes.linear import (
     APPLY,
@@ -58,10 +59,16 @@ class Tape(Box):
         self._node = node
 
 
+Tape.__name__ = "traced array"  # which Python's own errors show
+
+
+_DECIDES = frozenset(("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"))
+
+
 class TapeTrace(Trace):
     """One reverse differentiation, while its function runs."""
 
-    __slots__ = ("_coefficients", "_searched", "alive", "nodes", "tag")
+    __slots__ = ("_coefficients", "_searched", "alive", "cut", "nodes", "tag")
 
     def __init__(self) -> None:
         self.tag = fresh_tag()
@@ -69,6 +76,8 @@ class TapeTrace(Trace):
         self.nodes: list[Any] = []
         self._coefficients: dict[int, list[int]] = {}
         self._searched = 0
+        self.cut: tuple[str, str, int] | None = None
+        """The first op with a derivative of zero: its name, file and line. Roundings count more than decisions."""
 
     def input(self, value: Any) -> Tape:
         """A new independent variable."""
@@ -91,12 +100,19 @@ class TapeTrace(Trace):
         values = tuple([a._value if a.__class__ is Tape and a._owner is self else a for a in args])
         y = call(op, *values, **params)
         if family is Zero or (op.writes and not is_inexact(dtype_of(y))):
+            if self.cut is None or (self.cut[0] in _DECIDES and op.name not in _DECIDES):
+                self._note_cut(op.name)
             return y
         places = tuple([p for p, a in enumerate(args) if a.__class__ is Tape and a._owner is self])
         if isinstance(op, General):
             return self._by_rule(op, args, values, places, y, params)
         inputs = tuple([args[p]._node for p in places])
         return self._append((APPLY, op, inputs, places, kept_args(op, values, places, params), params), y)
+
+    def _note_cut(self, name: str) -> None:
+        frame = user_frame() if running.state.capture is None and name != "stop_gradient" else None
+        if frame is not None:
+            self.cut = (name, frame.f_code.co_filename, frame.f_lineno)
 
     def _append(self, node: tuple, value: Any) -> Tape:
         """Record a node; box the value it belongs to."""
@@ -263,12 +279,15 @@ def _term(a: Tape, c: Any, y: Any) -> tuple:
 class Recorded:
     """A finished linear program with its inputs first and the places of its outputs."""
 
-    __slots__ = ("inputs", "nodes", "outputs")
+    __slots__ = ("cut", "inputs", "nodes", "outputs")
 
-    def __init__(self, nodes: list[Any], inputs: int, outputs: list[int | None]):
+    def __init__(
+        self, nodes: list[Any], inputs: int, outputs: list[int | None], cut: tuple[str, str, int] | None = None
+    ):
         self.nodes = nodes
         self.inputs = inputs
         self.outputs = outputs
+        self.cut = cut
 
     def prune(self) -> None:
         """Forget what the outputs do not depend on. Worth its cost if the program is kept."""
@@ -316,5 +335,5 @@ def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tu
                 check_not_inner(y, trace.tag)
                 values.append(y)
                 places.append(None)
-        program = Recorded(trace.nodes, len(primals), places)
+        program = Recorded(trace.nodes, len(primals), places, trace.cut)
         return values, program if watch is None else watch.recorded(trace, program, values)
