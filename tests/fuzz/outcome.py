@@ -45,7 +45,8 @@ class TooSlow(BaseException):
 
 @contextlib.contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Interrupts what takes longer, where that is possible (the main thread, between Python's instructions)."""
+    """Interrupts what takes more of the processor's time, where that is possible (the main thread, between Python's
+    instructions). Other processes' time does not count: a busy machine finds no slow programs."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -53,13 +54,13 @@ def limited(seconds: float) -> Iterator[None]:
     def stop(*_: Any) -> None:
         raise TooSlow
 
-    old = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    old = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, old)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, old)
 
 
 def of_exception(error: BaseException) -> Outcome:

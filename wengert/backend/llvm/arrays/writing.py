@@ -44,6 +44,8 @@ def is_written_natively(node: Node) -> bool:
 def write(em: Emitter, frame: Frame, node: Node, i: int) -> Array:
     """`store` and `add_at`."""
     cx, out = em.cx, node.outs[0]
+    if not out.type.ndim:
+        return _number(em, frame, node)
     slot = frame.plan.slots[out]
     x = em.array(frame, node.args[0])
     pattern = em.params(frame, node)["pattern"]
@@ -66,6 +68,18 @@ def write(em: Emitter, frame: Frame, node: Node, i: int) -> Array:
     _put(em, target, place, value, add=node.op.name == "add_at")
     slot.epoch += 1
     return in_memory(cx, target, slot)
+
+
+def _number(em: Emitter, frame: Frame, node: Node) -> Array:
+    """An array without axes is a number, which lies in no memory: `y[...] = v` and `y[None] += v` make another one."""
+    cx, dtype = em.cx, node.outs[0].type.dtype
+    place = Place(cx, [], em.params(frame, node)["pattern"], index_operands(em, frame, node.args[2:]))
+    value = fitting(cx, converted(em, frame, node.args[1], dtype), place.lengths)
+    number = value.load([I64(0)] * value.ndim)
+    if node.op.name == "add_at":
+        old = converted(em, frame, node.args[0], dtype).load([])
+        number = scalars.emit(cx, "add", {}, dtype, [old, number], [dtype, dtype], [False, False])
+    return Array([], dtype, lambda _: number)
 
 
 def converted(em: Emitter, frame: Frame, operand: Operand, dtype: np.dtype) -> Array:

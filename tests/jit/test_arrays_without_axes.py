@@ -1,0 +1,64 @@
+"""Arrays without axes in compiled programs: read with a new axis, written to, and differentiated."""
+
+import numpy as np
+import pytest
+
+import wengert as wg
+
+
+def new_axis(x):
+    return np.sum(np.sin(np.asarray(x)[None]) ** 2)
+
+
+def new_axes(x):
+    return np.sum(np.exp(np.asarray(x)[None, ..., None]) * np.array([[1.0], [2.0]]))
+
+
+def written(x):
+    y = np.zeros(())
+    y[...] = x * x
+    y[()] += np.sin(x)
+    y[None] *= x
+    return y * 1.0
+
+
+def written_with_axes(x):
+    y = np.ones(())
+    y[None, ...] = np.array([[x * x]])
+    return y + x
+
+
+def in_a_loop(x):
+    y = np.zeros(())
+    y[...] = x
+    for i in range(20):
+        y[...] = y * 0.9 + 0.1 * np.sin(y) * i / 20
+    return y * y
+
+
+def reshaped(x):
+    v = np.array([x, 2 * x])
+    a = np.reshape(v[0:1], ())[()]
+    return a * a * v[1]
+
+
+PLACES = {
+    "outside": lambda operator, f: wg.jit(operator(f)),
+    "inside": lambda operator, f: operator(wg.jit(f)),
+    "both": lambda operator, f: wg.jit(operator(wg.jit(f))),
+}
+
+
+@pytest.mark.parametrize("f", [new_axis, new_axes, written, written_with_axes, in_a_loop, reshaped])
+@pytest.mark.parametrize("place", PLACES)
+def test_values_and_derivatives(f, place):
+    h, x = 1e-5, 0.7
+    slope = (8 * (f(x + h) - f(x - h)) - f(x + 2 * h) + f(x - 2 * h)) / (12 * h)
+    put = PLACES[place]
+    np.testing.assert_allclose(wg.jit(f)(x), f(x), rtol=1e-14)
+    np.testing.assert_allclose(put(wg.grad, f)(x), slope, rtol=1e-8)
+    np.testing.assert_allclose(put(lambda f: lambda x: wg.jvp(f, (x,), (1.0,))[1], f)(x), slope, rtol=1e-8)
+    bend = (wg.grad(f)(x + h) - wg.grad(f)(x - h)) / (2 * h)
+    np.testing.assert_allclose(put(wg.hessian, f)(x), bend, rtol=1e-6)
+    xs = np.array([0.7, -0.2, 1.1])
+    np.testing.assert_allclose(put(wg.vmap, f)(xs), [f(x) for x in xs], rtol=1e-13)
