@@ -417,7 +417,7 @@ class Box(Traced):
     def __abs__(self) -> Any:
         capture = running.state.capture
         if capture is not None and _is_of_user(sys._getframe(1)):
-            return capture.operate(e.absolute, "absolute", self)
+            return capture.operate(FUNCTIONS[np.absolute], "absolute", self)
         return FUNCTIONS[np.absolute](self)
 
     def __divmod__(self, other: Any) -> Any:

@@ -23,7 +23,7 @@ from wengert.ir.lengths import interval_from, interval_of
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
 from wengert.ops.numbers import fits, python_number
-from wengert.ops.op import Op, Traced, call
+from wengert.ops.op import Op, Traced
 from wengert.ops.shape import as_integer, astype
 from wengert.running import running
 from wengert.types import SCALARS, dtype_of, shape_of
@@ -86,18 +86,18 @@ def operate(op: Op | Callable, name: str, x: Any, y: Any) -> Any:
     return as_python(z)
 
 
-def operate_alone(op: Op, name: str, x: Any) -> Any:
+def operate_alone(op: Op | Callable, name: str, x: Any) -> Any:
     """A unary operator that the user wrote."""
     kind = python_class(x)
     if kind is None:
-        return call(op, x)
+        return op(x)
     if kind is bool:
         x = python_int(x)
     if kind is int and name in ("negative", "absolute"):
         low, _ = interval_of(innermost(x))
         if low is None or low <= _LEAST:
             check(e.not_equal(x, _LEAST), "OverflowError", _TOO_LARGE)
-    return as_python(call(op, x))
+    return as_python(op(x))
 
 
 def as_python(x: Any) -> Any:

@@ -274,6 +274,7 @@ arctanh = elementwise("arctanh", np.arctanh, (lambda y, x: _inverse((1 - x) * (1
 
 
 def _absolute_slope(y: Any, x: Any) -> Any:
+    assert dtype_of(x).kind != "c", "of a complex number it is the hypotenuse of its parts, which are differentiated"
     if choice.kinks == "zero":
         return sign(x)
     return where(
