@@ -15,6 +15,7 @@ import numpy as np
 from wengert import tree
 from wengert.box.box import Box, plain
 from wengert.box.cells import cell
+from wengert.box.foreign import hides_traced, where_it_hides
 from wengert.box.subclasses import base_array
 from wengert.box.writing import clone, settled
 from wengert.capture import hooks
@@ -227,6 +228,12 @@ def _check_output(y: Any, out: Any, k: int) -> None:
         raise NotDifferentiableOutputError(
             "the differentiated function returned a function; a closure over traced values has no meaning outside",
             remedy="return the value: differentiate lambda x: f(x)(y), not f",
+        )
+    if not isinstance(y, Box) and hides_traced(y):
+        raise NotDifferentiableOutputError(
+            f"the result{tree.paths(out)[k]} is a {type(y).__name__} in which there is a traced value: its derivative "
+            "would be lost",
+            remedy=where_it_hides(y),
         )
     try:
         dtype = dtype_of(y)

@@ -9,6 +9,8 @@ import numpy as np
 
 from wengert import tree
 from wengert.api.operators import result_of
+from wengert.box.box import Box
+from wengert.box.foreign import hides_traced, where_it_hides
 from wengert.box.writing import settled
 from wengert.capture.hooks import resolve
 from wengert.errors import MismatchError
@@ -61,6 +63,11 @@ def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
 
 
 def _result(batch: BatchTrace, y: Any, axis: int | None) -> Any:
+    if not isinstance(y, Box) and hides_traced(y):
+        raise MismatchError(
+            f"a result is a {type(y).__name__}, in which there are values that differ between examples",
+            remedy=where_it_hides(y),
+        )
     if axis is None:
         if batch.owns(y):
             raise MismatchError(

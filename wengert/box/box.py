@@ -24,6 +24,7 @@ import numpy as np
 from wengert.box import writers
 from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
 from wengert.box.dispatch import DEFERRING, FUNCTIONS, OPERANDS, UFUNCS, name_of, unsupported
+from wengert.box.foreign import library_that_asks, remedy_for
 from wengert.box.functions.operands import array, operand
 from wengert.box.functions.shapes import astype
 from wengert.box.memory import laid_out
@@ -277,6 +278,12 @@ class Box(Traced):
             return np.array(None)
         if sys._getframe(1).f_globals.get("__name__") == np.ma.MaskedArray.__module__:
             raise refusal(np.ma.masked)
+        library = library_that_asks(sys._getframe(1))
+        if library is not None:
+            raise ConcretizationError(
+                f"{library} asks for an ordinary NumPy array in place of a traced one: its derivative would be lost",
+                remedy=remedy_for(library),
+            )
         raise ConcretizationError(
             "a traced value cannot become an ordinary NumPy array: its derivative would be lost",
             remedy="build arrays of traced values with np.stack([...]) or np.concatenate([...]) instead of "

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.foreign import holds_anything, refused_operand, wants_plain_arrays
 from wengert.box.subclasses import means_something_else, refusal
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.op import Op, Traced
@@ -88,7 +89,9 @@ class _Operands(dict):
         found: Callable | None = None
         if means_something_else(kind):
             found = _refused
-        elif not _may_be_operand(kind):
+        elif wants_plain_arrays(kind):
+            found = refused_operand
+        elif holds_anything(kind) or not _may_be_operand(kind):
             found = _left_to_others
         self[kind] = found
         return found

@@ -35,6 +35,8 @@ def refusal(x: Any) -> UnsupportedFunctionError:
         name = "masked array"
     elif isinstance(x, np.matrix):
         remedy, name = "use np.asarray(m), and @ where matrices are to be multiplied", "np.matrix"
+    elif hasattr(x, "unit") and hasattr(x, "value"):
+        remedy = "use the plain array in it, q.value or q.to_value(unit), and put units on the result outside"
     else:
         remedy = "use np.asarray(x), and take account of what the class adds yourself"
     return UnsupportedFunctionError(

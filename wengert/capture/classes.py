@@ -78,6 +78,8 @@ def meet(cls: Any) -> None:
         if cls in _known:
             return
         _known.add(cls)
+        if hasattr(cls, "__array_function__"):
+            return  # a library of arrays, which we call with plain ones: what it makes of them is plain, too
         for base in cls.__mro__:
             if base is not object:
                 _known.add(base)

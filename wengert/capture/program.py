@@ -15,6 +15,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.box.box import Box
+from wengert.box.foreign import hides_traced, where_it_hides
 from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks
 from wengert.capture.effects import refuse
@@ -145,11 +146,11 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
                 elif isinstance(y, np.ndarray) and y.dtype.kind in "biufc":
                     places.append(("result", len(outputs)))
                     outputs.append(y)
-                elif _mentions_symbols(y):
+                elif _mentions_symbols(y) or hides_traced(y):
                     raise StagingError(
                         f"a compiled function returned a {type(y).__name__}, which holds values that are known only "
                         "when it runs",
-                        remedy="return arrays, numbers and containers of them",
+                        remedy=where_it_hides(y),
                     )
                 else:
                     places.append(("constant", y))

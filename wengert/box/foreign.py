@@ -1,0 +1,104 @@
+"""Objects of other libraries that carry arrays with labels or units, and objects in which a traced value may hide.
+
+Quantities of `pint` hold any array, so they hold traced ones: operators are left to them. Series, data frames and
+quantities of `astropy` want plain arrays; they are refused, and the error says how to get at the array.
+"""
+
+from __future__ import annotations
+
+import gc
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from wengert.errors import UnsupportedFunctionError
+from wengert.ops.op import Traced
+from wengert.types import SCALARS
+
+_REMEDIES = {
+    "pandas": "s.to_numpy()",
+    "polars": "s.to_numpy()",
+    "xarray": "a.to_numpy()",
+    "astropy": "q.value, or q.to_value(unit)",
+    "unyt": "q.value",
+    "pint": "q.magnitude",
+}
+_HOLD_ANYTHING = frozenset(("pint",))
+"""Whose own operators take traced values."""
+_MANY = 3000
+"""So many objects are looked at in search of a traced value."""
+
+
+def library_of(kind: Any) -> str:
+    """The library that a class comes from."""
+    return (getattr(kind, "__module__", None) or "").partition(".")[0]
+
+
+def remedy_for(library: str) -> str:
+    """What to write instead of an object of a library, together with traced values."""
+    return f"use the plain array in it, {_REMEDIES[library]}, and put labels or units on the result outside"
+
+
+def holds_anything(kind: Any) -> bool:
+    """Whether a class is one whose own operators take traced values."""
+    return library_of(kind) in _HOLD_ANYTHING
+
+
+def wants_plain_arrays(kind: Any) -> bool:
+    """Whether a class is one of arrays with labels or units, or of units, that hold plain arrays only."""
+    return library_of(kind) in _REMEDIES and not holds_anything(kind)
+
+
+def refused_operand(op: Any, x: Any, y: Any) -> Any:
+    """An operator between a traced value and such an object."""
+    other = x if wants_plain_arrays(type(x)) else y
+    library = library_of(type(other))
+    raise UnsupportedFunctionError(
+        f"a {type(other).__name__} of {library} together with traced values", remedy=remedy_for(library)
+    )
+
+
+def library_that_asks(frame: FrameType | None) -> str | None:
+    """The library in whose code a plain array is asked for."""
+    for _ in range(12):
+        if frame is None:
+            return None
+        library = (frame.f_globals.get("__name__") or "").partition(".")[0]
+        if library in _REMEDIES:
+            return library
+        frame = frame.f_back
+    return None
+
+
+def hides_traced(x: Any) -> bool:
+    """Whether there is a traced value somewhere in an object."""
+    if x is None or x.__class__ in SCALARS or isinstance(x, (str, bytes, np.generic, type)):
+        return False
+    seen, waiting = {id(x)}, [x]
+    for thing in waiting:
+        if isinstance(thing, Traced):
+            return not thing._is_cell  # type: ignore[attr-defined]
+        if isinstance(thing, np.ndarray):
+            parts = thing.ravel().tolist() if thing.dtype.kind == "O" else []
+        else:
+            parts = gc.get_referents(thing)
+        for part in parts:
+            if len(waiting) >= _MANY:
+                return False
+            if id(part) not in seen and not isinstance(part, (type, ModuleType, CodeType, str, bytes, int, float)):
+                seen.add(id(part))
+                waiting.append(part)
+    return False
+
+
+def where_it_hides(x: Any) -> str:
+    """The attribute in which an object holds a traced value, as advice."""
+    for name in ("magnitude", "data", "value", "values", "array"):
+        try:
+            held = getattr(x, name, None)
+        except Exception:
+            continue
+        if isinstance(held, Traced):
+            return f"return the array in it: y.{name}"
+    return "return arrays and numbers, and containers of them"
