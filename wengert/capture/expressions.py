@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Iterator
 from typing import Any
 
-from wengert.capture.lowered import AND, ATTR, CHAIN, DEFINED, IFEXP, ITERATE, LOAD, MADE, NOT, OR, TEST
+from wengert.capture.lowered import AND, ATTR, BASE, CHAIN, DEFINED, IFEXP, ITERATE, LOAD, MADE, NOT, OR, TEST
 from wengert.capture.names import Scope, binds_in_place, bound
 from wengert.capture.syntax import OURS, at, hook, load, strings, thunk
 
@@ -59,6 +59,8 @@ class Expressions(ast.NodeTransformer):
             node.value.value = self.visit(node.value.value)  # `rewrite.py` stores into attributes by their names
         elif not (isinstance(node.ctx, ast.Store) and self._is_own(node.value)):  # these it binds again
             node.value = self.visit(node.value)
+            if isinstance(node.ctx, ast.Load) and isinstance(node.value, (ast.Call, ast.Subscript)):
+                node.value = at(hook(BASE, node.value), node.value)
         node.slice = self.visit(node.slice)
         return node
 

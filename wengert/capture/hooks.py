@@ -80,7 +80,8 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
     if kind is FunctionType:
         twin = f.__dict__.get(TWIN)
         if twin is not None and twin[0] is f.__code__ and running.state.capture is None:
-            return twin[1]
+            if twin[1].__defaults__ is f.__defaults__ and twin[1].__kwdefaults__ is f.__kwdefaults__:
+                return twin[1]
         if is_user_code(f.__code__):
             return REPLACEMENTS.get(f) or instrument(f)
         if f.__code__ is _CONTEXT_MANAGER:

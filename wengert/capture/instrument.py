@@ -92,6 +92,8 @@ def instrument(f: Any, of: TwinKind | None = None) -> Any:
             return f
         twin = f.__dict__.get(of.attribute)
         if twin is not None and twin[0] is f.__code__:
+            if twin[1].__defaults__ is not f.__defaults__ or twin[1].__kwdefaults__ is not f.__kwdefaults__:
+                twin[1].__defaults__, twin[1].__kwdefaults__ = f.__defaults__, f.__kwdefaults__
             return twin[1]
         return _twin_of_function(f, of)
     if kind is MethodType:

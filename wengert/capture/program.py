@@ -20,7 +20,7 @@ from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks
 from wengert.capture.effects import refuse
 from wengert.capture.instrument import staged
-from wengert.capture.session import ArrayGuard, Guard, Path, Session, WrittenTo, current
+from wengert.capture.session import AnyGuard, ArrayGuard, Guard, Path, Session, WrittenTo, current, same
 from wengert.errors import StagingError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Block, Type, Var
@@ -39,7 +39,7 @@ class Captured:
     values of the arguments and inputs that are written to (`writes`: their numbers among the parameters).
     """
 
-    def __init__(self, block: Block, name: str, inputs: list[Path], guards: list[Guard | ArrayGuard], structure: Any,
+    def __init__(self, block: Block, name: str, inputs: list[Path], guards: list[AnyGuard], structure: Any,
                  places: list[tuple[str, Any]], writes: list[int]):  # fmt: skip
         self.block = block
         self.name = name
@@ -51,7 +51,7 @@ class Captured:
         self.verified: set[str] = set()
         """What was compared with plain Python (`api/verify.py`)."""
         self._quick = [(guard.path, guard.value) for guard in guards if isinstance(guard, Guard)]
-        self._arrays = [guard for guard in guards if isinstance(guard, ArrayGuard)]
+        self._arrays = [guard for guard in guards if not isinstance(guard, Guard)]
         self.depends_on_nothing_else = not guards and not inputs
         self.gives_one_array = not writes and places == [("result", 0)] and tree.is_leaf(structure)
         one = not writes and len(places) == 1 and places[0][0] == "argument" and tree.is_leaf(structure)
@@ -70,8 +70,9 @@ class Captured:
         """Whether all that is part of the program is still the same outside."""
         try:
             for path, value in self._quick:
-                if path() is not value:
-                    return all(guard.holds() for guard in self.guards)
+                now = path()
+                if now is not value and not (now.__class__ is value.__class__ and same(now, value)):
+                    return False
         except Exception:
             return False  # it is no longer there
         return not self._arrays or all(guard.holds() for guard in self._arrays)
@@ -218,7 +219,7 @@ def fixed_outside(told: Callable[[list], None]) -> Iterator[None]:
     told(guards)
 
 
-def _always_holds(guard: Guard | ArrayGuard) -> bool:
+def _always_holds(guard: AnyGuard) -> bool:
     """Whether a guard asks an argument whether it is itself."""
     path = guard.path
     return isinstance(guard, Guard) and isinstance(path, functools.partial) and path.func is _same

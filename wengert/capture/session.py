@@ -4,6 +4,9 @@ Arrays that the function finds in globals, closures, attributes and containers a
 fetched again at each call, and written back if the program writes to them. Numbers and strings that it finds there,
 and small arrays of integers, which often say how a program is to be built, are part of the program; `Guard`s compare
 them at each call, so that nothing is ever stale.
+
+Of a container only those items count that the function reads by an index (`params["rate"]`); if it does anything else
+with it (passes it on, takes its length), all that is in it does.
 """
 
 from __future__ import annotations
@@ -31,9 +34,9 @@ from wengert.ir.node import Var
 Path = Callable[[], Any]
 """Fetches something again."""
 
+_ALL = object()
+_PLAIN_NUMBERS = frozenset((int, float, complex, bool, str, bytes, type(None), np.float64, np.int64))
 _NUMBERS = (int, float, complex, bool, str, bytes, type(None), np.generic)
-_MOST = 1000
-"""Containers with more items than this are looked at item by item when the items are read."""
 
 
 class Guard(NamedTuple):
@@ -47,11 +50,35 @@ class Guard(NamedTuple):
             now = self.path()
         except Exception:
             return False
-        return now is self.value or (now.__class__ is self.value.__class__ and _same(now, self.value))
+        return now is self.value or (now.__class__ is self.value.__class__ and same(now, self.value))
 
 
-def _same(a: Any, b: Any) -> bool:
+def same(a: Any, b: Any) -> bool:
     return a == b or (a != a and b != b)
+
+
+class NumbersGuard(NamedTuple):
+    """A container that holds nothing but numbers, all of which are part of the program."""
+
+    path: Path
+    kind: Any
+    keys: list | None
+    values: list
+
+    def holds(self) -> bool:
+        try:
+            now: Any = self.path()
+        except Exception:
+            return False
+        if now.__class__ is not self.kind or len(now) != len(self.values):
+            return False
+        if self.keys is not None:
+            if list(now) != self.keys:
+                return False
+            now = now.values()
+        if all(map(operator.is_, now, self.values)):
+            return True
+        return all(a is b or (a.__class__ is b.__class__ and same(a, b)) for a, b in zip(now, self.values, strict=True))
 
 
 class ArrayGuard(NamedTuple):
@@ -74,6 +101,8 @@ class ArrayGuard(NamedTuple):
         )
 
 
+AnyGuard = Guard | NumbersGuard | ArrayGuard
+
 _SMALL = 4096
 """Arrays of integers with at most so many elements are part of the program."""
 
@@ -88,7 +117,7 @@ class Session:
     def __init__(self, top: Capture, variable: set[int]):
         self.variable = variable
         self.top = top
-        self.guards: list[Guard | ArrayGuard] = []
+        self.guards: list[AnyGuard] = []
         self.paths: dict[int, tuple[Any, Path]] = {}
         """Arrays that come from outside, and containers and objects in which there may be some: how to fetch them."""
         self.inputs: list[tuple[Any, Path, Var]] = []
@@ -104,7 +133,11 @@ class Session:
         self.codes = 0
         """How many exceptions have got a number."""
         self._inside: dict[int, Any] = {}
-        self._looked_into: dict[int, Any] = {}
+        self._uses: dict[int, list[Any]] = {}
+        """Containers from outside that the function got hold of, and how often other than to read an item."""
+        self._read: set[tuple[int, Any]] = set()
+        self._held: list[np.ndarray] = []
+        """Arrays in containers of which all was read."""
         self._boxes: dict[int, Any] = {}
         self._constants: dict[int, np.ndarray] = {}
         self._originals: dict[int, np.ndarray] = {}
@@ -166,10 +199,6 @@ class Session:
                 self.effects.note_list(value)
             elif value.__class__ is dict:
                 self.effects.note_dict(value)
-            if len(value) <= _MOST:
-                self.guards.append(Guard(lambda: len(path()), len(value)))
-                for key, item in value.items() if value.__class__ is dict else enumerate(value):
-                    self.found(item, functools.partial(_item, path, key))
         elif value.__class__ is FunctionType and is_user_code(value.__code__):
             self.guards.append(Guard(lambda: path().__code__, value.__code__))
             self.watch(value)
@@ -191,14 +220,53 @@ class Session:
         return self.external(value)
 
     def item(self, container: Any, key: Any, value: Any) -> Any:
-        """`container[key]` was read from a container, or `name` from outside."""
+        """`container[key]` was read."""
+        known = self.paths.get(id(container))
+        if known is not None and known[0] is container and container.__class__ in (list, tuple, dict):
+            if key.__class__ is slice:
+                self._whole(container)
+            elif (id(container), key) not in self._read:
+                self._read.add((id(container), key))
+                self.found(value, functools.partial(_item, known[1], key))
         return self.external(value)
+
+    def used_by_item(self, container: Any) -> None:
+        """What was last done to get hold of a container was only to read an item of it."""
+        noted = self._uses.get(id(container))
+        if noted is not None and noted[0] is container:
+            noted[1] -= 1
+
+    def _whole(self, container: Any) -> None:
+        """All that is in a container from outside, and in those inside of it, is part of the program, or an input."""
+        pending = [container]
+        while pending:
+            container = pending.pop()
+            known = self.paths.get(id(container))
+            if known is None or known[0] is not container or (id(container), _ALL) in self._read:
+                continue
+            self._read.add((id(container), _ALL))
+            path = known[1]
+            of_dict = container.__class__ is dict
+            values = list(container.values()) if of_dict else list(container)
+            if all(v.__class__ in _PLAIN_NUMBERS for v in values):
+                self.guards.append(
+                    NumbersGuard(path, container.__class__, list(container) if of_dict else None, values)
+                )
+                continue
+            self.guards.append(Guard(lambda path=path: len(path()), len(values)))  # type: ignore[misc]
+            for key, value in container.items() if of_dict else enumerate(values):
+                self.found(value, functools.partial(_item, path, key))
+                if value.__class__ in (list, tuple, dict):
+                    pending.append(value)
+                elif value.__class__ is np.ndarray:
+                    self._held.append(value)
 
     def external(self, value: Any) -> Any:
         """What stands for a value from outside in the program: for an array an input, else the value itself."""
         if value.__class__ is not np.ndarray and not isinstance(value, np.ndarray):
             if value.__class__ in (list, tuple, dict):
-                self._looked_into[id(value)] = value
+                noted = self._uses.setdefault(id(value), [value, 0])
+                noted[1] += 1
             return value
         if means_something_else(value.__class__):  # type: ignore[arg-type]
             raise refusal(value)
@@ -225,6 +293,7 @@ class Session:
         known = self.paths.get(id(iterable)) if iterable.__class__ in (list, tuple) else None
         if known is None or known[0] is not iterable:
             return iterable
+        self._whole(iterable)
         new = [self.external(item) for item in iterable]
         if all(a is b for a, b in zip(new, iterable, strict=True)):
             return iterable
@@ -233,23 +302,19 @@ class Session:
     def mapping(self, thing: dict) -> dict:
         """A dict that may come from outside with what stands for its values."""
         known = self.paths.get(id(thing))
+        self._whole(thing)
         return {k: self.external(v) for k, v in thing.items()} if known and known[0] is thing else thing
 
     def seal(self) -> None:
-        """Guard arrays in containers that were looked at, but not by their items: they may be part of the program."""
-        pending = list(self._looked_into.values())
-        while pending:
-            container = pending.pop()
-            for item in container.values() if container.__class__ is dict else container:
-                known = self.paths.get(id(item))
-                if known is None or known[0] is not item:
-                    continue
-                if item.__class__ in (list, tuple, dict):
-                    if id(item) not in self._looked_into:
-                        self._looked_into[id(item)] = item
-                        pending.append(item)
-                elif item.__class__ is np.ndarray and id(item) not in self._boxes and id(item) not in self._constants:
-                    self.guards.append(ArrayGuard(known[1], item.copy()))
+        """Guard what is in containers that were used otherwise than by their items: all of it may be part of the
+        program, arrays too."""
+        for container, count in list(self._uses.values()):
+            if count > 0:
+                self._whole(container)
+        for array in self._held:
+            known = self.paths.get(id(array))
+            if known and known[0] is array and id(array) not in self._boxes and id(array) not in self._constants:
+                self.guards.append(ArrayGuard(known[1], array.copy()))
 
     def about_to_write(self, constant: np.ndarray) -> None:
         """An array is written to that may have been taken for a constant."""

@@ -532,6 +532,13 @@ def load(name: str, value: Any) -> Any:
     return value if session is None else session.external(value)
 
 
+def base(container: Any) -> Any:
+    """What is only read by an index: of a container from outside nothing else counts."""
+    if current.session is not None and container.__class__ in (list, tuple, dict):
+        current.session.used_by_item(container)
+    return container
+
+
 def attr(owner: Any, name: str) -> Any:
     """`owner.name`."""
     if isinstance(owner, Box):
@@ -583,6 +590,7 @@ set_staged_hooks(
         lowering.IFEXP: stage.ifexp,
         lowering.CHAIN: stage.chain,
         lowering.LOAD: load,
+        lowering.BASE: base,
         lowering.ATTR: attr,
         lowering.ASSERT: exceptions.assert_,
         lowering.RAISE: exceptions.raise_,
