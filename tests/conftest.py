@@ -11,6 +11,9 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 # Tests change thresholds, and must not find what others compiled; nor may they touch the user's own folder.
 os.environ["WENGERT_CACHE"] = "0"
 
+# What compiled code reads before it was written to is not a number, rather than what happened to be there.
+os.environ.setdefault("WENGERT_POISON", "1")
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings

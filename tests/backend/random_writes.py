@@ -86,7 +86,7 @@ class Growing:
                 self.scope[name][...] = value
             return
         self.lines.append(line)
-        self.arrays += [name for name in self.scope if name not in known and isinstance(self.scope[name], np.ndarray)]
+        self.arrays += [name for name in self.scope if name not in known and np.ndim(self.scope[name])]
 
     # --------------------------------------------------------------------------------------------------- expressions
 

@@ -19,6 +19,7 @@ from llvmlite import ir
 
 from wengert.backend.llvm.arrays.buffer import I8, I32, I64, POINTER, VOID, known
 from wengert.backend.llvm.calls.faults import FIRST, HOLES, OK, RAISED, Fault
+from wengert.backend.llvm.machine import poison
 from wengert.backend.llvm.machine.hints import as_it_is, rare, vectors
 from wengert.backend.llvm.machine.ranges import Ranges
 from wengert.ir.node import Source
@@ -57,6 +58,7 @@ class Context:
         self.module = module
         self.standalone: bool = outer.standalone if outer else standalone
         """Whether the code is to run without Python (`standalone.py`)."""
+        self.poisons: bool = outer.poisons if outer else poison.is_on() and not standalone
         self.builder = ir.IRBuilder()
         self._begin(function, record)
         self.ranges = Ranges()
@@ -214,6 +216,11 @@ class Context:
 
         Small static amounts come from the stack; all others are freed when the kernel ends.
         """
+        place = self._scratch(nbytes)
+        self.poison(place, nbytes)
+        return place
+
+    def _scratch(self, nbytes: ir.Value | int) -> ir.Value:
         if isinstance(nbytes, int):
             if nbytes <= 1024 and self._stacked + nbytes <= STACK_FOR_SCRATCH:
                 self._stacked += nbytes
@@ -222,6 +229,11 @@ class Context:
                 return place
             return self._on_heap(nbytes)
         return GrowingMemory(self).at_least(nbytes)
+
+    def poison(self, pointer: ir.Value, nbytes: ir.Value | int) -> None:
+        """Make it visible if memory is read before it is written to, where that is wished (`poison.py`)."""
+        if self.poisons:
+            poison.fill(self.builder, pointer, nbytes)
 
     def _on_heap(self, nbytes: int) -> ir.Value:
         """Memory that is allocated when this code is first reached, and freed when the kernel ends."""

@@ -144,7 +144,10 @@ class Emitter:
         """The memory of a slot, for an array of these lengths."""
         lengths = list(lengths)
         self._check_bounds(slot, lengths)
-        return Buffer(self._pointer(slot, lengths), lengths, None, slot.type.dtype, writable=True)
+        pointer = self._pointer(slot, lengths)
+        if self.cx.poisons and not slot.epoch and not slot.has_parts:
+            self.cx.poison(pointer, self.byte_count(lengths, slot.type.dtype))
+        return Buffer(pointer, lengths, None, slot.type.dtype, writable=True)
 
     def _check_bounds(self, slot: Slot, lengths: list[ir.Value]) -> None:
         cx = self.cx

@@ -125,6 +125,10 @@ def write_function(program: Program, standalone: bool = False) -> Written:
         em.outline, cx.is_large = Outline(), True
     if arena_size:
         em.arena = kept_arena(cx, arena_size) if arena_size > ON_STACK else cx.scratch(arena_size)
+        cx.poison(em.arena, arena_size)
+    for place, type in zip(places, outputs, strict=True):
+        if type.is_static:
+            cx.poison(place, byte_bound(type) or 0)
     frame = Frame(plan, values)
     run_block(em, frame)
     for k, result in enumerate(plan.block.results):
@@ -154,6 +158,7 @@ def _put_out(em: Emitter, frame: Frame, k: int, result: Any) -> None:
         cx.builder.icmp_unsigned("==", cx.builder.ptrtoint(memory, I64), I64(0)),
         "MemoryError", "cannot allocate {0} bytes", nbytes,
     )  # fmt: skip
+    cx.poison(memory, nbytes)
     cx.builder.store(memory, place)
     for j, axis in enumerate(dynamic_axes(type)):
         cx.builder.store(value.lengths[axis], element_pointer(cx.builder, place, I64(1 + j), np.dtype(np.int64)))

@@ -77,6 +77,7 @@ class Slot:
     offset: int | None = None  # in the arena
     on_stack: bool = False
     within: tuple[Slot, int] | None = None  # it is a part of another, from a byte on
+    has_parts: bool = False  # others are parts of it
     epoch: int = 0  # counts writes, while code is written: a check of the plan
 
     @property
@@ -488,7 +489,7 @@ def _join_pieces(plan: BlockPlan) -> None:
                     and _is_last(plan, version)
                     and slot.nbytes is not None
                 ):
-                    slot.within = (plan.slots[node.outs[0]], 0)
+                    _put_into(slot, plan.slots[node.outs[0]], 0)
                     taken.add(id(slot))
             continue
         if node.op.name != "concatenate" or not all(v.type.is_static for v in (*node.args, *node.outs)):
@@ -502,9 +503,14 @@ def _join_pieces(plan: BlockPlan) -> None:
             if version is not None and a.type.dtype == out.type.dtype and plan.last.get(version, -1) == i:
                 slot = plan.slots[version]
                 if id(slot) not in taken and _is_last(plan, version):
-                    slot.within = (plan.slots[out], offset)
+                    _put_into(slot, plan.slots[out], offset)
                     taken.add(id(slot))
             offset += access.byte_bound(a.type) or 0
+
+
+def _put_into(slot: Slot, whole: Slot, offset: int) -> None:
+    slot.within = (whole, offset)
+    whole.has_parts = True
 
 
 def _is_last(plan: BlockPlan, version: Var) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.backend.llvm.machine import poison
 from wengert.ir.node import Block, Const, Dyn, Node, Operand, Ref, Type, Var
 from wengert.ops.choice import choice
 from wengert.ops.index import ARRAY, FLAG
@@ -36,7 +37,7 @@ def digest(block: Block) -> bytes | None:
     True
     """
     try:
-        said = (choice.kinks, choice.ties, _Blocks().block(block))
+        said = (choice.kinks, choice.ties, poison.is_on(), _Blocks().block(block))
     except _NotData:
         return None
     # Nested tuples of numbers, texts and bytes only: what is printed can be read in one way.
