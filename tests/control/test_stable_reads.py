@@ -14,7 +14,7 @@ from random_nests import SIZE, nests
 
 import wengert as wg
 from wengert.backend.execute import optimised
-from wengert.control.affine import Affine, Atom, least
+from wengert.ir.analysis.affine import Affine, Atom, least
 from wengert.ir.node import all_nodes
 
 MANY = int(os.environ.get("WENGERT_RANDOM_PROGRAMS", "12"))

@@ -7,7 +7,7 @@ import pytest
 
 import wengert as wg
 from wengert.backend.execute import optimised
-from wengert.control.nest import intervals
+from wengert.ir.analysis.ranges import intervals
 from wengert.ir.check import check
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, Node, Program, Var, all_nodes

@@ -193,7 +193,7 @@ WRITE_AT = "%a: f64[3] = store(%x, {}, {}, pattern=(ARRAY,)); "
         (
             WRITE.format("1,") + "%q: f64[3] = store(%a, 1.0, pattern=(2,)); %y: f64 = index(%q, pattern=(-2,))",
             "%y",
-            "index(%a, pattern=(-2,))",
+            "return %s",
         ),
         (WRITE.format("1,").replace("%s", "2.5") + "%y: f64 = index(%a, pattern=(1,))", "%y", "return f64(2.5)"),
         (WRITE.format("1,").replace("%s", "%p") + "%y: f64 = index(%a, pattern=(1,))", "%y", "astype(%p, dtype=f64)"),

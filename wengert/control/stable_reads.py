@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from wengert.control.affine import Affine, Atom
-from wengert.control.nest import INT, Place, Scope, apart, most_turns, nest, new_counter, place_of
+from wengert.ir.analysis.affine import Affine, Atom
+from wengert.ir.analysis.ranges import INT, Place, Scope, apart, most_turns, nest, new_counter, place_of
 from wengert.ir.infer import Found
 from wengert.ir.node import Block, Node, Operand, Var
 from wengert.modes.tape import Tape, TapeTrace
@@ -114,7 +114,7 @@ class _Array:
             self.versions[scope, before] = _Version(scope, number)
             node = scope.block.nodes[i]
             if node.op.name in ("store", "add_at"):
-                self.writes.append(_Write(scope, number, place_of(scope, node, node.args[2:], node.outs[0])))
+                self.writes.append(_Write(scope, number, place_of(scope, node)))
         self.versions[scope, result] = _Version(scope, len(steps))
         return True
 
@@ -145,7 +145,7 @@ class _Array:
             version = self.versions.get((scope, x))
             if node.op.name == "index" and version is not None and isinstance(x, Var):
                 if all(not a.type.shape for a in node.args[1:]):
-                    yield _Read(scope, i, version, place_of(scope, node, node.args[1:], x))
+                    yield _Read(scope, i, version, place_of(scope, node))
                 continue
             for which in ("body", "then", "orelse"):
                 inner = scope.inner.get((i, which))

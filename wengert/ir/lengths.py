@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 
 from wengert.errors import UnsupportedFunctionError
+from wengert.ir.analysis.ranges import UNKNOWN, Interval, interval_from
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
 from wengert.ops.index import arrays_come_first, explicit
 from wengert.types import broadcast_shapes, shape_of
-
-Interval = tuple[int | None, int | None]
-UNKNOWN: Interval = (None, None)
 
 
 def interval_of(x: Any) -> Interval:
@@ -35,50 +33,9 @@ def interval_of(x: Any) -> Interval:
     return UNKNOWN
 
 
-def _sum(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else a + b
-
-
-def _negative(r: Interval) -> Interval:
-    return (None if r[1] is None else -r[1], None if r[0] is None else -r[0])
-
-
 def interval(name: str, args: Sequence[Any]) -> Interval | None:
     """The interval of an op's result, for ops on integers."""
     return interval_from(name, [interval_of(a) for a in args])
-
-
-def interval_from(name: str, ranges: Sequence[Interval]) -> Interval | None:
-    """The same from the intervals of its operands."""
-    if name == "add":
-        return (_sum(ranges[0][0], ranges[1][0]), _sum(ranges[0][1], ranges[1][1]))
-    if name == "subtract":
-        minus = _negative(ranges[1])
-        return (_sum(ranges[0][0], minus[0]), _sum(ranges[0][1], minus[1]))
-    if name == "python_number":
-        return ranges[0]
-    if name == "negative":
-        return _negative(ranges[0])
-    if name == "multiply":
-        if any(end is None for r in ranges for end in r):
-            low = 0 if all(r[0] is not None and r[0] >= 0 for r in ranges) else None
-            return (low, None)
-        products = [a * b for a in ranges[0] for b in ranges[1]]  # type: ignore[operator]
-        return (min(products), max(products))
-    if name == "floor_divide" and ranges[1][0] == ranges[1][1] and (ranges[1][0] or 0) > 0:
-        d: int = ranges[1][0]  # type: ignore[assignment]
-        return tuple([None if end is None else end // d for end in ranges[0]])  # type: ignore[return-value]
-    if name == "remainder" and ranges[1][1] is not None and (ranges[1][0] or 0) > 0:
-        return (0, ranges[1][1] - 1)
-    if name == "minimum":
-        highs = [r[1] for r in ranges if r[1] is not None]
-        low = None if any(r[0] is None for r in ranges) else min(r[0] for r in ranges)  # type: ignore[type-var]
-        return (low, min(highs) if highs else None)
-    if name == "maximum":
-        lows = [r[0] for r in ranges if r[0] is not None]
-        high = None if any(r[1] is None for r in ranges) else max(r[1] for r in ranges)  # type: ignore[type-var]
-        return (max(lows) if lows else None, high)
-    return None
 
 
 def _at_least(x: Any, bound: int) -> bool:

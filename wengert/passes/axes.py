@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from wengert.ir.analysis.regions import FIXED, KEPT, LISTED, NEW, region_of
 from wengert.ir.node import Node, Operand
-from wengert.ops.index import ARRAY, explicit
 
 
 class Along(NamedTuple):
@@ -184,27 +184,21 @@ class _Place(NamedTuple):
 
 def _place(node: Node, arrays: Sequence[Operand]) -> _Place | None:
     """The place that an index names, if it is a simple one."""
-    x = node.args[0].type
-    pattern = explicit(node.params["pattern"], x.ndim)
-    pattern += (slice(None),) * (x.ndim - sum(item is not None for item in pattern))
-    if sum(item is ARRAY for item in pattern) > 1 or any(a.type.ndim > 1 for a in arrays):
+    named = region_of(node)
+    if len(arrays) > 1 or any(a.type.ndim > 1 for a in arrays) or named.has_mask:
         return None
-    if any(item is not None and item is not ARRAY and item.__class__ not in (int, slice) for item in pattern):
-        return None
-    if any(item is ARRAY for item in pattern) and any(item.__class__ is int for item in pattern):
+    if LISTED in named.layout and FIXED in named.layout:
         return None
     pairs = []
     rows = None
     old = new = 0
-    remaining = iter(arrays)
-    for item in pattern:
-        if item == slice(None):
+    for kind in named.layout:
+        if kind == KEPT and named.is_all(old):
             pairs.append((old, new))
-        width = next(remaining).type.ndim if item is ARRAY else 0 if item.__class__ is int else 1
-        if item is ARRAY and width:
+        elif kind == LISTED:
             rows = new
-        old += item is not None
-        new += width
+        old += kind != NEW
+        new += kind != FIXED
     return _Place(pairs, rows, new)
 
 

@@ -14,8 +14,9 @@ from collections import Counter
 
 import numpy as np
 
+from wengert.ir.analysis.regions import region_of
 from wengert.ir.node import Block, Const, Node, Operand, Var
-from wengert.passes.rewrite import Environment, rebuilt, replaced, same, substituted, with_blocks
+from wengert.passes.rewrite import Environment, rebuilt, replaced, substituted, with_blocks
 
 
 def elide_moves(block: Block) -> Block:
@@ -49,7 +50,10 @@ def _taken_out(node: Node, makers: dict[Var, Node], uses: Counter[Operand]) -> N
     if node.op.name != "add_at" or not isinstance(node.args[1], Var):
         return None
     read = makers.get(node.args[1])
-    if read is None or read.op.name != "index" or not _same_place(node, node.args[2:], read, read.args[1:]):
+    if read is None or read.op.name != "index":
+        return None
+    place = region_of(node)
+    if place != region_of(read) or not place.is_once:
         return None
     before = node.args[0]
     while isinstance(before, Var) and uses[before] == 1:
@@ -58,23 +62,11 @@ def _taken_out(node: Node, makers: dict[Var, Node], uses: Counter[Operand]) -> N
             return None
         if maker.op.name == "store":
             found = maker.args[0] is read.args[0] and _is_zero(maker.args[1])
-            return maker if found and _same_place(node, node.args[2:], maker, maker.args[2:]) else None
+            return maker if found and region_of(maker) == place else None
         if maker.op.name != "add_at":
             return None
         before = maker.args[0]
     return None
-
-
-def _same_place(a: Node, arrays: tuple[Operand, ...], b: Node, others: tuple[Operand, ...]) -> bool:
-    """Whether two nodes name the same elements, each once."""
-    if a.params["pattern"] != b.params["pattern"] or not same(a.sizes, b.sizes) or len(arrays) != len(others):
-        return False
-    if any(x.type.shape for x in arrays):
-        return False  # an array of indices may name an element twice
-    return all(
-        x is y or (isinstance(x, Const) and isinstance(y, Const) and x.value == y.value)
-        for x, y in zip(arrays, others, strict=True)
-    )
 
 
 def _is_zero(x: Operand) -> bool:

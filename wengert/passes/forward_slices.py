@@ -5,13 +5,13 @@ for the largest number of turns, and given to the backward loop as a part of tha
 
     y = x[0:n];  loop k < n: … y[n - 1 - k] …      becomes      loop k < n: … x[n - 1 - k] …
 
-The rows must be known to be among the first n (`control/nest.py`). Then the lengths of all arrays are known.
+The rows must be known to be among the first n (`ir/analysis/ranges.py`). Then the lengths of all arrays are known.
 """
 
 from __future__ import annotations
 
-from wengert.control.affine import Affine, least
-from wengert.control.nest import Scope, bounds_around, nest
+from wengert.ir.analysis.affine import Affine, least
+from wengert.ir.analysis.ranges import Scope, bounds_around, nest
 from wengert.ir.node import Block, Node, Operand, Ref, Var
 from wengert.ops.index import ARRAY
 from wengert.passes.rewrite import rebuilt

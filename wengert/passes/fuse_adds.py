@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.ir.analysis.regions import region_of
 from wengert.ir.node import Block, Const, Node, Operand, Var
-from wengert.ops.index import explicit
 from wengert.ops.op import TABLE
 from wengert.passes.rewrite import rebuilt, with_blocks
 
@@ -48,14 +48,7 @@ def _box(node: Node) -> Box | None:
     array, value = node.outs[0].type, node.args[1].type
     if not array.is_static or not array.ndim or array.dtype.kind != "f" or not value.is_static:
         return None
-    pattern = explicit(node.params["pattern"], array.ndim)
-    pattern += (slice(None),) * (array.ndim - len(pattern))
-    if any(item.__class__ is not slice or item.step not in (None, 1) for item in pattern):
-        return None
-    ranges = [range(*item.indices(n)) for item, n in zip(pattern, array.shape, strict=True)]
-    if any(not r for r in ranges):
-        return None
-    return tuple([slice(r.start, r.stop) for r in ranges])
+    return region_of(node).box
 
 
 def _lengths(box: Box) -> tuple[int, ...]:

@@ -21,8 +21,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from wengert.ir.analysis.regions import region_of
 from wengert.ir.node import Block, Node, Operand, Source, Type, Var
-from wengert.ops.index import explicit
 from wengert.ops.op import TABLE
 from wengert.passes.rewrite import rebuilt, with_blocks
 
@@ -65,25 +65,14 @@ def _write(node: Node) -> _Write | None:
         return None
     if node.args[0].type != array or math.prod(_lengths(array)) * array.dtype.itemsize < _MEMORY_TO_SAVE:
         return None
-    pattern = explicit(node.params["pattern"], array.ndim)
-    pattern += (slice(None),) * (array.ndim - len(pattern))
-    if len(pattern) != array.ndim or any(item.__class__ is not slice for item in pattern):
+    box = region_of(node).box
+    if box is None or value.shape != tuple([side.stop - side.start for side in box]):
         return None
-    spans = []
-    for item, n in zip(pattern, _lengths(array), strict=True):
-        if any(bound is not None and bound.__class__ is not int for bound in (item.start, item.stop, item.step)):
-            return None
-        span = range(*item.indices(n))
-        if span.step != 1 or not len(span):
-            return None
-        spans.append(span)
-    if value.shape != tuple([len(span) for span in spans]):
-        return None
-    axes = [k for k, span in enumerate(spans) if len(span) != array.shape[k]]
+    axes = [k for k, n in enumerate(value.shape) if n != array.shape[k]]
     if len(axes) > 1:
         return None
     axis = axes[0] if axes else None
-    span = spans[axis or 0]
+    span = box[axis or 0]
     return _Write(node, axis, span.start, span.stop)
 
 
@@ -242,17 +231,10 @@ class _Pieces:
         x, out = maker.args[0].type, maker.outs[0].type
         if len(maker.args) > 1 or maker.sizes or not x.is_static or x.ndim != out.ndim or x.dtype != out.dtype:
             return None
-        pattern = explicit(maker.params["pattern"], x.ndim)
-        pattern += (slice(None),) * (x.ndim - len(pattern))
-        if len(pattern) != x.ndim or any(item.__class__ is not slice for item in pattern):
+        box = region_of(maker).box
+        if box is None or any(k != axis and out.shape[k] != n for k, n in enumerate(x.shape)):
             return None
-        for k, (item, n) in enumerate(zip(pattern, _lengths(x), strict=True)):
-            if any(b is not None and b.__class__ is not int for b in (item.start, item.stop, item.step)):
-                return None
-            span = range(*item.indices(n))
-            if span.step != 1 or (k != axis and len(span) != n):
-                return None
-        return pattern[axis].indices(_lengths(x)[axis])[0]
+        return box[axis].start
 
     def _slice(self, x: Operand, axis: int, start: int, stop: int, shape: tuple, source: Source | None) -> Operand:
         pattern = (*[slice(None)] * axis, slice(start, stop))

@@ -9,12 +9,12 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from wengert.ir.analysis.regions import region_of
 from wengert.ir.node import Block, Node, Operand, Type, Var
 from wengert.ops.index import ARRAY
 from wengert.ops.op import TABLE
 from wengert.passes.push_selections import is_much_less, part_by_rows
 from wengert.passes.rewrite import rebuilt, with_blocks
-from wengert.passes.structure import is_certain
 
 _MOVABLE = frozenset(("reshape", "transpose", "flip", "broadcast_to", "astype", "copy"))
 """Ops that cannot fail, besides elementwise ones and parts that surely exist."""
@@ -91,7 +91,7 @@ def _is_movable(node: Node) -> bool:
     if node.sizes or node.blocks:
         return False
     if node.op.name == "index":
-        return len(node.args) == 1 and is_certain(node)
+        return len(node.args) == 1 and region_of(node).exists
     return node.op.name in _MOVABLE or node.op.elementwise
 
 

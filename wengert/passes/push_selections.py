@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from wengert.ir.analysis.regions import KEPT, LISTED, region_of
 from wengert.ir.node import Node, Operand, Source, Type, Var
 from wengert.ops.index import ARRAY, explicit
 from wengert.passes.axes import along, in_strip
@@ -74,13 +75,13 @@ def part_by_rows(node: Node) -> int | None:
 def _selected(node: Node, is_less: Callable[[int, int], bool]) -> tuple[int, _Part] | None:
     """The axis along which an index takes a part, and which part; all others must be taken whole."""
     x = node.args[0].type
-    pattern = explicit(node.params["pattern"], x.ndim)
-    chosen = [k for k, item in enumerate(pattern) if item != slice(None)]
-    if len(chosen) != 1 or len(pattern) > x.ndim or any(item is None for item in pattern):
+    named = region_of(node)
+    chosen = [k for k in range(x.ndim) if not named.is_all(k)]
+    if len(chosen) != 1 or not all(kind in (KEPT, LISTED) for kind in named.layout):
         return None
     axis = chosen[0]
-    item = pattern[axis]
-    if node.outs[0].type.ndim != x.ndim or not (item.__class__ is slice or item is ARRAY):
+    item = explicit(node.params["pattern"], x.ndim)[axis]
+    if node.outs[0].type.ndim != x.ndim:
         return None
     n, m = x.shape[axis], node.outs[0].type.shape[axis]
     if n.__class__ is not int or m.__class__ is not int or m == 0:

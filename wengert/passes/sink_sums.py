@@ -21,7 +21,8 @@ In any other, what is added to one element all the time, or to one row, is added
 `x[k] += v` is a read and a store, and stays as it is.)
 
 That nobody reads it is certain if all places that are read or stored to in the loop are apart from the place, in
-whatever turn (`control/nest.py`); and the place must be known to be inside the array, also if the loop has no turns.
+whatever iteration (`ir/analysis/ranges.py`); and the place must be known to be inside the array, also if the loop has
+no iteration.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.control.affine import Affine, least
-from wengert.control.nest import Scope, apart, bounds_around, nest, place_of
+from wengert.ir.analysis.affine import Affine, least
+from wengert.ir.analysis.ranges import Scope, apart, bounds_around, nest, place_of
 from wengert.ir.node import Block, Const, Dyn, Node, Operand, Ref, Type, Var
 from wengert.ops.index import ARRAY, FLAG, explicit
 from wengert.ops.op import TABLE
@@ -145,14 +146,14 @@ class _Loop:
                 reads.append(node)
         if sum(r in versions for r in self.body.results) > 1 or not writes:
             return []
-        named = [place_of(self.scope, n, n.args[1:], n.args[0]) for n in reads]  # type: ignore[arg-type]
-        named += [place_of(self.scope, n, n.args[2:], n.outs[0]) for n in writes if n.op.name == "store"]
+        named = [place_of(self.scope, n) for n in reads]
+        named += [place_of(self.scope, n) for n in writes if n.op.name == "store"]
         found = []
         for node in writes:
             movement = self._movement(node)
             if movement is None:
                 continue
-            place = place_of(self.scope, node, node.args[2:], node.outs[0])
+            place = place_of(self.scope, node)
             assert self.scope.counter is not None
             later = frozenset([self.scope.counter.key])
             if all(apart(other, self.scope, place, self.scope, later) for other in named):
@@ -439,8 +440,8 @@ class _Lift:
         ]
         if places[0] == places[1]:
             return True
-        here = place_of(scope, read, read.args[1:], read.args[0])  # type: ignore[arg-type]
-        there = place_of(scope, write, write.args[2:], write.outs[0])
+        here = place_of(scope, read)
+        there = place_of(scope, write)
         return apart(here, scope, there, scope, frozenset([scope.counter.key]))
 
     def _slices(

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ir.analysis.keys import data_key, operand_key
-from wengert.ir.node import Const, Dyn, Node, Operand, Ref, Type, map_refs
-from wengert.ops.index import ARRAY, explicit
+from wengert.ir.analysis.regions import Region, apart, region_of
+from wengert.ir.node import Const, Node, Operand, Ref, Type, map_refs
 from wengert.ops.op import TABLE
 from wengert.passes.rewrite import const
 from wengert.passes.scope import Rewritten, Scope, changed
@@ -104,73 +103,14 @@ def _sum(node: Node, scope: Scope) -> Rewritten:
 # ------------------------------------------------------------------------------------------------------------ indices
 
 
-def _is_whole(item: Any, n: int | Dyn) -> bool:
-    if item is Ellipsis:
-        return True
-    if item.__class__ is not slice or item.step not in (None, 1):
-        return False
-    whole = item.stop is None or (isinstance(n, int) and isinstance(item.stop, int) and item.stop >= n)
-    return item.start in (None, 0) and whole
-
-
-def is_certain(node: Node) -> bool:
-    """Whether the place that a node reads or writes surely exists: no arrays, and ints in range."""
-    shape = node.args[0].type.shape
-    pattern = [item for item in explicit(node.params["pattern"], len(shape)) if item is not None]
-    return len(pattern) <= len(shape) and all(
-        item.__class__ is slice or (item.__class__ is int and isinstance(n, int) and -n <= item < n)
-        for item, n in zip(pattern, shape, strict=False)
-    )
-
-
-def _place(node: Node, arrays: tuple[Operand, ...]) -> Any:
-    """What two nodes that read or write at the same place have in common."""
-    sizes = tuple([operand_key(s) for s in node.sizes])
-    return data_key(node.params["pattern"]), tuple([operand_key(a) for a in arrays]), sizes
-
-
-def _are_apart(node: Node, other: Node) -> bool:
-    """Whether two certain places have no element in common."""
-    shape = node.args[0].type.shape
-    patterns = [explicit(each.params["pattern"], len(shape)) for each in (node, other)]
-    return not any(None in p for p in patterns) and any(
-        _have_nothing_in_common(a, b, n) for a, b, n in zip(*patterns, shape, strict=False)
-    )
-
-
-def _have_nothing_in_common(a: Any, b: Any, n: Any) -> bool:
-    if n.__class__ is not int:
-        return False
-    spans = []
-    for item in (a, b):
-        if item.__class__ is int:
-            item = slice(item % n, item % n + 1)
-        if item.__class__ is not slice:
-            return False
-        bounds = (item.start, item.stop, item.step)
-        if any(bound is not None and bound.__class__ is not int for bound in bounds) or item.step not in (None, 1):
-            return False
-        spans.append(item.indices(n))
-    (first, end, _), (other, other_end, _) = spans
-    return end <= other or other_end <= first
-
-
 def _index(node: Node, scope: Scope) -> Rewritten:
     x, *arrays = node.args
-    (out,), pattern = node.outs, node.params["pattern"]
-    if x.type == out.type and not arrays and len(pattern) <= len(x.type.shape) + (Ellipsis in pattern):
-        shape = x.type.shape
-        if Ellipsis in pattern:
-            if all(item is Ellipsis or item == slice(None) for item in pattern):
-                return (x,)
-        elif all(_is_whole(item, n) for item, n in zip(pattern, shape, strict=False)):
-            return (x,)
-    certain = is_certain(node)
-    if certain and (maker := scope.maker(x, "broadcast_to")) is not None and not maker.args[0].type.shape:
+    (out,), region = node.outs, region_of(node)
+    if x.type == out.type and region.is_whole:
+        return (x,)
+    if region.exists and (maker := scope.maker(x, "broadcast_to")) is not None and not maker.args[0].type.shape:
         return _spread(maker.args[0], node)
-    if not (certain or all(item is ARRAY or item.__class__ in (int, slice) for item in pattern)):
-        return None
-    return _written(node, tuple(arrays), certain, scope)
+    return None if region.has_mask else _written(node, region, tuple(arrays), scope)
 
 
 def _spread(x: Operand, node: Node) -> Rewritten:
@@ -182,7 +122,7 @@ def _spread(x: Operand, node: Node) -> Rewritten:
     return (x,) if x.type == type else None
 
 
-def _written(node: Node, arrays: tuple[Operand, ...], certain: bool, scope: Scope) -> Rewritten:
+def _written(node: Node, region: Region, arrays: tuple[Operand, ...], scope: Scope) -> Rewritten:
     """What was written where an index reads, or the array as it was before writes elsewhere."""
     (out,) = node.outs
     x = node.args[0]
@@ -190,16 +130,17 @@ def _written(node: Node, arrays: tuple[Operand, ...], certain: bool, scope: Scop
         maker = scope.maker(x, "store")
         if maker is None:
             break
-        base, v, *places = maker.args
-        if _place(maker, tuple(places)) == _place(node, arrays):
+        base, v, *_ = maker.args
+        place = region_of(maker)
+        if place == region:
             # Of arrays with several elements two may be the same place, of which the last write counts.
-            if all(not a.type.shape for a in places) and (certain or scope.uses[x] > 1):
+            if region.is_once and (region.exists or scope.uses[x] > 1):
                 if v.type == out.type:
                     return (v,)
                 if v.type == Type(out.type.shape, out.type.dtype, True):
                     return Node(TABLE["astype"], (v,), {"dtype": out.type.dtype}, node.outs, (), node.source)
             break
-        if not (certain and is_certain(maker) and _are_apart(node, maker)):
+        if not (region.exists and place.exists and apart(region, place)):
             break
         x = base
     return None if x is node.args[0] else changed(node, args=(x, *arrays))
@@ -249,7 +190,10 @@ def _add_at(node: Node, scope: Scope) -> Rewritten:
     """What is added to zeros is written there, as a sum with zero: −0.0 becomes 0.0."""
     x, v, *arrays = node.args
     type = node.outs[0].type
-    if arrays or node.sizes or type.dtype.kind != "f" or v.type.dtype != type.dtype or not is_certain(node):
+    if arrays or node.sizes or type.dtype.kind != "f" or v.type.dtype != type.dtype:
+        return None
+    region = region_of(node)
+    if not region.exists:
         return None
     base = x
     for _ in range(_FAR):
@@ -260,7 +204,8 @@ def _add_at(node: Node, scope: Scope) -> Rewritten:
             break
         if maker.op.name not in ("add_at", "store") or len(maker.args) > 2 or maker.sizes:
             return None
-        if not (is_certain(maker) and _are_apart(node, maker)):
+        place = region_of(maker)
+        if not (place.exists and apart(region, place)):
             return None
         base = maker.args[0]
     number = scope.uniform(base)

@@ -91,7 +91,6 @@ class Context:
         self.long_calls = 0
         """How many calls of long functions were written whose vector variants go into the loops themselves."""
         self.on_leaving: list[Callable[[], None]] = []
-        self._intervals: dict[int, tuple[ir.Value, tuple[int, int]]] = {}
 
     @contextmanager
     def inside(self, function: ir.Function, record: ir.Value) -> Iterator[None]:
@@ -128,15 +127,6 @@ class Context:
         """End the kernel if `condition` holds: an exception was left in `faults` by a callback."""
         with self.unlikely(condition):
             self.exit_with(I32(RAISED))
-
-    def note_interval(self, value: ir.Value, interval: tuple[int, int]) -> None:
-        """Note what an integer is never less than, and never more than."""
-        self._intervals[id(value)] = value, interval
-
-    def is_within(self, value: ir.Value, n: int) -> bool:
-        """Whether an integer is known to be one of 0, …, n − 1."""
-        _, (low, high) = self._intervals.get(id(value), (None, (-1, -1)))
-        return low >= 0 and high < n
 
     def exit_with(self, status: ir.Value) -> None:
         """Go to the way out."""

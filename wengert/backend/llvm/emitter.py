@@ -85,7 +85,7 @@ class Emitter:
         self._stack: dict[int, ir.Value] = {}
         self.constants: dict[int, Array] = {}  # by the id of the value
         self.places: dict[int, ir.Value] = {}  # of slots, by id, whose address was handed over
-        self.intervals: dict[Var, tuple[int, int]] = {}  # of integers, see `control/nest.py`
+        self.intervals: dict[Var, tuple[int, int]] = {}  # of integers, see `ir/analysis/ranges.py`
         self._work: ir.Value | None = None
 
     # ------------------------------------------------------------------------------------------------------- values

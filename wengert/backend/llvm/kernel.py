@@ -29,7 +29,7 @@ from wengert.backend.llvm.outline.outline import Outline, is_large
 from wengert.backend.llvm.run import run_block
 from wengert.backend.plan.access import byte_bound
 from wengert.backend.plan.memory import lay_out, plan_program
-from wengert.control.nest import intervals
+from wengert.ir.analysis.ranges import intervals
 from wengert.ir.node import Const, Program, Type
 
 STACK_IN_ALL = 1 << 14

@@ -35,6 +35,7 @@ from dataclasses import dataclass, field
 from wengert.backend.plan import access
 from wengert.backend.plan.inline import inline_calls
 from wengert.backend.plan.lower import lowered
+from wengert.ir.analysis.regions import region_of
 from wengert.ir.node import Block, Const, Dyn, Node, Operand, Type, Var
 
 
@@ -47,7 +48,7 @@ class Kind(enum.Enum):
 
 
 Path = tuple | None
-"""How a version is read: WHOLE, element by element; a place (key of an index); or None, in some other way."""
+"""How a version is read: WHOLE, element by element; a `Region`, element by element; or None, in some other way."""
 WHOLE: Path = ("whole",)
 
 Reads = dict[Var, Path]
@@ -308,10 +309,10 @@ def _is_free(plan: BlockPlan, node: Node) -> bool:
     return isinstance(x, Const) or plan.kinds[x] is Kind.SCALAR
 
 
-def place_key(node: Node, pattern: tuple, arrays: tuple[Operand, ...]) -> tuple:
-    """The same for two places only if they are the same."""
-    names = tuple([("const", a.value) if isinstance(a, Const) else ("var", id(a)) for a in (*arrays, *node.sizes)])
-    return ("place", repr(pattern), repr(names))
+def _path(node: Node) -> Path:
+    """How a node reads or writes its first operand, by an index without arrays of them."""
+    region = region_of(node)
+    return WHOLE if region.is_whole else region
 
 
 def merged_reads(plan: BlockPlan, node: Node) -> Reads:
@@ -326,7 +327,7 @@ def merged_reads(plan: BlockPlan, node: Node) -> Reads:
             if pointwise:
                 path = path if out is not None and a.type.shape == out.shape and out.is_static else None
             elif path == WHOLE and node.op.name == "index" and a is node.args[0] and access.is_basic_index(node):
-                path = place_key(node, node.params["pattern"], node.args[1:])
+                path = _path(node)
             else:
                 path = None
             merged[version] = path if merged.get(version, path) == path else None
@@ -417,9 +418,8 @@ def _aside(plan: BlockPlan, version: Var, reading: Sequence[Var], makers: dict[V
 def _reads_what_it_writes(plan: BlockPlan, node: Node, version: Var) -> bool:
     """Whether the value of a store reads a version only at the very element that is written."""
     _, v, *arrays = node.args
-    pattern, others = node.params["pattern"], tuple(arrays)
-    is_same = plan.reads[v][version] == place_key(node, pattern, others)  # type: ignore[index]
-    return is_same and access.is_basic(pattern, others)
+    is_same = plan.reads[v][version] == _path(node)  # type: ignore[index]
+    return is_same and access.is_basic(node.params["pattern"], tuple(arrays))
 
 
 def _bound(v: Var) -> int | None:

@@ -13,12 +13,10 @@ Shapes that do not fit are no matter where lengths are known, for then they have
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from wengert.ir.analysis.regions import region_of
 from wengert.ir.node import Block, Const, Node, all_nodes
-from wengert.ops.index import ARRAY, explicit
 from wengert.ops.traits import Raises
 
 
@@ -35,7 +33,7 @@ def may_raise(node: Node) -> bool:
     if when is Raises.INTEGERS:
         return _is_of_integers(node) and not _is_harmless(node)
     if when is Raises.PLACE:
-        return not has_certain_places(node)
+        return "pattern" not in node.params or not region_of(node).exists
     if when is Raises.BODY:
         return blocks_may_raise(*node.blocks)
     return True
@@ -54,37 +52,3 @@ def _is_harmless(node: Node) -> bool:
     """Whether the last operand is a positive constant: as exponent, divisor, or number of bits."""
     last = node.args[-1]
     return len(node.args) > 1 and isinstance(last, Const) and bool(np.all(np.asarray(last.value) > 0))
-
-
-def has_certain_places(node: Node) -> bool:
-    """Whether all places that a node reads or writes surely exist."""
-    if "patterns" in node.params:
-        return False
-    arrays = iter(node.args[node.op.data_count(node.args, node.params) :])
-    shape = node.args[0].type.shape
-    items = [item for item in explicit(node.params["pattern"], len(shape)) if item is not None]
-    if len(items) > len(shape):
-        return False
-    for n, item in zip(shape, items, strict=False):
-        if item is ARRAY:
-            if not _is_within(next(arrays), n):
-                return False
-        elif item.__class__ is int:
-            if n.__class__ is not int or not -n <= item < n:
-                return False
-        elif item.__class__ is not slice:
-            return False
-    return True
-
-
-def _is_within(place: Any, n: Any) -> bool:
-    """Whether an index is certain to lie inside an axis."""
-    if place.type.dtype.kind not in "iu":
-        return False
-    if place.__class__ is Const:
-        low, high = np.min(place.value, initial=0), np.max(place.value, initial=0)
-    elif place.span is None:
-        return False
-    else:
-        low, high = place.span
-    return n.__class__ is int and low is not None and high is not None and -n <= low and high < n

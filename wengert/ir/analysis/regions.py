@@ -22,27 +22,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from wengert.ir.analysis.keys import data_key, operand_key
-from wengert.ir.node import Dyn, Node, Operand, Ref
+from wengert.ir.node import Const, Dyn, Node, Operand, Ref, Var
 from wengert.ops.index import ARRAY, FLAG, arrays_come_first, explicit
 
+KEPT, FIXED, LISTED, NEW = "kept", "fixed", "listed", "new"
+"""What an item of an index makes of an axis. (A mask of no axis is what its key says.)"""
 
-class Computed(NamedTuple):
+
+@dataclass(frozen=True)
+class Computed:
     """A side that is known only when the program runs. Two are the same if their keys are."""
 
     key: Any
-    is_listed: bool = False
-    """Whether an array lists the places, so that there may be some twice."""
-    exists: bool = False
+    kind: str
+    """KEPT: a slice. FIXED: one place. LISTED: an array lists the places, so that there may be some twice."""
+    exists: bool = field(default=False, compare=False)
     """Whether no place is outside the array, whatever the values are: slices are clipped."""
+    ends: tuple[Operand | int | None, Operand | int | None] | None = field(default=None, compare=False)
+    """The first place and the one after the last, as far as the index says so; None if there are steps between."""
 
 
 Side = range | Computed
-
-KEPT, FIXED, LISTED, NEW, MASK = "kept", "fixed", "listed", "new", "mask"
-"""What an item of an index makes of an axis."""
 
 
 class Region(NamedTuple):
@@ -52,7 +58,7 @@ class Region(NamedTuple):
     """Of the array."""
     sides: tuple[Side, ...]
     """For each axis of the array."""
-    layout: tuple[str, ...]
+    layout: tuple[Any, ...]
     """What the items of the index, with those that are not written, make of axes."""
 
     @property
@@ -75,7 +81,7 @@ class Region(NamedTuple):
     @property
     def part(self) -> tuple[int, ...] | None:
         """The shape of the part, if it is known."""
-        if self.ranges is None or LISTED in self.layout or MASK in self.layout:
+        if self.ranges is None or self.has_mask:
             return None
         sides = iter(self.ranges)
         found = []
@@ -98,19 +104,23 @@ class Region(NamedTuple):
     @property
     def is_once(self) -> bool:
         """Whether no element is named twice."""
-        return not any(isinstance(side, Computed) and side.is_listed for side in self.sides)
+        return not any(isinstance(side, Computed) and side.kind == LISTED for side in self.sides)
 
     @property
     def exists(self) -> bool:
         """Whether no index is outside the array."""
-        return MASK not in self.layout and all(
-            side.exists if isinstance(side, Computed) else not side or (side[0] >= 0 and side[-1] >= 0)
-            for side in self.sides
-        )
+        return not self.has_mask and all(side.exists for side in self.sides if isinstance(side, Computed))
+
+    @property
+    def has_mask(self) -> bool:
+        return any(kind.__class__ is tuple for kind in self.layout)
+
+    def is_all(self, axis: int) -> bool:
+        """Whether it has everything along an axis, in order."""
+        return _is_all(self.sides[axis], self.shape[axis])
 
 
-_ALL = Computed("all", exists=True)
-_NOTHING_KNOWN = Computed("outside")
+_ALL = Computed("all", KEPT, True)
 
 
 def region_of(node: Node) -> Region:
@@ -133,13 +143,12 @@ def region(
     pattern += (slice(None),) * (len(shape) - sum(item is not None and item is not FLAG for item in pattern))
     remaining = iter(arrays)
     sides: list[Side] = []
-    layout: list[str] = []
+    layout: list[Any] = []
     for item in pattern:
         if item is None:
             layout.append(NEW)
         elif item is FLAG:
-            layout.append(MASK)
-            next(remaining)
+            layout.append(("mask", operand_key(next(remaining))))
         else:
             operand = next(remaining) if item is ARRAY else None
             side, kind = _side(item, operand, shape[len(sides)], sizes)
@@ -153,29 +162,42 @@ def region(
 def _side(item: Any, operand: Operand | None, n: int | Dyn, sizes: Sequence[Operand]) -> tuple[Side, str]:
     if item.__class__ is slice:
         return _span(item, n, sizes), KEPT
+    if item.__class__ is Ref:
+        operand = sizes[item.k]
     if operand is not None:
-        value = getattr(operand, "value", None)
         if operand.type.shape or operand.type.dtype.kind not in "iu":
-            return Computed(operand_key(operand), is_listed=True), LISTED
-        if value is None:
-            return Computed(operand_key(operand)), FIXED
-        item = int(value)
-    if item.__class__ is int and n.__class__ is int:
+            return Computed(operand_key(operand), LISTED, _are_within(operand, n)), LISTED
+        if isinstance(operand, Var):
+            return Computed(operand_key(operand), FIXED, _are_within(operand, n), (operand, None)), FIXED
+        item = int(operand.value)
+    if n.__class__ is int:
         at = item + n if item < 0 else item
-        return (range(at, at + 1) if 0 <= at < n else _NOTHING_KNOWN), FIXED
-    key = operand_key(sizes[item.k]) if item.__class__ is Ref else data_key(item)
-    return Computed(key), FIXED
+        return (range(at, at + 1) if 0 <= at < n else Computed(("outside", item), FIXED)), FIXED
+    return Computed(data_key(item), FIXED, ends=(item, None)), FIXED
+
+
+def _are_within(places: Operand, n: int | Dyn) -> bool:
+    """Whether indices are certain to lie inside an axis."""
+    if places.type.dtype.kind not in "iu" or n.__class__ is not int:
+        return False
+    low, high = places.span or (None, None) if isinstance(places, Var) else _span_of(places.value)
+    return low is not None and high is not None and -n <= low and high < n
+
+
+def _span_of(values: Any) -> tuple[int, int]:
+    return int(np.min(values, initial=0)), int(np.max(values, initial=0))
 
 
 def _span(item: slice, n: int | Dyn, sizes: Sequence[Operand]) -> Side:
-    bounds = (item.start, item.stop, item.step)
+    bounds = [sizes[b.k] if b.__class__ is Ref else b for b in (item.start, item.stop, item.step)]
     if all(bound is None or bound.__class__ is int for bound in bounds):
         if n.__class__ is int:
             return range(*item.indices(n))
         if item.step in (None, 1) and item.start in (None, 0) and item.stop is None:
             return _ALL
-    key = tuple([operand_key(sizes[b.k]) if b.__class__ is Ref else data_key(b) for b in bounds])
-    return Computed(key, exists=True)
+    key = tuple([operand_key(b) if isinstance(b, Var | Const) else data_key(b) for b in bounds])
+    ends = (bounds[0], bounds[1]) if item.step in (None, 1) else None
+    return Computed(key, KEPT, True, ends)
 
 
 def _is_all(side: Side, n: int | Dyn) -> bool:

@@ -194,7 +194,7 @@ def index_operands(em: Emitter, frame: Frame, operands: Sequence[Operand]) -> li
             value = em.integer(frame, operand)
             span = em.intervals.get(operand) if isinstance(operand, Var) else None
             if span is not None:
-                cx.note_interval(value, span)
+                cx.ranges.note(value, *span)
             found.append(value)
             continue
         a = em.array(frame, operand)

@@ -116,8 +116,6 @@ class Place:
         i, m = known(index), known(n)
         if i is not None and m is not None and -m <= i < m:
             return I64(i % m)
-        if m is not None and self.cx.is_within(index, m):
-            return index
         found = index
         within = self.cx.ranges.within
         if m is not None and within(index, 0, m - 1):

@@ -12,7 +12,7 @@ import numpy as np
 from llvmlite import ir
 
 from wengert.backend.llvm.arrays.buffer import known
-from wengert.ir.lengths import interval_from
+from wengert.ir.analysis.ranges import interval_from
 from wengert.ir.node import Const, Node
 
 INT = np.dtype(np.int64)
@@ -29,7 +29,8 @@ class Ranges:
 
     def note(self, value: Any, low: int, high: int) -> None:
         """That a value is in a range."""
-        self._ends[id(value)] = value, low, high
+        before = self._ends.get(id(value), (value, low, high))
+        self._ends[id(value)] = value, max(low, before[1]), min(high, before[2])
 
     def of(self, value: Any) -> tuple[int, int] | None:
         """The least and the greatest value, if they are known."""

@@ -21,8 +21,9 @@ from wengert.backend.llvm.emitter import Emitter
 from wengert.backend.llvm.threads.sharing import Region, is_worth_it
 from wengert.backend.plan import access
 from wengert.backend.plan.memory import BlockPlan, Slot
+from wengert.ir.analysis.keys import operand_key
+from wengert.ir.analysis.regions import FIXED, Computed, region_of
 from wengert.ir.node import Block, Const, Node, Var
-from wengert.ops.index import ARRAY
 
 _INSTRUCTIONS = 16
 """About so many for an element that a node makes."""
@@ -47,16 +48,16 @@ def are_independent(plan: BlockPlan, carried: int) -> bool:
             continue
         if touched != [node.args[0]] or node.sizes:
             return False
-        if node.op.name in access.WRITERS and i in plan.in_place and _is_at(k, node, 2):
+        if node.op.name in access.WRITERS and i in plan.in_place and _is_at(k, node):
             versions[node.outs[0]] = versions.pop(node.args[0])  # type: ignore[arg-type]
-        elif not (node.op.name == "index" and _is_at(k, node, 1)):
+        elif not (node.op.name == "index" and _is_at(k, node)):
             return False
     return all(isinstance(r, Var) and versions.get(r) == j for j, r in enumerate(block.results[:carried]))
 
 
-def _is_at(k: Var, node: Node, first: int) -> bool:
-    """Whether a node reads or writes at k along the first axis. Its arrays are operands from a number on."""
-    return node.params["pattern"][:1] == (ARRAY,) and node.args[first] is k
+def _is_at(k: Var, node: Node) -> bool:
+    """Whether a node reads or writes at k along the first axis."""
+    return "pattern" in node.params and region_of(node).sides[0] == Computed(operand_key(k), FIXED)
 
 
 def shared_turns(

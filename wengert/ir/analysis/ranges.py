@@ -1,7 +1,9 @@
-"""A nest of loops and branches, and the places in arrays that it names, as sums of its counters.
+"""Integers of a program: their smallest and largest values, and the places in arrays that loops name with them.
 
-`nest` finds the blocks inside a block, and what is known of the integers in each (`affine.py`). `place_of` says what an
-index names along each axis, and `apart` whether two places never have an element in common.
+`interval_from` is the arithmetic of intervals. `nest` finds the blocks inside a block, and what is known of the
+integers in each as sums of counters (`affine.py`). `place_of` says what an index names along each axis in terms of
+these, and `apart` whether two places, of different iterations, never have an element in common. (Where places are the
+same in every iteration, `regions.py` is all that is needed.)
 """
 
 from __future__ import annotations
@@ -9,16 +11,64 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from wengert.control.affine import Affine, Atom, Bounds, least
-from wengert.ir.node import Block, Const, Node, Operand, Ref, Var, all_nodes
-from wengert.ops.index import ARRAY, explicit
+from wengert.ir.analysis.affine import Affine, Atom, Bounds, least
+from wengert.ir.analysis.regions import KEPT, Side, region_of
+from wengert.ir.node import Block, Const, Dyn, Node, Operand, Var, all_nodes
 
 INT = np.dtype(np.int64)
 _keys = itertools.count()
+
+
+Interval = tuple[int | None, int | None]
+UNKNOWN: Interval = (None, None)
+
+
+def _sum(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a + b
+
+
+def _negative(r: Interval) -> Interval:
+    return (None if r[1] is None else -r[1], None if r[0] is None else -r[0])
+
+
+def interval_from(name: str, ranges: Sequence[Interval]) -> Interval | None:
+    """The interval of the result of an op on integers, from those of its operands."""
+    if name == "add":
+        return (_sum(ranges[0][0], ranges[1][0]), _sum(ranges[0][1], ranges[1][1]))
+    if name == "subtract":
+        minus = _negative(ranges[1])
+        return (_sum(ranges[0][0], minus[0]), _sum(ranges[0][1], minus[1]))
+    if name == "python_number":
+        return ranges[0]
+    if name == "negative":
+        return _negative(ranges[0])
+    if name == "multiply":
+        if any(end is None for r in ranges for end in r):
+            low = 0 if all(r[0] is not None and r[0] >= 0 for r in ranges) else None
+            return (low, None)
+        products = [a * b for a in ranges[0] for b in ranges[1]]  # type: ignore[operator]
+        return (min(products), max(products))
+    if name == "floor_divide" and ranges[1][0] == ranges[1][1] and (ranges[1][0] or 0) > 0:
+        d: int = ranges[1][0]  # type: ignore[assignment]
+        return tuple([None if end is None else end // d for end in ranges[0]])  # type: ignore[return-value]
+    if name == "remainder" and ranges[1][1] is not None and (ranges[1][0] or 0) > 0:
+        return (0, ranges[1][1] - 1)
+    if name == "minimum":
+        highs = [r[1] for r in ranges if r[1] is not None]
+        low = None if any(r[0] is None for r in ranges) else min(r[0] for r in ranges)  # type: ignore[type-var]
+        return (low, min(highs) if highs else None)
+    if name == "maximum":
+        lows = [r[0] for r in ranges if r[0] is not None]
+        high = None if any(r[1] is None for r in ranges) else max(r[1] for r in ranges)  # type: ignore[type-var]
+        return (max(lows) if lows else None, high)
+    return None
+
+
+# ------------------------------------------------------------------------------------------------ sums of counters
 
 
 def new_counter(depth: int) -> Atom:
@@ -31,6 +81,10 @@ class Extent(NamedTuple):
 
     first: Affine
     last: Affine
+
+
+Place = list[Extent | None]
+"""What an index names along each axis; None where nothing is known."""
 
 
 @dataclass(eq=False)
@@ -117,37 +171,26 @@ def _hand_down(scope: Scope, integers: dict[Var, Affine], params: Sequence[Var],
             integers[p] = found
 
 
-def place_of(scope: Scope, node: Node, arrays: Sequence[Operand], x: Var) -> list[Extent | None]:
-    """What an index names along each axis; None where nothing is known."""
-    shape = x.type.shape
-    unknown: list[Extent | None] = [None] * len(shape)
-    pattern = explicit(node.params["pattern"], len(shape))
-    if any(a.type.shape or a.type.dtype.kind not in "iu" for a in arrays):
-        return unknown
-    remaining = iter(arrays)
-    found: list[Extent | None] = []
+def place_of(scope: Scope, node: Node) -> Place:
+    """What the index of a node names along each axis; None where nothing is known."""
     bounds = bounds_around(scope)
-    for item in pattern:
-        if item is None:
-            continue
-        n = shape[len(found)]
-        first, last = None, None
-        if item is ARRAY or item.__class__ is int:
-            at = scope.integer(next(remaining)) if item is ARRAY else Affine.of(item)  # type: ignore[arg-type]
-            if at is not None and not at.terms and at.number < 0 and isinstance(n, int):
-                at = at + n
-            first = last = at
-        elif item.__class__ is slice and item.step in (None, 1):
-            first = Affine.of(0) if item.start is None else _end(scope, node, item.start, n)
-            stop = _end(scope, node, n if item.stop is None else item.stop, n)
-            last = None if stop is None else stop - 1
-            if stop is not None and not _is_natural(stop, bounds):
-                last = None
-        if first is not None and last is not None and _is_natural(first, bounds):  # a negative one counts from the end
-            found.append(Extent(first, last))
-        else:
-            found.append(None)
-    return [*found, *unknown[len(found) :]]
+    region = region_of(node)
+    return [_extent(scope, side, n, bounds) for side, n in zip(region.sides, region.shape, strict=True)]
+
+
+def _extent(scope: Scope, side: Side, n: int | Dyn, bounds: Bounds) -> Extent | None:
+    if isinstance(side, range):
+        return Extent(Affine.of(min(side)), Affine.of(max(side))) if side else None
+    if side.ends is None:
+        return None
+    start, stop = side.ends
+    first = _end(scope, 0 if start is None else start, n)
+    last = first
+    if side.kind == KEPT:
+        end = _end(scope, n if stop is None else stop, n)
+        last = None if end is None or not _is_natural(end, bounds) else end - 1
+    # A negative one counts from the end.
+    return None if first is None or last is None or not _is_natural(first, bounds) else Extent(first, last)
 
 
 def _is_natural(x: Affine, bounds: Bounds) -> bool:
@@ -155,12 +198,12 @@ def _is_natural(x: Affine, bounds: Bounds) -> bool:
     return smallest is not None and smallest >= 0
 
 
-def _end(scope: Scope, node: Node, bound: Any, n: Any) -> Affine | None:
-    if bound.__class__ is Ref:
-        return scope.integer(node.sizes[bound.k])
-    if bound.__class__ is not int:
+def _end(scope: Scope, bound: Operand | int | Dyn, n: int | Dyn) -> Affine | None:
+    if isinstance(bound, Var | Const):
+        return scope.integer(bound)
+    if not isinstance(bound, int):
         return None
-    return Affine.of(bound if bound >= 0 else bound + n) if bound >= 0 or isinstance(n, int) else None
+    return Affine.of(bound if bound >= 0 else bound + n) if bound >= 0 or isinstance(n, int) else None  # type: ignore[operator]
 
 
 def bounds_around(scope: Scope, later: frozenset[int] = frozenset(), first_later: Atom | None = None) -> Bounds:
@@ -174,10 +217,6 @@ def bounds_around(scope: Scope, later: frozenset[int] = frozenset(), first_later
         low = Affine.of(s.counter) + 1 if s.counter == first_later else Affine.of(0)
         found[s.counter._replace(later=is_later)] = (low, high)
     return found
-
-
-Place = list[Extent | None]
-"""What an index names along each axis; None where nothing is known."""
 
 
 def apart(
