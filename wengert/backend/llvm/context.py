@@ -20,7 +20,7 @@ from llvmlite import ir
 from wengert.backend.llvm.arrays.buffer import I8, I32, I64, POINTER, VOID, known
 from wengert.backend.llvm.calls.faults import FIRST, HOLES, OK, RAISED, Fault
 from wengert.backend.llvm.machine import poison
-from wengert.backend.llvm.machine.hints import as_it_is, rare, vectors
+from wengert.backend.llvm.machine.hints import as_it_is, is_vectorisable, rare, vectors
 from wengert.backend.llvm.machine.ranges import Ranges
 from wengert.ir.node import Source
 
@@ -32,7 +32,7 @@ _IN_PYTHON = re.compile(r"wg_(?:special|loop|data)_(?:scipy_|numpy_)?(.+)_[^_]+"
 
 
 _OF_A_FUNCTION = (
-    "function", "record", "entry", "leave", "status", "jump", "may_leave", "_stacked", "long_calls", "on_leaving",
+    "function", "record", "entry", "leave", "status", "jump", "exits", "_stacked", "long_calls", "on_leaving",
 )  # fmt: skip
 
 
@@ -86,7 +86,8 @@ class Context:
         self.builder.store(I32(OK), self.status)
         self.jump = self.builder.branch(start)  # slots and their initial values are inserted before it
         self.builder.position_at_end(start)
-        self.may_leave = False  # before the end
+        self.exits = 0
+        """How many ways out there are, before the end."""
         self._stacked = 0
         self.long_calls = 0
         """How many calls of long functions were written whose vector variants go into the loops themselves."""
@@ -103,6 +104,11 @@ class Context:
             for name, value in around.items():
                 setattr(self, name, value)
             self.builder.position_at_end(block)
+
+    @property
+    def may_leave(self) -> bool:
+        """Whether the function may end before its end."""
+        return self.exits > 0
 
     # ------------------------------------------------------------------------------------------------------- faults
 
@@ -130,7 +136,7 @@ class Context:
 
     def exit_with(self, status: ir.Value) -> None:
         """Go to the way out."""
-        self.may_leave = True
+        self.exits += 1
         self.builder.store(status, self.status)
         self.builder.branch(self.leave)
 
@@ -284,7 +290,7 @@ class Context:
         counter.add_incoming(I64(0), head)
         if n is not None:
             self.ranges.note(counter, 0, n - 1)
-        long_calls = self.long_calls
+        first, exits, long_calls = len(self.function.blocks) - 2, self.exits, self.long_calls
         yield counter
         following = self.builder.add(counter, I64(1), flags=("nuw", "nsw"))
         counter.add_incoming(following, self.builder.block)
@@ -292,7 +298,8 @@ class Context:
         about = n if n is not None else about
         hint = None
         if lanes is not None and about is not None:
-            hint = vectors(self.module, about, lanes, single=self.is_large or self.long_calls > long_calls)
+            wide = self.exits == exits and is_vectorisable(self.function.blocks[first:])
+            hint = vectors(self.module, about, lanes, self.is_large or self.long_calls > long_calls, wide)
         if n is not None and not unrolled:
             hint = as_it_is(self.module, n)
         if is_rare:

@@ -45,6 +45,8 @@ FAST_SUM = ("reassoc", "contract", "nsz")
 
 _UFUNC = {"max": "maximum", "min": "minimum", "nanmax": "fmax", "nanmin": "fmin", "any": "logical_or",
           "all": "logical_and"}  # fmt: skip
+_NO_VECTORS = frozenset(("nanmax", "nanmin"))
+"""Reductions that LLVM does not know as such."""
 _EXTREMES = {"max": -np.inf, "min": np.inf}
 _IDENTITY = {"sum": 0, "prod": 1, "any": 0, "all": 1, "count_nonzero": 0, "weighted_sum": 0}
 
@@ -63,6 +65,7 @@ def reduce(em: Emitter, frame: Frame, node: Node) -> Any:
     axis = node.params.get("axis")
     axes = tuple(range(x.ndim)) if axis is None else tuple(axis)
     combine = combiner(cx, name, out.type.dtype)
+    lanes = None if name in _NO_VECTORS else x.dtype
     start = constant(_IDENTITY[name], out.type.dtype) if name in _IDENTITY else None
     if start is None:
         empty = cx.builder.icmp_signed("==", product(cx.builder, [x.lengths[k] for k in axes]), I64(0))
@@ -73,11 +76,11 @@ def reduce(em: Emitter, frame: Frame, node: Node) -> Any:
     keepdims = node.params.get("keepdims", False)
     kept = [k for k in range(x.ndim) if k not in axes]
     if not kept and out.type.ndim == 0:
-        return _folded_loops(em, x, list(range(x.ndim)), [], combine, start)
+        return _folded_loops(em, x, list(range(x.ndim)), [], combine, start, lanes)
     lengths = [I64(1) if k in axes else n for k, n in enumerate(x.lengths) if keepdims or k in kept]
     slot = frame.plan.slots[out]
     target = em.allocate(slot, lengths)
-    _into(em, x, axes, target, [k for k in range(x.ndim) if keepdims or k in kept], combine, start)
+    _into(em, x, axes, target, [k for k in range(x.ndim) if keepdims or k in kept], combine, start, lanes)
     slot.epoch += 1
     return in_memory(cx, target, slot)
 
@@ -214,7 +217,13 @@ class Accumulator:
 
 
 def _folded_loops(
-    em: Emitter, x: Array, axes: Sequence[int], outer: Sequence[ir.Value], combine: Combine, start: Scalar | None
+    em: Emitter,
+    x: Array,
+    axes: Sequence[int],
+    outer: Sequence[ir.Value],
+    combine: Combine,
+    start: Scalar | None,
+    lanes: np.dtype | None,
 ) -> Scalar:
     """All elements along the last axes, combined; `outer` are the indices along the others."""
     cx = em.cx
@@ -222,10 +231,10 @@ def _folded_loops(
     zeros: list[ir.Value] = [I64(0)] * len(axes)
     total = Running(cx, x.dtype, combine, x.load([*outer, *zeros]) if start is None else start)
     if x.flat is not None and not outer:
-        with shared(cx, [product(cx.builder, lengths)], x.dtype, totals=[total]) as (i,):
+        with shared(cx, [product(cx.builder, lengths)], lanes, totals=[total]) as (i,):
             total.add(x.flat(i))
     else:
-        with shared(cx, lengths, x.dtype, totals=[total]) as inner:
+        with shared(cx, lengths, lanes, totals=[total]) as inner:
             total.add(x.load([*outer, *inner]))
     em.work(product(cx.builder, lengths))
     return total.result()
@@ -239,6 +248,7 @@ def _into(
     shown: Sequence[int],
     combine: Combine,
     start: Scalar | None,
+    lanes: np.dtype | None,
 ) -> None:
     """Reduce into memory. `shown` are the axes of x that the result has (of length one where they are reduced)."""
     cx = em.cx
@@ -266,9 +276,9 @@ def _into(
             first = x.load(indices) if start is None else start
             store_element(cx.builder, first, target.pointer, offset(indices), target.dtype)
     loops = cx.loops if in_memory_too else functools.partial(shared, cx, weight=_steps(x, range(tail, x.ndim)))
-    with loops([x.lengths[k] for k in front], x.dtype if tail == x.ndim else None) as outer:
+    with loops([x.lengths[k] for k in front], lanes if tail == x.ndim else None) as outer:
         if tail < x.ndim:
-            part = _folded_loops(em, x, list(range(tail, x.ndim)), outer, combine, start)
+            part = _folded_loops(em, x, list(range(tail, x.ndim)), outer, combine, start, lanes)
         else:
             part = x.load(outer)
         at = offset(outer)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from llvmlite.ir.instructions import LoadInstr
+from llvmlite.ir.instructions import CallInstr, LoadInstr
 
 FEW, MANY = 5, 64
 """Loops of fewer turns than the first are unrolled; of the second or more, vectors are as long as they can be."""
@@ -34,18 +34,48 @@ def vector_bytes() -> int:
     return 64 if features.get("avx512f") else 32 if features.get("avx2") else 16
 
 
-def vectors(module: ir.Module, count: int, dtype: np.dtype, single: bool = False) -> ir.MDValue | None:
-    """The hint for a loop of so many turns, each for one element of some dtype.
+VARIANTS = '"vector-function-abi-variant"'
+"""The attribute of a function that names its vector variants."""
+
+
+def is_vectorisable(blocks: Sequence[ir.Block]) -> bool:
+    """Whether a loop of these blocks calls nothing of which vectors cannot be made.
+
+    Where somebody asks for vectors of some width and LLVM cannot make them, it says so on stderr.
+    """
+    return all(
+        _has_vectors(instruction.callee)
+        for block in blocks
+        for instruction in block.instructions
+        if isinstance(instruction, CallInstr)
+    )
+
+
+def _has_vectors(function: ir.Value) -> bool:
+    if not isinstance(function, ir.Function):
+        return False
+    if function.name.startswith("llvm."):
+        return not function.name.startswith("llvm.mem")
+    attributes = " ".join(map(str, function.attributes))
+    if VARIANTS in attributes:
+        return True
+    return bool(function.blocks) and "noinline" not in attributes and is_vectorisable(function.blocks)
+
+
+def vectors(
+    module: ir.Module, count: int, dtype: np.dtype, single: bool = False, wide: bool = True
+) -> ir.MDValue | None:
+    """The hint for a loop of so many iterations, each for one element of some dtype.
 
     A `single` vector is made at a time if there is so much to do for each that the processor has no registers for more,
-    or if the code is to be short.
+    or if the code is to be short. They are as wide as they can be where it is `wide`, which must be possible.
     """
     if count < FEW or dtype.kind not in "fiub":
         return None
     if count < MANY:
         return as_it_is(module, count)
     items = [_SELF, module.add_metadata(["llvm.loop.vectorize.followup_epilogue", _not_unrolled(module)])]
-    if dtype.kind != "f":
+    if dtype.kind != "f" or not wide:
         return module.add_metadata(items)
     width = vector_bytes() // dtype.itemsize
     items.append(module.add_metadata(["llvm.loop.vectorize.width", ir.Constant(ir.IntType(32), width)]))

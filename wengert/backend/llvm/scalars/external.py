@@ -29,7 +29,7 @@ from wengert.backend.llvm.arrays.buffer import (
     store_element,
 )
 from wengert.backend.llvm.machine import natives
-from wengert.backend.llvm.machine.hints import vector_bytes
+from wengert.backend.llvm.machine.hints import VARIANTS, vector_bytes
 from wengert.backend.llvm.scalars import vector_library
 from wengert.backend.llvm.scalars.values import real_dtype
 
@@ -69,7 +69,7 @@ def math_call(cx: Any, name: str, *values: ir.Value) -> ir.Value | None:
     if fresh:
         attribute(function, *_PURE)
         _offer(cx, function, *_vectors(cx, name, type, len(values)), len(values))
-    if _LISTED in "".join(map(str, function.attributes)):
+    if VARIANTS in "".join(map(str, function.attributes)):
         # Half as wide is the default on processors where 512 bits used to lower the clock. What does not fit into
         # registers lies on the stack, and vectors that lie across two lines of the cache take twice as long.
         attribute(cx.builder.function, '"prefer-vector-width"="512"', '"stackrealign"')
@@ -108,9 +108,6 @@ def _vectors(cx: Any, name: str, type: ir.Type, count: int) -> tuple[list[ir.Fun
     return declared, [v.lanes for v in variants]
 
 
-_LISTED = '"vector-function-abi-variant"'
-
-
 def _offer(cx: Any, function: ir.Function, vectors: list[ir.Function], lanes: list[int], count: int) -> None:
     """Tell the vectoriser of the vector variants of a function."""
     if not vectors:
@@ -120,7 +117,7 @@ def _offer(cx: Any, function: ir.Function, vectors: list[ir.Function], lanes: li
         used = _Used(cx.module)
     used.members += vectors
     names = [f"_ZGV_LLVM_N{n}{'v' * count}_{function.name}({v.name})" for v, n in zip(vectors, lanes, strict=True)]
-    attribute(function, f'{_LISTED}="{",".join(names)}"')
+    attribute(function, f'{VARIANTS}="{",".join(names)}"')
 
 
 # ---------------------------------------------------------------------------------------------------- cython_special
