@@ -16,6 +16,7 @@ from wengert.backend.llvm.native import Native, compiled
 from wengert.control import call
 from wengert.control.custom import without_rules
 from wengert.ir.node import Block, Program
+from wengert.passes.byte_order import in_native_order, is_native
 from wengert.passes.pipeline import optimise
 
 _lock = threading.RLock()
@@ -40,7 +41,8 @@ def _found_or_made(block: Block, name: str) -> Native:
         ready = compiled(optimised(block, name))
         if key is not None:
             stored.keep(key, ready)
-    return Native(name, ready)
+    orders = [None if is_native(r.type) or not r.type.ndim else r.type.dtype for r in block.results]
+    return Native(name, ready, orders if any(orders) else None)
 
 
 def module(block: Block, name: str) -> Module:
@@ -55,7 +57,7 @@ def optimised(block: Block, name: str) -> Program:
     """The block as a program, simplified."""
     found = block.derived.get("optimised")
     if found is None:
-        found = block.derived["optimised"] = optimise(Program(name, without_rules(block)))
+        found = block.derived["optimised"] = optimise(Program(name, in_native_order(without_rules(block))))
     return found
 
 

@@ -6,8 +6,9 @@ This is the plain way to call a kernel, by `ctypes`; it converts arguments that 
 from __future__ import annotations
 
 import ctypes
+import functools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,16 +52,17 @@ class Native:
     """A compiled program: call it with the values of the program's inputs to get the list of its results.
 
     `enter` is what a call comes to: a builtin function where there is a quick way (`entry.py`). Those who call often
-    may keep it; it holds all it needs.
+    may keep it; it holds all it needs. `orders` are the dtypes of results whose bytes are to be in another order than
+    this machine's (None for the others).
     """
 
-    def __init__(self, name: str, compiled: Compiled):
+    def __init__(self, name: str, compiled: Compiled, orders: Sequence[np.dtype | None] | None = None):
         self.name = name
         self.report = compiled.interface.report
-        self.has_entry = compiled.interface.has_entry
+        self.has_entry = compiled.interface.has_entry and orders is None
         """Whether `enter` looks at the types of its arguments, and hands on those that are not as the kernel wants."""
         self._plain = _Plain(name, compiled)
-        self.enter = self._plain.entry()
+        self.enter = self._plain.entry() if orders is None else functools.partial(_swapped, self._plain.call, orders)
 
     def __repr__(self) -> str:
         return f"<native {self.name}>"
@@ -157,6 +159,10 @@ class _Plain:
         if status != faults.OK:
             raise faults.exception_for(status, interface.faults, list(record))
         return [out[()] if not out.ndim else out for out in results]
+
+
+def _swapped(call: Callable[..., list[Any]], orders: Sequence[np.dtype | None], *args: Any) -> list[Any]:
+    return [r if order is None else r.astype(order) for r, order in zip(call(*args), orders, strict=True)]
 
 
 def _fallbacks(plain: Any) -> tuple[Any, Any]:
