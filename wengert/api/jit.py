@@ -32,6 +32,7 @@ from wengert.backend.python import python_source
 from wengert.box.box import Box
 from wengert.box.subclasses import base_array
 from wengert.box.writing import replace, settled
+from wengert.capture.deep import deeply
 from wengert.capture.program import Captured, captured
 from wengert.control.call import call as call_op
 from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError, explained
@@ -219,6 +220,7 @@ class Jitted:
         result = self._general(tuple(args), {})
         return [result if found.gives_one_array else _Finished(result)]
 
+    @deeply
     def _general(self, args: tuple, kwargs: dict) -> Any:
         watch = running.state.watch
         if watch is not None and running.state.capture is None:
@@ -277,6 +279,7 @@ class Jitted:
                 inputs[k][...] = new
         return found.output(leaves, results[:n])
 
+    @deeply
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """What the function becomes for these arguments: `.ir`, `.llvm`, `.assembly`, `.python`, `.report`."""
         leaves, key, rebuild, names = self._taken_apart(args, kwargs)

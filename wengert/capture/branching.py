@@ -12,7 +12,7 @@ from typing import Any
 
 from wengert.box.box import Box
 from wengert.box.writing import SETTLING, clone, settled
-from wengert.capture.containers import about_to_change, contents, described_slot, held_elsewhere, leaves, put_all
+from wengert.capture.containers import about_to_change, contents, depth, described_slot, held_elsewhere, leaves, put_all
 from wengert.capture.exceptions import OWN_ERRORS, raise_when_run
 from wengert.capture.merging import Merger, finished
 from wengert.capture.objects import Content, content, put
@@ -38,6 +38,10 @@ from wengert.running import running
 
 Facts = list[tuple[Any, Any]]
 """Arrays that a value may be the same as, each with the condition (`ir/aliases.py`)."""
+
+
+_DEEPEST = 400
+"""Branches are staged in each other to this depth: a function that calls itself until some value is reached is not."""
 
 
 class _Branch:
@@ -130,6 +134,8 @@ class _Branch:
 def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, set: Callable, names: Sequence[str],
            temporaries: Sequence[str] = ()) -> Any:  # fmt: skip
     """Stage a branch; bind what it binds; return what it returns."""
+    if depth() > _DEEPEST:
+        raise RecursionError
     state = get()
     pred = truth(pred)
     states = running.state.capture.links.states

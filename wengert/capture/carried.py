@@ -25,6 +25,7 @@ from wengert.capture.containers import (
     put_all,
     unflatten,
 )  # fmt: skip
+from wengert.capture.growing import Grows
 from wengert.capture.identity import Again, Identity, Key
 from wengert.capture.objects import Slot, content, put
 from wengert.capture.undefined import UNDEFINED, Perhaps
@@ -132,7 +133,10 @@ class Carried:
                 continue  # it was made in the loop
             slots = now[key][1]
             gone = [slot for slot in before if slot not in slots]
-            if gone or any(slot not in before and slot[0] in ("item", "element") for slot in slots):
+            more = [slot for slot in slots if slot not in before and slot[0] in ("item", "element")]
+            if more and not gone and thing.__class__ is list:
+                raise Grows(thing, len(before), [value for (kind, _), value in slots.items() if kind == "item"])
+            if gone or more:
                 raise StagingError(f"a {type(thing).__name__} becomes {'shorter' if gone else 'longer'} in a loop",
                                    remedy="fill an array that was made before instead")  # fmt: skip
             self._new += [(thing, slot) for slot in slots if (key, slot) not in known]

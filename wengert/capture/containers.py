@@ -143,10 +143,14 @@ def described_slot(thing: Any, slot: Slot) -> str:
     return f"attribute {key} of a {owner}" if kind == "attribute" else f"{kind} {key!r} of a {owner}"
 
 
+def depth() -> int:
+    """In how many blocks we are."""
+    return len([t for t in running.state.traces if t.__class__ is Capture])
+
+
 def stages() -> bool:
     """Whether a suite is being staged: it may or may not run."""
-    capture = running.state.capture
-    return capture is not None and len([t for t in running.state.traces if t.__class__ is Capture]) > 1
+    return running.state.capture is not None and depth() > 1
 
 
 def about_to_change(thing: Any) -> None:

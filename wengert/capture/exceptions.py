@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from wengert.box.writing import settled
-from wengert.capture.containers import stages
+from wengert.capture.containers import depth, stages
 from wengert.capture.session import WrittenTo, current
 from wengert.capture.values import is_symbolic, truth
 from wengert.errors import StagingError, WengertError
 from wengert.ir.analysis.raising import may_raise
-from wengert.ir.build import Capture
 from wengert.ir.node import Node, all_nodes
 from wengert.ops import elementwise as e
 from wengert.ops.op import call
@@ -32,16 +31,11 @@ OWN_ERRORS = (WengertError, WrittenTo, RecursionError)
 """Exceptions that no handler of the user's may catch while a program is captured."""
 
 
-def _depth() -> int:
-    """In how many blocks we are."""
-    return len([t for t in running.state.traces if t.__class__ is Capture])
-
-
 class Trying:
     """One execution of a `try`, while its suite runs; `number` is that of the statement if it catches jumps."""
 
     def __init__(self, number: int | None, kinds: Thunk):
-        self.number, self.kinds, self.depth = number, kinds, _depth()
+        self.number, self.kinds, self.depth = number, kinds, depth()
         self.raised: dict[int, BaseException] = {}
         """Exceptions that were raised by jumps, or caught, by their codes."""
         self._capture, self._nodes = running.state.capture, 0
@@ -112,7 +106,7 @@ def raised_here(number: int, exception: Thunk, cause: Thunk | None) -> int:
     """`raise exception from cause` in the suite of a `try` of the same function: a code for it."""
     attempt = next(a for a in reversed(_attempts()) if a.number == number)
     error = _made(exception, cause)
-    if _depth() == attempt.depth:
+    if depth() == attempt.depth:
         raise error
     for inner in reversed(_attempts()):
         if inner is attempt:
@@ -203,7 +197,7 @@ def raise_when_run(error: BaseException) -> None:
     """An exception in a suite that is staged: the program raises it, if it gets there."""
     for attempt in reversed(_attempts()):
         if attempt.would_catch(type(error)):
-            if attempt.depth == _depth():
+            if attempt.depth == depth():
                 raise error
             raise _refused(error)
     name, text = type(error).__name__, str(error)

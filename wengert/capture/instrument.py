@@ -27,6 +27,7 @@ from typing import Any
 from wengert.box.distributions.lookup import is_of_scipy_stats, stand_in
 from wengert.capture import twins
 from wengert.capture.classes import Follow, followed, meet, meet_value
+from wengert.capture.deep import deeply
 from wengert.capture.locate import Located, locate
 from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined, lower
 from wengert.capture.lowered import DEFINED, UNDEFINED_NAME
@@ -196,6 +197,7 @@ def _meet_what_is_named(f: FunctionType) -> None:
             meet_value(value)
 
 
+@deeply
 def _compile_twin(
     code: CodeType, module_globals: dict[str, Any], of: TwinKind
 ) -> tuple[CodeType | None, frozenset[str]]:

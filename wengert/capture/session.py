@@ -126,6 +126,8 @@ class Session:
         self.effects = Effects()
         self.frozen: dict[int, tuple[Any, str]] = {}
         """Lists, dicts and instances that must not be changed, and why (`containers.py`)."""
+        self.grown: dict[int, tuple[list, tuple, Any]] = {}
+        """Lists that have grown in a loop, with the items they held then, and the array of these (`growing.py`)."""
         self.attempts: list[Any] = []
         """The `try` statements whose suites are running, from the outermost on (`exceptions.py`)."""
         self.caught: dict[int, Any] = {}

@@ -19,6 +19,8 @@ from wengert.box.writing import settled
 from wengert.capture.branching import branch
 from wengert.capture.carried import Carried, Variables
 from wengert.capture.containers import about_to_iterate, put_all
+from wengert.capture.growing import Grows
+from wengert.capture.growing import run as run_growing
 from wengert.capture.iteration import Items, items_of
 from wengert.capture.session import current
 from wengert.capture.values import FirstDiffers, arguments, formals, is_symbolic, truth
@@ -225,15 +227,41 @@ def _for(items: Items, loop: Loop, is_rest: bool) -> None:
         else:
             _staged_while(loop, carried, items)
         return
-    except _CANNOT_BE_STAGED as error:
+    except _CANNOT_BE_STAGED as refusal:
+        error: Exception = refusal
+        if isinstance(refusal, Grows) and known and loop.go_on is None:
+            try:
+                _growing(refusal, items, loop)
+                return
+            except _CANNOT_BE_STAGED as other:
+                error = other
         apart = isinstance(error, FirstDiffers) and not is_rest
         if not apart and (not known or items.count > _UNROLLED_IF_NEED_BE):
-            raise
+            raise error from None
+        del error
     del carried
     if apart:
         _first_apart(items, loop)
     else:
         _python_for(iter(items), loop)
+
+
+def _growing(grows: Grows, items: Items, loop: Loop) -> None:
+    """A loop of known length in which a list grows; several do if there are more inside."""
+
+    def stage(body: Callable) -> None:
+        numbered = Items(items.count, lambda k: (k, items.item(k)))
+        again = loop._replace(body=body)
+        try:
+            carried = Carried(loop.variables)
+            carried.may_not_run = False
+            _staged_for(numbered, again, carried)
+        except Grows as another:
+            if another.thing is grows.thing:
+                raise
+            _growing(another, numbered, again)
+
+    run_growing(grows, items.count, loop.body, loop.variables.get, stage)
 
 
 def _first_apart(items: Items, loop: Loop) -> None:

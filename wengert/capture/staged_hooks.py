@@ -27,6 +27,7 @@ from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
 from wengert.capture.containers import about_to_change, about_to_iterate, leaves, note_created, stages
 from wengert.capture.draws import generator_made, random_method
+from wengert.capture.growing import as_array, earlier_of, item_of, length_of
 from wengert.capture.instrument import STAGED, is_user_function, set_staged_hooks
 from wengert.capture.iteration import Items, staged_enumerate, staged_range, staged_reversed, staged_zip
 from wengert.capture.objects import MUTABLE
@@ -34,7 +35,7 @@ from wengert.capture.ordering import REPLACED, sort_list
 from wengert.capture.outside import outside
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, class_of
 from wengert.capture.session import current
-from wengert.capture.values import as_number, converted, holds_symbols, is_symbolic, truth
+from wengert.capture.values import as_number, converted, holds_symbols, is_number, is_symbolic, truth
 from wengert.errors import StagingError
 from wengert.ir.node import Type
 from wengert.ir.numbers import as_python, check_whole, python_class
@@ -77,6 +78,8 @@ def _is_plain_symbol(x: Any) -> bool:
 def _len(x: Any) -> Any:
     if isinstance(x, Items):
         return x.count
+    if (earlier := earlier_of(x)) is not None:
+        return length_of(x, earlier)
     if isinstance(x, Box):
         if not x.shape:
             raise TypeError("len() of unsized object")
@@ -249,6 +252,19 @@ def _arange(*args: Any, **options: Any) -> Any:
     return items.item(counted)
 
 
+def _of_lists(original: Callable) -> Callable:
+    eager = hooks.REPLACEMENTS.get(original, original)
+
+    def joined(things: Any, *rest: Any, **options: Any) -> Any:
+        found = as_array(things) if not rest and not options else None
+        return eager(things, *rest, **options) if found is None else found
+
+    return joined
+
+
+for _joining in (np.array, np.asarray, np.stack):
+    BUILTINS[_joining] = _of_lists(_joining)
+
 # ------------------------------------------------------------------------------------------------------------- calls
 
 _CHANGING = frozenset(
@@ -384,6 +400,8 @@ def read(container: Any, key: Any) -> Any:
         return container[_settled(key)]
     if container.__class__ is Items or isinstance(container, Items):
         return container.item(key)
+    if (earlier := earlier_of(container)) is not None:
+        return item_of(container, earlier, key)
     if container.__class__ in (tuple, list) and isinstance(key, Traced):
         found = _number_in(container, key)
         if found is not None:
@@ -396,8 +414,14 @@ def read(container: Any, key: Any) -> Any:
 
 
 def _number_in(container: tuple | list, key: Any) -> Any:
-    """An item of a tuple or list of numbers of one kind, at a place that is a symbol: it is read in a constant."""
+    """An item of a tuple or list of numbers, at a place that is a symbol: it is read in an array of them."""
     key = settled(key)
+    if not shape_of(key) and dtype_of(key).kind in "iu" and any(map(is_symbolic, container)):
+        if all(is_number(item) and not shape_of(item) for item in container):
+            found = call(index, array(list(container)), key, pattern=(ARRAY,))
+            classes = {python_class(item) for item in container}
+            return as_python(found) if len(classes) == 1 and None not in classes else found
+        return None
     kinds = {item.__class__ for item in container}
     if kinds not in ({int}, {float}) or shape_of(key) or dtype_of(key).kind not in "iu":
         return None

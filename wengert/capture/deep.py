@@ -1,0 +1,52 @@
+"""Room for deep recursion while source is rewritten, captured and compiled.
+
+Syntax trees, and blocks in blocks, are as deep as the user's source: 400 terms in a sum, 200 `elif`s. Walking over them
+takes a few of Python's frames for each level, more than the thousand that Python allows by default. These frames lie on
+the heap, so there may be more of them while we are at work.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+_FRAMES = 20_000
+_lock = threading.Lock()
+_inside = 0
+_before = 0
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def deeply(f: F) -> F:
+    """A function that may recurse deeply."""
+
+    @functools.wraps(f)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        _enter()
+        try:
+            return f(*args, **kwargs)
+        finally:
+            _leave()
+
+    return called  # type: ignore[return-value]
+
+
+def _enter() -> None:
+    global _inside, _before
+    with _lock:
+        if not _inside:
+            _before = sys.getrecursionlimit()
+            sys.setrecursionlimit(max(_before, _FRAMES))
+        _inside += 1
+
+
+def _leave() -> None:
+    global _inside
+    with _lock:
+        _inside -= 1
+        if not _inside and sys.getrecursionlimit() == max(_before, _FRAMES):
+            sys.setrecursionlimit(_before)
