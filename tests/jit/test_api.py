@@ -442,9 +442,9 @@ def endless_recursion(x):
 
 
 def long_list(x):
-    out = []
-    for i in range(2000):
-        out.append(x[0] * i)
+    out = [x[0]]
+    while out[-1] < 100.0:
+        out.append(out[-1] * 2.0)
     return out[-1]
 
 
