@@ -155,7 +155,7 @@ LOWERED = dict(zip(
     (if_, for_, while_, and_, or_, operator.not_, lambda test, then, orelse: then() if test else orelse(), chain,
      lambda name, value: value, getattr, assert_, raise_, iter, bool, UNDEFINED, defined, lambda made: made,
      lambda name, value: value, lambda value: value, lambda v, owner, name: setattr(owner, name, v), delattr,
-     operator.delitem, Trying, raised_here, caught, catches, error_of, ()),
+     operator.delitem, Trying, raised_here, caught, catches, error_of, (), lambda base: base),
     strict=True,
 ))  # fmt: skip
 
