@@ -337,7 +337,21 @@ def with_setdefault_and_append(k):
     return sum(h @ h for h in history)
 
 
+def of_iterators(k):
+    total = 0.0
+    for a in map(np.copy, [START, START]):
+        b = a
+        a[0] = k
+        total = total + b.sum()
+    for row in map(copy.copy, [START, START]):
+        other = row
+        row *= k
+        total = total + other @ other
+    return total
+
+
 SEEN = [
+    of_iterators,
     two_names, a_name_and_an_item, a_name_and_an_attribute, a_view, used_before_it_is_written, in_a_function,
     of_lists_from_a_library, of_a_deep_copy, in_a_container_that_is_filled_later, with_setdefault_and_append,
 ]  # fmt: skip
@@ -352,6 +366,21 @@ def test_everyone_who_holds_an_array_sees_what_is_written(f):
     np.testing.assert_allclose(wg.jit(f)(0.7), value, rtol=1e-12)
     np.testing.assert_allclose(wg.jit(wg.grad(f))(0.7), slope, rtol=1e-7)
     np.testing.assert_array_equal(START, before)
+
+
+COUNTS = np.array([1, 2, 3])
+
+
+def test_names_of_arrays_of_integers_in_compiled_code():
+    def f(k):
+        total = 0
+        for a in map(np.copy, [COUNTS, COUNTS]):
+            b = a
+            a[0] = k
+            total = total + b.sum()
+        return total
+
+    assert wg.jit(f)(5) == f(5) == 20
 
 
 # -------------------------------------------------------------------------------------------------------- from outside

@@ -51,7 +51,7 @@ class Follow:
 
 def meet_value(value: Any, depth: int = 3) -> None:
     """Meet the class of a value, and of what it holds, as far as that is quickly seen."""
-    kind = value.__class__
+    kind = type(value)
     if kind in (list, tuple, dict):
         if depth:
             for item in list(value.values() if kind is dict else value)[:16]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import itertools
 import operator
 import sys
 from abc import ABCMeta
@@ -241,8 +242,8 @@ def _rejects_traced(error: BaseException) -> bool:
 
 
 def _argument(a: Any, keeps: bool = True) -> Any:
-    if a.__class__ is BuiltinFunctionType and a.__self__.__class__ is _MODULE:
-        return REPLACEMENTS.get(a, a)  # map(math.sin, x)
+    if a.__class__ is _DISPATCHER or (a.__class__ is BuiltinFunctionType and a.__self__.__class__ is _MODULE):
+        return REPLACEMENTS.get(a, a)  # map(math.sin, x), map(np.copy, arrays)
     if isinstance(a, Traced):
         return a if keeps else without_cells(a)
     return instrument(a) if is_user_function(a) else a
@@ -335,8 +336,8 @@ def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
         if holds_traced(v):
             about_to_write(container)
             held = getrefcount(container)
-            container = _promoted(container, rebinds and held <= _ALONE_IN_STORE)
-        elif getrefcount(container) > _ALONE_IN_STORE or container.base is not None:
+            container = _promoted(container, rebinds and held <= ALONE_IN_STORE)
+        elif getrefcount(container) > ALONE_IN_STORE or container.base is not None:
             about_to_write(container)
     elif v.__class__ is np.ndarray and kind in _HOLDERS:
         held = getrefcount(v)
@@ -364,7 +365,7 @@ def augment(name: str, a: Any, v: Any) -> Any:
         about_to_write(a)
         if holds_traced(v):
             held = getrefcount(a)
-            a = _promoted(a, held <= _ALONE_IN_AUGMENT)
+            a = _promoted(a, held <= ALONE_IN_AUGMENT)
     return own(getattr(operator, name)(a, v))
 
 
@@ -375,10 +376,10 @@ def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds:
         held = getrefcount(container)
         if isinstance(old, np.ndarray) and old.base is container:
             held -= 1
-        container = _promoted(container, rebinds and held <= _ALONE_IN_AUGMENT_ITEM)
+        container = _promoted(container, rebinds and held <= ALONE_IN_AUGMENT_ITEM)
         old = container[key]
     elif container.__class__ is np.ndarray:
-        if getrefcount(container) > _ALONE_IN_AUGMENT_ITEM or container.base is not None:
+        if getrefcount(container) > ALONE_IN_AUGMENT_ITEM or container.base is not None:
             about_to_write(container)
     elif old.__class__ is np.ndarray:
         about_to_write(old)
@@ -460,6 +461,23 @@ def own(v: Any) -> Any:
                 return tuple(items) if kind is tuple else kind._make(items)
     return v
 
+
+def _own_item(v: Any) -> Any:
+    """An item of an iterator."""
+    if v.__class__ is not np.ndarray:
+        return v
+    held = getrefcount(v) - _IN_A_MAP
+    return _owned(v, held)
+
+
+def _owning_items(iterator: Any) -> Any:
+    """An iterator that makes its items: arrays among them become cells."""
+    original = REPLACEMENTS.get(iterator, iterator)
+    return lambda *args, **kwargs: map(_own_item, original(*args, **kwargs))
+
+
+for _iterator in (map, itertools.starmap, itertools.accumulate):
+    REPLACEMENTS[_iterator] = _owning_items(_iterator)
 
 _FEW = 16
 """Longer lists are looked through if they begin with an array."""
@@ -546,7 +564,7 @@ def _promoted(a: np.ndarray, alone: bool) -> Any:
     return Cell(a)
 
 
-def _counts_when_alone() -> tuple[int, int, int, int, int, int, int]:
+def _counts_when_alone() -> tuple[int, ...]:
     """How many references an array has in each hook if nothing, or one name, is all that holds it.
 
     That depends on how this Python passes arguments, so it is measured: by functions that are called as the hooks are.
@@ -568,6 +586,11 @@ def _counts_when_alone() -> tuple[int, int, int, int, int, int, int]:
         held = getrefcount(v)
         return held
 
+    def in_item(outer: Any) -> int:
+        container = outer[0]
+        held = getrefcount(container)
+        return held
+
     def as_base(a: np.ndarray) -> int:
         base = a.base
         return base is None or getrefcount(base)
@@ -584,6 +607,8 @@ def _counts_when_alone() -> tuple[int, int, int, int, int, int, int]:
     a = np.zeros(1)
     alone = in_own(np.zeros(1))
     return (
+        in_item([np.zeros(1)]),
+        next(map(in_own, map(np.copy, [a]))) - alone,
         in_store(0.0, a, 0, True),
         in_augment("iadd", a, 0.0),
         in_augment_item("iadd", (container := a), (key := 0), container[key], 0.0, True),
@@ -595,9 +620,11 @@ def _counts_when_alone() -> tuple[int, int, int, int, int, int, int]:
 
 
 (
-    _ALONE_IN_STORE,
-    _ALONE_IN_AUGMENT,
-    _ALONE_IN_AUGMENT_ITEM,
+    ALONE_IN_ITEM,
+    _IN_A_MAP,
+    ALONE_IN_STORE,
+    ALONE_IN_AUGMENT,
+    ALONE_IN_AUGMENT_ITEM,
     _ALONE,
     _ALONE_AS_BASE,
     _IN_A_CONTAINER,

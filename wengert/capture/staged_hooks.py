@@ -12,6 +12,7 @@ import inspect
 import math
 from collections import deque
 from collections.abc import Callable
+from sys import getrefcount
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
@@ -466,19 +467,30 @@ def _writable(container: Any, v: Any, key: Any) -> Any:
 
 def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
     """`container[key] = v`; returns the container, or the cell that takes its place if the caller rebinds its name."""
+    held = getrefcount(container)
     new = _writable(container, v, key)
-    if new is not container and not rebinds:
-        raise StagingError("a value that is known only when the compiled program runs is written into a plain array",
-                           remedy="create the array in the function with np.zeros, np.empty or np.copy")  # fmt: skip
+    if new is not container and (not rebinds or held > hooks.ALONE_IN_STORE):
+        raise _held_by_others()
     new[_settled(key) if isinstance(new, Box) else key] = v
     return new
+
+
+def _held_by_others() -> StagingError:
+    """The error for a plain array of which nobody knows who else would have to see what is written."""
+    return StagingError(
+        "a value that is known only when the compiled program runs is written into a plain array that others may hold",
+        remedy="create the array in the function with np.zeros, np.empty or np.copy",
+    )
 
 
 def store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> None:
     """`outer[outer_key][key] = v`."""
     container = read(outer, outer_key)
+    held = getrefcount(container)
     new = _writable(container, v, key)
     if new is not container:
+        if held > hooks.ALONE_IN_ITEM:
+            raise _held_by_others()
         about_to_change(outer)
         outer[outer_key] = new
     new[_settled(key) if isinstance(new, Box) else key] = v
@@ -487,8 +499,11 @@ def store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> None:
 def store_in_attribute(v: Any, owner: Any, attribute: str, key: Any) -> None:
     """`owner.attribute[key] = v`."""
     container = attr(owner, attribute)
+    held = getrefcount(container)
     new = _writable(container, v, key)
     if new is not container:
+        if held > hooks.ALONE_IN_ITEM:
+            raise _held_by_others()
         about_to_change(owner)
         setattr(owner, attribute, new)
     new[_settled(key) if isinstance(new, Box) else key] = v
@@ -497,9 +512,12 @@ def store_in_attribute(v: Any, owner: Any, attribute: str, key: Any) -> None:
 def augment(name: str, a: Any, v: Any) -> Any:
     """`a += v` and its like; returns what `a` is bound to then."""
     if a.__class__ is np.ndarray:
+        held = getrefcount(a)
         if current.session is not None:
             current.session.about_to_write(a)
         if stages() or holds_symbols(v):
+            if held > hooks.ALONE_IN_AUGMENT:
+                raise _held_by_others()
             a = Cell(a)
     elif isinstance(a, MUTABLE):
         about_to_change(a)
@@ -508,8 +526,11 @@ def augment(name: str, a: Any, v: Any) -> Any:
 
 def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds: bool) -> Any:
     """`container[key] += v`, where `old` is what was there; returns the container, or the cell in its place."""
+    held = getrefcount(container) - (isinstance(old, np.ndarray) and old.base is container)
     new = _writable(container, v, key)
     if new is not container:
+        if not rebinds or held > hooks.ALONE_IN_AUGMENT_ITEM:
+            raise _held_by_others()
         old = new[key]
     new[_settled(key) if isinstance(new, Box) else key] = getattr(hooks.operator, name)(old, v)
     return new
