@@ -1,0 +1,83 @@
+"""Functions of public packages, as they are installed, against differences: eagerly and compiled, in both modes."""
+
+import importlib.util
+import os
+
+import numpy as np
+import pytest
+from wild.programs import PROGRAMS
+
+import wengert as wg
+
+
+def differences(f, point):
+    """The gradient by central differences of two widths, extrapolated."""
+    found = []
+    for k, x in enumerate(point):
+        h = 1e-4 * max(abs(x), 1e-3)
+        slopes = []
+        for step in (h, h / 2):
+            ends = [f(*[v + s * step * (j == k) for j, v in enumerate(point)]) for s in (1, -1)]
+            slopes.append((float(ends[0]) - float(ends[1])) / (2 * step))
+        found.append((4 * slopes[1] - slopes[0]) / 3)
+    return found
+
+
+def forward(f):
+    def gradient(*point):
+        n = len(point)
+        return [wg.jvp(f, point, tuple(float(j == k) for j in range(n)))[1] for k in range(n)]
+
+    return gradient
+
+
+def reverse(f):
+    return lambda *point: wg.grad(f, argnums=tuple(range(len(point))))(*point)
+
+
+def compiled_reverse(f):
+    return lambda *point: wg.jit(wg.grad(f, argnums=tuple(range(len(point)))))(*point)
+
+
+COLUMNS = {
+    "forward": forward,
+    "reverse": reverse,
+    "jit(reverse)": compiled_reverse,
+    "reverse(jit)": lambda f: reverse(wg.jit(f)),
+    "forward(jit)": lambda f: forward(wg.jit(f)),
+}
+
+
+def is_installed(package):
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+@pytest.fixture(params=PROGRAMS, ids=lambda p: f"{p.package.split('.')[0]}-{p.name}")
+def wild(request):
+    if not is_installed(request.param.package):
+        pytest.skip(f"{request.param.package} is not installed: make test-wild")
+    with np.errstate(all="ignore"):
+        yield request.param
+
+
+def test_value(wild):
+    f = wild.function()
+    np.testing.assert_allclose(float(wg.jit(f)(*wild.point)), float(f(*wild.point)), rtol=1e-10)
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_gradient(wild, column):
+    f = wild.function()
+    want = differences(f, wild.point)
+    found = [float(g) for g in COLUMNS[column](f)(*wild.point)]
+    scale = [max(abs(w), 1e-9 * abs(float(f(*wild.point)) / max(abs(x), 1e-3))) for w, x in zip(want, wild.point)]
+    assert [abs(g - w) / s < 1e-5 for g, w, s in zip(found, want, scale)] == [True] * len(want), (found, want)
+
+
+@pytest.mark.skipif("WENGERT_WILD" not in os.environ, reason="only where the packages were installed: make test-wild")
+def test_that_there_is_something_to_test():
+    assert sum(is_installed(p.package) for p in PROGRAMS) >= 60
+    assert len({p.package.split(".")[0] for p in PROGRAMS if is_installed(p.package)}) >= 20
