@@ -47,3 +47,60 @@ def test_names_with_a_number(f, rng):
 def test_the_text_of_a_value_is_refused():
     with pytest.raises(ConcretizationError, match="text"):
         wg.jit(lambda x: {"1.0": x}.get(str(x), -x))(1.0)
+
+
+def test_percent_names(rng):
+    def f(p):
+        s = 0.0
+        for i in range(6):
+            s = s + p["w%d" % i] ** 2  # noqa: UP031
+        return s
+
+    p = {f"w{i}": float(i) for i in range(6)}
+    assert wg.jit(f)(p) == f(p)
+
+
+MESSAGES = {
+    "f-string": lambda x: f"x is {x:.2f}, not {1 + 1}",
+    "percent": lambda x: "x is %.2f" % x,  # noqa: UP031
+    "percent of several": lambda x: "%s: %.2f and %d" % ("x", x, 3),  # noqa: UP031
+    "format": lambda x: "{} is {value:.1f}".format("x", value=x),
+    "str": lambda x: "x is " + str(x),
+    "join": lambda x: ", ".join(["x", str(x), f"{x!r:>8}"]),
+    "nested": lambda x: f"<{f'{x:.3f}'}>",
+}
+
+
+@pytest.mark.parametrize("kind", MESSAGES)
+def test_a_message_of_an_exception_that_is_not_raised(kind):
+    message = MESSAGES[kind]
+
+    def f(x):
+        if x < 0:
+            text = message(x)
+            raise ValueError(text)
+        return x * 2
+
+    compiled = wg.jit(f)
+    assert compiled(1.5) == 3.0
+    assert wg.jit(wg.grad(f))(1.5) == 2.0
+    with pytest.raises(ValueError):
+        compiled(-1.0)
+
+
+@pytest.mark.parametrize("kind", MESSAGES)
+def test_what_is_printed(kind, capsys):
+    message = MESSAGES[kind]
+
+    def f(x):
+        for _ in range(6):
+            x = x * 1.5
+            print(message(x))
+        return x
+
+    f(0.7)
+    want = capsys.readouterr().out
+    compiled = wg.jit(f)
+    for _ in range(2):
+        compiled(0.7)
+        assert capsys.readouterr().out == want

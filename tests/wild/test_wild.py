@@ -73,8 +73,14 @@ def test_gradient(wild, column):
     f = wild.function()
     want = differences(f, wild.point)
     found = [float(g) for g in COLUMNS[column](f)(*wild.point)]
-    scale = [max(abs(w), 1e-9 * abs(float(f(*wild.point)) / max(abs(x), 1e-3))) for w, x in zip(want, wild.point)]
-    assert [abs(g - w) / s < 1e-5 for g, w, s in zip(found, want, scale)] == [True] * len(want), (found, want)
+    scale = [
+        max(abs(w), 1e-9 * abs(float(f(*wild.point)) / max(abs(x), 1e-3)))
+        for w, x in zip(want, wild.point, strict=True)
+    ]
+    assert [abs(g - w) / s < 1e-5 for g, w, s in zip(found, want, scale, strict=True)] == [True] * len(want), (
+        found,
+        want,
+    )
 
 
 @pytest.mark.skipif("WENGERT_WILD" not in os.environ, reason="only where the packages were installed: make test-wild")

@@ -200,7 +200,7 @@ def raise_when_run(error: BaseException) -> None:
             if attempt.depth == depth():
                 raise error
             raise _refused(error)
-    name, text = type(error).__name__, str(error)
+    name, text = type(error).__name__, str.__str__(str(error))
     if _class_named(name) is not type(error):
         name, text = "RuntimeError", f"{name}: {text}"
     running.state.capture.process(require, (False,), {"error": name, "message": text})
@@ -209,7 +209,7 @@ def raise_when_run(error: BaseException) -> None:
 def assert_(condition: Any, message: Thunk | None) -> None:
     """`assert condition, message`."""
     if is_symbolic(condition):
-        text = "" if message is None else str(message())
+        text = "" if message is None else str.__str__(str(message()))
         if any(attempt.would_catch(AssertionError) for attempt in _attempts()):
             raise _refused(AssertionError(text))
         call(require, truth(condition), error="AssertionError", message=text)

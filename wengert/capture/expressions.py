@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Iterator
 from typing import Any
 
-from wengert.capture.lowered import AND, ATTR, BASE, CHAIN, DEFINED, IFEXP, ITERATE, LOAD, MADE, NOT, OR, TEST
+from wengert.capture.lowered import AND, ATTR, BASE, CHAIN, DEFINED, IFEXP, ITERATE, LOAD, MADE, NOT, OR, TEST, TEXT
 from wengert.capture.names import Scope, binds_in_place, bound
 from wengert.capture.syntax import OURS, at, hook, load, strings, thunk
 
@@ -93,6 +93,16 @@ class Expressions(ast.NodeTransformer):
             return node
         operators = strings([_COMPARISONS[type(operator)] for operator in node.ops])
         return at(hook(CHAIN, node.left, operators, *[thunk(operand) for operand in node.comparators]), node)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        self.generic_visit(node)
+        parts = []
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                spec = part.format_spec or ast.Constant("")
+                part = ast.Tuple([part.value, ast.Constant(part.conversion), spec], ast.Load())
+            parts.append(part)
+        return at(hook(TEXT, *parts), node)
 
     def _comprehension(self, node: Any) -> ast.AST:
         if any(generator.is_async for generator in node.generators):

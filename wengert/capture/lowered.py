@@ -5,7 +5,7 @@ from __future__ import annotations
 (
     IF, FOR, WHILE, AND, OR, NOT, IFEXP, CHAIN, LOAD, ATTR, ASSERT, RAISE, ITERATE, TEST, UNDEFINED_NAME, DEFINED, MADE,
     NAMED, GIVEN, SET_ATTRIBUTE, DELETE_ATTRIBUTE, DELETE_ITEM, TRYING, RAISED_HERE, CAUGHT, CATCHES, ERROR_OF,
-    OWN_ERRORS, BASE,
+    OWN_ERRORS, BASE, TEXT,
 ) = LOWERED_HOOKS = (
     "_wengert_if",
     "_wengert_for",
@@ -36,4 +36,5 @@ from __future__ import annotations
     "_wengert_error_of",
     "_wengert_own_errors",
     "_wengert_base",
+    "_wengert_text",
 )  # fmt: skip

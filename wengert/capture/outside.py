@@ -26,6 +26,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.box.writing import settled
+from wengert.capture.texts import Text
 from wengert.capture.values import is_symbolic
 from wengert.errors import StagingError
 from wengert.ir.infer import Found
@@ -55,17 +56,19 @@ def _in_order(f: Callable, results: Sequence[Found] = ()) -> Callable:
 
     def called(*args: Any, **kwargs: Any) -> Any:
         leaves, structure = tree.flatten((args, kwargs))
-        places = [k for k, x in enumerate(leaves) if is_symbolic(x)]
+        symbols = [x.symbols if x.__class__ is Text else [x] if is_symbolic(x) else [] for x in leaves]
 
         def function(*values: Any) -> Any:
-            filled = list(leaves)
-            for k, value in zip(places, values, strict=True):
-                filled[k] = value
+            rest = iter(values)
+            filled = []
+            for x, own in zip(leaves, symbols, strict=True):
+                here = [next(rest) for _ in own]
+                filled.append(x.filled(here) if x.__class__ is Text else here[0] if here else x)
             a, kw = tree.unflatten(structure, filled)
             y = f(*a, **kw)
             return y if results else ()
 
-        found = called_back(function, [leaves[k] for k in places], results)
+        found = called_back(function, [x for own in symbols for x in own], results)
         return found[0] if results else None
 
     return called

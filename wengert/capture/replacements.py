@@ -268,6 +268,8 @@ def _hasattr(x: Any, name: str) -> bool:
 def _getattr(x: Any, name: str, default: Any = _NOTHING) -> Any:
     if isinstance(x, Box) and default is not _NOTHING and not hasattr(class_of(x), name):
         return default
+    if name.__class__ is not str:
+        hash(name)  # a text with a value that is not known yet refuses: Python itself would look for another name
     return getattr(x, name) if default is _NOTHING else getattr(x, name, default)
 
 

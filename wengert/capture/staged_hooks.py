@@ -23,7 +23,7 @@ from wengert.box.cells import Cell
 from wengert.box.dispatch import FUNCTIONS, SUBSCRIPTED
 from wengert.box.functions.operands import array
 from wengert.box.writing import settled
-from wengert.capture import exceptions, hooks, rewrite, stage
+from wengert.capture import exceptions, hooks, rewrite, stage, texts
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
 from wengert.capture.containers import about_to_change, about_to_iterate, leaves, note_created, stages
@@ -290,6 +290,8 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
         owner = f.__self__
         if owner.__class__ is dict and f.__name__ in ("values", "items", "get") and session is not None:
             return getattr(session.mapping(owner), f.__name__)
+        if isinstance(owner, str) and f.__name__ in ("format", "join"):
+            return functools.partial(_format if f.__name__ == "format" else _join, owner)
         if isinstance(owner, list) and f.__name__ == "sort":
             return functools.partial(sort_list, owner)
         if isinstance(owner, MUTABLE) and f.__name__ in _CHANGING:
@@ -311,6 +313,39 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
 
 
 _FOLLOWING = frozenset(FOLLOW_ARGUMENTS)
+
+
+# ------------------------------------------------------------------------------------------------------------- texts
+
+
+def _interpolated(template: str, values: Any) -> str:
+    return texts.interpolated(template, values) if texts.holds_values(values) else hooks.shown_in(template, values)
+
+
+def _format(template: str, *args: Any, **kwargs: Any) -> str:
+    if texts.holds_values((args, kwargs)):
+        return texts.formatted(template, args, kwargs)
+    return template.format(*args, **kwargs)
+
+
+def _join(separator: str, items: Any) -> str:
+    items = list(items)
+    return texts.joined_by(separator, items) if texts.holds_values(items) else separator.join(items)
+
+
+@_replaces(str)
+def _str(*args: Any, **kwargs: Any) -> str:
+    return texts.written(str, *args) if len(args) == 1 and not kwargs else str(*args, **kwargs)
+
+
+@_replaces(repr)
+def _repr(x: Any) -> str:
+    return texts.written(repr, x)
+
+
+@_replaces(format)
+def _format_one(x: Any, spec: str = "") -> str:
+    return texts.joined((x, -1, spec))
 
 
 def _with_staged_arguments(f: Callable) -> Callable:
@@ -625,7 +660,7 @@ set_staged_hooks(
         rewrite.AUGMENT_ITEM: augment_item,
         rewrite.AUGMENT_ATTRIBUTE: augment_attribute,
         rewrite.SLICE: slice,
-        rewrite.FORMAT: hooks.shown_in,
+        rewrite.FORMAT: _interpolated,
         lowering.IF: stage.if_,
         lowering.FOR: stage.for_,
         lowering.WHILE: stage.while_statement,
@@ -654,5 +689,6 @@ set_staged_hooks(
         lowering.CATCHES: exceptions.catches,
         lowering.ERROR_OF: exceptions.error_of,
         lowering.OWN_ERRORS: exceptions.OWN_ERRORS,
+        lowering.TEXT: texts.joined,
     }
 )

@@ -1,0 +1,151 @@
+"""Texts with values that only the compiled program knows: `f"{x:.3f}"`, `str(x)`, `"%g" % x`, `"{}".format(x)`.
+
+Most of them end in a message: of an exception that is not raised, of a warning, of a print. So such a text is an object
+that knows its pieces. What is printed is put together when the program runs (`outside.py`); the message of an exception
+shows … in place of values. Whoever asks what the text *is* (compares it, looks it up in a dict, takes it apart) is told
+that this is not known; a loop that names things by its counter is unrolled then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from wengert.capture.values import is_symbolic
+from wengert.errors import ConcretizationError
+
+_CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda x: x, 115: str, 114: repr, 97: ascii}
+"""What `!s`, `!r` and `!a` mean, by the numbers that Python's syntax trees have for them."""
+
+
+class Piece(NamedTuple):
+    """A part of a text: `write(*operands)`, where some of the operands are symbols."""
+
+    write: Callable[..., str]
+    operands: tuple
+
+
+class Text(str):
+    """A text of which some pieces are known only when the program runs."""
+
+    __slots__ = ("pieces",)
+    pieces: tuple[str | Piece, ...]
+
+    def __new__(cls, pieces: Sequence[str | Piece]) -> Text:
+        new = super().__new__(cls, "".join([p if isinstance(p, str) else "…" for p in pieces]))
+        new.pieces = tuple(pieces)
+        return new
+
+    @property
+    def symbols(self) -> list[Any]:
+        return [x for p in self.pieces if isinstance(p, Piece) for x in p.operands if is_symbolic(x)]
+
+    def filled(self, values: Sequence[Any]) -> str:
+        """The text, with values for its symbols."""
+        rest = iter(values)
+        return "".join([
+            p if isinstance(p, str) else p.write(*[next(rest) if is_symbolic(x) else x for x in p.operands])
+            for p in self.pieces
+        ])  # fmt: skip
+
+    def __add__(self, other: str) -> Text:
+        return Text([*self.pieces, *pieces_of(other)])
+
+    def __radd__(self, other: str) -> Text:
+        return Text([*pieces_of(other), *self.pieces])
+
+    def __str__(self) -> str:
+        return self
+
+    def __format__(self, spec: str) -> str:
+        return str.__str__(self) if not spec else self._unknown()
+
+    def __repr__(self) -> str:
+        return repr(str.__str__(self))
+
+    def __hash__(self) -> int:
+        return self._unknown()
+
+    def _unknown(self, *args: Any, **kwargs: Any) -> Any:
+        raise ConcretizationError(
+            "what is done with a text depends on a value that is known only when the compiled program runs",
+            remedy="print it, or put it into the message of an exception; choose by numbers, not by texts; or pass the "
+            "value as a static argument (static_argnums)",
+        )
+
+
+_ASKS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__len__", "__iter__", "__contains__",
+         "__getitem__", "__mod__", "__mul__", "__rmul__")  # fmt: skip
+for _name in (*_ASKS, *[name for name in dir(str) if not name.startswith("_")]):
+    setattr(Text, _name, Text._unknown)
+
+
+def pieces_of(text: str) -> Sequence[str | Piece]:
+    return text.pieces if text.__class__ is Text else (text,)
+
+
+def holds_values(x: Any) -> bool:
+    """Whether a text of something would have values that are not known yet."""
+    if x.__class__ in (tuple, list):
+        return any(holds_values(item) for item in x)
+    if x.__class__ is dict:
+        return any(holds_values(item) for item in x.values())
+    return x.__class__ is Text or is_symbolic(x)
+
+
+def written(write: Callable[..., str], *operands: Any) -> str:
+    """`write(*operands)`: now, or when the program runs."""
+    if not holds_values(operands):
+        return write(*operands)
+    symbols = [holds_values(x) for x in operands]
+    if write is str and operands[0].__class__ is Text:
+        return operands[0]
+    if any(s and not is_symbolic(x) for s, x in zip(symbols, operands, strict=True)):
+        raise ConcretizationError(
+            "a text of a container or a text that holds a value known only when the compiled program runs",
+            remedy="write its items one by one",
+        )
+    return Text([Piece(write, operands)])
+
+
+def joined(*parts: Any) -> str:
+    """An f-string: texts, and `(value, conversion, format)` for what is in braces."""
+    pieces: list[str | Piece] = []
+    for part in parts:
+        if part.__class__ is not tuple:
+            pieces += pieces_of(part)
+            continue
+        value, conversion, spec = part
+        if value.__class__ is Text and not spec:
+            pieces += value.pieces
+        else:
+            convert = _CONVERSIONS[conversion]
+            pieces += pieces_of(written(lambda x, convert=convert, spec=spec: format(convert(x), spec), value))
+    return Text(pieces) if any(isinstance(p, Piece) for p in pieces) else "".join(pieces)  # type: ignore[arg-type]
+
+
+def interpolated(template: str, values: Any) -> str:
+    """`template % values`."""
+    if values.__class__ is dict:
+        names = list(values)
+        return written(lambda *found: template % dict(zip(names, found, strict=True)), *values.values())
+    if values.__class__ is tuple:
+        return written(lambda *found: template % found, *values)
+    return written(lambda found: template % found, values)
+
+
+def formatted(template: str, args: tuple, kwargs: dict) -> str:
+    """`template.format(*args, **kwargs)`."""
+    n, names = len(args), list(kwargs)
+    return written(
+        lambda *found: template.format(*found[:n], **dict(zip(names, found[n:], strict=True))),
+        *args, *kwargs.values(),
+    )  # fmt: skip
+
+
+def joined_by(separator: str, items: Sequence[Any]) -> str:
+    """`separator.join(items)`, where some of the items are such texts."""
+    pieces: list[str | Piece] = []
+    for k, item in enumerate(items):
+        pieces += [*([separator] if k else []), *pieces_of(item)]
+    return Text(pieces)
