@@ -68,6 +68,11 @@ def is_followed(filename: str) -> bool:
     return True
 
 
+def is_standard(filename: str) -> bool:
+    """Whether a file is of Python's standard library."""
+    return filename.startswith(_STANDARD) and installed_name(filename) is None
+
+
 def is_ours(filename: str) -> bool:
     """Whether a file is of this package."""
     return filename.startswith(_PACKAGE)

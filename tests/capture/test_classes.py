@@ -203,7 +203,50 @@ def in_context(x):
     return y + v.y
 
 
+class Manager(contextlib.ContextDecorator):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+
+@Manager()
+def in_a_stack(x):
+    return math.exp(x)
+
+
+@functools.singledispatch
+def by_class(x):
+    raise TypeError(x)
+
+
+@by_class.register
+def _(x: float):
+    return math.exp(x)
+
+
+@by_class.register
+def _(x: np.ndarray):
+    return x.sum()
+
+
+class ByClass:
+    def __init__(self, n):
+        self.n = n
+
+    @functools.singledispatchmethod
+    def of(self, x):
+        raise TypeError(x)
+
+    @of.register
+    def _(self, x: float):
+        return math.sin(x) * self.n
+
+
 PROGRAMS = {
+    "decorated by a manager": lambda x: in_a_stack(x) * x,
+    "dispatched": lambda x: by_class(x) + by_class(np.array([x, x])) + ByClass(2.0).of(x),
     "constructor": lambda x: Vector(x).x,
     "classmethod": lambda x: Vector.polar(x, 2 * x).y,
     "staticmethod": lambda x: Vector.square(x),

@@ -145,7 +145,7 @@ def name_of(function: Any) -> str:
     if isinstance(function, np.ufunc) and getattr(np, name, None) is not function:
         module = "scipy.special"  # ufuncs do not say where they come from
     public = ".".join(part for part in module.split(".") if not part.startswith("_"))
-    return f"{public}.{name}".replace("numpy.", "np.", 1)
+    return (f"{public}.{name}" if public else name).replace("numpy.", "np.", 1)
 
 
 def lookup(function: Any) -> Callable:

@@ -15,11 +15,12 @@ import operator
 import sys
 from abc import ABCMeta
 from sys import getrefcount
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
+from wengert.box.box import Box
 from wengert.box.cells import Cell, without_cells
 from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, PENDING, SUBSCRIPTED, look_for_imports, no_rule_yet
 from wengert.box.distributions.lookup import is_of_scipy_stats
@@ -36,7 +37,7 @@ from wengert.capture.instrument import (
     set_hooks,
     written_positions,
 )
-from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, replacement_of
+from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, class_of, replacement_of
 from wengert.capture.rewrite import (
     ANYTHING,
     AUGMENT,
@@ -56,7 +57,7 @@ from wengert.capture.rewrite import (
 from wengert.errors import REFUSALS, ConcretizationError, InPlaceError, WengertError, refusals
 from wengert.ops.index import index, split_index
 from wengert.ops.op import Traced
-from wengert.packages import is_ours
+from wengert.packages import is_ours, is_standard
 from wengert.running import running
 
 __all__ = ["instrument", "resolve", "written_positions"]
@@ -87,6 +88,8 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
             return REPLACEMENTS.get(f) or instrument(f)
         if f.__code__ is _CONTEXT_MANAGER:
             return contextlib.contextmanager(instrument(f.__wrapped__))
+        if f.__closure__ and is_standard(f.__code__.co_filename):
+            return _decorated(f)
         found = replacement_of(f)
         if found is not None:
             return found
@@ -136,6 +139,29 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
     if kind in CALLABLES:
         return CALLABLES[kind](f)
     return instrument(f)
+
+
+def _decorated(f: FunctionType) -> Any:
+    """A function that a decorator of Python's (of functools, of contextlib) has made of one of the user's."""
+    if hasattr(f, "registry") and hasattr(f, "dispatch"):  # functools.singledispatch
+        return lambda *args, **kwargs: call(f.dispatch(_kind(args[0])))(*args, **kwargs)
+    cells = f.__closure__ or ()
+    contents = {name: cell.cell_contents for name, cell in zip(f.__code__.co_freevars, cells, strict=True)}
+    of_method = contents.get("self")
+    if isinstance(of_method, functools.singledispatchmethod):
+        return lambda *args, **kwargs: call(
+            of_method.dispatcher.dispatch(_kind(args[0])).__get__(contents["obj"], contents["cls"])
+        )(*args, **kwargs)
+    if not any(is_user_function(content) for content in contents.values()):
+        return with_instrumented_arguments(CALLERS.get(f, f))
+    closure = tuple([CellType(call(c) if is_user_function(c) else c) for c in contents.values()])
+    twin = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, closure)
+    twin.__kwdefaults__ = f.__kwdefaults__
+    return twin
+
+
+def _kind(x: Any) -> type:
+    return class_of(x) if isinstance(x, Box) else x.__class__
 
 
 def _constructor(cls: Any) -> Any:
