@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.errors import ConcretizationError, MismatchError
+from wengert.errors import MismatchError
 
 RNG = np.random.default_rng(7)
 N = 6
@@ -158,13 +158,6 @@ def test_gradients_per_example_add_up_to_the_gradient_of_the_batch():
     assert each.shape == (N, 4)
     whole = wg.grad(lambda w: np.sum((np.tanh(X @ w) - y) ** 2))(w)
     np.testing.assert_allclose(each.sum(axis=0), whole, rtol=1e-12)
-
-
-def test_a_decision_by_value_is_refused():
-    with pytest.raises(ConcretizationError, match="np.where"):
-        wg.vmap(lambda x: x if x > 0 else -x)(X[:, 0])
-    with pytest.raises(ConcretizationError, match="np.where"):
-        wg.vmap(lambda x: x if x > 0 else -x)(X[:1, 0])
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,10 @@ from wengert.box.box import Box
 from wengert.box.foreign import hides_traced, where_it_hides
 from wengert.box.writing import settled
 from wengert.capture.hooks import resolve
+from wengert.capture.reachable import noted
 from wengert.errors import MismatchError
-from wengert.modes.batch import BatchTrace
+from wengert.modes.batch import Apart, BatchTrace
+from wengert.ops.index import index
 from wengert.ops.shape import transpose
 from wengert.running import running
 from wengert.types import ndim_of, shape_of
@@ -34,7 +36,8 @@ def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
             argument, with a number or `None` for each leaf. Keyword arguments are shared.
         out_axes: at which axis of the result the examples shall lie; a number, or a container of them like the result.
 
-    What `f` decides by looking at values (`if x > 0`) it cannot decide for all examples together: use `np.where`.
+    Where examples go different ways (`if x > 0`, `while x < 10`, `x[x > 0]`) they cannot be computed together: `f` is
+    then run on one example after the other, as in a loop of Python. `np.where`, and `jit(vmap(f))`, are quicker.
 
     >>> import numpy as np
     >>> vmap(np.dot)(np.ones((3, 2)), np.arange(6.0).reshape(3, 2))
@@ -48,18 +51,68 @@ def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
         leaves, structure = tree.flatten(args)
         axes = _axes_of_arguments(in_axes, args, len(leaves))
         batch = BatchTrace(_number_of_examples(leaves, axes, args))
-        boxed = [x if axis is None else batch.wrap(_moved(x, axis, 0)) for x, axis in zip(leaves, axes, strict=True)]
-        state = running.state
-        state.depth += 1
+        given = [x if axis is None else batch.wrap(_moved(x, axis, 0)) for x, axis in zip(leaves, axes, strict=True)]
         try:
-            result = resolve(f)(*tree.unflatten(structure, boxed), **kwargs)
-        finally:
-            state.depth -= 1
+            result = _together(f, batch, tree.unflatten(structure, given), kwargs)
+        except Apart as apart:
+            if apart.trace is not batch:
+                raise
+            result = _one_by_one(f, batch, given, structure, kwargs)
         outs, out_structure = tree.flatten(result)
         places = _axes_like(out_axes, result, len(outs), "out_axes")
         return tree.unflatten(out_structure, [_result(batch, settled(y), k) for y, k in zip(outs, places, strict=True)])
 
     return mapped
+
+
+def _together(f: Callable, batch: BatchTrace, args: tuple, kwargs: dict) -> Any:
+    """All examples at once; if they go different ways, what was changed outside so far is undone."""
+    state = running.state
+    effects = noted(f) if state.capture is None else None
+    batch.splits = effects is not None
+    state.depth += 1
+    try:
+        return resolve(f)(*args, **kwargs)
+    except Apart:
+        if effects is not None:
+            effects.undo(lambda x: x)
+        raise
+    finally:
+        state.depth -= 1
+        batch.splits = False
+
+
+def _one_by_one(f: Callable, batch: BatchTrace, given: list[Any], structure: Any, kwargs: dict) -> Any:
+    """Each example by itself; the results are put together as those of the batch."""
+    function, results = resolve(f), []
+    for k in range(batch.size):
+        example = [_example(x._value, k) if batch.owns(x) else x for x in given]
+        results.append(tree.flatten(function(*tree.unflatten(structure, example), **kwargs)))
+    container = results[0][1]
+    if any(other != container for _, other in results):
+        raise MismatchError(
+            "the function returns other containers for some examples than for others",
+            remedy="return the same containers, whatever the values",
+        )
+    return tree.unflatten(
+        container, [_stacked(batch, ys) for ys in zip(*[leaves for leaves, _ in results], strict=True)]
+    )
+
+
+def _example(x: Any, k: int) -> Any:
+    y = index(x, pattern=(k,))
+    return y.copy() if y.__class__ is np.ndarray else y  # the caller's arrays are not written to
+
+
+def _stacked(batch: BatchTrace, examples: tuple) -> Any:
+    examples = tuple([settled(y) for y in examples])
+    if any(shape_of(y) != shape_of(examples[0]) for y in examples):
+        shapes = ", ".join(sorted({str(shape_of(y)) for y in examples}))
+        raise MismatchError(
+            f"the function returns arrays of other shapes for some examples than for others: {shapes}",
+            remedy="return arrays of one shape, or loop over the examples",
+        )
+    return batch.wrap(np.stack(examples))
 
 
 def _result(batch: BatchTrace, y: Any, axis: int | None) -> Any:

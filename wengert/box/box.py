@@ -497,7 +497,8 @@ class Box(Traced):
     # ----------------------------------------------------------------------------- what would cut the derivative
 
     def __bool__(self) -> bool:
-        return bool(plain(self))
+        held = settled(self)
+        return bool(held._value if isinstance(held, Box) else held)
 
     def _cut(self, what: str, remedy: str) -> ConcretizationError:
         return ConcretizationError(f"{what} of a traced value would lose its derivative", remedy=remedy)

@@ -292,11 +292,10 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
     if view is None:
         check_masks(box.shape, idx)
         if isinstance(idx, Traced) and dtype_of(idx).kind == "b" and shape_of(idx) == box.shape and not shape_of(v):
-            if running.state.capture is not None:  # x[mask] = 0
-                old = settled(box)
-                new = call(where, idx, v, clone(old) if isinstance(old, Traced) else old)
-                _take(box, new if dtype_of(new) == box.dtype else call(astype, new, dtype=box.dtype))
-                return
+            old = settled(box)  # x[mask] = 0, where the mask is a symbol, or differs between examples
+            new = call(where, idx, v, clone(old) if isinstance(old, Traced) else old)
+            _take(box, new if dtype_of(new) == box.dtype else call(astype, new, dtype=box.dtype))
+            return
         pattern, arrays = split_index(idx)
         write(box, v, pattern, arrays)
         return

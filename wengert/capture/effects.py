@@ -11,6 +11,8 @@ from collections.abc import Callable
 from types import CellType
 from typing import Any
 
+import numpy as np
+
 from wengert.capture.objects import content, put
 from wengert.errors import StagingError
 
@@ -39,6 +41,18 @@ class Effects:
     def note_object(self, thing: Any) -> None:
         self._note(id(thing), thing, f"an attribute of a {type(thing).__name__}", lambda: content(thing),
                    lambda before: put(thing, before))  # fmt: skip
+
+    def note_array(self, thing: np.ndarray) -> None:
+        def put(before: dict) -> None:
+            thing[...] = before["content"]
+
+        kept = thing.copy()
+
+        def get() -> dict:
+            return {"content": kept if thing.tobytes() == kept.tobytes() else thing}
+
+        if thing.flags.writeable and thing.dtype.kind in "biufc":
+            self._note(id(thing), thing, "an array", get, put)
 
     def note_cell(self, cell: CellType, name: str) -> None:
         def put(before: dict) -> None:

@@ -8,6 +8,7 @@ An op without a batch rule is applied example by example: right, but slow.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.writing import overwrite
-from wengert.errors import ConcretizationError
+from wengert.errors import ConcretizationError, Signal
 from wengert.modes.mode import Mode
 from wengert.ops.derive import Control, Unmapped
 from wengert.ops.op import TABLE, Op, Traced, call, fresh_tag
@@ -30,6 +31,8 @@ class Batch(Box):
 
     __slots__ = ()
 
+    _owner: BatchTrace
+
     def __init__(self, trace: BatchTrace, value: Any):
         self._owner = trace
         self._value = value
@@ -43,10 +46,42 @@ class Batch(Box):
         return dtype_of(self._value)
 
     def __bool__(self) -> bool:
-        raise ConcretizationError(
-            "a decision by a value that differs between examples",
-            remedy="use np.where(condition, a, b) instead of if, and np.logical_and instead of and",
-        )
+        size, v = self._owner.size, self._value
+        if not size:
+            return False
+        if shape_of(v) != (size,):
+            return bool(np.zeros(shape_of(v)[1:], bool))  # NumPy's error for arrays
+        some = np.any(v)
+        if bool(np.equal(some, np.all(v))):
+            return bool(some)
+        raise self._owner.apart("a decision by a value")
+
+    def __int__(self) -> int:
+        return int(self._common("int(x) of a value"))
+
+    def __float__(self) -> float:
+        return float(self._common("float(x) of a value"))
+
+    def __index__(self) -> int:
+        return operator.index(self._common("an index or a number of repetitions"))
+
+    def _common(self, what: str) -> Any:
+        """The number that all examples have in common."""
+        v = self._value
+        if isinstance(v, Traced) or v.shape != (self._owner.size,):
+            return v
+        if not v.size:
+            return v.dtype.type(0)
+        if np.all(v == v[0]):
+            return v[0]
+        raise self._owner.apart(what)
+
+
+class Apart(Signal):
+    """Examples of a batch go different ways: from here on they have to be run one by one."""
+
+    def __init__(self, trace: BatchTrace):
+        self.trace = trace
 
 
 Batch.__name__ = "traced array"
@@ -55,7 +90,7 @@ Batch.__name__ = "traced array"
 class BatchTrace(Mode):
     """One hidden axis."""
 
-    __slots__ = ("alive", "size", "tag")
+    __slots__ = ("alive", "size", "splits", "tag")
     name = "batch"
     companions = 0
     batches = True
@@ -64,6 +99,17 @@ class BatchTrace(Mode):
         self.tag = fresh_tag()
         self.alive = True
         self.size = size
+        self.splits = False
+        """Whether somebody waits to run the examples one by one, if they go different ways (`Apart`)."""
+
+    def apart(self, what: str) -> BaseException:
+        """What is raised where examples go different ways."""
+        if self.splits and running.state.capture is None:
+            return Apart(self)
+        return ConcretizationError(
+            f"{what} that differs between examples",
+            remedy="use np.where(condition, a, b) instead of if and of masks, and np.logical_and instead of and",
+        )
 
     @property
     def key(self) -> Any:
@@ -140,5 +186,10 @@ class BatchTrace(Mode):
             for k in range(self.size)
         ]
         if results[0].__class__ is tuple:
-            return tuple(np.stack(parts) for parts in zip(*results, strict=True))
-        return np.stack(results)
+            return tuple([self._stacked(op, parts) for parts in zip(*results, strict=True)])
+        return self._stacked(op, results)
+
+    def _stacked(self, op: Op, examples: Sequence[Any]) -> Any:
+        if any(shape_of(x) != shape_of(examples[0]) for x in examples):
+            raise self.apart(f"{op.name} gives arrays of a length")
+        return np.stack(examples)

@@ -1,0 +1,212 @@
+"""`vmap` of functions that decide by looking at values: each example goes its own way.
+
+The reference is a loop over the examples in plain Python.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.errors import ConcretizationError, MismatchError
+
+X = np.array([1.3, 2.1, 5.2, 20.4, 0.2])
+ROWS = np.array([[0.1, 1.0, 2.0], [0.1, 0.2, 2.0], [0.7, 0.8, 0.3]])
+
+
+def branch(x):
+    if x > 2:
+        return np.sin(x) * x
+    return x**2
+
+
+def search(x):
+    while x < 10:
+        x = x * 1.5
+    return x
+
+
+def both(x):
+    return x * 2 if x > 1 and x < 6 else -x
+
+
+def counted(x):
+    s = x
+    for _ in range(int(wg.stop_gradient(x))):
+        s = s * 1.1 + np.sin(s)
+    return s
+
+
+def left_early(x):
+    s = 0.0
+    for i in range(30):
+        s = s + np.sqrt(x) * i
+        if s > 10:
+            break
+    return s
+
+
+def compared(x):
+    return max(x, 2.0) * min(x, 3.0)
+
+
+SCALAR = [branch, search, both, counted, left_early, compared]
+
+
+def masked_write(x):
+    x = x.copy()
+    x[x < 0.5] = 0.0
+    return np.sum(x**2)
+
+
+def masked_update(x):
+    x = x * 1.0
+    x[x > 0.5] *= 3.0
+    return np.sum(x**2)
+
+
+def masked_values(x):
+    x = x.copy()
+    x[x < 0.5] = np.sin(x[x < 0.5])
+    return np.sum(x**3)
+
+
+def masked_sum(x):
+    return np.sum(np.sin(x[x > 0.5]))
+
+
+def positions(x):
+    return np.sum(x[np.nonzero(x > 0.5)[0]] ** 2)
+
+
+def sorted_by_hand(x):
+    x = x.copy()
+    for i in range(3):
+        for j in range(2 - i):
+            if x[j] > x[j + 1]:
+                x[j], x[j + 1] = x[j + 1], x[j]
+    return x[0] * 2 + x[1] ** 2 + x[2] ** 3
+
+
+VECTOR = [masked_write, masked_update, masked_values, masked_sum, positions, sorted_by_hand]
+CASES = [(f, X) for f in SCALAR] + [(f, ROWS) for f in VECTOR]
+EVERY = pytest.mark.parametrize(("f", "x"), CASES, ids=[f.__name__ for f, _ in CASES])
+
+
+def alone(f, x):
+    return np.array([f(v.copy()) for v in x])
+
+
+def same(got, want):
+    np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-14)
+
+
+@EVERY
+def test_values(f, x):
+    before = x.copy()
+    same(wg.vmap(f)(x), alone(f, x))
+    np.testing.assert_array_equal(x, before)
+
+
+@EVERY
+def test_derivatives_inside_and_outside(f, x):
+    want = alone(wg.grad(f), x)
+    same(wg.vmap(wg.grad(f))(x), want)
+    same(wg.grad(lambda x: np.sum(wg.vmap(f)(x)))(x), want)
+    _, dot = wg.jvp(wg.vmap(f), (x,), (np.ones_like(x),))
+    same(dot, want if x.ndim == 1 else want.sum(axis=1))
+    flat = wg.jacfwd(wg.vmap(f))(x)
+    same(np.stack([flat[k, k] for k in range(len(x))]), want)
+
+
+def test_masks_in_compiled_batches():
+    f = masked_write
+    same(wg.jit(wg.vmap(f))(ROWS), alone(f, ROWS))
+    same(wg.jit(wg.vmap(wg.grad(f)))(ROWS), alone(wg.grad(f), ROWS))
+    same(wg.vmap(wg.grad(wg.jit(f)))(ROWS), alone(wg.grad(f), ROWS))
+
+
+def test_second_derivatives():
+    want = alone(wg.grad(wg.grad(branch)), X)
+    same(wg.vmap(wg.grad(wg.grad(branch)))(X), want)
+
+
+def test_nested_batches():
+    y = np.array([0.5, 1.5])
+
+    def f(x, y):
+        if x * y > 2:
+            return x * y
+        return x - y
+
+    want = np.array([[f(a, b) for b in y] for a in X])
+    same(wg.vmap(wg.vmap(f, (None, 0)), (0, None))(X, y), want)
+    same(wg.vmap(wg.vmap(branch))(np.stack([X, 2 * X])), [alone(branch, X), alone(branch, 2 * X)])
+
+
+def test_decisions_that_agree_are_made_together():
+    calls = []
+
+    def f(x):
+        calls.append(1)
+        return np.sin(x) if x > 0 else x
+
+    same(wg.vmap(f)(X), np.sin(X))
+    assert len(calls) == 1
+
+
+def test_jacobians_do_not_split():
+    """The directions of a Jacobian are a batch too, but decisions are about the value."""
+    calls = []
+
+    def f(x):
+        calls.append(1)
+        return x * x if x[0] > 0 else x
+
+    same(wg.jacfwd(f)(X), np.diag(2 * X))
+    assert len(calls) == 1
+
+
+def test_effects_happen_once_for_each_example():
+    log, counter, total = [], np.zeros(1), {"n": 0}
+
+    class State:
+        calls = 0
+
+    state = State()
+
+    def f(x):
+        log.append("called")
+        counter[0] += 1
+        total["n"] += 1
+        state.calls = state.calls + 1
+        if x > 2:
+            return x
+        return -x
+
+    same(wg.vmap(f)(X), alone(lambda x: x if x > 2 else -x, X))
+    assert len(log) == counter[0] == total["n"] == state.calls == len(X)
+
+
+def test_results_of_different_kinds_are_refused():
+    with pytest.raises(MismatchError, match="other containers"):
+        wg.vmap(lambda x: (x, x) if x > 2 else x)(X)
+    with pytest.raises(MismatchError, match="other shapes"):
+        wg.vmap(lambda x: x[x > 0.5])(ROWS)
+
+
+def test_what_cannot_be_compiled_says_what_to_do():
+    with pytest.raises(ConcretizationError, match="length that differs between examples"):
+        wg.jit(wg.vmap(masked_sum))(ROWS)
+
+
+def test_containers_and_axes():
+    def f(p, scale):
+        return {"y": p["a"] * scale if p["a"] > 2 else -p["b"], "z": (p["b"],)}
+
+    b = np.arange(10.0).reshape(5, 2)
+    got = wg.vmap(f, ({"a": 0, "b": 0}, None), {"y": 1, "z": (0,)})({"a": X, "b": b}, np.ones(2))
+    want = [f({"a": x, "b": r}, np.ones(2)) for x, r in zip(X, b, strict=True)]
+    same(got["y"], np.stack([w["y"] for w in want], 1))
+    same(got["z"][0], b)

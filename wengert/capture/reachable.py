@@ -1,0 +1,102 @@
+"""What a function might change outside: noted before it is tried, so that it can be undone.
+
+`vmap` runs a function on all examples at once and, if they go different ways, again on each. What the first attempt did
+to lists, dicts, objects, arrays and variables outside must not remain.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from wengert.capture.effects import Effects
+from wengert.capture.instrument import is_user_code
+from wengert.capture.objects import content
+from wengert.capture.session import is_object
+
+_MOST = 10000
+"""So many things are looked at."""
+
+
+def noted(f: Any) -> Effects:
+    """What a function, and those of the user's that it names, might change outside, as it is now."""
+    effects = Effects()
+    pending, seen = [f], set()
+    arrays: list[np.ndarray] = []
+    writes = False
+    while pending:
+        thing = pending.pop()
+        if id(thing) in seen or len(seen) > _MOST:
+            continue
+        seen.add(id(thing))
+        kind = thing.__class__
+        if kind is MethodType:
+            pending += [thing.__func__, thing.__self__]
+        elif kind is functools.partial:
+            pending += [thing.func, *thing.args, *thing.keywords.values()]
+        elif kind is FunctionType:
+            if not is_user_code(thing.__code__):
+                pending.append(getattr(thing, "__wrapped__", None))  # grad(f) names f
+                continue
+            writes = writes or _may_write(thing.__code__)
+            for name in _names_in(thing.__code__):
+                if name in thing.__globals__:
+                    effects.note_global(thing.__globals__, name)
+                    pending.append(thing.__globals__[name])
+            for name, cell in zip(thing.__code__.co_freevars, thing.__closure__ or (), strict=True):
+                effects.note_cell(cell, name)
+                try:
+                    pending.append(cell.cell_contents)
+                except ValueError:
+                    pass  # empty
+        elif kind is list:
+            effects.note_list(thing)
+            pending += thing
+        elif kind is dict:
+            effects.note_dict(thing)
+            pending += thing.values()
+        elif kind is tuple:
+            pending += thing
+        elif kind is np.ndarray:
+            arrays.append(thing)
+        elif is_object(thing):
+            effects.note_object(thing)
+            pending += content(thing).values()
+    for array in arrays if writes else ():
+        effects.note_array(array)
+    return effects
+
+
+_WRITERS = {
+    *("at", "copyto", "fill", "fill_diagonal", "itemset", "partition", "place", "put", "put_along_axis", "putmask"),
+    *("resize", "setfield", "shuffle", "sort"),
+}
+
+
+@functools.cache
+def _may_write(code: CodeType) -> bool:
+    """Whether code writes into arrays. To keep copies of all arrays outside for code that does not would be a waste."""
+    for instruction in dis.get_instructions(code):
+        name, value = instruction.opname, instruction.argval
+        if name in ("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE") or name.startswith("INPLACE"):
+            return True
+        if name == "BINARY_OP" and instruction.argrepr.endswith("="):
+            return True
+        if name in ("LOAD_ATTR", "LOAD_METHOD") and value in _WRITERS:
+            return True
+    return any(
+        _may_write(c) if isinstance(c, CodeType) else c.__class__ is tuple and "out" in c for c in code.co_consts
+    )
+
+
+@functools.cache
+def _names_in(code: CodeType) -> frozenset[str]:
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _names_in(constant)
+    return frozenset(names)
