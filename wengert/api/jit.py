@@ -263,7 +263,7 @@ class Jitted:
                 and len(leaves) == len(places)
                 and all(args[k] is x for k, x in zip(places, leaves, strict=True))
             )
-            if is_flat and not found.writes and code.has_entry and choice.is_default():
+            if is_flat and not found.writes and not found.pinned and code.has_entry and choice.is_default():
                 results = code.plain(*inputs)
                 quick = _Quick(code.enter, found, static, places)
                 code.on_mismatch(functools.partial(self._mismatch, quick))
@@ -372,13 +372,13 @@ class Jitted:
 
     def _version(self, leaves: list[Any], key: Any, rebuild: Callable, names: Callable) -> tuple[Captured, list[Any]]:
         for found in self._versions.get(key, ()):
-            if found.holds():
+            if found.is_for(leaves) and found.holds():
                 return found, leaves
         with self._lock:
             for found in self._versions.get(key, ()):
-                if found.holds():
+                if found.is_for(leaves) and found.holds():
                     return found, leaves
-            found = captured(self._f, [type_of_value(x) for x in leaves], rebuild, names())
+            found = captured(self._f, [type_of_value(x) for x in leaves], rebuild, names(), leaves)
             kept = self._versions.setdefault(key, [])
             kept.append(found)
             del kept[:-_MOST_VERSIONS]

@@ -235,7 +235,7 @@ class Box(Traced):
     # is for reverse mode, `_tangent` for forward mode, `_aval` for symbols, `_view_of` and `_views` for what is, or
     # has, a view. `_state` names those that make up the value in a mode. No name is one that other libraries look for:
     # those of units take what has a `value`.
-    __slots__ = ("__weakref__", "_aval", "_node", "_owner", "_tangent", "_value", "_view_of", "_views")
+    __slots__ = ("__weakref__", "_aval", "_node", "_owner", "_span", "_tangent", "_value", "_view_of", "_views")
     _state: tuple[str, ...] = ("_owner", "_value")
     __array_priority__ = 1000.0
     _is_cell = False

@@ -60,7 +60,7 @@ def _is_natural(x: Any) -> bool:
     """Whether an integer is known not to be negative."""
     if x.__class__ is int:
         return x >= 0
-    span = getattr(x, "_tangent", None) if isinstance(x, Traced) else None
+    span = getattr(x, "_span", None) if isinstance(x, Traced) else None
     return isinstance(span, tuple) and span[0] is not None and span[0] >= 0
 
 

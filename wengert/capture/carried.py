@@ -29,7 +29,7 @@ from wengert.capture.growing import Grows
 from wengert.capture.identity import Again, Identity, Key
 from wengert.capture.objects import Slot, content, put
 from wengert.capture.undefined import UNDEFINED, Perhaps
-from wengert.capture.values import FirstDiffers, assign, converted, described, equal, is_number, widened
+from wengert.capture.values import DtypeDiffers, FirstDiffers, assign, converted, described, equal, is_number, widened
 from wengert.errors import StagingError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Type, Var
@@ -255,6 +255,8 @@ class Carried:
                 known = self.types.get((k, j)) or type_of_value(old)
                 wide = known if value is UNDEFINED else widened(known, type_of_value(value), self.names[k])
                 if wide != known:
+                    if wide.dtype != known.dtype and not known.weak and old is not UNDEFINED:
+                        self._refuse_dtype(k, known, wide)
                     self.types[(k, j)] = wide
                     again = True
                 outputs.append((value, wide))
@@ -263,6 +265,16 @@ class Carried:
         for root in self.roots.values():
             outputs.append((settled(root) if not isinstance(settled(root), Traced) else clone(settled(root)), None))
         return outputs
+
+    def _refuse_dtype(self, k: int, before: Type, after: Type) -> None:
+        """What has another dtype after an iteration has that of before if there is none."""
+        name = self.names[k]
+        raise DtypeDiffers(
+            f"{name} is of type {before.dtype} before a loop and of type {after.dtype} after an iteration, and whether "
+            "there is one is known only when the compiled program runs",
+            remedy=f"convert it before the loop, {name} = {name}.astype(np.{after.dtype}), or pass the number of "
+            "iterations as a static argument (static_argnums)",
+        )
 
     def starts(self) -> list[Any]:
         """What is carried before the first iteration."""

@@ -73,7 +73,7 @@ def staged_range(*args: Any) -> Any:
         raise ValueError("range() arg 3 must not be zero")
     else:
         count = stop - start if step == 1 else (stop - start + step - (1 if step > 0 else -1)) // step
-    low = getattr(count, "_tangent", None)
+    low = getattr(count, "_span", None)
     count = count if low and low[0] is not None and low[0] >= 0 else e.maximum(count, 0)
     return Range(count, lambda k: _affine(start, step, k))
 

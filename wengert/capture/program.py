@@ -20,7 +20,17 @@ from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks
 from wengert.capture.effects import refuse
 from wengert.capture.instrument import staged
-from wengert.capture.session import AnyGuard, ArrayGuard, Guard, Path, Session, WrittenTo, current, same
+from wengert.capture.session import (
+    AnyGuard,
+    ArrayGuard,
+    Guard,
+    Path,
+    Session,
+    ValuesDecide,
+    WrittenTo,
+    current,
+    same,
+)
 from wengert.errors import StagingError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Block, Type, Var
@@ -42,6 +52,8 @@ class Captured:
     def __init__(self, block: Block, name: str, inputs: list[Path], guards: list[AnyGuard], structure: Any,
                  places: list[tuple[str, Any]], writes: list[int]):  # fmt: skip
         self.block = block
+        self.pinned: dict[int, Any] = {}
+        """Arguments whose values are part of the program, by their places among the leaves."""
         self.name = name
         self.inputs = inputs
         self.guards = guards
@@ -65,6 +77,10 @@ class Captured:
     def holds(self) -> bool:
         """Whether what the function found outside is still the same, and of the same type."""
         return self.guards_hold() and (not self.inputs or self._inputs_fit())
+
+    def is_for(self, leaves: Sequence[Any]) -> bool:
+        """Whether the values that are part of the program are those of these arguments."""
+        return all(not isinstance(leaves[k], Traced) and leaves[k] == v for k, v in self.pinned.items())
 
     def guards_hold(self) -> bool:
         """Whether all that is part of the program is still the same outside."""
@@ -96,14 +112,26 @@ class Captured:
 
 
 def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any]], tuple[tuple, dict]],
-             names: Sequence[str | None] = ()) -> Captured:  # fmt: skip
-    """Capture `f(*args, **kwargs)`, where `rebuild(leaves)` gives args and kwargs."""
+             names: Sequence[str | None] = (), values: Sequence[Any] = ()) -> Captured:  # fmt: skip
+    """Capture `f(*args, **kwargs)`, where `rebuild(leaves)` gives args and kwargs.
+
+    `values` are those of the leaves, of this call, in case that types depend on some of them.
+    """
     variable: set[int] = set()
+    pinned: dict[int, Any] = {}
     while True:
         try:
-            return _captured(f, types, rebuild, names, variable)
+            return _captured(f, types, rebuild, names, variable, pinned)
         except WrittenTo:
             continue  # `variable` has grown
+        except ValuesDecide as decide:
+            new = {k: values[k] for k in decide.places if k < len(values) and not isinstance(values[k], Traced)}
+            if len(new) < len(decide.places) or pinned.keys() >= new.keys():
+                raise StagingError(
+                    "the type of a result depends on the number of iterations of a loop, which is a traced value",
+                    remedy="convert variables to the type that they have after an iteration before the loop",
+                ) from None
+            pinned.update(new)
         except RecursionError as error:
             name = getattr(f, "__name__", type(f).__name__)
             raise StagingError(
@@ -114,7 +142,7 @@ def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any
 
 
 def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
-              variable: set[int]) -> Captured:  # fmt: skip
+              variable: set[int], pinned: dict[int, Any]) -> Captured:  # fmt: skip
     top = Capture()
     session = Session(top, variable)
     outer, current.session = current.session, session
@@ -124,7 +152,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             leaves: list[Any] = [top.formal(t, hint=n) for t, n in zip(types, hints, strict=True)]
             formals = [x._node for x in leaves]
             session.arguments = leaves
-            args, kwargs = rebuild(leaves)
+            args, kwargs = rebuild([pinned.get(k, x) for k, x in enumerate(leaves)])
             session.watch(f)
             given, container = tree.flatten((args, kwargs))
             for x in given:
@@ -175,7 +203,9 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             inputs.append(functools.partial(_same, x))
     name = getattr(f, "__name__", type(f).__name__)
     guards = [guard for guard in session.guards if not _always_holds(guard)]
-    return Captured(Block(params, top.nodes, results), name, inputs, guards, structure, places, writes)
+    found = Captured(Block(params, top.nodes, results), name, inputs, guards, structure, places, writes)
+    found.pinned = dict(pinned)
+    return found
 
 
 class _Fixed(Session):

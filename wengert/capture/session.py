@@ -29,7 +29,8 @@ from wengert.capture.effects import Effects
 from wengert.capture.instrument import is_user_code, is_user_file
 from wengert.errors import Signal
 from wengert.ir.build import Capture, type_of_value
-from wengert.ir.node import Var
+from wengert.ir.node import Const, Var
+from wengert.ir.symbol import Sym
 
 Path = Callable[[], Any]
 """Fetches something again."""
@@ -109,6 +110,13 @@ _SMALL = 4096
 
 class WrittenTo(Signal):
     """An array that was taken for a constant is written to: it has to be an input."""
+
+
+class ValuesDecide(Signal):
+    """The values of some arguments (by their places) decide about types: they have to be part of the program."""
+
+    def __init__(self, places: set[int]):
+        self.places = places
 
 
 class Session:
@@ -333,6 +341,24 @@ class Session:
         """Whether a box stands for an argument, or an array that was found outside."""
         return any(box is x for x in self.arguments) or any(box is x for x in self._boxes.values())
 
+    def demand_value(self, x: Any) -> None:
+        """Have the program captured again with the value of `x`, if that is computed from integer arguments alone."""
+        makers = {id(out): node for node in self.top.nodes for out in node.outs}
+        formals = {id(a._node): k for k, a in enumerate(self.arguments)}
+        places, pending = set(), [x._node]
+        while pending:
+            var = pending.pop()
+            if isinstance(var, Const):
+                continue
+            if id(var) in formals and not var.type.shape and var.type.dtype.kind in "biu":
+                places.add(formals[id(var)])
+            elif id(var) in makers and not makers[id(var)].blocks:
+                pending += [*makers[id(var)].args, *makers[id(var)].sizes]
+            else:
+                return
+        if places:
+            raise ValuesDecide(places)
+
     def stands_for(self, value: Any) -> Any:
         """The box that stands for an array from outside."""
         return self._boxes.get(id(value), value)
@@ -388,3 +414,9 @@ class _Current(threading.local):
 
 
 current = _Current()
+
+
+def demand_value(x: Any) -> None:
+    """See `Session.demand_value`."""
+    if current.session is not None and isinstance(x, Sym):
+        current.session.demand_value(x)

@@ -22,8 +22,8 @@ from wengert.capture.containers import about_to_iterate, put_all
 from wengert.capture.growing import Grows
 from wengert.capture.growing import run as run_growing
 from wengert.capture.iteration import Items, items_of
-from wengert.capture.session import current
-from wengert.capture.values import FirstDiffers, arguments, formals, is_symbolic, truth
+from wengert.capture.session import current, demand_value
+from wengert.capture.values import DtypeDiffers, FirstDiffers, arguments, formals, is_symbolic, truth
 from wengert.control.loop import loop as loop_op
 from wengert.control.while_ import while_
 from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
@@ -141,8 +141,8 @@ class Loop(NamedTuple):
 def _staged_for(items: Items, loop: Loop, carried: Carried) -> None:
     count = items.count
     high = None if isinstance(count, Traced) else count - 1
-    if isinstance(count, Sym) and count._tangent and count._tangent[1] is not None:
-        high = count._tangent[1] - 1
+    if isinstance(count, Sym) and count._span and count._span[1] is not None:
+        high = count._span[1] - 1
 
     def iteration(capture: Capture) -> None:
         k = capture.formal(_INT, (), (0, high))
@@ -235,6 +235,9 @@ def _for(items: Items, loop: Loop, is_rest: bool) -> None:
                 return
             except _CANNOT_BE_STAGED as other:
                 error = other
+        if isinstance(error, DtypeDiffers) and not known:
+            demand_value(items.count)
+            raise error from None
         apart = isinstance(error, FirstDiffers) and not is_rest
         if not apart and (not known or items.count > _UNROLLED_IF_NEED_BE):
             raise error from None
@@ -317,8 +320,8 @@ def _while(loop: Loop, is_rest: bool) -> None:
             try:
                 _staged_while(loop, Carried(loop.variables))
                 return
-            except FirstDiffers:
-                if is_rest:
+            except FirstDiffers as error:
+                if is_rest or isinstance(error, DtypeDiffers):
                     raise
             loop.if_(answer, functools.partial(_once_more, loop))
             return

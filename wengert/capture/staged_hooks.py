@@ -469,7 +469,7 @@ def _number_in(container: tuple | list, key: Any) -> Any:
     table = np.array(container, dtype)
     found = as_number(call(index, table, key, pattern=(ARRAY,)), dtype)
     if dtype is np.int64 and found.__class__ is Sym:
-        found._tangent = (min(container), max(container))
+        found._span = (min(container), max(container))
     return found
 
 

@@ -46,7 +46,7 @@ def as_number(x: Any, dtype: Any) -> Any:
         return op(x, dtype=np.dtype(dtype))
     (y,) = running.state.capture.emit(op, (x,), {"dtype": np.dtype(dtype)}, [Found((), np.dtype(dtype), True)])
     if np.dtype(dtype).kind == "i" and x.__class__ is y.__class__:
-        y._tangent = x._tangent if dtype_of(x).kind in "iu" else None
+        y._span = x._span if dtype_of(x).kind in "iu" else None
     return y
 
 
@@ -70,6 +70,10 @@ def truth(x: Any) -> Any:
 
 def is_number(x: Any) -> bool:
     return isinstance(x, (np.ndarray, np.generic, Box)) or x.__class__ in SCALARS
+
+
+class DtypeDiffers(FirstDiffers):
+    """The dtype of a variable is another one before a loop than after an iteration."""
 
 
 def widened(a: Type, b: Type, name: str) -> Type:
@@ -105,7 +109,7 @@ def converted(x: Any, type: Type) -> Any:
     if x.__class__ is Sym and x._node.type.weak != type.weak:
         op = s.astype if type.dtype.kind in "fc" else s.as_integer
         (y,) = running.state.capture.emit(op, (x,), {"dtype": type.dtype}, [Found((), type.dtype, type.weak)])
-        y._tangent = x._tangent if dtype_of(x).kind in "iu" else None
+        y._span = x._span if dtype_of(x).kind in "iu" else None
         return y
     return cast(x if isinstance(x, Traced) else np.asarray(x), type.dtype) if dtype_of(x) != type.dtype else x
 

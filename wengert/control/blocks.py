@@ -149,6 +149,6 @@ def unpadded(r: Any, kept: dict[int, Any]) -> Any:
             continue
         length = kept[id(n.sym._node)]
         if length.__class__ is Sym:
-            length._tangent = (0, n.bound)
+            length._span = (0, n.bound)
         pattern.append(slice(0, length))
     return index(x, pattern=tuple(pattern))

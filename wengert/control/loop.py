@@ -157,7 +157,7 @@ class Reverse:
             y_ct, rest = rest[:stacked], rest[stacked:]
             stack, given = rest[: len(stacks)], rest[len(stacks) :]
             i = number - 1 - k
-            i._tangent = (0, None if not number._tangent or number._tangent[1] is None else number._tangent[1] - 1)
+            i._span = (0, None if not number._span or number._span[1] is None else number._span[1] - 1)
             kept = {id(r._node): index(s, i, pattern=(ARRAY,)) for r, s in zip(self.saved, stack, strict=True)}
             kept.update({key: given[place] for key, place in self.invariant.items()})
             kept.update(dict.fromkeys(self.counters, i))

@@ -54,7 +54,7 @@ def var_like(x: Any) -> Var:
     """A variable for values of the kind of this one."""
     x = settled(x)
     if x.__class__ is Sym:
-        return Var(x._node.type, x._node.hint, x._tangent, x._node.stable)
+        return Var(x._node.type, x._node.hint, x._span, x._node.stable)
     return Var(type_of_value(x), None, None, is_stable(x))
 
 

@@ -26,7 +26,7 @@ def interval_of(x: Any) -> Interval:
         high = x.bound if high is None else high if x.bound is None else min(high, x.bound)
         return (max(low or 0, 0), high)
     if x.__class__ is Sym:
-        return x._tangent or UNKNOWN
+        return x._span or UNKNOWN
     is_integer = isinstance(x, (int, np.integer, np.bool_))
     if is_integer or (x.__class__ is np.ndarray and x.dtype.kind in "iub" and not x.ndim):
         return (int(x), int(x))
@@ -125,7 +125,7 @@ def as_length(n: Any, bound: int | None = None) -> Any:
     """An integer as a length of a shape."""
     if n.__class__ is not Sym:
         return n
-    high = n._tangent[1] if n._tangent else None
+    high = n._span[1] if n._span else None
     known = [b for b in (high, bound) if b is not None]
     return Dim(n, max(min(known), 0) if known else None)
 

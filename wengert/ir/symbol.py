@@ -32,13 +32,13 @@ class Sym(Box):
     smallest and largest value an integer can have, if known."""
 
     __slots__ = ()
-    _state = ("_owner", "_aval", "_node", "_tangent")
+    _state = ("_owner", "_aval", "_node", "_span")
 
     def __init__(self, trace: Any, var: Var, shape: tuple, interval: tuple | None = None):
         self._owner = trace
         self._node = var
         self._aval = Aval(shape, var.type.dtype)
-        self._tangent = interval
+        self._span = interval
 
     @Box.shape.getter  # type: ignore[attr-defined]
     def shape(self) -> tuple:
