@@ -15,15 +15,14 @@ from collections import Counter
 import numpy as np
 
 from wengert.ir.analysis.regions import region_of
+from wengert.ir.analysis.uses import makers_of, uses_of
 from wengert.ir.node import Block, Const, Node, Operand, Var
 from wengert.passes.rewrite import Environment, rebuilt, replaced, substituted, with_blocks
 
 
 def elide_moves(block: Block) -> Block:
     """A block in which elements stay where they are."""
-    makers = {v: node for node in block.nodes for v in node.outs}
-    uses: Counter[Operand] = Counter(a for node in block.nodes for a in (*node.args, *node.sizes))
-    uses.update(block.results)
+    uses, makers = uses_of(block.nodes, block.results), makers_of(block.nodes)
     env: Environment = {}
     gone: set[int] = set()
     for node in block.nodes:

@@ -7,6 +7,7 @@ other (`strip_mine.py`).
 
 from __future__ import annotations
 
+from wengert.ir.analysis.uses import makers_of
 from wengert.ir.node import Block, Node, Operand, Type, Var
 from wengert.ops.op import TABLE
 from wengert.passes.rewrite import rebuilt, with_blocks
@@ -14,7 +15,7 @@ from wengert.passes.rewrite import rebuilt, with_blocks
 
 def factor_scales(block: Block) -> Block:
     """A block, and those inside, in which numbers stand before such products."""
-    makers = {v: node for node in block.nodes for v in node.outs}
+    makers = makers_of(block.nodes)
     products = {found for node in block.nodes if (found := _factors(node, makers)) is not None}
     nodes: list[Node] = []
     for node in block.nodes:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from wengert.ir.analysis.affine import Affine, least
 from wengert.ir.analysis.ranges import Scope, bounds_around, nest
+from wengert.ir.analysis.uses import makers_of
 from wengert.ir.node import Block, Node, Operand, Ref, Var
 from wengert.ops.index import ARRAY
 from wengert.passes.rewrite import rebuilt
@@ -25,7 +26,7 @@ def forward_slices(block: Block) -> Block:
 
 
 def _rewritten(scope: Scope) -> Block:
-    makers = {v: node for node in scope.block.nodes for v in node.outs}
+    makers = makers_of(scope.block.nodes)
     nodes: list[Node] = []
     for i, node in enumerate(scope.block.nodes):
         inside = {which: s for (j, which), s in scope.inner.items() if j == i}

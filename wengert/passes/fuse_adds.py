@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from wengert.ir.analysis.regions import region_of
+from wengert.ir.analysis.uses import makers_of, uses_of
 from wengert.ir.node import Block, Const, Node, Operand, Var
 from wengert.ops.op import TABLE
 from wengert.passes.rewrite import rebuilt, with_blocks
@@ -33,9 +34,7 @@ Box = tuple[slice, ...]
 def fuse_adds(block: Block) -> Block:
     """A block in which sums into parts of one array are put together."""
     nodes = [with_blocks(node, fuse_adds) if node.blocks else node for node in block.nodes]
-    uses: Counter[Operand] = Counter(a for node in nodes for a in (*node.args, *node.sizes))
-    uses.update(block.results)
-    makers = {v: node for node in nodes for v in node.outs}
+    uses, makers = uses_of(nodes, block.results), makers_of(nodes)
     for chain in _chains(nodes, uses):
         nodes = _joined(nodes, chain, uses, makers)
     return rebuilt(block, block.params, nodes, block.results)

@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from wengert.ir.analysis.regions import region_of
+from wengert.ir.analysis.uses import makers_of, uses_of
 from wengert.ir.node import Block, Node, Operand, Source, Type, Var
 from wengert.ops.op import TABLE
 from wengert.passes.rewrite import rebuilt, with_blocks
@@ -35,9 +36,7 @@ _MEMORY_TO_SAVE = 1 << 10
 def join_writes(block: Block) -> Block:
     """A block in which arrays are put together of pieces, where that saves passes."""
     nodes = [with_blocks(node, join_writes) if node.blocks else node for node in block.nodes]
-    makers = {v: node for node in nodes for v in node.outs}
-    uses: Counter[Operand] = Counter(a for node in nodes for a in (*node.args, *node.sizes))
-    uses.update(block.results)
+    uses, makers = uses_of(nodes, block.results), makers_of(nodes)
     instead: dict[int, list[Node]] = {}
     for chain in _chains(nodes, makers, uses):
         found = _Pieces(chain, makers, uses).nodes()

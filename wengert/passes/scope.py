@@ -7,12 +7,12 @@ the operands that stand for the results from now on. It may add nodes to the sco
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from wengert.ir.analysis.uses import uses_of
 from wengert.ir.node import Block, Const, Node, Operand, Ref, Source, Type, Var
 from wengert.ops.op import TABLE
 from wengert.passes.rewrite import Environment, all_replaced, const, substituted
@@ -28,10 +28,7 @@ class Scope:
     def __init__(self, block: Block):
         self.env: Environment = {}
         self.nodes: list[Node] = []
-        self.uses: Counter[Operand] = Counter(
-            a for node in block.nodes for a in (*node.args, *node.sizes) if isinstance(a, Var)
-        )
-        self.uses.update(r for r in block.results if isinstance(r, Var))
+        self.uses = uses_of(block.nodes, block.results)
         self._makers: dict[Var, Node] = {}
 
     def add(self, node: Node) -> None:

@@ -35,6 +35,7 @@ import numpy as np
 
 from wengert.ir.analysis.affine import Affine, least
 from wengert.ir.analysis.ranges import Scope, apart, bounds_around, nest, place_of
+from wengert.ir.analysis.uses import makers_of
 from wengert.ir.node import Block, Const, Dyn, Node, Operand, Ref, Type, Var
 from wengert.ops.index import ARRAY, FLAG, explicit
 from wengert.ops.op import TABLE
@@ -97,7 +98,7 @@ class _Loop:
     def __init__(self, around: Scope, scope: Scope, node: Node):
         self.around, self.scope, self.node, self.body = around, scope, node, scope.block
         self.carried: int = node.params["carried"]
-        self.makers = {v: n for n in self.body.nodes for v in n.outs}
+        self.makers = makers_of(self.body.nodes)
         self.outside: dict[Operand, Operand] = dict(
             zip(self.body.params[1 + self.carried :], node.args[1 + self.carried :], strict=True)
         )

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.ir.analysis.uses import makers_of
 from wengert.ir.node import Block, Node, Operand, Type, Var
 from wengert.ops.op import TABLE
 from wengert.passes.axes import Along, along, in_strip
@@ -107,7 +108,7 @@ class _Run:
         self.members: list[tuple[Node, Along]] = []
         self.axes: dict[Var, int] = {}  # of values that come in strips
         self.combined: dict[Var, str] = {}
-        self.makers = {v: node for node in nodes for v in node.outs}
+        self.makers = makers_of(nodes)
         late: set[Operand] = set()
         effects = False
         for node in nodes:

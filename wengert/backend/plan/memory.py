@@ -36,6 +36,7 @@ from wengert.backend.plan import access
 from wengert.backend.plan.inline import inline_calls
 from wengert.backend.plan.lower import lowered
 from wengert.ir.analysis.regions import region_of
+from wengert.ir.analysis.uses import makers_of, readers_of, uses_of
 from wengert.ir.node import Block, Const, Dyn, Node, Operand, Type, Var
 
 
@@ -173,16 +174,11 @@ def _operands(node: Node) -> tuple[Operand, ...]:
 
 def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool]) -> None:
     block, kinds, reads = plan.block, plan.kinds, plan.reads
-    uses = Counter(a for node in block.nodes for a in _operands(node) if isinstance(a, Var))
-    uses.update(r for r in block.results if isinstance(r, Var))
-    readers: dict[Var, list[tuple[Node, int]]] = {}
+    uses = uses_of(block.nodes, block.results)
+    readers = readers_of(block.nodes, ())
     results = {r for r in block.results if isinstance(r, Var)} if plan.results_are_made else set()
     depth: dict[Var, int] = {}
     again: dict[Var, tuple[int, Var | None]] = {}
-    for node in block.nodes:
-        for k, a in enumerate(_operands(node)):
-            if isinstance(a, Var):
-                readers.setdefault(a, []).append((node, k))
     for p in block.params:
         kinds[p] = Kind.SCALAR if p.type.ndim == 0 else Kind.MADE if p in plan.owned else Kind.GIVEN
         reads[p] = {p: WHOLE} if p.type.ndim else {}
@@ -194,7 +190,7 @@ def _classify(plan: BlockPlan, forced: set[Var], native: Callable[[Node], bool])
                 continue
             kind = _kind(plan, node, native)
             if kind is Kind.LAZY and not _is_free(plan, node):
-                known_readers = readers.get(v, [])
+                known_readers = [(block.nodes[i], k) for i, k in readers.get(v, ())]
                 is_cheap = _is_cheap(plan, node, again) and (_is_large(v) or not _is_written_to(known_readers))
                 often = uses[v] > 1 and (uses[v] > len(known_readers) or not is_cheap)
                 if (
@@ -352,15 +348,8 @@ def _place_writers(plan: BlockPlan) -> set[Var]:
     """Decide which stores write in place. Returns values that should be made, so that more of them can."""
     forced: set[Var] = set()
     defined_at = {v: i for i, node in enumerate(plan.block.nodes) for v in node.outs}
-    makers = {v: node for node in plan.block.nodes for v in node.outs}
-    readers: dict[Var, list[int]] = {}
-    for i, node in enumerate(plan.block.nodes):
-        for a in _operands(node):
-            if isinstance(a, Var):
-                readers.setdefault(a, []).append(i)
-    for r in plan.block.results:
-        if isinstance(r, Var):
-            readers.setdefault(r, []).append(len(plan.block.nodes))
+    makers = makers_of(plan.block.nodes)
+    readers = readers_of(plan.block.nodes, plan.block.results)
     by_version: dict[Var, list[Var]] = {}
     for w, read in plan.reads.items():
         if plan.kinds[w] in (Kind.LAZY, Kind.VIEW):
@@ -385,10 +374,10 @@ def _place_writers(plan: BlockPlan) -> set[Var]:
             continue
         late = [
             w for w in by_version.get(version, ())
-            if defined_at[w] < i and plan.alias(w) is None and any(r > i for r in readers.get(w, ()))
+            if defined_at[w] < i and plan.alias(w) is None and any(r > i for r, _ in readers.get(w, ()))
         ]  # fmt: skip
         whole = [version, *[w for w in by_version.get(version, ()) if plan.alias(w) is version]]
-        if any(r > i for w in whole for r in readers.get(w, ())) or _cost(late) > (_bound(version) or 0):
+        if any(r > i for w in whole for r, _ in readers.get(w, ())) or _cost(late) > (_bound(version) or 0):
             continue  # a copy it is
         forced.update(late)
     return forced

@@ -41,6 +41,7 @@ from wengert.backend.llvm.outline.repeats import repeats
 from wengert.backend.plan import access
 from wengert.backend.plan.memory import BlockPlan, Kind, Slot
 from wengert.ir.analysis.keys import data_key
+from wengert.ir.analysis.uses import makers_of
 from wengert.ir.node import Const, Node, Operand, Var
 
 LARGE = 100
@@ -132,7 +133,7 @@ class _Block:
 
     def __init__(self, plan: BlockPlan):
         self.plan = plan
-        self.makers = {v: node for node in plan.block.nodes for v in node.outs}
+        self.makers = makers_of(plan.block.nodes)
         self.repeats = repeats(plan)
         self.last_use: dict[Var, int] = {}
         for i, node in enumerate(plan.block.nodes):
