@@ -20,6 +20,7 @@ import copy
 import functools
 import re
 import threading
+import weakref
 from collections.abc import Callable
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -42,6 +43,25 @@ TWIN, STAGED_TWIN, _WRITES = "__wengert_twin__", "__wengert_staged_twin__", "__w
 _lock = threading.RLock()
 
 
+class OfCode:
+    """Something about code objects, for as long as they live. (As keys of a dict they would be compared.)"""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[weakref.ref[CodeType], Any]] = {}
+
+    def __contains__(self, code: CodeType) -> bool:
+        return id(code) in self._kept
+
+    def get(self, code: CodeType) -> Any:
+        found = self._kept.get(id(code))
+        return None if found is None else found[1]
+
+    def put(self, code: CodeType, value: Any) -> Any:
+        key, kept = id(code), self._kept
+        kept[key] = (weakref.ref(code, lambda _: kept.pop(key, None)), value)
+        return value
+
+
 class TwinKind:
     """A kind of twins: where they are kept, and what their hooks do.
 
@@ -55,8 +75,8 @@ class TwinKind:
         """Called with each function whose twin is asked for."""
         self.allocated: Callable[[Any], None] = lambda instance: None
         """Called with each instance that is made, before it is initialised."""
-        self.made: dict[int, tuple[CodeType, CodeType | None, frozenset[str]]] = {}
-        self.finished: dict[int, CodeType] = {}
+        self.made = OfCode()
+        self.finished = OfCode()
         self.load: Callable | None = None
         """What a global name stands for, in functions without source."""
         self.hooks = {name: CellType() for name in hooks}
@@ -89,7 +109,7 @@ def instrument(f: Any, of: TwinKind | None = None) -> Any:
     if kind is FunctionType:
         if of is STAGED:
             of.entered(f)
-        if id(f.__code__) in of.finished:
+        if f.__code__ in of.finished:
             return f
         twin = f.__dict__.get(of.attribute)
         if twin is not None and twin[0] is f.__code__:
@@ -160,10 +180,10 @@ def _twin_of_function(f: FunctionType, of: TwinKind) -> Any:
     code = f.__code__
     _meet_what_is_named(f)
     with _lock:
-        known = of.made.get(id(code))
-        if known is None or known[0] is not code:
-            known = of.made[id(code)] = (code, *_compile_twin(code, f.__globals__, of))
-    _, new_code, writes = known
+        known = of.made.get(code)
+        if known is None:
+            known = of.made.put(code, _compile_twin(code, f.__globals__, of))
+    new_code, writes = known
     if new_code is None:
         twin: Any = twin_without_source(f, of, of.load) if is_user_code(code) else f
     else:
@@ -309,7 +329,7 @@ _SUITE = re.compile(rf"{OURS}\w+\.<locals>\.")
 
 def _adopt(code: CodeType, of: TwinKind) -> None:
     """Remember that a code object, and those inside it, are instrumented."""
-    of.finished[id(code)] = code
+    of.finished.put(code, True)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             _adopt(constant, of)

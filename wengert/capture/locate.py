@@ -33,7 +33,9 @@ class Located:
     classes: tuple[str, ...]
 
 
+_MOST_FILES = 8
 _index: dict[str, dict[tuple[str, int], list[Located]]] = {}
+"""The functions of the files that were asked about last; a syntax tree takes a hundred times the room of its text."""
 _lock = threading.Lock()
 
 
@@ -44,12 +46,16 @@ def locate(code: CodeType, module_globals: dict[str, Any]) -> Located | None:
         return None
     with _lock:
         key = f"{code.co_filename}:{hash(tuple(lines))}"
-        if key not in _index:
+        functions = _index.pop(key, None)
+        if functions is None:
             try:
-                _index[key] = _functions_of(ast.parse("".join(lines)))
+                functions = _functions_of(ast.parse("".join(lines)))
             except (SyntaxError, ValueError):
-                _index[key] = {}
-        found = _index[key].get((code.co_name, code.co_firstlineno), [])
+                functions = {}
+        _index[key] = functions  # the last one
+        while len(_index) > _MOST_FILES:
+            del _index[next(iter(_index))]
+        found = functions.get((code.co_name, code.co_firstlineno), [])
     found = [candidate for candidate in found if _arguments(candidate.node.args) == _arguments_of_code(code)]
     if len(found) > 1:
         found = _by_position(found, code)

@@ -35,6 +35,7 @@ def found(type: Type) -> Found:
     return Found(type.shape, type.dtype, type.weak)
 
 
+_MOST = 20_000
 _kept: dict[Any, Any] = {}
 _SAMPLES = {np.dtype(bool): True, np.dtype(np.int64): 1, np.dtype(float): 1.0, np.dtype(complex): 1.0 + 0j}
 _PRIMES = (61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109, 113)
@@ -106,6 +107,8 @@ def _elementwise_dtype(op: Op, args: Sequence[Any], params: dict) -> tuple[np.dt
     if found is None:
         sample = [v if v is not None else _SAMPLES[d] if w else np.ones(1, d) for d, w, v in kinds]
         y = _quietly(op, sample, params)
+        if len(_kept) > _MOST:
+            _kept.clear()
         found = _kept[key] = (dtype_of(y), y.__class__ in SCALARS)
     return found
 
