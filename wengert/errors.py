@@ -239,10 +239,25 @@ def explained(error: Exception) -> WengertError | None:
     for kept in reversed(frames):
         clean = TracebackType(clean, kept.tb_frame, kept.tb_lasti, kept.tb_lineno)
     error.__traceback__ = clean
+    if isinstance(error, WengertError):
+        _mention_missing_source(error, frames)
     if not isinstance(error, WengertError) and isinstance(error, (TypeError, ValueError)):
         if isinstance(error.__cause__ or error.__context__, ConcretizationError) and "array element" in str(error):
             return _not_written(frames)
     return None
+
+
+def _mention_missing_source(error: WengertError, frames: list[TracebackType]) -> None:
+    """Say that a function could not be rewritten, where that may be why something was refused."""
+    for trace in reversed(frames):
+        code = trace.tb_frame.f_code
+        if is_followed(code.co_filename):
+            if trace.tb_frame.f_globals.__class__ is not dict and not getattr(error, "__notes__", ()):
+                error.add_note(
+                    f"  note: the source of {code.co_name} cannot be had, so that its control flow and its writes to "
+                    "arrays cannot be followed; put it into a file, or a notebook"
+                )
+            return
 
 
 def _not_written(frames: list[TracebackType]) -> WengertError | None:

@@ -130,6 +130,14 @@ def test_what_cannot_be_followed_says_so():
             g(1.0)
 
 
+def test_control_flow_that_cannot_be_staged_says_why():
+    scope = {"np": np}
+    exec("def loop(x, n):\n    for _ in range(n):\n        x = np.sin(x)\n    return x", scope)
+    with pytest.raises(WengertError) as caught:
+        wg.jit(scope["loop"])(1.0, 3)
+    assert "source of loop cannot be had" in "".join(caught.value.__notes__)
+
+
 def test_compiled_files_without_source(tmp_path):
     source = tmp_path / "without_source_module.py"
     source.write_text(PROGRAM)
