@@ -253,7 +253,7 @@ class Carried:
                                            remedy="use numbers and arrays")  # fmt: skip
                     continue
                 known = self.types.get((k, j)) or type_of_value(old)
-                wide = known if value is UNDEFINED else widened(known, type_of_value(value), self.names[k])
+                wide = known if value is UNDEFINED else widened(known, type_of_value(value), self.names[k], True)
                 if wide != known:
                     if wide.dtype != known.dtype and not known.weak and old is not UNDEFINED:
                         self._refuse_dtype(k, known, wide)

@@ -76,8 +76,8 @@ class DtypeDiffers(FirstDiffers):
     """The dtype of a variable is another one before a loop than after an iteration."""
 
 
-def widened(a: Type, b: Type, name: str) -> Type:
-    """The type that has room for values of both."""
+def widened(a: Type, b: Type, name: str, in_loop: bool = False) -> Type:
+    """The type that has room for values of both. In a loop a length that has grown once more may grow without end."""
     if a == b:
         return a
     if len(a.shape) != len(b.shape):
@@ -88,7 +88,8 @@ def widened(a: Type, b: Type, name: str) -> Type:
     lengths = []
     for m, n in zip(a.shape, b.shape, strict=True):
         bounds = [k if k.__class__ is int else k.bound for k in (m, n)]  # type: ignore[union-attr]
-        lengths.append(m if m == n else Dyn(None if None in bounds else max(bounds)))  # type: ignore[type-var]
+        grows = in_loop and m.__class__ is Dyn and None not in bounds and bounds[0] < bounds[1]  # type: ignore[operator]
+        lengths.append(m if m == n else Dyn(None if None in bounds or grows else max(bounds)))  # type: ignore[type-var]
     weak = a.weak and b.weak
     samples = [_SAMPLE[t.dtype.kind] if t.weak else t.dtype for t in (a, b)]
     return Type(tuple(lengths), np.result_type(*samples), weak)

@@ -438,6 +438,8 @@ def _give_away(plan: BlockPlan) -> None:
             version = plan.alias(node.args[k]) if node.args[k].type.ndim else None
             if version is None or not _is_owned(plan, version):
                 continue
+            if node.op.name in ("loop", "while") and not node.outs[k - candidates.start].type.is_static:
+                continue  # what is carried may become longer
             if plan.last.get(version, -1) <= i and read_by[version] == 1 and version.type.is_static:
                 plan.taken[i, k] = version
 

@@ -244,7 +244,8 @@ def mean(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = NOTHING, *, where: Any = NOTHING
 ) -> Any:
     if axis is None and keepdims is NOTHING and dtype is None and out is None and where is NOTHING:
-        size = math.prod(shape_of(a))
+        lengths = shape_of(a)
+        size = math.prod(lengths) if set(map(type, lengths)) <= {int} else 0
         if size and dtype_of(a).char in "fdFD":
             return call(e.divide, call(s.sum, a), size)
     reject_out(out, "np.mean")

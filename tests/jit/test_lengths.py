@@ -1,0 +1,50 @@
+"""Arrays whose lengths are known only when the program runs: those that grow in a loop, and what a mask leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from jit.everywhere import close, differences, value
+
+import wengert as wg
+
+X = np.array([1.0, 2.0, 3.0])
+
+
+def stacked_in_while(x):
+    rows, t = x, 0.0
+    while t <= 3.0:
+        x = x * 0.9
+        rows = np.vstack((rows, x))
+        t += 0.1
+    return np.min(rows[::2, 0])
+
+
+def stacked(x):
+    rows = np.stack([x, x * 2.0])
+    for i in range(20):
+        rows = np.concatenate([rows, (x * i)[None]])
+    return rows.sum(axis=0) * rows[3]
+
+
+def appended(x):
+    found = np.array([1.0])
+    while found[-1] < x[0] * 100:
+        found = np.append(found, found[-1] * 2)
+    return found.sum() * x[1]
+
+
+@pytest.mark.parametrize("f", [stacked_in_while, stacked, appended], ids=lambda f: f.__name__)
+def test_arrays_that_grow(f):
+    close(value(wg.jit(f), X), value(f, X))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [lambda x: x[x > 1.5].sum(), lambda x: x[x > 1.5].mean(), lambda x: np.mean(x[x < 2.5] ** 2)],
+    ids=["sum", "mean", "mean of squares"],
+)
+def test_masks(f):
+    close(value(wg.jit(f), X), value(f, X))
+    close(wg.jit(wg.grad(f))(X), differences(f, X) / np.cos(1.0), rtol=1e-5, atol=1e-7)
+    close(wg.grad(wg.jit(f))(X), differences(f, X) / np.cos(1.0), rtol=1e-5, atol=1e-7)
