@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wengert.ir.analysis.keys import node_key, operand_key
+from wengert.ir.loops import loop_parts
 from wengert.ir.node import Block, Node, Operand, Var
 from wengert.passes.rewrite import Environment, all_replaced, has_effects, rebuilt, replaced, same, substituted
 
@@ -47,9 +48,9 @@ def _inside(node: Node, makers: dict[Var, Node], env: Environment) -> Node:
     """A node with its blocks done. `env` learns which of its results are the same as others."""
     name = node.op.name
     if name in ("loop", "while"):
-        first = name == "loop"
-        carried = node.params["carried"]
-        alike = _alike(node.args[first : first + carried], node, first)
+        parts = loop_parts(node)
+        first, carried = parts.first, parts.carried
+        alike = _alike(parts.starts, node, bool(first))
         for i, j in enumerate(alike):
             if i != j:
                 env[node.outs[i]] = node.outs[j]

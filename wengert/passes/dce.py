@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from wengert.ir.loops import loop_parts
 from wengert.ir.node import Block, Node, Operand, Var
 from wengert.passes.rewrite import has_effects, rebuilt
 
@@ -64,11 +65,11 @@ class _Sweep:
         return _changed(node, (*node.args[:own], *_kept(node.args[own:], used)), params, _kept(node.outs, wanted))
 
     def rounds(self, node: Node, live: set[Operand]) -> Node:
-        first = int(node.op.name == "loop")  # the number of rounds, and what counts them, stay
-        body, carried, test = node.params["body"], node.params["carried"], node.params.get("test")
-        count = 0 if first else 1
-        stacks = tuple([out in live for out in node.outs[carried + count :]])
-        needed = [out in live for out in node.outs[:carried]]
+        parts = loop_parts(node)
+        first, carried, body, test = parts.first, parts.carried, parts.body, parts.test
+        count = 1 - first  # the number of iterations, and what counts them, stay
+        stacks = tuple([out in live for out in parts.stacks])
+        needed = [out in live for out in parts.finals]
         while True:
             used = list(self.live(body, (*needed, *stacks)).params[first:])
             if test is not None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wengert.ir.analysis.raising import may_raise
+from wengert.ir.loops import loop_parts
 from wengert.ir.node import Block, Const, Node, Operand, Var
 from wengert.passes.rewrite import Environment, fits, has_effects, rebuilt, renamed, replaced, substituted, with_blocks
 
@@ -34,16 +35,15 @@ def hoist(block: Block) -> Block:
 
 def _without_constants(node: Node, env: Environment) -> Node:
     """Carried values that stay as they are become constants; `env` learns what their last values are."""
-    first = int(node.op.name == "loop")
-    body, carried, test = node.params["body"], node.params["carried"], node.params.get("test")
-    state, consts = body.params[first : first + carried], body.params[first + carried :]
+    parts = loop_parts(node)
+    first, carried, body, test = parts.first, parts.carried, parts.body, parts.test
     stays = [
-        (r is p or (r in consts and node.args[body.params.index(r)] is init)) and fits(init.type, out.type)
-        for r, p, init, out in zip(body.results, state, node.args[first:], node.outs, strict=False)
+        (r is p or (r in parts.inside and node.args[body.params.index(r)] is init)) and fits(init.type, out.type)
+        for r, p, init, out in zip(body.results, parts.state, parts.starts, parts.finals, strict=False)
     ]
     if not any(stays):
         return node
-    env.update({out: init for out, init, s in zip(node.outs, node.args[first:], stays, strict=False) if s})
+    env.update({out: init for out, init, s in zip(parts.finals, parts.starts, stays, strict=True) if s})
     order = [i for i, s in enumerate(stays) if not s] + [i for i, s in enumerate(stays) if s]
     order += range(carried, len(node.args) - first)
     changes = [i for i, s in enumerate(stays) if not s]
@@ -63,13 +63,13 @@ def _without_constants(node: Node, env: Environment) -> Node:
 
 def _lifted(node: Node) -> tuple[list[Node], Node]:
     """The nodes that stand before a loop from now on, and the loop."""
-    first = int(node.op.name == "loop")
-    body, carried, test = node.params["body"], node.params["carried"], node.params.get("test")
+    parts = loop_parts(node)
+    first, carried, body, test = parts.first, parts.carried, parts.body, parts.test
     runs = bool(first) and isinstance(node.args[0], Const) and node.args[0].value > 0
     before: list[Node] = []
-    consts = node.args[first + carried :]
+    consts = parts.consts
     new_args: list[Operand] = []
-    new_body, from_body = _emptied(body, body.params[first + carried :], consts, runs, before, new_args)
+    new_body, from_body = _emptied(body, parts.inside, consts, runs, before, new_args)
     params = dict(node.params)
     if test is None:
         params["body"] = _with_params(new_body, from_body)
