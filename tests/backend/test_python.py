@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ops.test_table import EXAMPLES, call
+from op_calls import EXAMPLES, call
 
 import wengert as wg
 import wengert.control

@@ -16,17 +16,8 @@ from typing import Any
 
 from wengert.control.stable_reads import read_at_end, reread
 from wengert.ir.node import Block, Const, Node, Var
+from wengert.ops.traits import Cost
 
-_CHEAP = frozenset(
-    (
-        "add", "subtract", "multiply", "negative", "positive", "square", "absolute", "maximum", "minimum", "where",
-        "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
-        "logical_not", "logical_xor", "floor_divide", "remainder", "astype", "as_integer", "sign", "floor", "ceil",
-        "trunc", "rint", "size", "stop_gradient",
-    )
-)  # fmt: skip
-_DEARER = {"divide": 3, "reciprocal": 3, "sqrt": 3}
-"""Operations that count for several."""
 _MOST = 8
 """So many operations are cheaper than a store and a load."""
 _MORE = 2
@@ -87,8 +78,8 @@ def _needed(var: Var, made: dict[Var, Node], given: set[Var], readable: set[Var]
             return None
         if id(node) not in nodes:
             nodes.add(id(node))
-            cost += _DEARER.get(node.op.name, 1)
-            extra += 0 if id(node) in done else _DEARER.get(node.op.name, 1)
+            cost += max(node.op.cost, 1)
+            extra += 0 if id(node) in done else max(node.op.cost, 1)
             if cost > most and extra > _MORE:
                 return None
             stack.extend((*(node.args[1:] if node.op is reread else node.args), *node.sizes))
@@ -106,4 +97,4 @@ def _is_cheap(node: Node, given: set[Var], readable: set[Var]) -> bool:
         return scalars and node.args[0] in readable
     if name == "size":
         return node.args[0] in given
-    return ((name in _CHEAP or name in _DEARER) and node.op.elementwise) or name in ("astype", "as_integer")
+    return node.op.elementwise and node.op.cost <= Cost.MODERATE

@@ -113,7 +113,7 @@ class _Array:
         for number, (i, before) in enumerate(steps):
             self.versions[scope, before] = _Version(scope, number)
             node = scope.block.nodes[i]
-            if node.op.name in ("store", "add_at"):
+            if node.op.writes:
                 self.writes.append(_Write(scope, number, place_of(scope, node)))
         self.versions[scope, result] = _Version(scope, len(steps))
         return True
@@ -121,7 +121,7 @@ class _Array:
     def _before(self, scope: Scope, i: int, k: int) -> Operand | None:
         """The version of which a result of a node is the next one."""
         node = scope.block.nodes[i]
-        if node.op.name in ("store", "add_at"):
+        if node.op.writes:
             return node.args[0]
         if node.op.name == "loop" and k < node.params["carried"]:
             inner = scope.inner[i, "body"]
@@ -167,7 +167,7 @@ def _source(block: Block, result: Operand) -> int | None:
             return block.params.index(result)
         node, k = made[result]
         name = node.op.name
-        if name in ("store", "add_at"):
+        if node.op.writes:
             result = node.args[0]
         elif name == "loop" and k < node.params["carried"]:
             result = node.args[1 + k]

@@ -194,7 +194,7 @@ class Capture(Trace):
             raise escaped()
         if op.name == "index":
             return self._index(args, params["pattern"])
-        if op.name in ("store", "add_at"):
+        if op.writes and "pattern" in params:
             params = {"pattern": placed(shape_of(args[0]), args[2:], params["pattern"])[0]}
         args = tuple([settled(a) if isinstance(a, Traced) else a for a in args])
         if op.__class__ is Control and op.stage is not None:

@@ -333,7 +333,7 @@ def _derived(node: Node) -> list[Type] | None:
         return [_with_room(types[0], node.params["shape"])]
     if name in ("reshape", "broadcast_to"):
         return [_reshaped(name, types[0], tuple([lengths(n) for n in node.params["shape"]]))]
-    if name in ("store", "add_at", "add_parts"):
+    if node.op.writes:
         return [types[0]._replace(weak=False)]
     symbols = [a.value if isinstance(a, Const) else Sym(None, a, a.type.shape) for a in node.args]
     if node.op.elementwise:

@@ -19,6 +19,7 @@ from wengert.ir.node import Dyn, Type
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops.derive import Control, Zero
 from wengert.ops.op import Op
+from wengert.ops.traits import Dtype
 from wengert.types import SCALARS, Aval, broadcast_shapes, dtype_of, is_inexact, shape_of
 
 
@@ -50,12 +51,8 @@ def results(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found
     if op.elementwise:
         dtype, weak = _elementwise_dtype(op, args, params)
         return False, [Found(broadcast_shapes([shape_of(a) for a in args]), dtype, weak)]
-    if op.writes:
-        return False, [Found(shape_of(args[0]), dtype_of(args[0]))]
-    if op.name in ("reshape", "broadcast_to"):
-        return False, [Found(tuple(params["shape"]), dtype_of(args[0]))]
-    if op.name == "padded":
-        return False, [Found(tuple(params["shape"]), dtype_of(args[0]))]
+    if op.shape is not None and op.dtype is Dtype.FIRST:
+        return False, [Found(tuple(op.shape(*args, **params)), dtype_of(args[0]))]
     if op.name == "size":
         return False, [Found((), np.dtype(np.int64), True)]
     if op.name == "iota":

@@ -175,10 +175,6 @@ class Program:
         self.block = block
 
 
-EFFECTS: set[str] = {"require", "act"}
-"""Names of ops that do more than compute results (`require` may raise, `act` calls back): they stay, used or not."""
-
-
 def map_refs(params: Any, function: Callable[[Ref], Any]) -> Any:
     """Parameters with every `Ref` in them, at any depth, replaced.
 

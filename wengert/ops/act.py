@@ -38,6 +38,12 @@ def _refuse(what: str, why: str) -> NoReturn:
 
 
 undifferentiable = elementwise(
-    "undifferentiable", lambda x, what, why: x, (lambda y, x, what, why: _refuse(what, why),), cost=FREE, moves=True
+    "undifferentiable",
+    lambda x, what, why: x,
+    (lambda y, x, what, why: _refuse(what, why),),
+    cost=FREE,
+    moves=True,
+    view=True,
+    marks=True,
 )
 """The value itself; whoever asks for its derivative is told that there is none, and why."""

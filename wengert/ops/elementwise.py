@@ -45,8 +45,8 @@ less = zero("less", np.less, elementwise=True)
 less_equal = zero("less_equal", np.less_equal, elementwise=True)
 greater = zero("greater", np.greater, elementwise=True)
 greater_equal = zero("greater_equal", np.greater_equal, elementwise=True)
-logical_and = zero("logical_and", np.logical_and, elementwise=True, commutes="biufc", identity=True)
-logical_or = zero("logical_or", np.logical_or, elementwise=True, commutes="biufc", identity=False)
+logical_and = zero("logical_and", np.logical_and, elementwise=True, commutes="biufc", reduction="all", identity=True)
+logical_or = zero("logical_or", np.logical_or, elementwise=True, commutes="biufc", reduction="any", identity=False)
 logical_xor = zero("logical_xor", np.logical_xor, elementwise=True, commutes="biufc")
 logical_not = zero("logical_not", np.logical_not, elementwise=True)
 isnan = zero("isnan", np.isnan, elementwise=True)
@@ -56,7 +56,7 @@ spacing = zero("spacing", np.spacing, elementwise=True, cost=MODERATE)
 isclose = zero("isclose", np.isclose, elementwise=True, cost=MODERATE)
 exponent = zero("exponent", lambda x: np.frexp(x)[1], elementwise=True)
 """The second result of `np.frexp`."""
-stop_gradient = zero("stop_gradient", lambda x: x, elementwise=True, cost=FREE, moves=True, view=True)
+stop_gradient = zero("stop_gradient", lambda x: x, elementwise=True, marks=True, cost=FREE, moves=True, view=True)
 
 # -------------------------------------------------------------------------------------------------------- selection
 
@@ -92,7 +92,17 @@ def _divide(x: Any, y: Any) -> Any:
         return np.divide(x, y)
 
 
-add = elementwise("add", operator.add, (1, 1), linear_in=(0, 1), jointly=True, cost=CHEAP, commutes="biufc", identity=0)
+add = elementwise(
+    "add",
+    operator.add,
+    (1, 1),
+    linear_in=(0, 1),
+    jointly=True,
+    cost=CHEAP,
+    commutes="biufc",
+    reduction="sum",
+    identity=0,
+)
 subtract = elementwise("subtract", operator.sub, (1, -1), linear_in=(0, 1), jointly=True, cost=CHEAP)
 multiply = elementwise(
     "multiply",
@@ -101,6 +111,7 @@ multiply = elementwise(
     linear_in=(0, 1),
     cost=CHEAP,
     commutes="biuf",
+    reduction="prod",
     identity=1,
 )
 
@@ -115,7 +126,7 @@ positive = elementwise("positive", np.positive, (1,), linear_in=(0,), jointly=Tr
 reciprocal = elementwise("reciprocal", np.reciprocal, (lambda y, x: -y * y,), raises=INTEGERS, cost=MODERATE)
 square = elementwise("square", np.square, (lambda y, x: 2 * x,), cost=CHEAP)
 sqrt = elementwise("sqrt", np.sqrt, (lambda y, x: 0.5 / y,), cost=MODERATE)
-cbrt = elementwise("cbrt", np.cbrt, (lambda y, x: 1 / (3 * y * y),), cost=MODERATE)
+cbrt = elementwise("cbrt", np.cbrt, (lambda y, x: 1 / (3 * y * y),))
 
 
 def _inverse(x: Any) -> Any:
@@ -222,9 +233,7 @@ def _hypot_slope(z: Any, x: Any) -> Any:
     return x / where(equal(z, 0), math.inf, z)
 
 
-hypot = elementwise(
-    "hypot", np.hypot, (lambda z, x, y: _hypot_slope(z, x), lambda z, x, y: _hypot_slope(z, y)), cost=MODERATE
-)
+hypot = elementwise("hypot", np.hypot, (lambda z, x, y: _hypot_slope(z, x), lambda z, x, y: _hypot_slope(z, y)))
 
 degrees = elementwise("degrees", np.degrees, (180 / math.pi,), linear_in=(0,), cost=CHEAP)
 radians = elementwise("radians", np.radians, (math.pi / 180,), linear_in=(0,), cost=CHEAP)
@@ -319,10 +328,18 @@ def _of_two(rule: Any) -> tuple:
     return (lambda z, x, y: rule(x, y, "first"), lambda z, x, y: rule(y, x, "last"))
 
 
-maximum = elementwise("maximum", np.maximum, _of_two(_larger), cost=CHEAP, commutes="biu", identity=-np.inf)
-minimum = elementwise("minimum", np.minimum, _of_two(_smaller), cost=CHEAP, commutes="biu", identity=np.inf)
-fmax = elementwise("fmax", np.fmax, _of_two(_larger_number), cost=CHEAP, commutes="biu", identity=-np.inf)
-fmin = elementwise("fmin", np.fmin, _of_two(_smaller_number), cost=CHEAP, commutes="biu", identity=np.inf)
+maximum = elementwise(
+    "maximum", np.maximum, _of_two(_larger), cost=CHEAP, commutes="biu", reduction="max", identity=-np.inf
+)
+minimum = elementwise(
+    "minimum", np.minimum, _of_two(_smaller), cost=CHEAP, commutes="biu", reduction="min", identity=np.inf
+)
+fmax = elementwise(
+    "fmax", np.fmax, _of_two(_larger_number), cost=CHEAP, commutes="biu", reduction="nanmax", identity=np.nan
+)
+fmin = elementwise(
+    "fmin", np.fmin, _of_two(_smaller_number), cost=CHEAP, commutes="biu", reduction="nanmin", identity=np.nan
+)
 
 # ------------------------------------------------------------------------------------------------------------- sinc
 

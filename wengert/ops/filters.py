@@ -19,6 +19,7 @@ import numpy as np
 import scipy.fft
 from scipy.linalg import lapack
 
+from wengert.ops import axes
 from wengert.ops.derive import align, general, linear, multilinear, unfit
 from wengert.ops.index import index
 from wengert.ops.shape import broadcast_to, flip, reshape
@@ -202,5 +203,6 @@ spline_filter = linear(
     shape=lambda x, **params: x.shape,
     raises=NEVER,
     cost=MORE,
+    axes=axes.kept,
 )
 """From samples to coefficients of a B-spline, along one axis: `scipy.ndimage.spline_filter1d`."""

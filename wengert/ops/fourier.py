@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.fft
 
+from wengert.ops import axes
 from wengert.ops.derive import linear
 from wengert.ops.shape import astype, conjugate, real
 from wengert.ops.traits import LENGTHS, MORE
@@ -47,6 +48,7 @@ fft = linear(
     batch=_next_axis(lambda: fft),
     raises=LENGTHS,
     cost=MORE,
+    axes=axes.kept,
 )
 ifft = linear(
     "ifft",
@@ -55,6 +57,7 @@ ifft = linear(
     batch=_next_axis(lambda: ifft),
     raises=LENGTHS,
     cost=MORE,
+    axes=axes.kept,
 )
 
 
@@ -90,6 +93,7 @@ rfft = linear(
     batch=_next_axis(lambda: rfft),
     raises=LENGTHS,
     cost=MORE,
+    axes=axes.kept,
 )
 irfft = linear(
     "irfft",
@@ -98,6 +102,7 @@ irfft = linear(
     batch=_next_axis(lambda: irfft),
     raises=LENGTHS,
     cost=MORE,
+    axes=axes.kept,
 )
 """Of exactly ⌊n/2⌋+1 coefficients along the axis."""
 
@@ -156,6 +161,7 @@ dct = linear(
     shape=_same_shape,
     raises=LENGTHS,
     cost=MORE,
+    axes=axes.kept,
 )
 dst = linear(
     "dst",
@@ -165,4 +171,5 @@ dst = linear(
     shape=_same_shape,
     raises=LENGTHS,
     cost=MORE,
+    axes=axes.kept,
 )

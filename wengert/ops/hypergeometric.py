@@ -23,6 +23,7 @@ from wengert.ops.derive import elementwise
 from wengert.ops.orders import fallen, trapezoid
 from wengert.ops.special import double, is_complex, no_rule, precision, rounded
 from wengert.ops.stencils import differentiated
+from wengert.ops.traits import VALUES
 
 # ------------------------------------------------------------------------------------------------- how they are made
 
@@ -92,7 +93,9 @@ def _by_parameters(name: str, f: Callable, count: int, rates: Callable, slope: C
         return lambda y, *args, orders: op(*args, orders=_once_more(orders, k))
 
     partials = [in_parameter(k) for k in range(count)]
-    op = elementwise(f"{name}_by_parameters", impl, (*partials, lambda y, *args, orders: slope(orders, *args)))
+    op = elementwise(
+        f"{name}_by_parameters", impl, (*partials, lambda y, *args, orders: slope(orders, *args)), raises=VALUES
+    )
     return op
 
 
@@ -158,6 +161,7 @@ hyp1f1 = elementwise(
         *_in_parameters("hyp1f1", lambda: hyp1f1_by_parameters, 2),
         lambda y, a, b, z: a / b * hyp1f1(a + 1, b + 1, z),
     ),
+    raises=VALUES,  # SciPy's may not come to an end, at infinity
 )
 
 
@@ -301,6 +305,7 @@ hyperu_by_parameters = elementwise(
         lambda y, a, b, x, orders: hyperu_by_parameters(a, b, x, orders=_once_more(orders, 1)),
         _hyperu_slope,
     ),
+    raises=VALUES,
 )
 hyperu = elementwise(
     "hyperu",

@@ -13,11 +13,13 @@ when the cotangents are themselves traced.
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.errors import UnsupportedFunctionError
+from wengert.ops.axes import Cut
 from wengert.ops.derive import multilinear, variadic_linear
 from wengert.ops.op import Traced
 from wengert.ops.shape import broadcast_to, reshape, transpose
@@ -151,6 +153,62 @@ def _batch_index(args: Any, mapped: Any, params: dict) -> Any:
     return y
 
 
+class Place(NamedTuple):
+    """What an index takes of an array."""
+
+    whole: list[tuple[int, int]]
+    """Axes that are taken whole: of the array, of the part."""
+    rows: int | None
+    """The axis of the part that an array of indices gives it."""
+    ndim: int
+
+
+def simple_place(pattern: tuple, ndim: int, arrays: Sequence[tuple]) -> Place | None:
+    """The place that an index names, if it is a simple one; `arrays` are the shapes of its arrays."""
+    pattern = explicit(pattern, ndim)
+    pattern += (slice(None),) * (ndim - sum(item is not None for item in pattern))
+    if sum(item is ARRAY for item in pattern) > 1 or any(len(a) > 1 for a in arrays):
+        return None
+    if any(item is not None and item is not ARRAY and item.__class__ not in (int, slice) for item in pattern):
+        return None
+    if any(item is ARRAY for item in pattern) and any(item.__class__ is int for item in pattern):
+        return None
+    whole, rows = [], None
+    old = new = 0
+    remaining = iter(arrays)
+    for item in pattern:
+        if item == slice(None):
+            whole.append((old, new))
+        width = len(next(remaining)) if item is ARRAY else 0 if item.__class__ is int else 1
+        if item is ARRAY and width:
+            rows = new
+        old += item is not None
+        new += width
+    return Place(whole, rows, new)
+
+
+def _index_axes(shapes: Sequence[tuple], shape: tuple, params: dict) -> list[Cut]:
+    """A part along other axes. An array may stand for one of them."""
+    place = simple_place(params["pattern"], len(shapes[0]), shapes[1:])
+    if place is None:
+        return []
+    cuts = [Cut((a, *[None] * (len(shapes) - 1)), b) for a, b in place.whole]
+    return cuts if place.rows is None else [*cuts, Cut((None, 0), place.rows)]  # the array says which rows
+
+
+def write_axes(shapes: Sequence[tuple], shape: tuple, params: dict) -> list[Cut]:
+    """A part along other axes is written, or added to."""
+    place = simple_place(params["pattern"], len(shapes[0]), shapes[2:])
+    if place is None:
+        return []
+    cuts = []
+    for a, b in place.whole:
+        own = b - (place.ndim - len(shapes[1]))
+        need = own if own >= 0 and shapes[1][own] == shapes[0][a] != 1 else None
+        cuts.append(Cut((a, need, *[None] * (len(shapes) - 2)), a))
+    return cuts
+
+
 index = multilinear(
     "index",
     _index,
@@ -162,6 +220,7 @@ index = multilinear(
     view=True,
     data=1,
     dtype=Dtype.FIRST,
+    axes=_index_axes,
 )
 
 

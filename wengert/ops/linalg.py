@@ -17,6 +17,7 @@ import numpy as np
 import scipy.linalg
 from scipy.linalg import lapack
 
+from wengert.ops import axes
 from wengert.ops.derive import general, unfit, zero
 from wengert.ops.elementwise import logical_not, not_equal, where
 from wengert.ops.index import index
@@ -60,6 +61,7 @@ solve = general(
     raises=VALUES,
     cost=MORE,
     flops=cubic(2 / 3),
+    axes=axes.stacked,
 )
 """a⁻¹ b."""
 
@@ -162,6 +164,7 @@ solve_triangular = general(
     raises=VALUES,
     cost=MORE,
     flops=cubic(1),
+    axes=axes.stacked,
 )
 """a⁻¹ b for a triangular a, of which the other triangle is not read (nor, with `unit`, the diagonal, which is one)."""
 
@@ -181,6 +184,7 @@ inv = general(
     raises=VALUES,
     cost=MORE,
     flops=cubic(2),
+    axes=axes.stacked,
 )
 
 
@@ -201,6 +205,7 @@ pinv = general(
     raises=VALUES,
     cost=MORE,
     flops=cubic(22),
+    axes=axes.stacked,
 )
 """The pseudo-inverse; singular values below `rcond` times the largest count as zero."""
 
@@ -352,6 +357,7 @@ det = general(
     raises=NEVER,
     cost=MORE,
     flops=cubic(2 / 3),
+    axes=axes.stacked,
 )
 
 
@@ -399,6 +405,7 @@ cholesky = general(
     raises=VALUES,
     cost=MORE,
     flops=cubic(1 / 3),
+    axes=axes.stacked,
 )
 """The lower factor, of the lower triangle."""
 

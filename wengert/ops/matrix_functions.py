@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from wengert.ops import axes
 from wengert.ops.derive import general, unfit, zero
 from wengert.ops.elementwise import absolute, divide, equal, logical_or, stop_gradient, where
 from wengert.ops.linalg import inv, solve
@@ -141,6 +142,7 @@ expm = general(
     raises=VALUES,
     cost=MORE,
     flops=cubic(20),
+    axes=axes.stacked,
 )
 
 expm_frechet = general(
@@ -166,6 +168,7 @@ sqrtm = general(
     raises=VALUES,
     cost=MORE,
     flops=cubic(25),
+    axes=axes.stacked,
 )
 """The principal square root, y y = a, so y y_dot + y_dot y = a_dot."""
 
@@ -216,6 +219,7 @@ logm = general(
     raises=VALUES,
     cost=MORE,
     flops=cubic(30),
+    axes=axes.stacked,
 )
 """The principal logarithm."""
 

@@ -14,7 +14,9 @@ def _python_number(x: Any) -> Any:
     return x.item() if isinstance(x, (np.generic, np.ndarray)) and x.ndim == 0 else x
 
 
-python_number = elementwise("python_number", _python_number, (1,), linear_in=(0,), jointly=True, cost=FREE, moves=True)
+python_number = elementwise(
+    "python_number", _python_number, (1,), linear_in=(0,), jointly=True, cost=FREE, moves=True, view=True
+)
 """The number itself, as one of Python's own, which NumPy promotes weakly: what `math.sin(x)` gives."""
 
 

@@ -17,6 +17,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from wengert.ops.axes import Rule
 from wengert.ops.traits import NAMES, Cost, Dtype, Flops, Raises, completed
 from wengert.types import shape_of
 
@@ -103,13 +104,15 @@ class Op:
     data: int | Callable[[dict], int] | None
     commutes: str
     combine: str | None
+    reduction: str | None
     identity: float | None
     view: bool
     writes: bool
     effect: bool
     pure: bool
+    marks: bool
     dtype: Dtype
-    axes: Callable | None
+    axes: Rule | None
 
     def __init__(
         self, name: str, impl: Callable, *, batch: Callable | None = None, shape: Callable | None = None, **stated: Any

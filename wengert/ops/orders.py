@@ -21,6 +21,7 @@ import scipy.special as sc
 from wengert.ops.derive import elementwise
 from wengert.ops.special import NODES, WEIGHTS, double, precision, rounded
 from wengert.ops.stencils import differentiated
+from wengert.ops.traits import VALUES
 
 DROP = 45.0
 """Where an integrand has fallen by exp(−DROP) it ends."""
@@ -71,6 +72,7 @@ jv_by_order = elementwise(
         lambda y, v, x, n: jv_by_order(v, x, n=n + 1),
         lambda y, v, x, n: 0.5 * (jv_by_order(v - 1, x, n=n) - jv_by_order(v + 1, x, n=n)),
     ),
+    raises=VALUES,
 )
 """The n-th derivative in v of J, n > 0."""
 
@@ -81,6 +83,7 @@ yv_by_order = elementwise(
         lambda y, v, x, n: yv_by_order(v, x, n=n + 1),
         lambda y, v, x, n: 0.5 * (yv_by_order(v - 1, x, n=n) - yv_by_order(v + 1, x, n=n)),
     ),
+    raises=VALUES,
 )
 """The n-th derivative in v of Y, n > 0."""
 
@@ -134,6 +137,7 @@ def ive_rows(function: Callable) -> Any:
             lambda y, v, x, m, n: op(v, x, m=m + 1, n=n),
             lambda y, v, x, m, n: op(v, x, m=m, n=n + 1),
         ),
+        raises=VALUES,
     )
     return op
 
@@ -175,5 +179,6 @@ kve_by_order = elementwise(
         lambda y, v, x, m, n: kve_by_order(v, x, m=m + 1, n=n),
         lambda y, v, x, m, n: kve_by_order(v, x, m=m, n=n + 1),
     ),
+    raises=VALUES,
 )
 """exp(x)·K, differentiated m times in v and n times in x."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.ops import axes
 from wengert.ops.derive import multilinear, unfit
 from wengert.ops.elementwise import equal, where
 from wengert.ops.op import TABLE, call
@@ -114,6 +115,8 @@ matmul = multilinear(
     shape=_matmul_shape,
     raises=NEVER,
     cost=MORE,
+    axes=axes.of_matmul,
+    combine="add",
 )
 
 # ------------------------------------------------------------------------------------------------------------ einsum
@@ -164,7 +167,16 @@ def _einsum_shape(*operands: Any, subscripts: str) -> tuple[int, ...]:
 
 
 einsum = multilinear(
-    "einsum", _einsum, _einsum_transpose, batch=_batch_einsum, shape=_einsum_shape, raises=NEVER, cost=MORE
+    "einsum",
+    _einsum,
+    _einsum_transpose,
+    batch=_batch_einsum,
+    shape=_einsum_shape,
+    raises=NEVER,
+    cost=MORE,
+    axes=axes.of_einsum,
+    combine="add",
+    view=True,
 )
 
 # ------------------------------------------------------------------------------------------------------- convolution

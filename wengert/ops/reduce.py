@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
+from wengert.ops import axes
 from wengert.ops.choice import choice
 from wengert.ops.derive import General, align, general, linear, multilinear, unfit, zero
 from wengert.ops.op import call
@@ -68,6 +69,7 @@ weighted_sum = multilinear(
     raises=NEVER,
     cost=CHEAP,
     combine="add",
+    axes=axes.reduced,
 )
 """Σ c · x over `axis`, of arrays of one shape: the derivative of every reduction."""
 
@@ -78,7 +80,7 @@ def reduction(name: str, impl: Callable, coefficient: Callable, **stated: Any) -
     def rule(x_dot: Any, y: Any, x: Any, axis: tuple[int, ...]) -> Any:
         return call(weighted_sum, coefficient(_kept(y, shape_of(x), axis), x, axis), x_dot, axis=axis)
 
-    op = general(name, impl, (rule,), batch=_shift_axes(lambda: op), shape=_reduced_shape, **stated)
+    op = general(name, impl, (rule,), batch=_shift_axes(lambda: op), shape=_reduced_shape, axes=axes.reduced, **stated)
     return op
 
 
@@ -111,7 +113,9 @@ def _only_one(chosen: Any, axis: tuple[int, ...], which: str) -> Any:
     return np.transpose(lanes.reshape(moved.shape), np.argsort(order))
 
 
-shares = zero("shares", _shares, batch=_shift_axes(lambda: shares), raises=NEVER, cost=CHEAP, pure=False)
+shares = zero(
+    "shares", _shares, batch=_shift_axes(lambda: shares), raises=NEVER, cost=CHEAP, pure=False, axes=axes.kept
+)
 """One over the number of elements that are equal to y, for these, and zero for the others.
 
 Where there are none it is 0/0: NaN. With `least=1` it is zero.
@@ -185,6 +189,7 @@ softmax = general(
     batch=_shift_axes(lambda: softmax),
     raises=LENGTHS,
     cost=DEAR,
+    axes=axes.kept,
 )
 
 # ------------------------------------------------------------------------------------------------------------- scans
@@ -199,6 +204,7 @@ cumsum = linear(
     shape=lambda x, axis: x.shape,
     raises=NEVER,
     cost=CHEAP,
+    axes=axes.kept,
 )
 
 
@@ -255,6 +261,7 @@ linear_recurrence = general(
     shape=lambda a, b: b.shape,
     raises=NEVER,
     cost=CHEAP,
+    axes=axes.kept_but_first,
 )
 """Closed under differentiation, and exact where elements are zero: what `cumprod` and `prod` are derived from."""
 
@@ -272,6 +279,7 @@ cumprod = general(
     shape=lambda x: x.shape,
     raises=NEVER,
     cost=CHEAP,
+    axes=axes.kept_but_first,
 )
 """Along the first axis."""
 
@@ -304,6 +312,7 @@ any = zero(
     raises=NEVER,
     cost=CHEAP,
     combine="logical_or",
+    axes=axes.reduced,
 )
 all = zero(
     "all",
@@ -312,6 +321,7 @@ all = zero(
     raises=NEVER,
     cost=CHEAP,
     combine="logical_and",
+    axes=axes.reduced,
 )
 count_nonzero = zero(
     "count_nonzero",
@@ -320,6 +330,7 @@ count_nonzero = zero(
     raises=NEVER,
     cost=CHEAP,
     combine="add",
+    axes=axes.reduced,
 )
 
 
@@ -334,9 +345,15 @@ def _one_axis(name: str, impl: Callable, **stated: Any) -> Any:
     return op
 
 
-argmax = _one_axis("argmax", lambda x, axis: np.argmax(x, axis=axis), raises=LENGTHS, cost=CHEAP)
-argmin = _one_axis("argmin", lambda x, axis: np.argmin(x, axis=axis), raises=LENGTHS, cost=CHEAP)
-argsort = _one_axis("argsort", lambda x, axis, kind=None: np.argsort(x, axis=axis, kind=kind), raises=NEVER, cost=MORE)
+argmax = _one_axis(
+    "argmax", lambda x, axis: np.argmax(x, axis=axis), raises=LENGTHS, axes=axes.reduced_axis, cost=CHEAP
+)
+argmin = _one_axis(
+    "argmin", lambda x, axis: np.argmin(x, axis=axis), raises=LENGTHS, axes=axes.reduced_axis, cost=CHEAP
+)
+argsort = _one_axis(
+    "argsort", lambda x, axis, kind=None: np.argsort(x, axis=axis, kind=kind), raises=NEVER, axes=axes.kept, cost=MORE
+)
 argpartition = _one_axis(
-    "argpartition", lambda x, axis, kth: np.argpartition(x, kth, axis=axis), raises=LENGTHS, cost=MORE
+    "argpartition", lambda x, axis, kth: np.argpartition(x, kth, axis=axis), raises=LENGTHS, axes=axes.kept, cost=MORE
 )

@@ -219,6 +219,7 @@ gone = linear(
     raises=VALUES,
     cost=CHEAP,
     data=1,
+    view=True,
 )
 """A tangent that, if anything is bad, is not known: an error as soon as anyone wants it, or has a cotangent for it."""
 
@@ -231,6 +232,7 @@ steady = general(
     raises=NEVER,
     cost=CHEAP,
     data=1,
+    view=True,
 )
 """A value whose derivative, if anything is bad, is not known."""
 
@@ -289,6 +291,7 @@ def _watch(name: str, forwards: Callable, backwards: Callable) -> tuple[Any, Any
         raises=VALUES,
         cost=CHEAP,
         data=1,
+        view=True,
     )
     back = linear(
         f"{name}_back",
@@ -299,6 +302,7 @@ def _watch(name: str, forwards: Callable, backwards: Callable) -> tuple[Any, Any
         raises=VALUES,
         cost=CHEAP,
         data=1,
+        view=True,
     )
     return there, back
 

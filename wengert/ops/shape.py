@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.ops import axes
 from wengert.ops.derive import linear, variadic_linear, zero
 from wengert.ops.traits import CHEAP, FREE, LENGTHS, NEVER, Dtype
 from wengert.types import PLAIN, SCALARS, dtype_of, ndim_of, shape_of
@@ -28,11 +29,13 @@ reshape = linear(
     _reshape,
     lambda ct, x, shape: reshape(ct, shape=x.shape),
     batch=lambda args, mapped, params: reshape(args[0], shape=shape_of(args[0])[:1] + params["shape"]),
+    shape=lambda x, shape: shape,
     raises=LENGTHS,
     cost=FREE,
     moves=True,
     view=True,
     dtype=Dtype.FIRST,
+    axes=axes.reshaped,
 )
 
 transpose = linear(
@@ -45,6 +48,7 @@ transpose = linear(
     moves=True,
     view=True,
     dtype=Dtype.FIRST,
+    axes=axes.transposed,
 )
 
 
@@ -86,12 +90,14 @@ broadcast_to = linear(
     _broadcast_to,
     _unbroadcast,
     batch=_batch_broadcast_to,
+    shape=lambda x, shape: shape,
     raises=LENGTHS,
     cost=FREE,
     moves=True,
     view=True,
     expands=True,
     dtype=Dtype.FIRST,
+    axes=axes.broadcast,
 )
 
 
@@ -130,6 +136,7 @@ sum = linear(
     raises=NEVER,
     cost=CHEAP,
     combine="add",
+    axes=axes.reduced,
 )
 
 flip = linear(
@@ -142,6 +149,7 @@ flip = linear(
     moves=True,
     view=True,
     dtype=Dtype.FIRST,
+    axes=axes.kept,
 )
 
 
@@ -165,6 +173,7 @@ concatenate = variadic_linear(
     raises=NEVER,
     cost=FREE,
     moves=True,
+    axes=axes.concatenated,
 )
 """`starts` says where each piece begins, so that the transpose for n pieces costs O(n) in all."""
 

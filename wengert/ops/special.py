@@ -41,7 +41,7 @@ from wengert.ops.elementwise import (
     square,
     where,
 )
-from wengert.ops.traits import MODERATE
+from wengert.ops.traits import DEAR
 from wengert.types import SCALARS, dtype_of
 
 SQRT_PI = math.sqrt(math.pi)
@@ -201,7 +201,7 @@ huber = elementwise(
         lambda z, delta, r: maximum(absolute(r) - delta, 0),
         lambda z, delta, r: minimum(maximum(r, -delta), delta),
     ),
-    cost=MODERATE,
+    cost=DEAR,
 )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.linalg
 
 from wengert.errors import RepeatedValuesError
+from wengert.ops import axes
 from wengert.ops.derive import general, zero
 from wengert.ops.elementwise import logical_and, logical_not, reciprocal, where
 from wengert.ops.levels import is_symbol, levels
@@ -123,7 +124,7 @@ def _turned(a: Any, tilt: Any, values: Any, vectors: tuple, turn: Any) -> tuple:
     """Vectors (the last of each stack) turned within each group of equal values: turn(tilt, first, last, *vectors)."""
     lead = np.broadcast_shapes(shape_of(values)[:-1], shape_of(tilt)[:-2])
     n = shape_of(values)[-1]
-    values = np.broadcast_to(values, (*lead, n))
+    values = np.array(np.broadcast_to(values, (*lead, n)))
     tilt = np.broadcast_to(tilt, (*lead, *shape_of(tilt)[-2:]))
     vectors = tuple([np.array(np.broadcast_to(v, (*lead, *v.shape[-2:]))) for v in vectors])
     together = same_group(values, max(shape_of(a)[-2:]))
@@ -200,6 +201,7 @@ eigvalsh = general(
     raises=VALUES,
     cost=MORE,
     flops=cubic(4),
+    axes=axes.stacked,
 )
 """Eigenvalues in ascending order. A row of its own, since it needs no differences of eigenvalues."""
 
@@ -324,6 +326,7 @@ eigvals = general(
     raises=VALUES,
     cost=MORE,
     flops=cubic(10),
+    axes=axes.stacked,
 )
 """Eigenvalues special_case, which need no differences of eigenvalues."""
 
@@ -490,5 +493,6 @@ svdvals = general(
     raises=VALUES,
     cost=MORE,
     flops=cubic(4),
+    axes=axes.stacked,
 )
 """Singular values in descending order."""

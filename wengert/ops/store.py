@@ -29,6 +29,7 @@ from wengert.ops.index import (
     fill_pattern,
     index,
     rotated,
+    write_axes,
 )
 from wengert.ops.op import Traced
 from wengert.ops.shape import broadcast_to, reshape
@@ -173,6 +174,7 @@ store = variadic_linear(
     moves=True,
     writes=True,
     data=2,
+    axes=write_axes,
 )
 
 
@@ -196,6 +198,7 @@ add_at = variadic_linear(
     cost=CHEAP,
     writes=True,
     data=2,
+    axes=write_axes,
 )
 
 

@@ -15,7 +15,8 @@ programs (a node that may raise moved out of a loop that never runs) or slow one
                   is data has tangent zero; structure has no tangent and stays as it is. A function of the parameters,
                   where they say how many
     commutes      the kinds of dtypes for which exchanging the two operands changes no bit
-    combine       of a reduction, the name of the op of two operands that it repeats: `add` for `sum`
+    combine       of a reduction or product, the name of the op of two operands that it repeats: `add` for `sum`
+    reduction     of an op of two operands, the name of the reduction that repeats it: `sum` for `add`
     identity      of an op of two operands, the number that changes nothing
     view          the result may share memory with the first operand
     writes        the result is the first operand with some elements changed: it has its shape and dtype, and may be
@@ -23,6 +24,7 @@ programs (a node that may raise moved out of a loop that never runs) or slow one
     effect        it does something besides computing results; it is neither dropped, nor moved, nor done twice
     pure          the same operands give the same results, whenever; not so a question to a function of the user's, or
                   what depends on a choice of the running thread
+    marks         it says something about derivatives that its value does not
     dtype         of the result, where it is not what the operands are promoted to (`Dtype`)
     axes          which axes of the result go with which axes of the operands (`axes.py`)
 """
@@ -33,6 +35,8 @@ import enum
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from wengert.ops.axes import broadcast
 
 
 class Raises(enum.Enum):
@@ -90,11 +94,13 @@ DEFAULTS: dict[str, Any] = {
     "data": None,
     "commutes": "",
     "combine": None,
+    "reduction": None,
     "identity": None,
     "view": False,
     "writes": False,
     "effect": False,
     "pure": True,
+    "marks": False,
     "dtype": Dtype.TRIED,
     "axes": None,
 }
@@ -110,6 +116,8 @@ def completed(name: str, derived: dict[str, Any], stated: dict[str, Any]) -> dic
     """
     if stated.get("writes"):
         derived = {**derived, "dtype": Dtype.FIRST}
+    if stated.get("elementwise", derived.get("elementwise")):
+        derived = {**derived, "axes": broadcast}
     traits = {**DEFAULTS, **derived, **stated}
     missing = [trait for trait in DEMANDED if trait not in traits]
     unknown = [trait for trait in traits if trait not in NAMES]

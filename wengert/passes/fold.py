@@ -1,7 +1,7 @@
 """Constant folding: what depends on nothing but constants is computed now, if it is small.
 
 Not if it warns or raises: then it must do so when the program runs. Not if the program would print larger than it is:
-`broadcast_to` and `iota` make arrays out of nothing, which backends need not even store.
+what `broadcast_to` and `iota` make, backends need not even store. Not if it may be another one when the program runs.
 """
 
 from __future__ import annotations
@@ -11,20 +11,18 @@ import warnings
 
 import numpy as np
 
-from wengert.ir.node import EFFECTS, Const, Node, Type
+from wengert.ir.node import Const, Node, Type
 from wengert.passes.rewrite import const
 from wengert.passes.scope import Rewritten, Scope
 
 _SMALL = 64
-_NEVER = {"broadcast_to", "iota", "stop_gradient", "undifferentiable"}
-"""The last two say something about derivatives that a constant does not."""
 
 
 def fold(node: Node, scope: Scope) -> Rewritten:
     """The results of a node whose operands are constants."""
     if not node.args or node.sizes or not all(isinstance(a, Const) for a in node.args):
         return None
-    if node.op.name in EFFECTS or not node.op.pure or node.op.name in _NEVER or node.blocks or not node.outs:
+    if node.op.effect or node.op.expands or node.op.marks or not node.op.pure or node.blocks or not node.outs:
         return None
     if not all(_is_small(out.type) for out in node.outs):
         return None

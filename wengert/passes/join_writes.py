@@ -25,9 +25,9 @@ from wengert.ir.analysis.regions import region_of
 from wengert.ir.analysis.uses import makers_of, uses_of
 from wengert.ir.node import Block, Node, Operand, Source, Type, Var
 from wengert.ops.op import TABLE
+from wengert.ops.traits import Cost
 from wengert.passes.rewrite import rebuilt, with_blocks
 
-_CHEAP = frozenset(("add", "subtract", "multiply", "negative", "square", "absolute", "maximum", "minimum", "copy"))
 _MOST_PIECES, _MOST_NODES = 9, 300
 _MEMORY_TO_SAVE = 1 << 10
 """Arrays of fewer bytes are written quickly enough."""
@@ -57,7 +57,7 @@ class _Write(NamedTuple):
 
 
 def _write(node: Node) -> _Write | None:
-    if node.op.name not in ("store", "add_at") or node.sizes or len(node.args) != 2:
+    if not node.op.writes or "pattern" not in node.params or node.sizes or len(node.args) != 2:
         return None
     array, value = node.outs[0].type, node.args[1].type
     if not array.is_static or not array.ndim or array.dtype.kind != "f" or value.dtype != array.dtype:
@@ -151,7 +151,7 @@ class _Pieces:
     def _is_done_twice(self, v: Var) -> bool:
         """Whether some work that is not cheap would be done for more elements than there are."""
         maker = self.makers[v]
-        if maker.op.name in _CHEAP:
+        if maker.op.elementwise and maker.op.cost <= Cost.CHEAP:
             return False
         outside = sum(a is v for write in self.chain for a in write.node.args[1:])
         inside = sum(self.makers[u].args.count(v) for u in self.elements)

@@ -9,15 +9,13 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from wengert.ir.analysis.raising import may_raise
 from wengert.ir.analysis.regions import region_of
 from wengert.ir.node import Block, Node, Operand, Type, Var
 from wengert.ops.index import ARRAY
 from wengert.ops.op import TABLE
 from wengert.passes.push_selections import is_much_less, part_by_rows
 from wengert.passes.rewrite import rebuilt, with_blocks
-
-_MOVABLE = frozenset(("reshape", "transpose", "flip", "broadcast_to", "astype", "copy"))
-"""Ops that cannot fail, besides elementwise ones and parts that surely exist."""
 
 
 class _Parts(NamedTuple):
@@ -92,7 +90,7 @@ def _is_movable(node: Node) -> bool:
         return False
     if node.op.name == "index":
         return len(node.args) == 1 and region_of(node).exists
-    return node.op.name in _MOVABLE or node.op.elementwise
+    return (node.op.elementwise or (node.op.moves and node.op.view)) and not may_raise(node)
 
 
 def _joined(nodes: list[Node], x: Var, parts: _Parts) -> list[Node]:

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from wengert.ir.analysis.regions import KEPT, LISTED, region_of
 from wengert.ir.node import Node, Operand, Source, Type, Var
 from wengert.ops.index import ARRAY, explicit
+from wengert.ops.traits import Cost
 from wengert.passes.axes import along, in_strip
 from wengert.passes.scope import Rewritten, Scope
 
-_COPIES = frozenset(("reshape", "broadcast_to", "transpose", "flip", "index", "copy"))
 """Ops that only move elements."""
 
 
@@ -57,7 +57,7 @@ def is_much_less(m: int, n: int, maker: Node, maker_of: Callable[[Any], Node | N
 
 
 def _has_product(maker: Node, maker_of: Callable[[Any], Node | None], deep: int = 6) -> bool:
-    if maker.op.name in ("matmul", "einsum"):
+    if maker.op.combine is not None and maker.op.cost is Cost.MORE:
         return True
     if not deep or maker.blocks:
         return False
@@ -99,7 +99,7 @@ def _selected(node: Node, is_less: Callable[[int, int], bool]) -> tuple[int, _Pa
 def _computes(maker: Node, scope: Scope) -> bool:
     """Whether work is saved: a value is computed here or, seen through ops that only move elements, further up."""
     for _ in range(8):
-        if maker.op.name not in _COPIES:
+        if not maker.op.moves or maker.op.data_count(maker.args, maker.params) != 1:
             return True
         before = scope.maker(maker.args[0])
         if before is None or scope.uses[maker.args[0]] != 1 or before.blocks:

@@ -133,7 +133,7 @@ class _Loop:
         while x is not self.body.params[1 + c]:
             versions.add(x)
             maker = self.makers.get(x) if isinstance(x, Var) else None
-            if maker is None or maker.op.name not in ("store", "add_at"):
+            if maker is None or not maker.op.writes or "pattern" not in maker.params:
                 return []
             writes.append(maker)
             x = maker.args[0]

@@ -27,6 +27,7 @@ import numpy as np
 from wengert.ir.analysis.uses import makers_of
 from wengert.ir.node import Block, Node, Operand, Type, Var
 from wengert.ops.op import TABLE
+from wengert.ops.traits import Cost
 from wengert.passes.axes import Along, along, in_strip
 from wengert.passes.rewrite import const, has_effects
 from wengert.passes.strip_operands import Ends, Rows, Slices
@@ -40,13 +41,11 @@ STRIP = 1 << 18
 GROUPS = 16
 """At most so many groups of strips."""
 
-_PRODUCTS = ("einsum", "matmul")
-_PASSES = (*_PRODUCTS, "sum", "max", "min", "weighted_sum")
-"""Ops that go through all of what they read, rather than being computed by whoever reads them."""
-_REDUCTION = {"add": "sum", "maximum": "max", "minimum": "min"}
 _COUNTER = Type((), np.dtype(np.int64), True)
-_CHEAP = ("add", "subtract", "multiply", "negative")
-_OUT_OF_NOTHING = ("broadcast_to", "iota")
+
+
+def _is_product(node: Node) -> bool:
+    return node.op.combine is not None and node.op.cost is Cost.MORE
 
 
 def strip_mine(block: Block) -> Block:
@@ -67,10 +66,10 @@ def _best_run(block: Block, nodes: list[Node]) -> _Run | None:
     axes: set[tuple[int, int]] = set()
     for node in nodes:
         for v in node.outs:
-            if _nbytes(v.type) >= LARGE // 8 and node.op.name not in _OUT_OF_NOTHING:
+            if _nbytes(v.type) >= LARGE // 8 and not node.op.expands:
                 axes.update((axis, n) for axis, n in enumerate(v.type.shape) if isinstance(n, int) and n >= 16)
     runs = [_Run(block, nodes, n, axis) for axis, n in sorted(axes)]
-    readers = Counter(a for node in nodes if node.op.name in _PASSES for a in set(node.args))
+    readers = Counter(a for node in nodes if node.op.combine for a in set(node.args))
     for a, count in readers.items():
         n = a.type.shape[0] if a.type.ndim else 0
         if count > 1 and isinstance(n, int) and n >= 16 and _nbytes(a.type) >= LARGE:
@@ -80,7 +79,7 @@ def _best_run(block: Block, nodes: list[Node]) -> _Run | None:
 
 def _starts(node: Node, axis: int, length: int) -> bool:
     """Whether a node is to be done in strips along an axis though nothing it reads is."""
-    if len(node.outs) != 1 or node.blocks or node.op.name in _OUT_OF_NOTHING:
+    if len(node.outs) != 1 or node.blocks or node.op.expands:
         return False
     type = node.outs[0].type
     return type.ndim > axis and type.shape[axis] == length and _nbytes(type) >= LARGE // 32
@@ -156,7 +155,7 @@ class _Run:
             return 0
         saved = sum(_nbytes(v.type) for v in self._in_memory() if v not in self.stacked)
         if self.source is not None:
-            readings = sum(self.source in node.args for node, _ in self.members if node.op.name in _PASSES)
+            readings = sum(self.source in node.args for node, _ in self.members if node.op.combine)
             saved += _nbytes(self.source.type) * max(readings - 1, 0)
         elif len(self.members) < 3:
             return 0
@@ -169,17 +168,17 @@ class _Run:
         """Values that lie in memory, as they are read several times, or by or from products."""
         uses: Counter[Operand] = Counter()
         for node, _ in self.members:
-            weight = 2 if node.op.name in _PRODUCTS else 1
+            weight = 2 if _is_product(node) else 1
             for a in node.args:
                 uses[a] += weight
-        made_by_product = {v for node, _ in self.members if node.op.name in _PRODUCTS for v in node.outs}
+        made_by_product = {v for node, _ in self.members if _is_product(node) for v in node.outs}
         often = {v for v in self.axes if uses[v] > 1 and not self._is_cheap(v)}
         return [v for v in self.axes if v in often or v in made_by_product or v in self.stacked]
 
     def _is_cheap(self, v: Var) -> bool:
         """Whether a value is computed again by all who read it, since that is no more work than reading it."""
         maker = self.makers[v]
-        return maker.op.name in _CHEAP and not any(a in self.axes for a in maker.args)
+        return maker.op.elementwise and maker.op.cost <= Cost.CHEAP and not any(a in self.axes for a in maker.args)
 
     @functools.cached_property
     def _cut_into(self) -> tuple[int, int, int]:
@@ -201,7 +200,7 @@ class _Run:
         wide += _nbytes(self.source.type) if self.source is not None else 0
         row = max(wide // self.length, 1)
         best = max(min(STRIP // row, self.length // 2), 1)
-        if any(node.op.name in _PRODUCTS for node, _ in self.members):
+        if any(_is_product(node) for node, _ in self.members):
             best = max(best, min(50, self.length // 2))
         return best
 
@@ -230,7 +229,7 @@ class _Run:
         for v, parts in zip(self.wanted, outs[: len(totals)], strict=True):
             whole = Var(v.type) if tails else v
             over = {"axis": (0,), "keepdims": False}
-            nodes.append(Node(TABLE[_REDUCTION[self.combined[v]]], (parts,), over, (whole,), (), self._source))
+            nodes.append(Node(TABLE[_reduction(self.combined[v])], (parts,), over, (whole,), (), self._source))
             if tails:
                 nodes.append(Node(TABLE[self.combined[v]], (whole, tails[v]), {}, (v,), (), self._source))
         for v, stack in zip(self.stacked, outs[len(totals) :], strict=True):
@@ -298,9 +297,14 @@ class _Run:
         return found
 
 
+def _reduction(combine: str) -> str:
+    name = TABLE[combine].reduction
+    assert name is not None
+    return name
+
+
 def _start(type: Type, combine: str) -> Operand:
-    number = {"add": 0.0, "maximum": -np.inf, "minimum": np.inf}[combine]
-    return const(type.dtype.type(number))
+    return const(type.dtype.type(TABLE[combine].identity))
 
 
 def _made(nodes: list[Node], start: Operand, type: Type) -> Operand:

@@ -20,8 +20,6 @@ from wengert.passes.scope import Rewritten, Scope, changed
 _FAR = 64
 """How many writes to look back."""
 
-_KEEP_SHAPE = {"astype", "as_integer", "copy", "conjugate", "real", "imag", "flip", "store", "add_at", "stop_gradient"}
-
 
 def constant_sizes(node: Node, scope: Scope) -> Rewritten:
     """A size that is a constant stands in the parameters themselves; sizes that are not used go."""
@@ -170,7 +168,7 @@ def _size(node: Node, scope: Scope) -> Rewritten:
         return (maker.outs[maker.params["carried"]],)
     if name == "transpose" and maker.params["axes"] is not None:
         return changed(node, args=maker.args, params={"axis": maker.params["axes"][axis]})
-    if name in _KEEP_SHAPE:
+    if maker.op.writes or name == "flip":
         return changed(node, args=maker.args[:1])
     if maker.op.elementwise:
         for a in maker.args:
@@ -202,7 +200,7 @@ def _add_at(node: Node, scope: Scope) -> Rewritten:
             return None
         if maker.op.name == "broadcast_to":
             break
-        if maker.op.name not in ("add_at", "store") or len(maker.args) > 2 or maker.sizes:
+        if not maker.op.writes or "pattern" not in maker.params or len(maker.args) > 2 or maker.sizes:
             return None
         place = region_of(maker)
         if not (place.exists and apart(region, place)):

@@ -66,7 +66,7 @@ def _folds(em: Emitter, frame: Frame) -> dict[Var, list[Node]]:
     found: dict[Var, list[Node]] = {}
     if em.outline is None:
         for node in frame.plan.block.nodes:
-            if node.op.name in access.REDUCTIONS and Fold.takes(node):
+            if access.is_reduction(node) and Fold.takes(node):
                 x = node.args[0]
                 if isinstance(x, Var) and frame.plan.kinds[x] is Kind.MADE:
                     found.setdefault(x, []).append(node)
@@ -90,7 +90,7 @@ def _run(em: Emitter, frame: Frame, node: Node, i: int) -> str:
         return _foreign(em, frame, node)
     elif name == "add_parts":
         frame.values[node.outs[0]] = add_parts(em, frame, node, i)
-    elif name in access.WRITERS and is_written_natively(node):
+    elif node.op.writes and is_written_natively(node):
         frame.values[node.outs[0]] = _scalar_or(write(em, frame, node, i), node.outs[0])
     elif name == "scatter" and is_written_natively(node) and node.outs[0].type.ndim:
         frame.values[node.outs[0]] = scatter(em, frame, node)
@@ -98,7 +98,7 @@ def _run(em: Emitter, frame: Frame, node: Node, i: int) -> str:
         frame.values[node.outs[0]] = padded(em, frame, node)
     elif name == "concatenate":
         frame.values[node.outs[0]] = concatenate(em, frame, node)
-    elif name in access.REDUCTIONS and is_reduced_natively(node):
+    elif access.is_reduction(node) and is_reduced_natively(node):
         frame.values[node.outs[0]] = reduce(em, frame, node)
     elif name in ("cumsum", "cumprod") and node.outs[0].type.ndim:
         frame.values[node.outs[0]] = scan(em, frame, node)

@@ -13,17 +13,20 @@ import math
 
 from wengert.ir.node import Dyn, Node, Operand, Ref, Type
 from wengert.ops.index import ARRAY, FLAG, explicit
+from wengert.ops.traits import Cost
 
-IDENTITIES = frozenset(("copy", "stop_gradient", "positive"))
 REARRANGEMENTS = frozenset(("transpose", "broadcast_to", "flip", "reshape"))
-REDUCTIONS = frozenset(["sum", "max", "min", "nanmax", "nanmin", "prod", "any", "all", "count_nonzero", "weighted_sum"])
 ONE_PASS = frozenset(("argmax", "argmin", "cumsum", "cumprod"))
 CONTROL = frozenset(("loop", "while", "cond"))
-WRITERS = frozenset(("store", "add_at", "add_parts"))
 
 
 def is_elementwise(node: Node) -> bool:
     return node.op.elementwise
+
+
+def is_reduction(node: Node) -> bool:
+    """Whether a node repeats an op of two operands along axes of its operands, in one pass."""
+    return node.op.combine is not None and node.op.cost <= Cost.CHEAP
 
 
 def is_basic_index(node: Node) -> bool:
@@ -50,7 +53,8 @@ def is_view(node: Node) -> bool:
 def is_identity(node: Node) -> bool:
     """Whether the result is the operand, as it is."""
     return (
-        node.op.name in IDENTITIES
+        node.op.elementwise
+        and node.op.moves
         and len(node.args) == 1
         and node.args[0].type.dtype == node.outs[0].type.dtype
         and node.args[0].type.shape == node.outs[0].type.shape
@@ -73,13 +77,13 @@ def reads_each_once(node: Node, k: int) -> bool:
         return same_elements(operand.type, node.outs[0].type)
     if name == "weighted_sum":
         return same_elements(operand.type, node.args[1 - k].type)
-    if name in REARRANGEMENTS or name in REDUCTIONS or name in ONE_PASS or name == "concatenate" or name == "copy":
+    if name in REARRANGEMENTS or is_reduction(node) or name in ONE_PASS or name == "concatenate" or name == "copy":
         return True
     if name == "index":
         return k == 0 and is_basic_index(node)
     if name == "add_parts":
         return True
-    if name in WRITERS:
+    if node.op.writes:
         return k == 0 or (
             k == 1 and _fills(operand.type, node.args[0].type.ndim, node.params["pattern"], node.args[2:])
         )

@@ -38,6 +38,7 @@ from wengert.backend.plan.lower import lowered
 from wengert.ir.analysis.regions import region_of
 from wengert.ir.analysis.uses import makers_of, readers_of, uses_of
 from wengert.ir.node import Block, Const, Dyn, Node, Operand, Type, Var
+from wengert.ops.traits import Cost
 
 
 class Kind(enum.Enum):
@@ -54,7 +55,6 @@ WHOLE: Path = ("whole",)
 
 Reads = dict[Var, Path]
 
-CHEAP = frozenset(("add", "subtract", "multiply", "negative"))
 FEW = 3
 """So many operations are cheaper than a store and several loads."""
 LARGE = 1 << 15
@@ -221,7 +221,7 @@ def _is_cheap(plan: BlockPlan, node: Node, again: dict[Var, tuple[int, Var | Non
     That saves the pass that would write it. `again` says for arrays how many operations that takes, and from which.
     """
     (out,) = node.outs
-    if node.op.name not in CHEAP or out.type.dtype.kind != "f" or not out.type.is_static:
+    if not node.op.elementwise or node.op.cost > Cost.CHEAP or out.type.dtype.kind != "f" or not out.type.is_static:
         return False
     operations, sources = 1, set()
     for a in node.args:
@@ -244,7 +244,7 @@ def _is_cheap(plan: BlockPlan, node: Node, again: dict[Var, tuple[int, Var | Non
 
 def _is_written_to(readers: Sequence[tuple[Node, int]]) -> bool:
     """Whether one of the readers goes on with an array as its own: it lies in memory then, for the others as well."""
-    return any(k == 0 and node.op.name in access.WRITERS for node, k in readers)
+    return any(k == 0 and node.op.writes for node, k in readers)
 
 
 def _is_large(v: Var) -> bool:
@@ -356,7 +356,7 @@ def _place_writers(plan: BlockPlan) -> set[Var]:
             for version_read in read:
                 by_version.setdefault(version_read, []).append(w)
     for i, node in enumerate(plan.block.nodes):
-        if node.op.name not in access.WRITERS:
+        if not node.op.writes:
             continue
         x, *values = node.args
         values, arrays = (values, []) if node.op.name == "add_parts" else (values[:1], values[1:])

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wengert.ir.node import EFFECTS, Block, Const, Node, Operand, Source, Var, map_refs
+from wengert.ir.node import Block, Const, Node, Operand, Source, Var, map_refs
 from wengert.ops.op import Op
 
 
@@ -92,7 +92,7 @@ class _Copy:
         used = {r for r in results if isinstance(r, Var)}
         needed: list[tuple[Node, set[Var]]] = []
         for node in reversed(block.nodes):
-            if any(v in used for v in node.outs) or node.op.name in EFFECTS or node.op.name == "require" or _acts(node):
+            if any(v in used for v in node.outs) or node.op.effect or _acts(node):
                 needed.append((node, {v for v in node.outs if v in used}))
                 used.update(a for a in (*node.args, *node.sizes) if isinstance(a, Var))
         steps: list[Step] = []
@@ -177,14 +177,14 @@ def _needed_slots(node: Node, used: set[Var], ys: list[int]) -> list[int]:
 def _needed_vars(block: Block, results: Sequence[Operand]) -> set[Var]:
     used = {r for r in results if isinstance(r, Var)}
     for node in reversed(block.nodes):
-        if any(v in used for v in node.outs) or node.op.name == "require" or node.op.name in EFFECTS or _acts(node):
+        if any(v in used for v in node.outs) or node.op.effect or _acts(node):
             used.update(a for a in (*node.args, *node.sizes) if isinstance(a, Var))
     return used
 
 
 def _acts(node: Node) -> bool:
     """Whether there is a step inside that must stay, used or not."""
-    return any(n.op.name == "require" or n.op.name in EFFECTS or _acts(n) for b in node.blocks for n in b.nodes)
+    return any(n.op.effect or _acts(n) for b in node.blocks for n in b.nodes)
 
 
 def _get(values: dict[Var, Operand], operand: Operand) -> Operand:

@@ -19,25 +19,6 @@ from wengert.backend.python.code import Code, Step
 from wengert.ir.node import Const, Operand, Var
 from wengert.ops.index import _Mark
 
-VIEWS = {"reshape", "transpose", "index", "flip", "real", "imag", "stop_gradient"}
-"""Ops whose result may share memory with their first operand."""
-FRESH = {"sum", "max", "min", "prod", "nanmax", "nanmin", "any", "all", "count_nonzero", "weighted_sum", "concatenate"}
-FRESH |= {
-    "astype",
-    "as_integer",
-    "copy",
-    "matmul",
-    "scatter",
-    "cumsum",
-    "cumprod",
-    "iota",
-    "padded",
-    "convolve",
-    "softmax",
-}
-FRESH |= {"conjugate", "where", "argmax", "argmin", "argsort", "inv", "solve", "cholesky"}
-"""Ops whose result is an array that nobody else has. (Elementwise ops are, too.)"""
-
 WRITERS = {"store", "add_at", "loop", "while", "cond"}
 """Steps that may write to an array."""
 
@@ -99,7 +80,7 @@ class Memory:
         return frozenset()
 
     def _result(self, step: Step, out: Var) -> Roots:
-        if step.name in VIEWS or (step.name == "einsum" and len(step.args) == 1):
+        if step.op is not None and step.op.view:
             if step.name == "index" and _copies(step, out):
                 return self._root(owned=bool(out.type.shape))
             return self.of(step.args[0]) or self._root(owned=False)
@@ -107,7 +88,7 @@ class Memory:
             step.name == "broadcast_to"
         ):  # of a number it is a filled array, otherwise a view that is not to be written to
             return self._root(owned=False) | self.of(step.args[0]) if step.args[0].type.ndim else self._root(owned=True)
-        if step.name in FRESH or (step.op is not None and step.op.elementwise):
+        if step.op is not None and not step.op.view:
             return self._root(owned=bool(out.type.shape))
         return self._root(owned=False).union(*[self.of(a) for a in step.args])
 

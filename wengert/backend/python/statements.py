@@ -9,7 +9,6 @@ import numpy as np
 from wengert.backend.python.code import Step
 from wengert.backend.python.lines import STATEMENTS, Lines
 from wengert.backend.python.literals import dtype_text, number, quoted, shape_text
-from wengert.backend.python.memory import FRESH
 from wengert.backend.python.structure import place
 from wengert.backend.python.text import ATOM, NOT, Text
 from wengert.ir.node import Const, Operand, Var, map_refs
@@ -140,7 +139,7 @@ class Statements(Lines):
         else:
             text = self.fit([y], lambda: self.render(y), len(name) + 10)
             made = self.pending.get(y) if isinstance(y, Var) else None
-            fresh = made is not None and made.op is not None and (made.name in FRESH or made.op.elementwise)
+            fresh = made is not None and made.op is not None and not made.op.view
             copy = ".copy()" if y.type.shape and not fresh else ""
             self.line(f"{name}.append({text.within(ATOM) if copy else text.text}{copy})")
         self.done(step.args)

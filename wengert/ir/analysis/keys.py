@@ -16,19 +16,11 @@ from wengert.types import SCALARS
 
 _LARGE = 4096
 
-_BY_KIND = {
-    **dict.fromkeys(("add", "equal", "not_equal", "logical_and", "logical_or", "logical_xor"), "biufc"),
-    "multiply": "biuf",  # of complex numbers, rounding may depend on the order
-    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), "biu"),  # which of -0.0 and 0.0 is larger does as well
-    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), "biu"),
-}
-"""Ops whose two operands may be swapped, with the kinds of dtypes for which that changes no bit."""
-
 
 def node_key(node: Node, name: Callable[[Var], Any] = id) -> tuple:
     """The key of a node; `name` says what stands for a value."""
     args = [operand_key(a, name) for a in node.args]
-    if len(args) == 2 and all(a.type.dtype.kind in _BY_KIND.get(node.op.name, "") for a in node.args):
+    if len(args) == 2 and all(a.type.dtype.kind in node.op.commutes for a in node.args):
         args.sort(key=repr)
     return (
         node.op.name,

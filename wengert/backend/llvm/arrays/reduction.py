@@ -39,21 +39,20 @@ from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import Emitter, Frame, constant
 from wengert.backend.llvm.threads.sharing import shared
 from wengert.ir.node import Dyn, Node, Type
+from wengert.ops.op import TABLE, Op
+from wengert.ops.traits import Raises
 
 Combine = Callable[[Scalar, Scalar], Scalar]
 FAST_SUM = ("reassoc", "contract", "nsz")
 
-_UFUNC = {"max": "maximum", "min": "minimum", "nanmax": "fmax", "nanmin": "fmin", "any": "logical_or",
-          "all": "logical_and"}  # fmt: skip
-_NO_VECTORS = frozenset(("nanmax", "nanmin"))
-"""Reductions that LLVM does not know as such."""
-_EXTREMES = {"max": -np.inf, "min": np.inf}
-_IDENTITY = {"sum": 0, "prod": 1, "any": 0, "all": 1, "count_nonzero": 0, "weighted_sum": 0}
+
+def _identity(op: Op) -> Any:
+    return TABLE[op.combine].identity  # type: ignore[index]
 
 
 def is_reduced_natively(node: Node) -> bool:
     dtypes = [a.type.dtype for a in (*node.args, *node.outs)]
-    if node.op.name in ("max", "min", "nanmax", "nanmin"):
+    if node.op.raises is Raises.LENGTHS:
         return all(d.kind in "biuf" for d in dtypes)
     return True
 
@@ -65,13 +64,13 @@ def reduce(em: Emitter, frame: Frame, node: Node) -> Any:
     axis = node.params.get("axis")
     axes = tuple(range(x.ndim)) if axis is None else tuple(axis)
     combine = combiner(cx, name, out.type.dtype)
-    lanes = None if name in _NO_VECTORS else x.dtype
-    start = constant(_IDENTITY[name], out.type.dtype) if name in _IDENTITY else None
+    lanes = None if node.op.combine in ("fmax", "fmin") else x.dtype  # LLVM does not know these as reductions
+    start = None if node.op.raises is Raises.LENGTHS else constant(_identity(node.op), out.type.dtype)
     if start is None:
         empty = cx.builder.icmp_signed("==", product(cx.builder, [x.lengths[k] for k in axes]), I64(0))
         cx.fail_if(
             is_empty(empty, [x.lengths[k] for k in axes]), "ValueError",
-            f"zero-size array to reduction operation {_UFUNC[name]} which has no identity",
+            f"zero-size array to reduction operation {node.op.combine} which has no identity",
         )  # fmt: skip
     keepdims = node.params.get("keepdims", False)
     kept = [k for k in range(x.ndim) if k not in axes]
@@ -120,9 +119,9 @@ class Fold(Running):
     """A reduction of all elements to a number that goes on while the elements are made, in whatever order."""
 
     def __init__(self, cx: Context, node: Node):
-        dtype, name = node.outs[0].type.dtype, node.op.name
-        start = constant(_IDENTITY[name] if name in _IDENTITY else _EXTREMES[name], dtype)
-        super().__init__(cx, dtype, combiner(cx, name, dtype), start)
+        dtype = node.outs[0].type.dtype
+        start = constant(_identity(node.op), dtype)
+        super().__init__(cx, dtype, combiner(cx, node.op.name, dtype), start)
 
     @staticmethod
     def takes(node: Node) -> bool:
@@ -130,7 +129,7 @@ class Fold(Running):
         (x, *others), (out,) = node.args, node.outs
         axis = node.params.get("axis")
         return (
-            node.op.name in ("sum", *_EXTREMES)
+            node.op.combine in ("add", "maximum", "minimum")
             and not others
             and out.type.ndim == 0
             and x.type.dtype == out.type.dtype
@@ -178,17 +177,18 @@ def _converted(cx: Context, old: np.dtype, new: np.dtype, value: Scalar) -> Scal
 
 
 def combiner(cx: Context, name: str, dtype: np.dtype) -> Combine:
-    if name in ("sum", "count_nonzero", "weighted_sum"):
+    combine = TABLE[name].combine
+    assert combine is not None
+    if combine == "add":
         return functools.partial(added, cx, dtype)
-    if name == "prod" and dtype.kind == "f":
+    if combine == "multiply" and dtype.kind == "f":
         return lambda a, b: cx.builder.fmul(a, b, flags=FAST_SUM)
-    if name in ("max", "min") and dtype.kind == "f":
+    if combine in ("maximum", "minimum") and dtype.kind == "f":
         # LLVM knows how to make vectors of this reduction: NaN wins, as in NumPy.
         type = register_type(dtype)
-        intrinsic = f"llvm.{_UFUNC[name]}.f{8 * dtype.itemsize}"
+        intrinsic = f"llvm.{combine}.f{8 * dtype.itemsize}"
         return lambda a, b: cx.builder.call(cx.declare(intrinsic, type, [type, type]), [a, b])
-    op = _UFUNC.get(name, "multiply")
-    return lambda a, b: scalars.emit(cx, op, {}, dtype, [a, b], [dtype, dtype], [False, False])
+    return lambda a, b: scalars.emit(cx, combine, {}, dtype, [a, b], [dtype, dtype], [False, False])
 
 
 def added(cx: Context, dtype: np.dtype, a: Scalar, b: Scalar) -> Scalar:

@@ -48,7 +48,7 @@ def are_independent(plan: BlockPlan, carried: int) -> bool:
             continue
         if touched != [node.args[0]] or node.sizes:
             return False
-        if node.op.name in access.WRITERS and i in plan.in_place and _is_at(k, node):
+        if node.op.writes and i in plan.in_place and _is_at(k, node):
             versions[node.outs[0]] = versions.pop(node.args[0])  # type: ignore[arg-type]
         elif not (node.op.name == "index" and _is_at(k, node)):
             return False
@@ -116,7 +116,7 @@ def _cost(block: Block) -> int | None:
                 return None
             total += turns * inside
         # What is written in place, or seen in another way, costs no more than what is written to it.
-        made: list[Any] = [node.args[1]] if node.op.name in access.WRITERS else list(node.outs)
+        made: list[Any] = [node.args[1]] if node.op.writes else list(node.outs)
         total += sum([access.element_bound(v.type) or 0 for v in made])
     return max(total, 1)
 
