@@ -147,8 +147,14 @@ def _power_in_base(z: Any, x: Any, p: Any) -> Any:
         return scalar_like(p, x) if p in (0, 1) else p * power(x, p - 1)
     if dtype_of(p).kind in "biu":
         p = p.astype(dtype_of(z))
+    # For small p as x^p · p / x: where x is tiny, x^(p−1) is huge, and its derivatives overflow though p times them do
+    # not. What is not chosen must not overflow either, since its derivative is multiplied by zero.
+    small = logical_and(less(absolute(p), 0.5), not_equal(x, 0))
+    one = scalar_like(1, x)
+    near = where(small, z, one) * (where(small, p, one) / where(small, x, one))
     # Only at 0^0: elsewhere p = 0 must stay a variable, for ∂²/∂p∂x = 1/x there.
-    return p * power(x, where(logical_and(equal(x, 0), equal(p, 0)), 0, p - 1))
+    unused = logical_or(small, logical_and(equal(x, 0), equal(p, 0)))
+    return where(small, near, p * power(where(small, one, x), where(unused, 0, p - 1)))
 
 
 power = elementwise("power", _power, (_power_in_base, lambda z, x, p: power_log(x, p, n=1)), raises=INTEGERS)

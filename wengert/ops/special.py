@@ -169,7 +169,7 @@ mills = elementwise("mills", lambda x: SQRT_2 / SQRT_PI / sc.erfcx(x * (-1 / SQR
 # -------------------------------------------------------------------------------------------------------- sigmoids
 
 expit = elementwise("expit", sc.expit, (lambda y, x: y * expit(-x),))
-logit = elementwise("logit", sc.logit, (lambda y, x: reciprocal(x * (1 - x)),))
+logit = elementwise("logit", sc.logit, (lambda y, x: reciprocal(x) + reciprocal(1 - x),))
 log_expit = elementwise("log_expit", sc.log_expit, (lambda y, x: expit(-x),))
 
 # -------------------------------------------------------------------------------------- entropies and robust losses
@@ -233,8 +233,9 @@ def _exprel(x: Any, n: int) -> Any:
     small = np.abs(x) < n + 20
     safe = np.where(small, 100.0, x)
     far = np.expm1(safe) / safe
+    top = np.exp(safe)
     for k in range(1, n + 1):
-        far = (np.exp(safe) - k * far) / safe
+        far = np.where(np.isinf(top), top, top - k * far) / safe
     v, near = np.where(small, x, 0), np.zeros_like(x)
     for t, w in zip(NODES, WEIGHTS, strict=True):
         near = near + w * t**n * np.exp(v * t)
