@@ -298,6 +298,19 @@ def set_dynamically(x):
     return body.x + body.v
 
 
+def remembered(x):
+    known = {}
+
+    def fibonacci(n):
+        if n < 2:
+            return x
+        if n not in known:
+            known[n] = fibonacci(n - 1) + 0.1 * fibonacci(n - 2)
+        return known[n]
+
+    return fibonacci(20)
+
+
 def targets(x):
     body = Body(x)
     for body.k in range(3, 12):
@@ -309,7 +322,7 @@ SCALAR = [
     rebound_dict, rebound_list, rebound_nested, rebound_named_tuple, rebound_dataclass, rebound_instance, attributes,
     attributes_of_two, shared_object, attributes_in_while, attributes_in_branch, filtered, entries, two_names,
     in_a_branch, nested_lists, queue, default_dict, returned_early, inner_loop, branch_in_loop, made_in_the_loop,
-    none_at_first, merged_tuples, merged_objects, set_dynamically, targets,
+    none_at_first, merged_tuples, merged_objects, set_dynamically, targets, remembered,
 ]  # fmt: skip
 
 

@@ -203,6 +203,8 @@ class Session:
             self.paths.setdefault(id(value), (value, path))
         elif isinstance(value, (np.random.Generator, np.random.RandomState, random.Random)):
             self.guards.append(Guard(path, value))
+        elif id(value) in self.top.created:
+            pass  # a function that was defined inside refers to it
         elif value.__class__ in (list, tuple, dict) and id(value) not in self.paths:
             self.paths[id(value)] = (value, path)
             if value.__class__ is list:
