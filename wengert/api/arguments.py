@@ -375,4 +375,4 @@ def snapshot(x: Any) -> Any:
     x = settled(x)
     if isinstance(x, Box):
         return clone(x)
-    return x.copy() if isinstance(x, np.ndarray) else x
+    return x.copy(order="K") if isinstance(x, np.ndarray) else x

@@ -208,7 +208,7 @@ class Jitted:
         Otherwise the call starts again.
         """
         enter, found, static, _ = quick
-        if all(map(_is_of_type, values, found.block.params)):
+        if found.orders is None and all(map(_is_of_type, values, found.block.params)):
             in_order = [_in_order(x) for x in values]
             if any(map(operator.is_not, in_order, values)):
                 return enter(*in_order)
@@ -263,7 +263,9 @@ class Jitted:
                 and len(leaves) == len(places)
                 and all(args[k] is x for k, x in zip(places, leaves, strict=True))
             )
-            if is_flat and not found.writes and not found.pinned and code.has_entry and choice.is_default():
+            known = found.orders is None or not any(found.orders)  # the entry takes arrays in C order
+            is_quick = is_flat and known and not found.writes and not found.pinned
+            if is_quick and code.has_entry and choice.is_default():
                 results = code.plain(*inputs)
                 quick = _Quick(code.enter, found, static, places)
                 code.on_mismatch(functools.partial(self._mismatch, quick))

@@ -26,7 +26,7 @@ from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
 from wengert.box.dispatch import DEFERRING, FUNCTIONS, OPERANDS, UFUNCS, name_of, unsupported
 from wengert.box.foreign import library_that_asks, remedy_for
 from wengert.box.functions.operands import array, operand
-from wengert.box.functions.shapes import astype
+from wengert.box.functions.shapes import astype, copied
 from wengert.box.memory import laid_out
 from wengert.box.subclasses import refusal
 from wengert.box.ufunc_methods import METHODS
@@ -576,7 +576,7 @@ class Box(Traced):
         return FUNCTIONS[np.astype](self, dtype, copy=copy)
 
     def copy(self, order: str = "C") -> Any:
-        return s.copy(self)
+        return copied(self, order)
 
     def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
         return FUNCTIONS[np.compress](condition, self, axis, out)

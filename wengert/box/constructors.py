@@ -19,6 +19,8 @@ from wengert.box.cells import cell
 from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import array as as_operand
 from wengert.box.functions.operands import cast, holds_traced
+from wengert.box.functions.shapes import copied
+from wengert.box.memory import UnknownOrder, laid_out
 from wengert.box.writing import settled
 from wengert.ops import shape as s
 from wengert.ops.op import Traced
@@ -96,7 +98,7 @@ def array(obj: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", su
         return _of_objects(obj)
     x = settled(as_operand(obj))
     if x is obj and copy:
-        x = s.copy(x)
+        x = copied(x, order)
     if dtype is not None:
         x = cast(x, dtype)
     missing = ndmin - ndim_of(x)
@@ -123,16 +125,37 @@ def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
     return cell(np.fromiter(items, dtype, count, **options))
 
 
-@_constructs(np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
+@_constructs(np.ascontiguousarray)
+def ascontiguousarray(a: Any, dtype: Any = None, **options: Any) -> Any:
+    return _in_order(asarray(a, dtype), "C")
+
+
+@_constructs(np.asfortranarray)
+def asfortranarray(a: Any, dtype: Any = None, **options: Any) -> Any:
+    return _in_order(asarray(a, dtype), "F")
+
+
+def _in_order(x: Any, order: str) -> Any:
+    """An array, or a copy of it that lies in memory in an order."""
+    if not isinstance(x, Traced) or ndim_of(x) < 2:
+        return cell(np.asarray(x, order=order)) if not isinstance(x, Traced) else x  # type: ignore[call-overload]
+    try:
+        flags = laid_out(x).flags
+    except UnknownOrder:
+        return copied(x, order)
+    return x if (flags.c_contiguous if order == "C" else flags.f_contiguous) else copied(x, order)
+
+
+@_constructs(np.asarray, np.asanyarray)
 def asarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
     if isinstance(a, Traced) and (dtype is None or np.dtype(dtype) == dtype_of(a)):
-        return a
-    return array(a, dtype, copy=None)
+        return a if order not in ("C", "F") else _in_order(a, order)
+    return array(a, dtype, copy=None, order=order or "K")
 
 
 @_constructs(np.copy)
 def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
-    return array(a)
+    return array(a, order=order)
 
 
 @_constructs(np.full)

@@ -13,8 +13,21 @@ from typing import Any
 import numpy as np
 
 from wengert.box.writing import settled
+from wengert.errors import UnsupportedFunctionError, WengertError
 from wengert.ops.op import Traced
 from wengert.types import dtype_of, shape_of
+
+UNKNOWN = "unknown"
+"""The order of an array of which it cannot be told."""
+
+
+class UnknownOrder(UnsupportedFunctionError):
+    """It cannot be told how an array lies in memory."""
+
+
+class UnknownPlace(UnknownOrder):
+    """A view is at a place that is known only when a captured program runs."""
+
 
 _SOME_LENGTH = 5
 """Stands for a length that is known only when a captured program runs: more than one."""
@@ -27,13 +40,23 @@ def laid_out(x: Any) -> Any:
     view = x._view_of  # type: ignore[attr-defined]
     if view is not None:
         root = laid_out(view.root)
-        return view.function(root if view.root.shape == view.shape else root.reshape(lengths(view.shape)))
+        try:
+            return view.function(root if view.root.shape == view.shape else root.reshape(lengths(view.shape)))
+        except (WengertError, TypeError, ValueError, IndexError) as error:
+            raise UnknownPlace("the place of a part of an array is known only when the program runs",
+                               remedy="copy it first: x[:n].copy()") from error  # fmt: skip
     x = settled(x)
     if x.__class__ is np.ndarray:
         return x
     shape = lengths(shape_of(x))
     if "_value" not in x._state:
-        return in_order(shape, x._order(), dtype_of(x))
+        order = x._order()
+        if order == UNKNOWN and len(shape) > 1:
+            raise UnknownOrder(
+                "how an array lies in memory is not known in this compiled function",
+                remedy="ask for x.copy().flags, which is in C order",
+            )
+        return in_order(shape, None if order == UNKNOWN else order, dtype_of(x))
     inside = laid_out(x._value)
     if inside.shape == shape:
         return inside
@@ -52,9 +75,22 @@ def in_order(shape: tuple[int, ...], order: tuple[int, ...] | None, dtype: np.dt
     return np.empty([shape[k] for k in order], dtype).transpose(np.argsort(order))
 
 
-def shares(function: Callable, args: tuple, kwargs: dict, x: Any) -> bool:
-    """Whether NumPy's function would return a view of an array laid out as `x` is."""
-    probe = laid_out(x)
+def order_of(x: np.ndarray) -> Any:
+    """The axes of an array, those that take the longest steps first; `None` if that is C order."""
+    long = [k for k in range(x.ndim) if x.shape[k] > 1 and x.strides[k]]
+    ordered = iter(sorted(long, key=lambda k: -abs(x.strides[k])))
+    order = tuple([next(ordered) if k in long else k for k in range(x.ndim)])
+    return None if order == tuple(range(x.ndim)) else order
+
+
+def shares(function: Callable, args: tuple, kwargs: dict, x: Any) -> bool | None:
+    """Whether NumPy's function would return a view of an array laid out as `x` is; `None` if that cannot be told."""
+    try:
+        probe = laid_out(x)
+    except UnknownPlace:
+        return x._view_of is None
+    except UnknownOrder:
+        return None
     try:
         return np.may_share_memory(probe, function(probe, *args, **kwargs))
     except (TypeError, ValueError):  # lengths that are known only when a captured program runs

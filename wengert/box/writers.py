@@ -6,6 +6,7 @@ Both are built on `writing.py`. Importing this module puts them into the tables 
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, UFUNCS, implements, name_of
 from wengert.box.functions.operands import array, holds_traced, size_of
-from wengert.box.memory import shares
+from wengert.box.memory import UNKNOWN, UnknownOrder, in_order, laid_out, order_of, shares
 from wengert.box.ufunc_methods import METHODS
 from wengert.box.writing import clone, link, replace, set_item, settled
 from wengert.errors import InPlaceError, UnsupportedFunctionError
@@ -178,13 +179,17 @@ def _viewing(function: Any, implementation: Callable, *, sometimes: bool = False
         y = implementation(x, *args, **kwargs)
         if not isinstance(x, Traced):
             return y
-        if sometimes and not shares(function, args, kwargs, x):
+        known = shares(function, args, kwargs, x) if sometimes else True
+        if known is False:
             return s.copy(y) if y is x else y
         if isinstance(y, (list, tuple)):
             for k, part in enumerate(y):
                 link(part, x, lambda root, k=k: implementation(root, *args, **kwargs)[k], readonly=readonly)
             return y
-        return link(y, x, lambda root: implementation(root, *args, **kwargs), readonly=readonly)
+        y = link(y, x, lambda root: implementation(root, *args, **kwargs), readonly=readonly)
+        if known is None and isinstance(y, Traced) and y is not x:
+            y._view_of.certain = False  # type: ignore[attr-defined]
+        return y
 
     return viewing
 
@@ -266,6 +271,45 @@ def einsum(*operands: Any, **options: Any) -> Any:
     subscripts = operands[0]  # np.einsum("ii->i", x) is a view of the diagonal
     return _viewing(lambda x: np.einsum(subscripts, x), lambda x: _einsum(subscripts, x), sometimes=True)(operands[1])
 
+
+# ------------------------------------------------------------------------------------------------------ arrays alike
+
+
+def _alike(implementation: Callable) -> Callable:
+    """`np.zeros_like` and its relatives: what they make lies in memory as what it is like, unless they are told."""
+
+    @functools.wraps(implementation)
+    def alike(a: Any, *args: Any, **kwargs: Any) -> Any:
+        y = implementation(a, *args, **kwargs)
+        known = inspect.signature(implementation).bind(a, *args, **kwargs).arguments
+        order, shape = known.get("order", "K"), known.get("shape")
+        if (
+            not isinstance(a, Traced)
+            or y.__class__ is not np.ndarray
+            or y.ndim < 2
+            or order == "C"
+            or shape is not None
+        ):
+            return y
+        try:
+            probe = laid_out(a)
+        except UnknownOrder:
+            y = running.state.capture.process(s.copy, (y,), {})
+            y._node.order = UNKNOWN
+            return y
+        backwards = tuple(range(y.ndim))[::-1]
+        axes = order_of(probe) if order == "K" else backwards if order == "F" or probe.flags.fnc else None
+        if axes is None:
+            return y
+        new = in_order(y.shape, axes, y.dtype)
+        new[...] = y
+        return new
+
+    return alike
+
+
+for _name in ("zeros_like", "ones_like", "empty_like", "full_like"):
+    FUNCTIONS[getattr(np, _name)] = _alike(FUNCTIONS[getattr(np, _name)])
 
 # ----------------------------------------------------------------------------------------------------------- copies
 

@@ -104,7 +104,7 @@ class View:
     imaginary parts of its elements has a `part`, and lets the other part be.
     """
 
-    __slots__ = ("_pattern", "_positions", "fresh", "function", "part", "readonly", "root", "shape")
+    __slots__ = ("_pattern", "_positions", "certain", "fresh", "function", "part", "readonly", "root", "shape")
 
     def __init__(self, root: Any, shape: tuple, function: Callable, pattern: tuple | None, readonly: bool,
                  part: Op | None):  # fmt: skip
@@ -114,6 +114,7 @@ class View:
         self._pattern = pattern
         self.readonly = readonly
         self.part = part
+        self.certain = True
         self.fresh = True
         self._positions: Any = None
 
@@ -201,6 +202,7 @@ def link(y: Any, source: Any, function: Callable, pattern: tuple | None = None, 
         capture = running.state.capture
         pattern = None if capture is None or outer is None or pattern is None else compose(outer, pattern, shape)
     y._view_of = View(root, shape, function, pattern, readonly, part)  # type: ignore[attr-defined]
+    y._view_of.certain = source_view is None or source_view.certain  # type: ignore[attr-defined]
     value = y._value if "_value" in y._state else None  # type: ignore[attr-defined]
     if value.__class__ is np.ndarray and value.base is not None and value.size * _SMALL_PART <= value.base.size:
         y._value = value.copy()  # type: ignore[attr-defined]
@@ -284,6 +286,7 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
     elif v.__class__ in (list, tuple):
         v = array(v)
     root = box if view is None else view.root
+    _check_views(root, box)
     _about_to_become(root)  # while its views still have their values
     if root._views:
         if isinstance(v, Traced) and v._view_of is not None:  # type: ignore[attr-defined]
@@ -301,6 +304,8 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
         return
     if view.readonly:
         raise ValueError("assignment destination is read-only")
+    if not view.certain and sys.getrefcount(root) > _HELD_BY_A_VIEW:
+        raise _uncertain()
     if idx is Ellipsis and view.pattern is not None:
         view.write(v, *split_index(view.pattern))
         return
@@ -312,6 +317,26 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
         view.write(v, tuple([int(k) for k in place]), ())
     else:
         view.write(v, *split_index(tuple(place) or ...))
+
+
+_HELD_BY_A_VIEW = 3
+"""How often the root of one view is referred to in `_set_item` if nobody else holds it."""
+
+
+def _check_views(root: Any, written: Any) -> None:
+    """Refuse to write to an array of which there may be views, or copies: it is not known how it lies in memory."""
+    for ref in root._views or ():
+        view = ref()
+        if view is not None and view is not written and not view._view_of.certain:
+            raise _uncertain()
+
+
+def _uncertain() -> InPlaceError:
+    return InPlaceError(
+        "an array is written to of which ravel or reshape made a view or a copy; which of them depends on how it lies "
+        "in memory, and that is not known in this compiled function",
+        remedy="make the copy explicit (y = x.ravel().copy()), or write to the array itself",
+    )
 
 
 def _write_through(view: View, idx: Any, v: Any) -> None:
@@ -332,8 +357,27 @@ def _write_through(view: View, idx: Any, v: Any) -> None:
         v = call(astype, with_part(view.part, old, v), dtype=dtype_of(root))
     flat = call(store, flat, v, positions, pattern=(ARRAY,))
     running.state.capture.about_to_write(root)
+    order = _order_behind(settled(root))
     become(root, call(reshape, flat, shape=root.shape))
+    var: Any = getattr(_innermost(root), "_node", None)
+    if hasattr(var, "order"):
+        var.order = order  # it lies in memory as it did (`ir/orders.py`)
     make_views_stale(root)
+
+
+def _innermost(x: Any) -> Any:
+    """The array or symbol that is behind all boxes."""
+    while isinstance(x, Traced) and "_value" in x._state:  # type: ignore[attr-defined]
+        x = x._value  # type: ignore[attr-defined]
+    return x
+
+
+def _order_behind(x: Any) -> Any:
+    """The order of what is behind all boxes, as far as it can be told here."""
+    x = _innermost(x)
+    if x.__class__ is np.ndarray:
+        return None if x.flags.c_contiguous else "unknown"
+    return getattr(getattr(x, "_node", None), "order", None)
 
 
 def _same_slice(pattern: tuple, idx: tuple) -> bool:
@@ -443,6 +487,7 @@ def _take(box: Any, new: Any) -> None:
     """Let an array, not a view, have a new content."""
     if running.state.capture is not None:
         running.state.capture.about_to_write(box)
+    _check_views(box, box)
     _about_to_become(box)
     become(box, clone(new) if isinstance(new, Traced) else np.array(new))
     make_views_stale(box)

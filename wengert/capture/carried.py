@@ -33,6 +33,7 @@ from wengert.capture.values import DtypeDiffers, FirstDiffers, assign, converted
 from wengert.errors import StagingError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Type, Var
+from wengert.ir.orders import UNKNOWN, order_now
 from wengert.ir.symbol import Sym
 from wengert.ops.op import Traced
 from wengert.running import running
@@ -170,6 +171,8 @@ class Carried:
                     continue
                 type = self.types.get((k, j)) or type_of_value(leaf)
                 symbol = capture.formal(type, hint=self._hint(k))
+                if len(type.shape) > 1:
+                    symbol._node.order = UNKNOWN if leaf is UNDEFINED else order_now(leaf)
                 formals.append(symbol)
                 new.append(clone(symbol))
                 if type.shape:

@@ -34,6 +34,7 @@ from wengert.capture.session import (
 from wengert.errors import StagingError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Block, Type, Var
+from wengert.ir.orders import array_order
 from wengert.ops.op import Traced
 from wengert.running import running
 from wengert.types import SCALARS
@@ -50,10 +51,12 @@ class Captured:
     """
 
     def __init__(self, block: Block, name: str, inputs: list[Path], guards: list[AnyGuard], structure: Any,
-                 places: list[tuple[str, Any]], writes: list[int]):  # fmt: skip
+                 places: list[tuple[str, Any]], writes: list[int], orders: tuple | None):  # fmt: skip
         self.block = block
         self.pinned: dict[int, Any] = {}
         """Arguments whose values are part of the program, by their places among the leaves."""
+        self.orders = orders
+        """How the arguments lie in memory, if that matters (`ir/orders.py`)."""
         self.name = name
         self.inputs = inputs
         self.guards = guards
@@ -79,7 +82,10 @@ class Captured:
         return self.guards_hold() and (not self.inputs or self._inputs_fit())
 
     def is_for(self, leaves: Sequence[Any]) -> bool:
-        """Whether the values that are part of the program are those of these arguments."""
+        """Whether the values that are part of the program are those of these arguments, and, if that matters, they lie
+        in memory as those did."""
+        if self.orders is not None and self.orders != tuple([array_order(x) for x in leaves]):
+            return False
         return all(not isinstance(leaves[k], Traced) and leaves[k] == v for k, v in self.pinned.items())
 
     def guards_hold(self) -> bool:
@@ -100,7 +106,8 @@ class Captured:
     def _inputs_fit(self) -> bool:
         first = len(self.block.params) - len(self.inputs)
         return all(
-            type_of_value(path()) == p.type for path, p in zip(self.inputs, self.block.params[first:], strict=True)
+            type_of_value(path()) == p.type and (self.orders is None or array_order(path()) == p.order)
+            for path, p in zip(self.inputs, self.block.params[first:], strict=True)
         )
 
     def output(self, leaves: Sequence[Any], results: Sequence[Any]) -> Any:
@@ -119,9 +126,10 @@ def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any
     """
     variable: set[int] = set()
     pinned: dict[int, Any] = {}
+    orders = tuple([array_order(x) for x in values])
     while True:
         try:
-            return _captured(f, types, rebuild, names, variable, pinned)
+            return _captured(f, types, rebuild, names, variable, pinned, orders)
         except WrittenTo:
             continue  # `variable` has grown
         except ValuesDecide as decide:
@@ -142,7 +150,7 @@ def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any
 
 
 def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
-              variable: set[int], pinned: dict[int, Any]) -> Captured:  # fmt: skip
+              variable: set[int], pinned: dict[int, Any], orders: tuple) -> Captured:  # fmt: skip
     top = Capture()
     session = Session(top, variable)
     outer, current.session = current.session, session
@@ -151,6 +159,8 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             hints = names or [None] * len(types)
             leaves: list[Any] = [top.formal(t, hint=n) for t, n in zip(types, hints, strict=True)]
             formals = [x._node for x in leaves]
+            for var, order in zip(formals, orders, strict=False):
+                var.order = order
             session.arguments = leaves
             args, kwargs = rebuild([pinned.get(k, x) for k, x in enumerate(leaves)])
             session.watch(f)
@@ -203,7 +213,16 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             inputs.append(functools.partial(_same, x))
     name = getattr(f, "__name__", type(f).__name__)
     guards = [guard for guard in session.guards if not _always_holds(guard)]
-    found = Captured(Block(params, top.nodes, results), name, inputs, guards, structure, places, writes)
+    found = Captured(
+        Block(params, top.nodes, results),
+        name,
+        inputs,
+        guards,
+        structure,
+        places,
+        writes,
+        orders if top.links.order_matters else None,
+    )
     found.pinned = dict(pinned)
     return found
 

@@ -30,6 +30,7 @@ from wengert.capture.instrument import is_user_code, is_user_file
 from wengert.errors import Signal
 from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Const, Var
+from wengert.ir.orders import array_order
 from wengert.ir.symbol import Sym
 
 Path = Callable[[], Any]
@@ -296,6 +297,7 @@ class Session:
             return self._constants[id(value)]
         if box is None:
             box = self._boxes[id(value)] = self.top.formal(type_of_value(base_array(value)))
+            box._node.order = array_order(value)
             path = known[1] if value.__class__ is np.ndarray else functools.partial(_base_array_at, known[1])
             self.inputs.append((value, path, box._node))
         return box

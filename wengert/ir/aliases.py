@@ -85,6 +85,8 @@ class Links:
     def __init__(self) -> None:
         self._links: list[Link] = []
         self._path: list[Any] = []
+        self.order_matters = False
+        """Whether what is captured depends on how arrays from outside lie in memory (`orders.py`)."""
         self.states: list[tuple[int, tuple]] = []
         """What variables stood for before the suites that are being staged, and the tag of the capture in which each
         suite stands. Inside of the suite nobody can get at it by these."""

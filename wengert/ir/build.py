@@ -32,6 +32,7 @@ from wengert.ir.aliases import Links
 from wengert.ir.infer import Found, results
 from wengert.ir.lengths import as_length, interval, placed
 from wengert.ir.node import Block, Const, Node, Operand, Ref, Source, Type, Var
+from wengert.ir.orders import order_now, order_of_result
 from wengert.ir.symbol import Dim, Sym, type_of
 from wengert.ops.derive import Control
 from wengert.ops.index import index
@@ -54,8 +55,12 @@ def var_like(x: Any) -> Var:
     """A variable for values of the kind of this one."""
     x = settled(x)
     if x.__class__ is Sym:
-        return Var(x._node.type, x._node.hint, x._span, x._node.stable)
-    return Var(type_of_value(x), None, None, is_stable(x))
+        var = Var(x._node.type, x._node.hint, x._span, x._node.stable)
+        var.order = x._node.order
+        return var
+    var = Var(type_of_value(x), None, None, is_stable(x))
+    var.order = order_now(x)
+    return var
 
 
 def is_stable(x: Any) -> bool:
@@ -130,13 +135,15 @@ class Capture(Trace):
     def formal_like(self, var: Var, shape: tuple | None = None) -> Sym:
         """A new parameter like that of another block."""
         symbol = self.formal(var.type, shape, var.span, var.hint)
-        symbol._node.stable = var.stable
+        symbol._node.stable, symbol._node.order = var.stable, var.order
         return symbol
 
     def like(self, x: Any, hint: str | None = None) -> Sym:
         """A formal parameter of the type of a value. Lengths that are known only at run time are its own."""
         var = var_like(x)
-        return self.formal(var.type, None, var.span, hint or var.hint)
+        symbol = self.formal(var.type, None, var.span, hint or var.hint)
+        symbol._node.order = var.order
+        return symbol
 
     def block(self, outputs: Sequence[Any]) -> Block:
         """What was captured, with these results."""
@@ -222,6 +229,7 @@ class Capture(Trace):
         """Record a node whose results are of these types."""
         operands = tuple([self.operand(a) for a in args])
         sizes: list[Operand] = []
+        given = params
         params = self._with_refs(params, sizes) if params else {}
         key = None
         if op.pure and len(found) == 1 and not found[0].shape and not any(o.type.shape for o in operands):
@@ -236,6 +244,7 @@ class Capture(Trace):
         for f, var in zip(found, outs, strict=True):
             var.stable = stable
             var.span = interval(op.name, args) if not f.shape and f.dtype.kind in "iu" else None
+            var.order = order_of_result(op, args, given, f.shape)
             symbols.append(Sym(self, var, self._shape(var, f.shape), var.span))
         if op.name in ("add", "subtract") and outs[0].span is not None:
             self._note_offset(op.name, operands, outs[0])
@@ -325,6 +334,10 @@ class Capture(Trace):
         """Whether an array was made inside and is none of the parameters."""
         held = settled(root)
         return self.made(root) and not (held.__class__ is Sym and any(held._node is p for p in self.params))
+
+    def asks_order(self) -> None:
+        """What is captured depends on how arrays from outside lie in memory."""
+        self.links.order_matters = True
 
     def note_settled(self, view: Any) -> None:
         """A view was fetched inside: what it holds must not be seen outside."""

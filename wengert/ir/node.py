@@ -75,10 +75,10 @@ class Var:
 
     `hint` is the name the user gave it, if any: for people who read the program, of no meaning otherwise. `span` is the
     smallest and the largest value that an integer can have, as far as known. It is `stable` if no loop around changes
-    it.
+    it. `order` is how NumPy would lay it out in memory (`orders.py`), while a program is captured.
     """
 
-    __slots__ = ("hint", "span", "stable", "type")
+    __slots__ = ("hint", "order", "span", "stable", "type")
 
     def __init__(
         self,
@@ -91,6 +91,7 @@ class Var:
         self.hint = hint
         self.span = span
         self.stable = stable
+        self.order: Any = None
 
     def __repr__(self) -> str:
         return f"%{self.hint or hex(id(self))[-5:]}: {self.type}"

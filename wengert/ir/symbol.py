@@ -49,8 +49,10 @@ class Sym(Box):
         return self._aval.dtype
 
     def _order(self) -> tuple[int, ...] | None:
-        """The order of the axes in memory; `None` is that of C."""
-        return None
+        """The order of the axes in memory; `None` is that of C (see `orders.py`)."""
+        if self._owner is not None:
+            self._owner.asks_order()  # type: ignore[attr-defined]
+        return self._node.order
 
     def _unknown(self, what: str) -> ConcretizationError:
         return ConcretizationError(f"{what} depends on a value that is known only when the compiled program runs",

@@ -276,7 +276,16 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 
 @implements(np.copy)
 def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
-    return s.copy(array(a))
+    return copied(array(a), order)
+
+
+def copied(a: Any, order: str = "K") -> Any:
+    """A copy whose axes lie in memory in an order."""
+    if order in ("K", "A") or ndim_of(a) < 2:
+        return s.copy(a)
+    if order == "F":
+        return _reversed_axes(copied(_reversed_axes(a), "C"))
+    return s.reshape(s.copy(flat(a)), shape=shape_of(a))
 
 
 @implements(np.astype)
