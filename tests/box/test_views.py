@@ -459,3 +459,16 @@ def test_what_is_returned_is_plain():
     values, dots = wg.jvp(f, (np.ones(2),), (np.ones(2),))
     for y in (*values, *dots, *wg.vjp(f, np.ones(2))[0], *wg.jacrev(f)(np.ones(2))):
         assert type(y) is np.ndarray
+
+
+def test_a_view_of_the_same_type():
+    def f(x):
+        w = np.ones(3)
+        v = w.view()
+        v[0] = x[0] * x[1]
+        y = (x * 2.0).view()
+        y[1] = 3.0
+        return np.sum(w * x) + np.sum(y * y)
+
+    check_program(f, np.array([0.3, -0.7, 1.1]))
+    np.testing.assert_allclose(wg.jit(f)(np.array([0.3, -0.7, 1.1])), f(np.array([0.3, -0.7, 1.1])))

@@ -79,7 +79,7 @@ def test_a_plain_argument_is_written_to():
     np.testing.assert_array_equal(buffer, [7.0, 8.0, 9.0])
 
 
-def test_a_plain_argument_that_is_handed_on_is_refused():
+def test_a_plain_argument_that_is_handed_on():
     def inner(x, buffer):
         buffer[:2] = x[:2] ** 2
         return buffer * x
@@ -88,8 +88,8 @@ def test_a_plain_argument_that_is_handed_on_is_refused():
         return np.sum(inner(x, buffer))
 
     buffer = np.array([7.0, 8.0, 9.0])
-    with pytest.raises(InPlaceError, match="np.copy"):
-        wg.grad(f)(np.array([1.5, -0.5, 2.5]), buffer)
+    x = np.array([1.5, -0.5, 2.5])
+    np.testing.assert_allclose(wg.grad(f)(x, buffer), [3 * x[0] ** 2, 3 * x[1] ** 2, 9.0])
     np.testing.assert_array_equal(buffer, [7.0, 8.0, 9.0])
 
 

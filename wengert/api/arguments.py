@@ -33,6 +33,17 @@ _LEAF = object()
 """Stands for the structure of an argument that is a single array."""
 
 
+def _owned(x: Any) -> Any:
+    """An argument that can be written to without the caller seeing it; the arrays in containers too."""
+    if isinstance(x, Box):
+        x = settled(x)
+        if isinstance(x, Box):
+            return clone(x)
+    if x.__class__ is np.ndarray or x.__class__ in PLAIN:
+        return cell(x)
+    return tree.map(lambda leaf: x if leaf is x else _owned(leaf), x)
+
+
 class Prepared:
     """A call of a user's function, seen as a function of the leaves that are differentiated."""
 
@@ -43,7 +54,7 @@ class Prepared:
         self._function = twin = hooks.resolve(function)
         writes = hooks.written_positions(twin)
         # What the function writes to is put into cells: the caller's arrays stay as they are.
-        self._args = tuple([cell(a) if k in writes else a for k, a in enumerate(args)]) if writes else args
+        self._args = tuple([_owned(a) if k in writes else a for k, a in enumerate(args)]) if writes else args
         self._kwargs = kwargs
         for a in args:
             if a.__class__ not in PLAIN:

@@ -33,7 +33,6 @@ from wengert.box.ufunc_methods import METHODS
 from wengert.box.writing import (
     SETTLING,
     check_masks,
-    clone,
     link,
     plain,
     read_scalar,

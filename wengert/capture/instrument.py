@@ -32,13 +32,15 @@ from wengert.capture.deep import deeply
 from wengert.capture.locate import Located, locate
 from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined, lower
 from wengert.capture.lowered import DEFINED, UNDEFINED_NAME
-from wengert.capture.rewrite import HOOKS, PrivateNames, Rewriter, written_parameters
+from wengert.capture.rewrite import HOOKS, PrivateNames, Rewriter
 from wengert.capture.sourceless import twin_without_source
 from wengert.capture.syntax import OURS
+from wengert.capture.written import Write, may_write, writes_of
 from wengert.packages import is_followed
 from wengert.running import running
 
 TWIN, STAGED_TWIN, _WRITES = "__wengert_twin__", "__wengert_staged_twin__", "__wengert_writes__"
+_POSITIONS = "__wengert_written_positions__"
 
 _lock = threading.RLock()
 
@@ -159,21 +161,35 @@ def is_user_code(code: CodeType) -> bool:
 
 
 def written_positions(f: Any) -> frozenset[int]:
-    """The positional parameters that an instrumented function writes to, as its caller counts them."""
+    """The positional parameters that a function may write to, as its caller counts them."""
     before = 0
-    while f.__class__ is not FunctionType:
+    while f.__class__ is not FunctionType or not is_user_code(f.__code__):
         if f.__class__ is functools.partial:
             before += len(f.args)
             f = f.func
         elif f.__class__ is MethodType:
             before += 1
             f = f.__func__
-        else:
-            return frozenset()
-    positions = f.__dict__.get(_WRITES)
-    if not positions:
-        return frozenset()
+        else:  # compiled, batched, … : what it stands for
+            inner = getattr(f, "__wrapped__", None)
+            if inner is None or inner is f:
+                return frozenset()
+            f = inner
+    positions = f.__dict__.get(_POSITIONS)
+    if positions is None:
+        code = f.__code__
+        positions = f.__dict__[_POSITIONS] = frozenset(
+            k for k, name in enumerate(code.co_varnames[: code.co_argcount]) if may_write(f, name, _noted_of)
+        )
     return positions if not before else frozenset(k - before for k in positions if k >= before)
+
+
+def _noted_of(f: FunctionType) -> frozenset[Write] | None:
+    """What is noted of the writes of a function; nothing if it is of a library, None if its source cannot be had."""
+    if not is_user_code(f.__code__):
+        return frozenset()
+    twin = f if _WRITES in f.__dict__ else instrument(f)
+    return twin.__dict__.get(_WRITES) if isinstance(twin, FunctionType) else None
 
 
 def _twin_of_function(f: FunctionType, of: TwinKind) -> Any:
@@ -192,10 +208,8 @@ def _twin_of_function(f: FunctionType, of: TwinKind) -> Any:
         twin = FunctionType(new_code, f.__globals__, f.__name__, f.__defaults__, closure)
         twin.__kwdefaults__ = f.__kwdefaults__
         twin.__qualname__, twin.__module__, twin.__doc__ = f.__qualname__, f.__module__, f.__doc__
-        twin.__dict__.update({k: v for k, v in f.__dict__.items() if k not in (TWIN, STAGED_TWIN)})
-        twin.__dict__[_WRITES] = frozenset(
-            k for k, name in enumerate(new_code.co_varnames[: new_code.co_argcount]) if name in writes
-        )
+        twin.__dict__.update({k: v for k, v in f.__dict__.items() if k not in (TWIN, STAGED_TWIN, _POSITIONS)})
+        twin.__dict__[_WRITES] = writes
     if twin is not f:
         f.__dict__[of.attribute] = (code, twin)
     return twin
@@ -220,7 +234,7 @@ def _meet_what_is_named(f: FunctionType) -> None:
 @deeply
 def _compile_twin(
     code: CodeType, module_globals: dict[str, Any], of: TwinKind
-) -> tuple[CodeType | None, frozenset[str]]:
+) -> tuple[CodeType | None, frozenset[Write]]:
     """The code of the twin, or `None` if the function runs as it is."""
     if not is_user_code(code):
         return None, frozenset()
@@ -239,13 +253,15 @@ def _compile_twin(
     return found, writes
 
 
-def _rewritten(code: CodeType, module_globals: dict[str, Any], of: TwinKind) -> tuple[CodeType, frozenset[str]] | None:
+def _rewritten(
+    code: CodeType, module_globals: dict[str, Any], of: TwinKind
+) -> tuple[CodeType, frozenset[Write]] | None:
     """The same, from the source."""
     located = locate(code, module_globals)
     if located is None:
         return None
     node = PrivateNames(located.classes).visit(copy.deepcopy(located.node))
-    writes = written_parameters(node)
+    writes = writes_of(node, _libraries_in(module_globals))
     if not isinstance(node, ast.Lambda):
         node.decorator_list = []
     if of is STAGED:

@@ -442,23 +442,3 @@ class PrivateNames(ast.NodeTransformer):
         if owner and node.attr.startswith("__") and not node.attr.endswith("__"):
             node.attr = f"_{owner}{node.attr}"
         return self.generic_visit(node)
-
-
-def written_parameters(function: ast.AST) -> frozenset[str]:
-    """The parameters that a function writes to itself: `p[i] = …`, `p += …`."""
-    args = function.args  # type: ignore[attr-defined]
-    parameters = {a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
-    written = set()
-    for node in ast.walk(function):
-        targets: list[ast.expr] = []
-        if isinstance(node, ast.Assign):
-            targets = node.targets
-        elif isinstance(node, ast.AugAssign):
-            targets = [node.target]
-        for target in targets:
-            inner = target
-            while isinstance(inner, (ast.Subscript, ast.Attribute)):
-                inner = inner.value
-            if isinstance(inner, ast.Name) and (inner is not target or isinstance(node, ast.AugAssign)):
-                written.add(inner.id)
-    return frozenset(parameters & written)

@@ -2,7 +2,7 @@
 
 What becomes of a function depends on the text of its file, on what its code object says about where it stands there,
 and on this package; that is the key. What is kept is a code object, as in the files that Python itself keeps, and the
-names of the parameters that it writes to.
+parameters that it may write to.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 from wengert import disk
 from wengert.capture.locate import lines_of
+from wengert.capture.written import Write
 
 
 def key_of(code: CodeType, module_globals: dict[str, Any], kind: str) -> bytes | None:
@@ -34,7 +35,7 @@ def key_of(code: CodeType, module_globals: dict[str, Any], kind: str) -> bytes |
     return hashlib.blake2b(b"twin" + kind.encode() + _circumstances() + text + named, digest_size=32).digest()
 
 
-def find(key: bytes) -> tuple[CodeType, frozenset[str]] | None:
+def find(key: bytes) -> tuple[CodeType, frozenset[Write]] | None:
     """The twin that was kept under a key."""
     contents = disk.read(key)
     if contents is None:
@@ -43,7 +44,7 @@ def find(key: bytes) -> tuple[CodeType, frozenset[str]] | None:
     return code, frozenset(writes)
 
 
-def keep(key: bytes, code: CodeType, writes: frozenset[str]) -> None:
+def keep(key: bytes, code: CodeType, writes: frozenset[Write]) -> None:
     """Keep a twin."""
     disk.write(key, marshal.dumps((code, sorted(writes))))
 

@@ -1,0 +1,132 @@
+"""Derivative operators never change the caller's arrays, whoever writes to them, and under whatever name."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.capture.instrument import instrument, written_positions
+
+X = np.array([0.3, -0.7, 1.1])
+
+
+def halved(u):
+    u[0] *= 0.5
+
+
+def handed_on(u, k):
+    if k:
+        handed_on(u, k - 1)
+    else:
+        halved(u=u)
+
+
+def by_itself(x, A):
+    A[1] = 2.0 * A[0]
+    return np.sum(A * x)
+
+
+def by_another_name(x, A):
+    w = A
+    w += 1.0
+    return np.sum(A * x)
+
+
+def through_a_view(x, A):
+    v = np.ravel(A[1:].T)
+    v[0] = 5.0
+    for row in A:
+        row *= 2.0
+    return np.sum(A * x)
+
+
+def in_a_helper(x, A):
+    halved(A)
+    return np.sum(A * x)
+
+
+def in_a_helper_of_a_helper(x, A):
+    handed_on(A, 2)
+    return np.sum(A * x)
+
+
+def in_a_closure(x, A):
+    def inner():
+        A[2, 1] = 3.0
+
+    inner()
+    return np.sum(A * x)
+
+
+def by_numpy(x, A):
+    np.add.at(A, [0, 0], 1.0)
+    np.copyto(A[2], 7.0)
+    np.multiply(A, 2.0, out=A)
+    A.fill(1.5)
+    return np.sum(A * x)
+
+
+def of_traced_values(x, A):
+    halved(A)
+    store(A, x)
+    return np.sum(A * x)
+
+
+def store(A, x):
+    A[0] = x * x
+
+
+def in_a_method(x, A):
+    Owner(A).change()
+    return np.sum(A * x)
+
+
+class Owner:
+    def __init__(self, array):
+        self.array = array
+
+    def change(self):
+        self.array[0] = 4.0
+
+
+PROGRAMS = [by_itself, by_another_name, through_a_view, in_a_helper, in_a_helper_of_a_helper, in_a_closure, by_numpy,
+            of_traced_values, in_a_method]  # fmt: skip
+OPERATORS = {
+    "grad": lambda f: wg.grad(f),
+    "jacfwd": lambda f: wg.jacfwd(f),
+    "hessian": lambda f: wg.hessian(f),
+    "jvp": lambda f: lambda x, A: wg.jvp(lambda x: f(x, A.copy()), (x,), (X,))[1],
+    "partial": lambda f: wg.grad(functools.partial(f)),
+}
+
+
+@pytest.mark.parametrize("place", ["nowhere", "outside", "inside"])
+@pytest.mark.parametrize("operator", OPERATORS.values(), ids=list(OPERATORS))
+@pytest.mark.parametrize("f", PROGRAMS, ids=[f.__name__ for f in PROGRAMS])
+def test_the_callers_arrays_stay_and_the_derivative_is_right(f, operator, place):
+    inner = wg.jit(f) if place == "inside" else f
+    derivative = wg.jit(operator(inner)) if place == "outside" else operator(inner)
+    A = np.arange(9.0).reshape(3, 3)
+    expected = operator(lambda x, A: f(x, A.copy()))(X, np.arange(9.0).reshape(3, 3))
+    np.testing.assert_allclose(derivative(X.copy(), A), expected, rtol=1e-12)
+    np.testing.assert_array_equal(A, np.arange(9.0).reshape(3, 3))
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=[f.__name__ for f in PROGRAMS])
+def test_the_derivative_is_that_of_the_function(f):
+    numerical = wg.numerical.grad(lambda x: f(x, np.arange(9.0).reshape(3, 3)))(X)
+    np.testing.assert_allclose(wg.grad(f)(X, np.arange(9.0).reshape(3, 3)), numerical, rtol=1e-6)
+
+
+def test_what_is_only_read_is_not_put_into_cells():
+    def predicted(w, X):
+        return X @ w
+
+    def loss(w, X, y):
+        r = predicted(w, X) - y
+        return np.mean(r * r)
+
+    assert written_positions(instrument(loss)) == frozenset()
+    assert written_positions(instrument(by_itself)) == {1}
+    assert written_positions(instrument(in_a_helper_of_a_helper)) == {1}

@@ -1,0 +1,232 @@
+"""Which of its parameters a function may write to: itself, through other names and views, or by handing them on.
+
+    def step(u, v):             def loss(x, A):
+        w = u[1:]                   step(A, x)
+        w[0] = 1.0                  return np.sum(A * x)
+
+`step` writes to u, so `loss` writes to A. What may be written to is put into cells before a derivative operator calls
+the function, so that the caller's arrays stay as they are. A parameter too many costs a little time, one too few would
+be an array of the caller that changes; so in doubt it is written to.
+
+The syntax says what happens in one function (`writes_of`); whom it calls is known when it runs, so calls are noted by
+the names of the functions and looked up later (`may_write`).
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+Write = tuple[str, str, str]
+"""A parameter, whom it is handed to (as written in the source; empty if the function itself writes to it) and as which
+argument: its position, or its name."""
+
+_READING = frozenset([
+    "abs", "all", "any", "bool", "complex", "divmod", "enumerate", "float", "format", "getattr", "hasattr",
+    "hash", "id", "int", "isinstance", "iter", "len", "list", "max", "min", "next", "pow", "print", "range",
+    "repr", "reversed", "round", "set", "sorted", "str", "sum", "tuple", "type", "zip", "dict", "vars",
+    "callable",
+])  # fmt: skip
+"""Builtins that write to no array."""
+_WRITERS = frozenset(("copyto", "put", "putmask", "place", "fill_diagonal", "put_along_axis", "at", "shuffle"))
+"""Functions of libraries that write to their first argument."""
+_SHARING = frozenset([
+    "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "array", "ravel", "reshape", "transpose",
+    "squeeze", "expand_dims", "atleast_1d", "atleast_2d", "atleast_3d", "moveaxis", "swapaxes", "rollaxis",
+    "flip", "fliplr", "flipud", "rot90", "diagonal", "diag", "split", "array_split", "hsplit", "vsplit",
+    "dsplit", "real", "imag", "broadcast_to", "broadcast_arrays", "nditer", "ndenumerate", "matrix_transpose",
+    "permute_dims",
+])  # fmt: skip
+"""Functions of libraries whose results may share memory with their arguments."""
+
+_COMPUTING = frozenset([
+    "copy", "sum", "mean", "max", "min", "prod", "std", "var", "dot", "cumsum", "cumprod", "all",
+    "any", "argmax", "argmin", "item", "tolist", "tobytes", "clip", "round", "trace", "argsort", "nonzero",
+    "repeat", "take", "flatten", "choose", "compress", "searchsorted", "ptp",
+])  # fmt: skip
+"""Methods of arrays whose results share no memory with them."""
+
+
+def writes_of(function: ast.AST, libraries: frozenset[str] = frozenset()) -> frozenset[Write]:
+    """What a function may do to its parameters. `libraries` are the names of NumPy and its like in its module."""
+    args = function.args  # type: ignore[attr-defined]
+    parameters = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    stands_for = {name: {name} for name in parameters}
+    nodes = list(ast.walk(function))
+    while sum(_bind(node, stands_for, libraries) for node in nodes):
+        pass
+    found: set[Write] = set()
+    for node in nodes:
+        for name, callee, place in _writes(node, libraries):
+            found |= {(p, callee, place) for p in stands_for.get(name, ())}
+    return frozenset(found)
+
+
+def _bind(node: ast.AST, stands_for: dict[str, set[str]], libraries: frozenset[str]) -> bool:
+    """Names that stand for a parameter, or for what shares memory with it, from here on."""
+    pairs: list[tuple[ast.expr, ast.expr]] = []
+    if isinstance(node, ast.Assign):
+        pairs = [(target, node.value) for target in node.targets]
+    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+        pairs = [(node.target, node.value)]
+    elif isinstance(node, (ast.For, ast.comprehension)):
+        pairs = [(node.target, node.iter)]
+    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+        pairs = [(node.optional_vars, node.context_expr)]
+    changed = False
+    for target, value in pairs:
+        sources = {p for name in _shared(value, libraries) for p in stands_for.get(name, ())}
+        for name in [n.id for n in ast.walk(target) if isinstance(n, ast.Name)] if sources else []:
+            known = stands_for.setdefault(name, set())
+            changed = changed or not sources <= known
+            known |= sources
+    return changed
+
+
+def _shared(value: ast.expr | None, libraries: frozenset[str]) -> Iterator[str]:
+    """The names whose memory the value of an expression may share. What is computed is new."""
+    if isinstance(value, ast.Name):
+        yield value.id
+    elif (
+        isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.JoinedStr, ast.Constant, ast.Lambda))
+        or value is None
+    ):
+        return
+    elif isinstance(value, ast.Subscript):
+        yield from _shared(value.value, libraries)
+    elif isinstance(value, ast.Call):
+        callee = _dotted(value.func)
+        last = callee.rpartition(".")[2]
+        if callee.split(".")[0] in libraries and last not in _SHARING:
+            return
+        if isinstance(value.func, ast.Attribute) and callee.split(".")[0] not in libraries:
+            if last in _COMPUTING:
+                return
+            yield from _shared(value.func.value, libraries)
+        for argument in [*value.args, *[k.value for k in value.keywords]]:
+            yield from _shared(argument, libraries)
+    else:
+        for child in ast.iter_child_nodes(value):
+            if isinstance(child, ast.expr):
+                yield from _shared(child, libraries)
+            elif isinstance(child, ast.comprehension):
+                yield from _shared(child.iter, libraries)
+
+
+def _dotted(node: ast.expr) -> str:
+    """`np.add.at` of such an expression; empty if it is anything else than names and dots."""
+    if isinstance(node, ast.Name):
+        return node.id
+    inner = _dotted(node.value) if isinstance(node, ast.Attribute) else ""
+    return f"{inner}.{node.attr}" if inner else ""  # type: ignore[attr-defined]
+
+
+def _writes(node: ast.AST, libraries: frozenset[str]) -> Iterator[Write]:
+    """Names that this piece of syntax writes to, or hands to others."""
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+        targets = [node.target]
+    for target in [t for whole in targets for t in ast.walk(whole) if isinstance(t, ast.expr)]:
+        inner = target
+        while isinstance(inner, (ast.Subscript, ast.Attribute, ast.Call)):
+            inner = inner.func if isinstance(inner, ast.Call) else inner.value
+        store = isinstance(getattr(target, "ctx", None), ast.Store)
+        if store and isinstance(inner, ast.Name) and (inner is not target or isinstance(node, ast.AugAssign)):
+            yield inner.id, "", ""
+    if isinstance(node, ast.Call):
+        yield from _handed_on(node, libraries)
+
+
+def _handed_on(node: ast.Call, libraries: frozenset[str]) -> Iterator[Write]:
+    callee = _dotted(node.func)
+    of_library = callee.split(".")[0] in libraries
+    last = callee.rpartition(".")[2]
+    if (
+        isinstance(node.func, ast.Attribute)
+        and not of_library
+        and last in ("fill", "sort", "partition", "put", "resize")
+    ):
+        for name in _shared(node.func.value, libraries):
+            yield name, "", ""
+    if callee in _READING:
+        return
+    for k, argument in enumerate(node.args):
+        starred = isinstance(argument, ast.Starred)
+        for name in _shared(argument.value if starred else argument, libraries):  # type: ignore[attr-defined]
+            if of_library:
+                if last in _WRITERS and k == 0:
+                    yield name, "", ""
+            else:
+                yield name, callee if not starred else "", str(k) if not starred else ""
+    for keyword in node.keywords:
+        for name in _shared(keyword.value, libraries):
+            if of_library:
+                if keyword.arg == "out":
+                    yield name, "", ""
+            else:
+                yield name, callee if keyword.arg else "", keyword.arg or ""
+    if of_library and len(node.args) > 1:  # np.sin(x, y): the last one may be where the result goes
+        for name in _shared(node.args[-1], libraries):
+            if isinstance(node.args[-1], ast.Name) and last in _UNARY:
+                yield name, "", ""
+
+
+_UNARY = frozenset([
+    "sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "negative", "absolute", "square",
+])  # fmt: skip
+"""The ufuncs of one argument that people give a second one, for the result."""
+
+
+def may_write(f: FunctionType, name: str, writes_of_function: Callable[[FunctionType], Any], seen: tuple = ()) -> bool:
+    """Whether a function may write to one of its parameters. `writes_of_function` gives what is noted of a function."""
+    if (f.__code__, name) in seen:
+        return False  # a function that calls itself writes only where it writes otherwise
+    noted = writes_of_function(f)
+    if noted is None:
+        return True
+    seen = (*seen, (f.__code__, name))
+    return any(
+        not callee or _callee_writes(_found(callee, f), place, writes_of_function, seen)
+        for parameter, callee, place in noted
+        if parameter == name
+    )
+
+
+def _callee_writes(g: Any, place: str, writes_of_function: Callable[[FunctionType], Any], seen: tuple) -> bool:
+    if isinstance(g, (BuiltinFunctionType, type(len))):
+        return False
+    if not isinstance(g, FunctionType):
+        return True
+    code = g.__code__
+    if place.isdigit():
+        if int(place) >= code.co_argcount:
+            return True
+        place = code.co_varnames[int(place)]
+    elif place not in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+        return True
+    return may_write(g, place, writes_of_function, seen)
+
+
+def _found(callee: str, f: FunctionType) -> Any:
+    """What stands behind a name in a function, if that is known before it runs."""
+    first, *rest = callee.split(".")
+    code = f.__code__
+    if first in code.co_varnames:
+        return None
+    if first in code.co_freevars:
+        try:
+            found = (f.__closure__ or ())[code.co_freevars.index(first)].cell_contents
+        except (ValueError, IndexError):
+            return None
+    else:
+        found = f.__globals__.get(first, getattr(builtins, first, None))
+    for name in rest:
+        if not isinstance(found, ModuleType):
+            return None
+        found = getattr(found, name, None)
+    return found
