@@ -603,8 +603,7 @@ class Box(Traced):
             dtype, type = None, dtype
         if (dtype is not None and np.dtype(dtype) != self.dtype) or type not in (None, np.ndarray):
             raise refused("x.view(…) of another type", "use x.astype(dtype), or x.real and x.imag")
-        settled(self)  # if it is stale
-        return link(clone(self), self, lambda root: root)
+        return self[...]
 
     def resize(self, *args: Any, **kwargs: Any) -> None:
         raise refused("x.resize(…), which changes an array in place,", "write x = np.resize(x, shape)")

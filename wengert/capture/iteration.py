@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +17,13 @@ from wengert.ops.op import Traced
 from wengert.types import shape_of
 
 
-class Items(NamedTuple):
-    """`count` items, a number or a symbol; `item(k)` is the k-th, k from zero."""
+class Items:
+    """`count` items, a number or a symbol; `item(k)` is the k-th, k from zero. Not a tuple, as users have them."""
 
-    count: Any
-    item: Callable[[Any], Any]
+    __slots__ = ("count", "item")
+
+    def __init__(self, count: Any, item: Callable[[Any], Any]):
+        self.count, self.item = count, item
 
     def __iter__(self) -> Any:  # as Python iterates over it, where that is possible
         return map(self.item, range(self.count))
