@@ -559,3 +559,24 @@ def test_scipy_of_large_numbers():
     x = np.array([1000.0, 1000.0])
     np.testing.assert_allclose(wg.grad(lambda x: scipy.special.logsumexp(x))(x), [0.5, 0.5])
     np.testing.assert_allclose(wg.jacobian(lambda x: scipy.special.softmax(x))(x), [[0.25, -0.25], [-0.25, 0.25]])
+
+
+@pytest.mark.parametrize("x", [5.3, -5.3, 7.5, 2.5, -2.5, 1e6 + 0.25, 0.4])
+@pytest.mark.parametrize("y", [3.0, 5.0, -3.0, 360.0])
+def test_remainder_of_math(x, y):
+    f = lambda x, y: math.remainder(x, y)
+    n = round((x - math.remainder(x, y)) / y)
+    for g in (wg.value_and_grad(f, (0, 1)), wg.jit(wg.value_and_grad(f, (0, 1)))):
+        value, slopes = g(x, y)
+        assert value == math.remainder(x, y)
+        assert slopes == (1.0, -n)
+
+
+def test_wofz():
+    from scipy.special import wofz
+
+    f = lambda x, s: wofz((x + 0.3j) / s).real
+    x, s, h = 0.7, 1.3, 1e-5
+    want = [(f(x + h, s) - f(x - h, s)) / (2 * h), (f(x, s + h) - f(x, s - h)) / (2 * h)]
+    for g in (wg.grad(f, (0, 1)), wg.jit(wg.grad(f, (0, 1)))):
+        np.testing.assert_allclose(g(x, s), want, rtol=1e-8)

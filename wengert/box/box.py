@@ -239,6 +239,17 @@ class Box(Traced):
     __array_priority__ = 1000.0
     _is_cell = False
 
+    @property
+    def _is_python_number(self) -> bool:
+        """Whether it stands for a number of Python's own, which takes over the dtype of arrays that it meets."""
+        x = settled(self)
+        if not isinstance(x, Box):
+            return x.__class__ in SCALARS
+        if x is not self or (x.__class__ is not Box and "_value" not in x._state):
+            return x is not self and x._is_python_number
+        value = x._value
+        return value._is_python_number if isinstance(value, Box) else value.__class__ in SCALARS
+
     # ---------------------------------------------------------------------------------------- NumPy's protocols
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -418,7 +429,7 @@ class Box(Traced):
         return call1(e.negative, self)
 
     def __pos__(self) -> Any:
-        return call1(e.positive, self)
+        return self if self._is_python_number else call1(e.positive, self)
 
     def __abs__(self) -> Any:
         capture = running.state.capture

@@ -56,6 +56,15 @@ def _replaces(*originals: Any) -> Callable[[Callable], Callable]:
 
 # ------------------------------------------------------------------------------------------------------ math, cmath
 
+
+def _ieee_remainder(x: Any, y: Any) -> Any:
+    """x − n·y for the integer n nearest to x/y, the even one of two: exact, as `fmod` and the difference are."""
+    r = np.fmod(x, y)
+    odd = np.fmod(np.rint((x - r) / y), 2) != 0
+    beyond = np.logical_or(2 * np.abs(r) > np.abs(y), np.logical_and(2 * np.abs(r) == np.abs(y), odd))
+    return np.where(beyond, r - np.copysign(np.abs(y), r), r)
+
+
 _MATH = {
     "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan,
     "atan2": np.arctan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
@@ -63,6 +72,7 @@ _MATH = {
     "log1p": np.log1p, "sqrt": np.sqrt, "cbrt": np.cbrt, "pow": np.power, "fabs": np.absolute, "fmod": np.fmod,
     "copysign": np.copysign, "degrees": np.degrees, "radians": np.radians, "isnan": np.isnan, "isinf": np.isinf,
     "isfinite": np.isfinite, "erf": scipy.special.erf, "erfc": scipy.special.erfc, "gamma": scipy.special.gamma,
+    "remainder": _ieee_remainder, "modf": np.modf, "frexp": np.frexp, "ldexp": np.ldexp,
     "lgamma": lambda x: np.where(np.isinf(x), np.inf, scipy.special.gammaln(x)),
 }  # fmt: skip
 _CMATH = {

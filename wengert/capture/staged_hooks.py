@@ -459,12 +459,13 @@ def _number_in(container: tuple | list, key: Any) -> Any:
             return as_python(found) if len(classes) == 1 and None not in classes else found
         return None
     kinds = {item.__class__ for item in container}
-    if kinds not in ({int}, {float}) or shape_of(key) or dtype_of(key).kind not in "iu":
+    if not kinds or not kinds <= {int, float} or shape_of(key) or dtype_of(key).kind not in "iu":
         return None
     if current.session is not None:  # which makes sure that they are still the same
         container = [current.session.item(container, k, item) for k, item in enumerate(container)]
     dtype = np.int64 if kinds == {int} else np.float64
-    if dtype is np.int64 and not all(-(1 << 63) <= n < 1 << 63 for n in container):
+    largest = 1 << 63 if dtype is np.int64 else 1 << 53  # integers among floats are exact up to here
+    if not all(-largest <= n < largest for n in container if n.__class__ is int):
         return None
     table = np.array(container, dtype)
     found = as_number(call(index, table, key, pattern=(ARRAY,)), dtype)
@@ -644,9 +645,14 @@ def entered(f: Any) -> None:
         current.session.enter(f)
 
 
+def _allocated(instance: Any) -> None:
+    """An instance is about to be filled by `__init__`: what it will hold is made inside."""
+    note_created(instance if current.session is None else current.session.made(instance))
+
+
 STAGED.entered = entered
 STAGED.load = load
-STAGED.allocated = note_created
+STAGED.allocated = _allocated
 set_staged_hooks(
     {
         rewrite.CALL: staged_call,

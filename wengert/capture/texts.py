@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from wengert import tree
 from wengert.capture.values import is_symbolic
 from wengert.errors import ConcretizationError
 
@@ -97,15 +98,15 @@ def written(write: Callable[..., str], *operands: Any) -> str:
     """`write(*operands)`: now, or when the program runs."""
     if not holds_values(operands):
         return write(*operands)
-    symbols = [holds_values(x) for x in operands]
     if write is str and operands[0].__class__ is Text:
         return operands[0]
-    if any(s and not is_symbolic(x) for s, x in zip(symbols, operands, strict=True)):
+    leaves, structure = tree.flatten(operands)
+    if any(x.__class__ is Text for x in leaves):
         raise ConcretizationError(
-            "a text of a container or a text that holds a value known only when the compiled program runs",
-            remedy="write its items one by one",
-        )
-    return Text([Piece(write, operands)])
+            "a text inside a container, or formatted once more, depends on a value known only when the compiled "
+            "program runs", remedy="write the value itself",
+        )  # fmt: skip
+    return Text([Piece(lambda *found: write(*tree.unflatten(structure, list(found))), tuple(leaves))])
 
 
 def joined(*parts: Any) -> str:

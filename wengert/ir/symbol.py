@@ -89,6 +89,10 @@ class Sym(Box):
     def __repr__(self) -> str:
         return f"<symbol {self._node.type}>"
 
+    @property
+    def _is_python_number(self) -> bool:
+        return self._node.type.weak
+
     def __str__(self) -> str:
         raise self._unknown("a text (str, format or an f-string)")
 

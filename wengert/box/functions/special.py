@@ -54,6 +54,7 @@ for _name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"):
 
 # Ops with parameters.
 _register("erfcx", lambda x: special.erfcx(x, n=0))
+_register("wofz", lambda z: special.erfcx(-1j * z, n=0))
 _register("dawsn", lambda x: special.dawsn(x, n=0))
 _register("exprel", lambda x: special.exprel(x, n=0))
 _register("_zeta", lambda x, q: gamma.hurwitz(x, q, n=0))
