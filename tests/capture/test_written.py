@@ -97,6 +97,8 @@ OPERATORS = {
     "jacfwd": lambda f: wg.jacfwd(f),
     "hessian": lambda f: wg.hessian(f),
     "jvp": lambda f: lambda x, A: wg.jvp(lambda x: f(x, A.copy()), (x,), (X,))[1],
+    "hvp, reverse-forward": lambda f: lambda x, A: wg.hvp(f, mode="reverse-forward")(x, A, X),
+    "hvp, reverse-reverse": lambda f: lambda x, A: wg.hvp(f, mode="reverse-reverse")(x, A, X),
     "partial": lambda f: wg.grad(functools.partial(f)),
 }
 

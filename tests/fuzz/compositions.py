@@ -95,7 +95,8 @@ class Check:
         if kind == "value":
             return self.first.value[0], self.rtol
         if kind == "values":
-            found = [flatten(r.value[0])[0] for r in self.references]
+            examples = [[np.copy(column[k])[()] for column in self.batch] for k in range(len(self.references))]
+            found = [flatten(quiet(self.program.module.f, *example))[0] for example in examples]  # of NumPy's numbers
             return [np.stack([np.asarray(leaf) for leaf in leaves]) for leaves in zip(*found, strict=True)], self.rtol
         if kind in ("gradient", "slope", "jacobian"):
             return getattr(self.first, kind), rough

@@ -47,14 +47,12 @@ def _owned(x: Any) -> Any:
 class Prepared:
     """A call of a user's function, seen as a function of the leaves that are differentiated."""
 
-    __slots__ = ("_args", "_aux_structure", "_count", "_function", "_kwargs", "argnums", "aux", "has_aux",
+    __slots__ = ("_args", "_aux_structure", "_count", "_function", "_kwargs", "_writes", "argnums", "aux", "has_aux",
                  "in_structure", "leaves", "out_structure")  # fmt: skip
 
     def __init__(self, function: Callable, argnums: Argnums, args: tuple, kwargs: dict, has_aux: bool):
         self._function = twin = hooks.resolve(function)
-        writes = hooks.written_positions(twin)
-        # What the function writes to is put into cells: the caller's arrays stay as they are.
-        self._args = tuple([_owned(a) if k in writes else a for k, a in enumerate(args)]) if writes else args
+        self._args, self._writes = args, hooks.written_positions(twin)
         self._kwargs = kwargs
         for a in args:
             if a.__class__ not in PLAIN:
@@ -99,6 +97,9 @@ class Prepared:
     def restricted(self, chosen: Any) -> Any:
         """The user's function of the differentiated arguments only."""
         args = list(self._args)
+        for k in self._writes:  # anew for each call: the caller's arrays, and what another call sees, stay as they are
+            if k < len(args):
+                args[k] = _owned(args[k])
         if self.argnums.__class__ is int:
             args[self.argnums] = chosen
         else:
