@@ -35,7 +35,7 @@ WITHOUT_BATCH_RULE = {
 WITHOUT_PARTIAL = {
     ("eigh_repeated", 1): "it only chooses among vectors that are equally good",
     ("svd_repeated", 1): "it only chooses among vectors that are equally good",
-    ("steady", 1): "a mask has no derivative",
+    ("refuse_derivative_if", 1): "a mask has no derivative",
     ("null_basis", 1): "it only chooses among bases that are equally good",
     ("where", 0): "a mask has no derivative",
     ("ldexp", 1): "an exponent is an integer",

@@ -85,18 +85,20 @@ groups = zero(
 )
 """The pairs of values that are equal; `size` is that of the matrix."""
 
-null = zero("null", lambda s, size: is_null(s, size), batch=batch_of_one(lambda: null), raises=NEVER, cost=CHEAP)
+null_mask = zero(
+    "null_mask", lambda s, size: is_null(s, size), batch=batch_of_one(lambda: null_mask), raises=NEVER, cost=CHEAP
+)
 """The singular values that are zero."""
 
 
-def _special(w: Any, size: int, zeros: bool) -> Any:
+def _coincidences(w: Any, size: int, zeros: bool) -> Any:
     count = int(np.any(np.sum(same_group(w, size), axis=-1) > 1) or (zeros and np.any(is_null(w, size))))
     return np.zeros((*shape_of(w)[:-1], count), bool)
 
 
 def may_coincide(w: Any, size: int, zeros: bool = False) -> bool:
     """Whether values are repeated (or, with `zeros`, vanish), or are not known yet, in a program that is captured."""
-    return is_symbol(w) or shape_of(special(w, size=size, zeros=zeros))[-1] > 0
+    return is_symbol(w) or shape_of(coincidences(w, size=size, zeros=zeros))[-1] > 0
 
 
 def _unclear(w: Any, size: int, zeros: bool) -> Any:
@@ -107,10 +109,10 @@ def _unclear(w: Any, size: int, zeros: bool) -> Any:
 unclear = zero("unclear", _unclear, batch=batch_of_one(lambda: unclear), raises=NEVER, cost=CHEAP)
 """Whether values are repeated (or, with `zeros`, vanish), for each matrix of a stack."""
 
-special = zero(
-    "special",
-    _special,
-    batch=batch_of_one(lambda: special),
+coincidences = zero(
+    "coincidences",
+    _coincidences,
+    batch=batch_of_one(lambda: coincidences),
     shape=lambda w, size, zeros: (
         *w.shape[:-1],
         None,
@@ -184,14 +186,14 @@ def first_order_only(v: Any, w: Any, size: int, kind: str) -> Any:
     """Vectors that, if their values w are repeated, must not be differentiated further."""
     if not levels(v):
         return v
-    return steady(v, unclear(w, size=size, zeros=kind == "singular"), problem=_FIRST_ORDER, kind=kind)
+    return refuse_derivative_if(v, unclear(w, size=size, zeros=kind == "singular"), problem=_FIRST_ORDER, kind=kind)
 
 
 def forward_only(v: Any, w: Any, outer: Levels, size: int, kind: str) -> Any:
     """Vectors that stand in derivatives of values alone: along one known direction they may be differentiated."""
     if not outer.others and len(outer.directions) <= 1:
         return v
-    return steady(v, unclear(w, size=size, zeros=kind == "singular"), problem=_FORWARDS, kind=kind)
+    return refuse_derivative_if(v, unclear(w, size=size, zeros=kind == "singular"), problem=_FORWARDS, kind=kind)
 
 
 def _batch_of_watch(getter: Any) -> Any:
@@ -204,17 +206,17 @@ def _batch_of_watch(getter: Any) -> Any:
     return rule
 
 
-def _gone(x: Any, bad: Any, problem: str, kind: str) -> Any:
+def _refuse_if(x: Any, bad: Any, problem: str, kind: str) -> Any:
     if np.any(bad):
         raise refusal(problem, kind)
     return x
 
 
-gone = linear(
-    "gone",
-    _gone,
-    lambda ct, x, bad, problem, kind: gone(ct, bad, problem=problem, kind=kind),
-    batch=_batch_of_watch(lambda: gone),
+refuse_if = linear(
+    "refuse_if",
+    _refuse_if,
+    lambda ct, x, bad, problem, kind: refuse_if(ct, bad, problem=problem, kind=kind),
+    batch=_batch_of_watch(lambda: refuse_if),
     shape=lambda x, bad, problem, kind: x.shape,
     raises=VALUES,
     cost=CHEAP,
@@ -223,11 +225,11 @@ gone = linear(
 )
 """A tangent that, if anything is bad, is not known: an error as soon as anyone wants it, or has a cotangent for it."""
 
-steady = general(
-    "steady",
+refuse_derivative_if = general(
+    "refuse_derivative_if",
     lambda v, bad, problem, kind: v,
-    (lambda v_dot, y, v, bad, problem, kind: gone(v_dot, bad, problem=problem, kind=kind), None),
-    batch=_batch_of_watch(lambda: steady),
+    (lambda v_dot, y, v, bad, problem, kind: refuse_if(v_dot, bad, problem=problem, kind=kind), None),
+    batch=_batch_of_watch(lambda: refuse_derivative_if),
     shape=lambda v, bad, problem, kind: v.shape,
     raises=NEVER,
     cost=CHEAP,
@@ -251,7 +253,7 @@ def _precision(x: Any) -> float:
     return float(np.finfo(dtype_of(x)).eps) ** (2 / 3)
 
 
-def _level_back(ct: Any, together: Any, kind: str) -> Any:
+def _equal_cotangents_back(ct: Any, together: Any, kind: str) -> Any:
     differ = np.abs(ct[..., None, :] - ct[..., :, None])
     top = np.max(np.abs(ct), axis=-1, keepdims=True, initial=0)[..., None]
     if np.any((differ > top * _precision(ct)) & together):
@@ -259,21 +261,21 @@ def _level_back(ct: Any, together: Any, kind: str) -> Any:
     return ct
 
 
-def _absent_back(ct: Any, nothing: Any) -> Any:
+def _zero_cotangents_back(ct: Any, nothing: Any) -> Any:
     size = np.abs(ct)
     if np.any((size > np.max(size, axis=-1, keepdims=True, initial=0) * _precision(ct)) & nothing):
         raise refusal(_NOT_LEVEL, "singular")
     return ct
 
 
-def _still(x: Any, mask: Any, kind: str, skew: bool) -> Any:
+def _zero_rotation(x: Any, mask: Any, kind: str, skew: bool) -> Any:
     size = np.abs(x)
     if np.any((size > np.max(size, axis=(-2, -1), keepdims=True, initial=0) * _precision(x)) & mask):
         raise refusal(_NOT_ALIGNED, kind)
     return np.zeros(shape_of(x), dtype_of(x))
 
 
-def _still_back(ct: Any, mask: Any, kind: str, skew: bool) -> Any:
+def _zero_rotation_back(ct: Any, mask: Any, kind: str, skew: bool) -> Any:
     seen = np.abs(ct - np.conj(np.swapaxes(ct, -1, -2)) if skew else ct)
     if np.any((seen > np.max(np.abs(ct), axis=(-2, -1), keepdims=True, initial=0) * _precision(ct)) & mask):
         raise refusal(_ROTATES, kind)
@@ -307,12 +309,14 @@ def _watch(name: str, forwards: Callable, backwards: Callable) -> tuple[Any, Any
     return there, back
 
 
-level, level_back = _watch("level", lambda d, together, kind: d, _level_back)
+equal_cotangents, equal_cotangents_back = _watch(
+    "equal_cotangents", lambda d, together, kind: d, _equal_cotangents_back
+)
 """Tangents of values, as they are; cotangents must agree where values are repeated."""
 
-absent, absent_back = _watch("absent", lambda d, nothing: d, _absent_back)
+zero_cotangents, zero_cotangents_back = _watch("zero_cotangents", lambda d, nothing: d, _zero_cotangents_back)
 """Tangents of singular values, as they are; cotangents must be zero where the values are."""
 
-still, still_back = _watch("still", _still, _still_back)
+zero_rotation, zero_rotation_back = _watch("zero_rotation", _zero_rotation, _zero_rotation_back)
 """Zero, for the rotation (if `skew`) that a perturbation x would cause: where the mask holds x must be zero, and a
 cotangent must not see rotations."""

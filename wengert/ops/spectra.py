@@ -37,19 +37,19 @@ from wengert.ops.matrices import (
 )
 from wengert.ops.products import matmul
 from wengert.ops.repeated import (
-    absent,
+    equal_cotangents,
     first_order_only,
     forward_only,
     gaps_are_safe,
     groups,
     is_null,
-    level,
     may_coincide,
-    null,
+    null_mask,
     refusal,
     same_group,
-    still,
     tilt_of,
+    zero_cotangents,
+    zero_rotation,
 )
 from wengert.ops.shape import astype, imag, real, sum
 from wengert.ops.traits import MORE, NEVER, VALUES, cubic
@@ -154,10 +154,10 @@ def _eigh_repeated_rule(a_dot: Any, y: Any, a: Any, tilt: Any, lower: bool, driv
     v = first_order_only(v, w, n, "eigen")
     together = groups(w, size=n)
     x = matmul(adjoint(v), matmul(symmetric_tangent(a_dot, a, lower), v))
-    turn = safe_inverse(row(w) - column(w), together) * x + still(
+    turn = safe_inverse(row(w) - column(w), together) * x + zero_rotation(
         x, _off_diagonal(together, n), kind="eigen", skew=True
     )
-    return level(_real(diagonal(x)), together, kind="eigen"), matmul(v, turn)
+    return equal_cotangents(_real(diagonal(x)), together, kind="eigen"), matmul(v, turn)
 
 
 eigh_repeated = general(
@@ -254,11 +254,11 @@ def _eig_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
     """LAPACK scales vectors to length one, with a largest component that is real; so that must stay."""
     w, v = y
     x = _similar(v, a_dot)
-    turned = matmul(v, safe_inverse(row(w) - column(w), itself(w)) * x)
+    turned = matmul(v, safe_inverse(row(w) - column(w), require_distinct(w)) * x)
     along = sum(conj(v) * turned, axis=(ndim_of(v) - 2,))
     drift = _real(along)
     if dtype_of(v).kind == "c":
-        top = largest(v)
+        top = one_hot_argmax(v)
         places = (ndim_of(v) - 2,)
         drift = drift + 1j * imag(sum(top * turned, axis=places)) * reciprocal(real(sum(top * v, axis=places)))
     return diagonal(x), turned - v * row(drift)
@@ -284,16 +284,18 @@ independent = zero("independent", _independent, batch=batch_of_one(lambda: indep
 """True for each element of eigenvectors that form a basis; or an error."""
 
 
-def _largest(v: Any) -> Any:
+def _one_hot_argmax(v: Any) -> Any:
     size = np.abs(v)
     return np.equal(np.arange(shape_of(v)[-2])[:, None], np.argmax(size, axis=-2)[..., None, :]).astype(size.dtype)
 
 
-largest = zero("largest", _largest, batch=batch_of_one(lambda: largest), raises=NEVER, cost=MORE)
+one_hot_argmax = zero(
+    "one_hot_argmax", _one_hot_argmax, batch=batch_of_one(lambda: one_hot_argmax), raises=NEVER, cost=MORE
+)
 """One where the element of largest size stands in each column, and zeros."""
 
 
-def _itself(w: Any) -> Any:
+def _require_distinct(w: Any) -> Any:
     n = shape_of(w)[-1]
     top = np.max(np.abs(w), axis=-1, keepdims=True, initial=0)[..., None]
     close = np.abs(w[..., None, :] - w[..., :, None]) <= top * (n * float(np.finfo(dtype_of(w)).eps))
@@ -302,7 +304,9 @@ def _itself(w: Any) -> Any:
     return close
 
 
-itself = zero("itself", _itself, batch=batch_of_one(lambda: itself), raises=VALUES, cost=MORE)
+require_distinct = zero(
+    "require_distinct", _require_distinct, batch=batch_of_one(lambda: require_distinct), raises=VALUES, cost=MORE
+)
 """Which eigenvalue is equal to which: each to itself; or an error."""
 
 eig = general(
@@ -372,7 +376,7 @@ def _svd_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any, Any]:
     parts = _svd_parts(a_dot, y)
     s, symmetric = parts[1], parts[5]
     gaps_are_safe(s, size=max(shape_of(a)[-2:]), kind="singular")
-    nothing = null(s, size=max(shape_of(a)[-2:]))
+    nothing = null_mask(s, size=max(shape_of(a)[-2:]))
     both = logical_and(_row_of(nothing), _column_of(nothing))
     apart = safe_inverse(row(s) - column(s), groups(s, size=max(shape_of(a)[-2:]))) * symmetric
     return _svd_result(a_dot, y, parts, apart, safe_inverse(row(s) + column(s), both), safe_inverse(s, nothing))
@@ -413,18 +417,18 @@ def _svd_repeated_rule(a_dot: Any, y: Any, a: Any, tilt: Any) -> tuple[Any, Any,
     parts = _svd_parts(a_dot, y)
     u, s, v, right, x, symmetric, _ = parts
     k = shape_of(s)[-1]
-    nothing, together = null(s, size=max(m, n)), groups(s, size=max(m, n))
+    nothing, together = null_mask(s, size=max(m, n)), groups(s, size=max(m, n))
     both = logical_and(_row_of(nothing), _column_of(nothing))
     pairs = _off_diagonal(together, k)
-    common = still(symmetric, logical_and(pairs, logical_not(both)), kind="singular", skew=True)
+    common = zero_rotation(symmetric, logical_and(pairs, logical_not(both)), kind="singular", skew=True)
     apart = safe_inverse(row(s) - column(s), together) * symmetric + common
     u_dot, s_dot, vh_dot = _svd_result(
         a_dot, y, parts, apart, safe_inverse(row(s) + column(s), both), safe_inverse(s, nothing)
     )
     # In null spaces, u and v turn independently; of those that are not square, one has vectors that u or v lacks.
     missing = logical_and(pairs, both)
-    u_dot = u_dot + matmul(u, still(x, missing, kind="singular", skew=True))
-    v_dot = matmul(v, still(x, missing, kind="singular", skew=True))
+    u_dot = u_dot + matmul(u, zero_rotation(x, missing, kind="singular", skew=True))
+    v_dot = matmul(v, zero_rotation(x, missing, kind="singular", skew=True))
     columns = _row_of(nothing)
     if m > n:
         u_dot = u_dot + _outside(right - matmul(u, x), x, columns)
@@ -433,7 +437,7 @@ def _svd_repeated_rule(a_dot: Any, y: Any, a: Any, tilt: Any) -> tuple[Any, Any,
     if m == n:  # a single pair of null vectors is determined
         single = sum(astype(where(nothing, 1.0, 0.0), dtype=dtype_of(s)), axis=(ndim_of(s) - 1,), keepdims=True)
         nothing = logical_and(nothing, single > 1.5)
-    return u_dot, absent(level(s_dot, together, kind="singular"), nothing), vh_dot + adjoint(v_dot)
+    return u_dot, zero_cotangents(equal_cotangents(s_dot, together, kind="singular"), nothing), vh_dot + adjoint(v_dot)
 
 
 def _row_of(mask: Any) -> Any:
@@ -449,7 +453,9 @@ def _outside(rest: Any, x: Any, columns: Any) -> Any:
     rows, k = shape_of(rest)[-2], shape_of(x)[-2]
     whole = above(rest, x)
     here = (np.arange(rows + k) < rows)[:, None]
-    return block(still(whole, logical_and(columns, here), kind="singular", skew=False), slice(0, rows), slice(None))
+    return block(
+        zero_rotation(whole, logical_and(columns, here), kind="singular", skew=False), slice(0, rows), slice(None)
+    )
 
 
 svd_repeated = general(
@@ -480,7 +486,7 @@ def _svdvals_rule(a_dot: Any, y: Any, a: Any) -> Any:
         u = forward_only(u, y, outer, size, "singular")
     d = _real(sum(conj(u) * matmul(a_dot, adjoint(vh)), axis=(ndim_of(a) - 2,)))
     if special_case and is_symbol(a_dot) and not outer:
-        return _shared(where(null(y, size=size), 0, d), groups(y, size=size))
+        return _shared(where(null_mask(y, size=size), 0, d), groups(y, size=size))
     return d
 
 

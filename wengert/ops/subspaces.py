@@ -1,8 +1,8 @@
 """Rows for a basis of a null space, which is not determined by the matrix.
 
-Of a n = 0 it follows that a_dot n + a n_dot = 0. The part of n_dot in the row space is −a⁺ a_dot n; the rest turns n
+Of a n = 0 it follows that a_dot n + a n_dot = 0. The part of n_dot in the row space is −a⁺ a_dot n; the rest rotates n
 within the null space, and is nobody's business: a function of n that is a function of the matrix does not see it. In
-reverse mode that is checked; forwards, the basis is continued without turning.
+reverse mode that is checked; forwards, the basis is continued without rotating.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _null_basis(a: Any, like: Any, rcond: float) -> Any:
     return space @ (u @ turn)
 
 
-def _turn_back(ct: Any, v: Any) -> Any:
+def _rotate_in_null_space_back(ct: Any, v: Any) -> Any:
     seen = np.swapaxes(v, -1, -2) @ ct
     turned = np.abs(seen - np.conj(np.swapaxes(seen, -1, -2)))
     precision = float(np.finfo(dtype_of(ct)).eps) ** (2 / 3)
@@ -39,40 +39,40 @@ def _turn_back(ct: Any, v: Any) -> Any:
     return np.zeros(shape_of(seen), dtype_of(seen))
 
 
-turn_back = general(
-    "turn_back",
-    _turn_back,
+rotate_in_null_space_back = general(
+    "rotate_in_null_space_back",
+    _rotate_in_null_space_back,
     (
         lambda ct_dot, y, ct, v: matmul(swapped(v), ct_dot) * 0,
         lambda v_dot, y, ct, v: matmul(swapped(v_dot), ct) * 0,
     ),
-    batch=batch_of_stacks(lambda: turn_back),
+    batch=batch_of_stacks(lambda: rotate_in_null_space_back),
     shape=lambda ct, v: (*np.broadcast_shapes(v.shape[:-2], ct.shape[:-2]), v.shape[-1], ct.shape[-1]),
     raises=VALUES,
     cost=MORE,
 )
 """Zero, and an error if vᵀ ct is not symmetric."""
 
-turn = multilinear(
-    "turn",
+rotate_in_null_space = multilinear(
+    "rotate_in_null_space",
     lambda v, z: v @ z,
     (
         lambda ct, v, z: unfit(matmul(ct, swapped(z)), v.shape, v.dtype),
-        lambda ct, v, z: unfit(turn_back(ct, v), z.shape, z.dtype),
+        lambda ct, v, z: unfit(rotate_in_null_space_back(ct, v), z.shape, z.dtype),
     ),
-    batch=batch_of_stacks(lambda: turn),
+    batch=batch_of_stacks(lambda: rotate_in_null_space),
     shape=lambda v, z: (*np.broadcast_shapes(v.shape[:-2], z.shape[:-2]), v.shape[-2], z.shape[-1]),
     raises=NEVER,
     cost=MORE,
 )
-"""v z with a z that is zero, standing for what turns v within its space; a cotangent must not see that."""
+"""v z with a z that is zero, standing for what rotates v within its space; a cotangent must not see that."""
 
 
 def _null_basis_rule(a_dot: Any, y: Any, a: Any, like: Any, rcond: float) -> Any:
     k = shape_of(y)[-1]
     changed = matmul(a_dot, y)
     nothing = matmul(np.zeros((k, shape_of(a)[-2]), dtype_of(y)), changed)
-    return turn(y, nothing) - matmul(pinv(a, rcond=rcond, hermitian=False), changed)
+    return rotate_in_null_space(y, nothing) - matmul(pinv(a, rcond=rcond, hermitian=False), changed)
 
 
 null_basis = general(

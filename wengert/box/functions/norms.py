@@ -20,7 +20,7 @@ from wengert.ops import reduce as r
 from wengert.ops import shape as s
 from wengert.ops import spectra
 from wengert.ops.products import norm as euclidean
-from wengert.ops.repeated import null
+from wengert.ops.repeated import null_mask
 from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
 
 Axes = tuple[int, ...]
@@ -120,7 +120,7 @@ def _by_singular_values(x: Any, ord: Any, axes: Axes) -> Any:
     rest = [k for k in range(ndim_of(x)) if k not in axes]
     x = s.transpose(x, axes=(*rest, *axes))
     values = spectra.svdvals(x)
-    none = null(values, size=max(shape_of(x)[-2:]))
+    none = null_mask(values, size=max(shape_of(x)[-2:]))
     values = e.where(none, e.stop_gradient(values), values)
     last = (ndim_of(values) - 1,)
     if ord == "nuc":
