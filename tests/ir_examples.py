@@ -73,10 +73,10 @@ def newton() -> Program:
     better = body.add("multiply", 0.5, body.add("add", x, body.add("divide", a, x, line=8), line=8), line=8, hint="x")
     m = Making(("a", SCALAR))
     (a,) = m.params
-    root, rounds, path = m.add(
+    root, iterations, path = m.add(
         "while", np.float64(1), a, out=[SCALAR, COUNTER, vector(Dyn())], line=7, test=test_block,
         body=body.block(better, x), carried=1)  # fmt: skip
-    return m.program("newton", root, rounds, path)
+    return m.program("newton", root, iterations, path)
 
 
 def triangle() -> Program:

@@ -48,8 +48,8 @@ def nests(draw: Any) -> str:
         return lines
 
     body = statements(("i",), "        ", 1)
-    turns = draw(st.sampled_from(["range(5)", "range(1, 7)", "range(5, -1, -1)"]))
-    return "\n".join(["import numpy as np", "def f(X):", "    A = X.copy()", "    s = 0.5", f"    for i in {turns}:",
+    counts = draw(st.sampled_from(["range(5)", "range(1, 7)", "range(5, -1, -1)"]))
+    return "\n".join(["import numpy as np", "def f(X):", "    A = X.copy()", "    s = 0.5", f"    for i in {counts}:",
                       *body, "    return s + np.sum(np.cos(A))", ""])  # fmt: skip
 
 

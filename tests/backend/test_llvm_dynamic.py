@@ -119,7 +119,7 @@ def test_inputs_of_run_time_length():
 
 
 def test_carried_length_changes():
-    """A carried array whose length shrinks from turn to turn."""
+    """A carried array whose length shrinks from iteration to iteration."""
     x0 = Var(Type((Dyn(8),), np.dtype(float)))
     k, a, h = (
         Var(Type((), np.dtype(int), True)),
@@ -132,8 +132,8 @@ def test_carried_length_changes():
     node = Node(TABLE["loop"], (n, x0), {"body": body, "carried": 1}, (out,))
     native = compile_program(Program("f", Block([x0, n], [node], [out])))
     x = np.arange(8.0)
-    for turns in range(10):
-        np.testing.assert_array_equal(native(x, turns)[0], x[turns:])
+    for iterations in range(10):
+        np.testing.assert_array_equal(native(x, iterations)[0], x[iterations:])
 
 
 # ----------------------------------------------------------------------------------------------------------- errors
@@ -314,7 +314,7 @@ def test_results_belong_to_the_caller():
 
 
 def carrying(bound, result):
-    """A loop of n turns that carries an array of any length; `result(nodes, k, a)` is what a turn makes of it."""
+    """A loop of n iterations that carries an array of any length; `result(nodes, k, a)` is what one makes of it."""
     kind = Type((Dyn(bound),), np.dtype(float))
     x, a, out = [Var(kind) for _ in range(3)]
     n, k = [Var(Type((), np.dtype(int), True)) for _ in range(2)]
@@ -346,9 +346,9 @@ def test_carried_array_grows_and_shrinks(bound):
     }
     for make, reference in cases.values():
         native = carrying(bound, make)
-        for turns in (0, 1, 2, 5):
+        for iterations in (0, 1, 2, 5):
             expected = x = np.array([0.5, -0.25, 0.125])
-            for _ in range(turns):
+            for _ in range(iterations):
                 expected = reference(expected)
             for _ in range(2):
-                np.testing.assert_allclose(native(x, turns)[0], expected)
+                np.testing.assert_allclose(native(x, iterations)[0], expected)

@@ -694,8 +694,8 @@ class Maker:
 
     def loop(self, nodes: list, known: dict, depth: int, is_while: bool = False) -> None:
         carried, consts = self.some(known, 2), self.some(known, 1)
-        rounds = Const(0, Type((), np.dtype(np.int64), True))
-        first: list[Any] = [rounds] if is_while else []
+        iterations = Const(0, Type((), np.dtype(np.int64), True))
+        first: list[Any] = [iterations] if is_while else []
         samples = [*([0] if True else []), *[known[v] for v in (*carried, *consts)]]
         body, inside = self.block(samples, 4, depth - 1, counter=True)
         types = [v.type for v in carried]

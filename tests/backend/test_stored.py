@@ -20,7 +20,7 @@ from wengert.backend import execute
 from wengert.backend.llvm.cache import stored
 from wengert.backend.llvm.cache.digest import digest
 from wengert.backend.llvm.cache.plain import NotPlain, as_plain, from_plain
-from wengert.backend.llvm.machine.engine import Code, Object
+from wengert.backend.llvm.machine.engine import MachineCode, Object
 from wengert.capture import instrument
 from wengert.ir.node import Block, Const, Node, Type, Var
 from wengert.ops.op import TABLE
@@ -249,7 +249,7 @@ def test_symbols_that_are_not_there(folder, compilations, monkeypatch):
 
 def test_code_is_not_loaded_without_its_symbols():
     with pytest.raises(LookupError, match="no_such_function"):
-        Code(Object(b"", ["no_such_function"], False), {})
+        MachineCode(Object(b"", ["no_such_function"], False), {})
 
 
 def test_a_folder_that_cannot_be_written_to(monkeypatch, tmp_path, compilations):

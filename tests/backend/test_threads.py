@@ -69,7 +69,7 @@ def rows_that_need_the_one_before(x):
     return out, last
 
 
-def short_rows_in_few_turns(x):
+def short_rows_in_few_iterations(x):
     out = np.zeros((3, 40, 11))
     for i in range(3):
         out[i] = np.exp(x[:40] * i)
@@ -129,16 +129,16 @@ def narrow_product(x):
 
 
 PROGRAMS = [
-    rows_written_one_by_one, rows_with_branches, rows_that_need_the_one_before, short_rows_in_few_turns,
+    rows_written_one_by_one, rows_with_branches, rows_that_need_the_one_before, short_rows_in_few_iterations,
     several_arrays_in_one_loop, stacks_of_matrices, more_factorisations, rows_and_columns, reductions_of_all,
     complex_and_single, in_place, narrow_product,
 ]  # fmt: skip
 
 
 def test_loops_are_cut():
-    """The fixture does what it says, and only independent turns are shared."""
+    """The fixture does what it says, and only independent iterations are shared."""
     x = np.zeros((40, 11))
-    for program in (rows_written_one_by_one, short_rows_in_few_turns):
+    for program in (rows_written_one_by_one, short_rows_in_few_iterations):
         assert "@unpack" in wg.jit(program).lower(x).llvm
     x = np.zeros((40, 3))
     before = sharing.LARGE

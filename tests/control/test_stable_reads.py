@@ -1,4 +1,4 @@
-"""Reads of elements that no later turn overwrites: found where they are, never taken for such where they are not."""
+"""Reads of elements that no later iteration overwrites: found where they are, and nowhere else."""
 
 from __future__ import annotations
 

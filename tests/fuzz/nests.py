@@ -47,8 +47,8 @@ def _nest(s: Scope, A: str) -> list[str]:
                 lines.append(f"{A}[{_place(s, names)}] {s.one_of(['=', '*=', '-='])} {value}")
         return lines
 
-    turns = s.one_of(["range(5)", "range(1, 7)", "range(5, -1, -1)", "range(n + 2)"])
-    return [f"for i in {turns}:", *indented(statements(("i",), 1))]
+    iterations = s.one_of(["range(5)", "range(1, 7)", "range(5, -1, -1)", "range(n + 2)"])
+    return [f"for i in {iterations}:", *indented(statements(("i",), 1))]
 
 
 def _sweep(s: Scope, A: str) -> list[str]:

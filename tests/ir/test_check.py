@@ -163,7 +163,7 @@ WRONG = {
     ),
     # loop
     "loop: parameters": (lambda: loop_with(unroll=3), "the parameters of loop are body, carried"),
-    "loop: count": (lambda: loop_with(count=2.0), "the number of rounds must be an integer, not f64~"),
+    "loop: count": (lambda: loop_with(count=2.0), "the number of iterations must be an integer, not f64~"),
     "loop: carried": (lambda: loop_with(carried=3), "carried=3 of 2 operands"),
     "loop: counter": (lambda: loop_with(counter=Type((), I)), "it must be i64~"),
     "loop: operands": (lambda: loop_with(types=(SCALAR,)), "parameters of body: 1, but there must be 2"),
@@ -186,7 +186,7 @@ WRONG = {
     "while: test": (lambda: while_with(test_types=(TRUTH,)), "of test is bool and gets a f64"),
     "while: carried": (lambda: while_with(types=(TRUTH,)), "have different types: f64, bool, bool, f64"),
     "while: results": (lambda: while_with(outs=(SCALAR,)), "results: 1, but there must be 2"),
-    "while: count": (lambda: while_with(outs=(SCALAR, SCALAR)), "counts the rounds: it must be i64~"),
+    "while: count": (lambda: while_with(outs=(SCALAR, SCALAR)), "counts the iterations: it must be i64~"),
     "while: stack": (
         lambda: while_with(results=(0.5,), carried=0, outs=(COUNTER, SCALAR)),
         "is f64, but it stacks up a f64[?]",

@@ -13,8 +13,8 @@ from wengert.ir.show import show
 def test_what_is_read_computes_the_same(rng):
     x = rng.standard_normal(8)
     np.testing.assert_allclose(run(parse(show(mean_square())).block, [x, 8]), [np.mean(x * x)])
-    root, rounds, path = run(parse(show(newton())).block, [np.float64(2)])
-    assert (root, rounds) == (pytest.approx(np.sqrt(2)), len(path))
+    root, iterations, path = run(parse(show(newton())).block, [np.float64(2)])
+    assert (root, iterations) == (pytest.approx(np.sqrt(2)), len(path))
     A = np.tril(rng.standard_normal((5, 5))) + 4 * np.eye(5)
     np.testing.assert_allclose(A @ run(parse(show(triangle())).block, [A, np.ones(5)])[0], np.ones(5))
 

@@ -17,7 +17,7 @@ from wengert.passes.rewrite import const
 
 
 def pairs(x):
-    """What the inner loop saves has a length that differs from turn to turn."""
+    """What the inner loop saves has a length that differs from iteration to iteration."""
     s = 0.0
     for i in range(len(x)):
         for j in range(i):
@@ -90,7 +90,7 @@ def test_intervals():
 
 
 def test_intervals_of_a_block_in_several_places():
-    """The same body, in a loop of 3 turns and in one of 7, and in one whose turns are not known to be few."""
+    """The same body, in a loop of 3 iterations and in one of 7, and in one whose iterations are not known to be few."""
     text = """program f(%x: f64[9], %n: i64~) {
       %a: f64 = loop %i < 3 {
         carry %s: f64 = f64(0.0)

@@ -1,4 +1,4 @@
-"""What is the same in every round."""
+"""What is the same in every iteration."""
 
 import pytest
 import random_ir

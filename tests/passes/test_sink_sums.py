@@ -62,7 +62,7 @@ def one_element(x):
 
 
 def triangle(x):
-    """Loops without turns, at the beginning, and rows that end where the array does."""
+    """Loops without iterations, at the beginning, and rows that end where the array does."""
     n = len(x)
     A = np.outer(x, x)
     s = 0.0
@@ -73,7 +73,7 @@ def triangle(x):
 
 
 def prefix(x):
-    """Later turns read what earlier ones have written: this one stays a loop."""
+    """Later iterations read what earlier ones have written: this one stays a loop."""
     y = x.copy()
     for i in range(1, len(x)):
         y[i] = y[i] * y[i - 1] + x[i] * y[0]

@@ -22,7 +22,7 @@ from wengert.api.grad import value_and_grad
 from wengert.api.hessian import hessian
 from wengert.api.jacobian import jacobian
 from wengert.backend.llvm.calls.header import different, header, identifier
-from wengert.backend.llvm.calls.standalone import Function, compiled
+from wengert.backend.llvm.calls.standalone import StandaloneFunction, compiled
 from wengert.errors import UnsupportedFunctionError
 from wengert.ir.node import Program
 from wengert.types import aval_of, dtype_of
@@ -82,7 +82,7 @@ def exported(
 
 def _functions(
     f: Callable, args: tuple, kwargs: dict, stage: Stage, static: frozenset[int], name: str, derivatives: Sequence[str]
-) -> list[Function]:
+) -> list[StandaloneFunction]:
     unknown = [d for d in derivatives if d not in DERIVATIVES]
     if unknown:
         raise ValueError(f"no such derivative to export: {', '.join(unknown)} (there are {', '.join(DERIVATIVES)})")
@@ -101,7 +101,7 @@ def _functions(
     return functions
 
 
-def _function(name: str, found: Staged, inputs: list[str], outputs: list[str], text: str) -> Function:
+def _function(name: str, found: Staged, inputs: list[str], outputs: list[str], text: str) -> StandaloneFunction:
     """The program with names of C. What the function returns as it is has no place among the results."""
     if len(inputs) != len(found.names):
         inputs = found.names
@@ -119,7 +119,7 @@ def _function(name: str, found: Staged, inputs: list[str], outputs: list[str], t
     for k, (kind, what) in enumerate(found.places):
         if kind != "result":
             text += f" ({outputs[k]} is {given[what] if kind == 'argument' else what!r}.)"
-    return Function(name, found.program, given, different(own, given), text)
+    return StandaloneFunction(name, found.program, given, different(own, given), text)
 
 
 def _shape(type: Any) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from wengert.backend.llvm.cache import stored
 from wengert.backend.llvm.kernel import write_kernel
-from wengert.backend.llvm.machine.engine import Module
+from wengert.backend.llvm.machine.engine import OptimisedModule
 from wengert.backend.llvm.native import Native, compiled
 from wengert.control import call
 from wengert.control.custom import without_rules
@@ -45,11 +45,11 @@ def _found_or_made(block: Block, name: str) -> Native:
     return Native(name, ready, orders if any(orders) else None)
 
 
-def module(block: Block, name: str) -> Module:
+def module(block: Block, name: str) -> OptimisedModule:
     """The LLVM IR of the block; it is not kept with the code, as few ask for it."""
     found = block.derived.get("module")
     if found is None:
-        found = block.derived["module"] = Module(write_kernel(optimised(block, name)).text)
+        found = block.derived["module"] = OptimisedModule(write_kernel(optimised(block, name)).text)
     return found
 
 

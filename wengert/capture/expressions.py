@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wengert.capture.lowered import AND, ATTR, BASE, CHAIN, DEFINED, IFEXP, ITERATE, LOAD, MADE, NOT, OR, TEST, TEXT
-from wengert.capture.names import Scope, binds_in_place, bound
+from wengert.capture.names import FunctionScope, binds_in_place, bound
 from wengert.capture.syntax import OURS, at, hook, load, strings, thunk
 
 _COMPARISONS = {
@@ -23,7 +23,9 @@ class Expressions(ast.NodeTransformer):
     `around` are the names of the functions around it in the same source, `free` the free variables of the outermost.
     """
 
-    def __init__(self, scope: Scope, around: frozenset[str], free: frozenset[str], in_class: bool, numbers: Iterator):
+    def __init__(
+        self, scope: FunctionScope, around: frozenset[str], free: frozenset[str], in_class: bool, numbers: Iterator
+    ):
         self.scope, self.around, self.free, self.in_class, self.numbers = scope, around, free, in_class, numbers
         self.hidden: list[str] = []  # the variables of the comprehensions around the current node
         self.tentative: frozenset[str] = frozenset()  # the local variables that may hold UNDEFINED

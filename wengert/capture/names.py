@@ -18,7 +18,7 @@ _CONSUMERS = {"sum", "any", "all", "min", "max", "list", "tuple", "set", "frozen
 
 
 @dataclass(frozen=True)
-class Scope:
+class FunctionScope:
     """The names of one function: its parameters, what is local to it, and what it declares otherwise.
 
     `first` is the first positional parameter, which is what `super()` takes for the instance.
@@ -31,7 +31,7 @@ class Scope:
     as_nonlocal: frozenset[str]
 
 
-def scope_of(function: Any) -> Scope:
+def scope_of(function: Any) -> FunctionScope:
     """The scope of a function or lambda."""
     args = function.args
     every = (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
@@ -42,7 +42,7 @@ def scope_of(function: Any) -> Scope:
     as_nonlocal = frozenset(name for node in declarations if isinstance(node, ast.Nonlocal) for name in node.names)
     local = frozenset((*parameters, *bound(body))) - as_global - as_nonlocal
     first = parameters[0] if args.posonlyargs or args.args else None
-    return Scope(first, parameters, local, as_global, as_nonlocal)
+    return FunctionScope(first, parameters, local, as_global, as_nonlocal)
 
 
 def body_of(function: Any) -> list[Any]:

@@ -26,7 +26,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.box.writing import settled
-from wengert.capture.texts import Text
+from wengert.capture.texts import TracedText
 from wengert.capture.values import is_symbolic
 from wengert.errors import StagingError
 from wengert.ir.infer import Found
@@ -56,14 +56,14 @@ def _in_order(f: Callable, results: Sequence[Found] = ()) -> Callable:
 
     def called(*args: Any, **kwargs: Any) -> Any:
         leaves, structure = tree.flatten((args, kwargs))
-        symbols = [x.symbols if x.__class__ is Text else [x] if is_symbolic(x) else [] for x in leaves]
+        symbols = [x.symbols if x.__class__ is TracedText else [x] if is_symbolic(x) else [] for x in leaves]
 
         def function(*values: Any) -> Any:
             rest = iter(values)
             filled = []
             for x, own in zip(leaves, symbols, strict=True):
                 here = [next(rest) for _ in own]
-                filled.append(x.filled(here) if x.__class__ is Text else here[0] if here else x)
+                filled.append(x.filled(here) if x.__class__ is TracedText else here[0] if here else x)
             a, kw = tree.unflatten(structure, filled)
             y = f(*a, **kw)
             return y if results else ()

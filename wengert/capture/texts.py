@@ -26,13 +26,13 @@ class Piece(NamedTuple):
     operands: tuple
 
 
-class Text(str):
+class TracedText(str):
     """A text of which some pieces are known only when the program runs."""
 
     __slots__ = ("pieces",)
     pieces: tuple[str | Piece, ...]
 
-    def __new__(cls, pieces: Sequence[str | Piece]) -> Text:
+    def __new__(cls, pieces: Sequence[str | Piece]) -> TracedText:
         new = super().__new__(cls, "".join([p if isinstance(p, str) else "…" for p in pieces]))
         new.pieces = tuple(pieces)
         return new
@@ -49,11 +49,11 @@ class Text(str):
             for p in self.pieces
         ])  # fmt: skip
 
-    def __add__(self, other: str) -> Text:
-        return Text([*self.pieces, *pieces_of(other)])
+    def __add__(self, other: str) -> TracedText:
+        return TracedText([*self.pieces, *pieces_of(other)])
 
-    def __radd__(self, other: str) -> Text:
-        return Text([*pieces_of(other), *self.pieces])
+    def __radd__(self, other: str) -> TracedText:
+        return TracedText([*pieces_of(other), *self.pieces])
 
     def __str__(self) -> str:
         return self
@@ -78,11 +78,11 @@ class Text(str):
 _ASKS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__len__", "__iter__", "__contains__",
          "__getitem__", "__mod__", "__mul__", "__rmul__")  # fmt: skip
 for _name in (*_ASKS, *[name for name in dir(str) if not name.startswith("_")]):
-    setattr(Text, _name, Text._unknown)
+    setattr(TracedText, _name, TracedText._unknown)
 
 
 def pieces_of(text: str) -> Sequence[str | Piece]:
-    return text.pieces if text.__class__ is Text else (text,)
+    return text.pieces if text.__class__ is TracedText else (text,)
 
 
 def holds_values(x: Any) -> bool:
@@ -91,22 +91,22 @@ def holds_values(x: Any) -> bool:
         return any(holds_values(item) for item in x)
     if x.__class__ is dict:
         return any(holds_values(item) for item in x.values())
-    return x.__class__ is Text or is_symbolic(x)
+    return x.__class__ is TracedText or is_symbolic(x)
 
 
 def written(write: Callable[..., str], *operands: Any) -> str:
     """`write(*operands)`: now, or when the program runs."""
     if not holds_values(operands):
         return write(*operands)
-    if write is str and operands[0].__class__ is Text:
+    if write is str and operands[0].__class__ is TracedText:
         return operands[0]
     leaves, structure = tree.flatten(operands)
-    if any(x.__class__ is Text for x in leaves):
+    if any(x.__class__ is TracedText for x in leaves):
         raise ConcretizationError(
             "a text inside a container, or formatted once more, depends on a value known only when the compiled "
             "program runs", remedy="write the value itself",
         )  # fmt: skip
-    return Text([Piece(lambda *found: write(*tree.unflatten(structure, list(found))), tuple(leaves))])
+    return TracedText([Piece(lambda *found: write(*tree.unflatten(structure, list(found))), tuple(leaves))])
 
 
 def joined(*parts: Any) -> str:
@@ -117,12 +117,12 @@ def joined(*parts: Any) -> str:
             pieces += pieces_of(part)
             continue
         value, conversion, spec = part
-        if value.__class__ is Text and not spec:
+        if value.__class__ is TracedText and not spec:
             pieces += value.pieces
         else:
             convert = _CONVERSIONS[conversion]
             pieces += pieces_of(written(lambda x, convert=convert, spec=spec: format(convert(x), spec), value))
-    return Text(pieces) if any(isinstance(p, Piece) for p in pieces) else "".join(pieces)  # type: ignore[arg-type]
+    return TracedText(pieces) if any(isinstance(p, Piece) for p in pieces) else "".join(pieces)  # type: ignore[arg-type]
 
 
 def interpolated(template: str, values: Any) -> str:
@@ -149,4 +149,4 @@ def joined_by(separator: str, items: Sequence[Any]) -> str:
     pieces: list[str | Piece] = []
     for k, item in enumerate(items):
         pieces += [*([separator] if k else []), *pieces_of(item)]
-    return Text(pieces)
+    return TracedText(pieces)

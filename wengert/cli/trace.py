@@ -13,7 +13,7 @@ from wengert.cli import point
 from wengert.cli.problem import UsageError
 from wengert.cli.showing import plain
 from wengert.cli.terminal import Terminal
-from wengert.explain.trace import Trace, trace
+from wengert.explain.trace import WengertList, trace
 
 HELP = "the Wengert list: every elementary operation, with tangents and adjoints"
 EXAMPLES = """\
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     return 0
 
 
-def as_data(found: Trace) -> dict[str, Any]:
+def as_data(found: WengertList) -> dict[str, Any]:
     """The list for JSON."""
     rows = []
     for row in found.rows:

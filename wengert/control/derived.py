@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from wengert.ir.node import Block
 
 
-class Guard(Protocol):
+class GuardProtocol(Protocol):
     """Something found outside."""
 
     def holds(self) -> bool:
@@ -42,7 +42,7 @@ def derived(block: Block, key: Any, make: Callable[[], Any]) -> Any:
     return found[0]
 
 
-def depends_on(guards: Sequence[Guard]) -> None:
+def depends_on(guards: Sequence[GuardProtocol]) -> None:
     """What is being derived depends on things outside."""
     if guards and _collecting.guards is not None:
         _collecting.guards.extend(guards)

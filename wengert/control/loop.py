@@ -1,7 +1,7 @@
 """The counted loop: `loop(count, *carried, *consts; body, carried)`.
 
 The body has the parameters (k, *carried, *consts) and the results (*carried, *ys); k counts from zero. The results of
-the op are the carried values after the last round and, for each of the ys, an array of all its values.
+the op are the carried values after the last iteration and, for each of the ys, an array of all its values.
 
 Modes carry companions beside values (`lifting.py`). Reverse mode runs the loop with the residuals among its ys, and
 then a second loop backwards: it carries the cotangents of the carried values, and adds up those of the constants, in
@@ -121,8 +121,8 @@ class Reverse:
         found = with_lengths(self.transposed.residuals)
         available = [*counters, *constants]
         span = body.params[0].span if before else None
-        turns = None if span is None or span[1] is None else span[1] + 1
-        self.again, again, taken = recomputed([r._node for r in found], source.capture.nodes, available, turns)
+        iterations = None if span is None or span[1] is None else span[1] + 1
+        self.again, again, taken = recomputed([r._node for r in found], source.capture.nodes, available, iterations)
         self.taken = [id(var) for var in taken]
         self.recomputed = [id(var) for var in again]
         self.counters = {id(var) for var in counters}

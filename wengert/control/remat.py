@@ -26,26 +26,26 @@ _MOST_OF_ARRAYS = 3
 """So many, if they are done for all elements of an array: they become part of the loop that uses the result."""
 
 
-def is_worth_keeping(x: Var, nodes: Sequence[Node], turns: int | None) -> bool:
-    """Whether to keep a whole array, which a loop of so many turns does not change, rather than what it reads of it."""
-    if not x.type.shape or not x.type.is_static or turns is None:
+def is_worth_keeping(x: Var, nodes: Sequence[Node], iterations: int | None) -> bool:
+    """Whether to keep a whole array, invariant in a loop of so many iterations, rather than what it reads of it."""
+    if not x.type.shape or not x.type.is_static or iterations is None:
         return False
     reads = sum(node.op.name == "index" and node.args[0] is x and not node.outs[0].type.shape for node in nodes)
-    return 2 * math.prod([n for n in x.type.shape if isinstance(n, int)]) <= 3 * reads * turns
+    return 2 * math.prod([n for n in x.type.shape if isinstance(n, int)]) <= 3 * reads * iterations
 
 
 def recomputed(
-    variables: Sequence[Var], nodes: Sequence[Node], available: Sequence[Var], turns: int | None = None
+    variables: Sequence[Var], nodes: Sequence[Node], available: Sequence[Var], iterations: int | None = None
 ) -> tuple[Block, list[Var], list[Var]]:
     """A block that computes those of the variables that are cheap, from what is available and from the others.
 
-    `turns` is the largest number of turns of the loop, if it is known. The parameters of the block are all that are
-    available, and those others. Also returned: which variables it computes, and which others it takes.
+    `iterations` is the largest number of iterations of the loop, if it is known. The parameters of the block are all
+    that are available, and those others. Also returned: which variables it computes, and which others it takes.
     """
     made = {out: node for node in nodes for out in node.outs}
     position = {out: i for i, node in enumerate(nodes) for out in node.outs}
     given = set(available)
-    readable = {x for x in available if x.stable or is_worth_keeping(x, nodes, turns)}
+    readable = {x for x in available if x.stable or is_worth_keeping(x, nodes, iterations)}
     chosen: list[Var] = []
     taken: list[Var] = []
     needed: set[int] = set()

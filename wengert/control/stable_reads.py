@@ -1,14 +1,14 @@
-"""Elements of arrays that a loop reads and that no later turn overwrites: reverse mode need not save them.
+"""Elements of arrays that a loop reads and that no later iteration overwrites: reverse mode need not save them.
 
 A loop that fills a matrix, `L[i, j] = f(L[i, :j], L[j, :j])`, reads what is there to stay. Its backward loop can read
 the same elements in the finished matrix, so there is nothing to save, where saving takes as much memory as the loop
 takes time.
 
 `stable_reads` looks at the body of an outermost loop, with all loops and branches inside. For each array that it
-carries it follows the versions from the beginning of a turn to its end: stores, inner loops that carry it on, branches.
-A read of one of them lasts if no write after it, in the same turn or in a later one, of any loop around both, touches
-the same element. That is certain if along one axis the difference of the two places, which are sums of counters
-(`affine.py`), is never zero.
+carries it follows the versions from the beginning of an iteration to its end: stores, inner loops that carry it on,
+branches. A read of one of them lasts if no write after it, in the same iteration or in a later one, of any loop around
+both, touches the same element. That is certain if along one axis the difference of the two places, which are sums of
+counters (`affine.py`), is never zero.
 
 In the body that is handed on, such a read is followed by `reread(value, end, *arrays; pattern)`, which is the value;
 `end` stands for the finished array. The first loop does not have it: `without_rereads` takes it out again. But a
@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from wengert.ir.analysis.affine import Affine, Atom
-from wengert.ir.analysis.ranges import INT, Place, Scope, apart, most_turns, nest, new_counter, place_of
+from wengert.ir.analysis.ranges import INT, Extents, NestBlock, apart, most_iterations, nest, new_counter, place_of
 from wengert.ir.infer import Found
 from wengert.ir.node import Block, Node, Operand, Var
 from wengert.modes.tape import Tape, TapeTrace
@@ -68,33 +68,33 @@ def read_at_end(node: Node) -> Node:
 class _Version(NamedTuple):
     """An array before the step of this number, of those that make new versions of it in a block."""
 
-    scope: Scope
+    scope: NestBlock
     number: int
 
 
 class _Write(NamedTuple):
-    scope: Scope
+    scope: NestBlock
     number: int
-    place: Place
+    place: Extents
 
 
 class _Read(NamedTuple):
-    scope: Scope
+    scope: NestBlock
     i: int  # of the node
     version: _Version
-    place: Place
+    place: Extents
 
 
 class _Array:
     """One array that a loop carries: its versions, its writes."""
 
-    def __init__(self, scope: Scope, param: Var, result: Operand):
-        self.versions: dict[tuple[Scope, Operand | None], _Version] = {}
-        self.steps: dict[Scope, list[int]] = {}
+    def __init__(self, scope: NestBlock, param: Var, result: Operand):
+        self.versions: dict[tuple[NestBlock, Operand | None], _Version] = {}
+        self.steps: dict[NestBlock, list[int]] = {}
         self.writes: list[_Write] = []
         self.is_known = self._follow(scope, param, result)
 
-    def _follow(self, scope: Scope, param: Var, result: Operand) -> bool:
+    def _follow(self, scope: NestBlock, param: Var, result: Operand) -> bool:
         """Find how a result of a block comes from a parameter."""
         made = {v: (i, k) for i, node in enumerate(scope.block.nodes) for k, v in enumerate(node.outs)}
         steps: list[tuple[int, Var]] = []  # backwards: the node, and the version before
@@ -118,7 +118,7 @@ class _Array:
         self.versions[scope, result] = _Version(scope, len(steps))
         return True
 
-    def _before(self, scope: Scope, i: int, k: int) -> Operand | None:
+    def _before(self, scope: NestBlock, i: int, k: int) -> Operand | None:
         """The version of which a result of a node is the next one."""
         node = scope.block.nodes[i]
         if node.op.writes:
@@ -138,7 +138,7 @@ class _Array:
             return node.args[1 + sources[0]]
         return None
 
-    def reads(self, scope: Scope) -> Iterator[_Read]:
+    def reads(self, scope: NestBlock) -> Iterator[_Read]:
         """All reads of versions, in a block and those inside."""
         for i, node in enumerate(scope.block.nodes):
             x = node.args[0] if node.args else None
@@ -184,19 +184,19 @@ def _source(block: Block, result: Operand) -> int | None:
 # --------------------------------------------------------------------------------------------- what comes after what
 
 
-def _lasts(read: _Read, write: _Write, steps: dict[Scope, list[int]]) -> bool:
+def _lasts(read: _Read, write: _Write, steps: dict[NestBlock, list[int]]) -> bool:
     """Whether a write leaves the element of a read alone whenever it comes after it."""
     ours, theirs = read.version.scope.path(), write.scope.path()
     common = 0
     while common < min(len(ours), len(theirs)) and ours[common] is theirs[common]:
         common += 1
-    # In a later turn of one of the loops around both.
+    # In a later iteration of one of the loops around both.
     for p in range(common):
         if theirs[p].counter is not None:
             later = frozenset([s.counter.key for s in theirs[p:] if s.counter is not None])
             if not apart(read.place, read.scope, write.place, write.scope, later, theirs[p].counter):
                 return False
-    # In the same turn.
+    # In the same iteration.
     here = ours[common - 1]
     at = write.number if len(theirs) == common else _step_into(here, theirs[common], steps)
     comes_after = at >= read.version.number if len(ours) == common else at > _step_into(here, ours[common], steps)
@@ -206,7 +206,7 @@ def _lasts(read: _Read, write: _Write, steps: dict[Scope, list[int]]) -> bool:
     return apart(read.place, read.scope, write.place, write.scope, inside)
 
 
-def _step_into(scope: Scope, inner: Scope, steps: dict[Scope, list[int]]) -> int:
+def _step_into(scope: NestBlock, inner: NestBlock, steps: dict[NestBlock, list[int]]) -> int:
     """The number of the step that is the node of an inner block."""
     i = next(i for (i, _), s in scope.inner.items() if s is inner)
     return steps[scope].index(i)
@@ -222,9 +222,9 @@ def stable_reads(body: Block, carried: int) -> tuple[Block, list[int]]:
     for k, p in enumerate(body.params[1 + carried :]):
         if not p.type.shape and p.type.dtype == INT:
             integers[p] = Affine.of(Atom(-1 - k, -1))
-    outermost = Scope(body, None, 0, integers, most_turns(body), counter)
+    outermost = NestBlock(body, None, 0, integers, most_iterations(body), counter)
     nest(outermost)
-    marks: dict[tuple[Scope, int], int] = {}
+    marks: dict[tuple[NestBlock, int], int] = {}
     for c in range(carried):
         param = body.params[1 + c]
         if not param.type.shape or not param.type.is_static or body.results[c] is param:
@@ -244,7 +244,7 @@ def stable_reads(body: Block, carried: int) -> tuple[Block, list[int]]:
     return _with_rereads(outermost, marks, [(c, body.params[1 + c]) for c in ends]), ends
 
 
-def _with_rereads(scope: Scope, marks: dict[tuple[Scope, int], int], ends: Sequence[tuple[int, Var]]) -> Block:
+def _with_rereads(scope: NestBlock, marks: dict[tuple[NestBlock, int], int], ends: Sequence[tuple[int, Var]]) -> Block:
     """A block with rereads; the finished arrays are parameters behind the others."""
     own = {c: Var(like.type, None, None, False) for c, like in ends}
     nodes: list[Node] = []

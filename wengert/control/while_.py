@@ -1,8 +1,8 @@
 """The loop with a test: `while(*carried, *consts; test, body, carried)`.
 
 The test has the parameters (*carried, *consts) and one result; the body has the same parameters and the results
-(*carried, *ys). The results of the op are the carried values at the end, the number of rounds and, for each of the ys,
-an array of all its values. Reverse mode runs a counted loop backwards over as many rounds.
+(*carried, *ys). The results of the op are the carried values at the end, the number of iterations and, for each of the
+ys, an array of all its values. Reverse mode runs a counted loop backwards over as many iterations.
 
 In a batch the loop runs as long as one of the examples goes on; those that have ended keep their values, and each has a
 number of iterations of its own.

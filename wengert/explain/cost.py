@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 
-from wengert.explain.recording import Step
+from wengert.explain.recording import RecordedStep
 from wengert.ops.derive import Control
 from wengert.types import dtype_of, shape_of
 
 
-def flops(step: Step) -> float:
+def flops(step: RecordedStep) -> float:
     """About how many floating-point operations a step takes.
 
     >>> import numpy as np
@@ -34,7 +34,7 @@ def flops(step: Step) -> float:
     return float(sum(math.prod(shape) for shape in given)) * min(op.cost, 5)
 
 
-def memory(step: Step) -> int:
+def memory(step: RecordedStep) -> int:
     """How many bytes the results of a step take."""
     return sum(_size(v.value) * dtype_of(v.value).itemsize for v in step.results)
 

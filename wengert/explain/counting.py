@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.capture import hooks
-from wengert.modes.watching import Step, Watch, looking_on, seen
+from wengert.modes.watching import Operation, Watch, looking_on, seen
 from wengert.ops.derive import Elementwise, Linear, Multilinear, Zero
 from wengert.ops.op import TABLE
 from wengert.types import is_inexact, shape_of
@@ -27,7 +27,7 @@ class _Counter(Watch):
     def __init__(self) -> None:
         self.count = 0
 
-    def operation(self, step: Step, args: Sequence[Any], apply: Callable[[], Any]) -> Any:
+    def operation(self, step: Operation, args: Sequence[Any], apply: Callable[[], Any]) -> Any:
         y = apply()
         self.count += _scalar_operations(step.name, args, y)
         return y

@@ -21,10 +21,10 @@ from wengert.explain.cost import flops, memory
 from wengert.explain.formula import factor_of, readable, with_numbers, written
 from wengert.explain.graph import Graph
 from wengert.explain.notation import HTML, TEXT, summary, times
-from wengert.explain.recording import Listing, Step, Variable
+from wengert.explain.recording import Listing, RecordedStep, Variable
 from wengert.explain.sweeps import Contribution, adjoints, partials, tangents
 from wengert.explain.symbolic import BAR, DOT, VALUE, Apply, Expression, Leaf, adjoints_of, tangent_of
-from wengert.explain.trace import Trace
+from wengert.explain.trace import WengertList
 from wengert.types import dtype_of, shape_of
 
 _MOST_SEEDS = 8
@@ -33,7 +33,7 @@ _AROUND = 60
 """So many lines of a function are shown; of a longer one, those with operations and what is around them."""
 
 
-def page_data(trace: Trace, graph: Graph) -> dict[str, Any]:
+def page_data(trace: WengertList, graph: Graph) -> dict[str, Any]:
     """All that the page needs."""
     listing = trace.listing
     row_of = {v: k for k, v in enumerate(listing.variables)}
@@ -68,7 +68,7 @@ def shown(value: Any) -> str:
 
 
 def _row(
-    trace: Trace, v: Variable, row_of: dict[Variable, int], line_of: dict[int, int], graph: Graph
+    trace: WengertList, v: Variable, row_of: dict[Variable, int], line_of: dict[int, int], graph: Graph
 ) -> dict[str, Any]:
     setter = table.Setter(trace, HTML)
     row: dict[str, Any] = {
@@ -93,7 +93,7 @@ def _row(
     }
 
 
-def _partials(step: Step, v: Variable, row_of: dict[Variable, int]) -> list[list[Any]]:
+def _partials(step: RecordedStep, v: Variable, row_of: dict[Variable, int]) -> list[list[Any]]:
     """[row of the operand, what is shown, the number or `None`] for each operand with a derivative."""
     found = []
     for p, partial in partials(step, v.which).items():
@@ -116,7 +116,7 @@ def _partials(step: Step, v: Variable, row_of: dict[Variable, int]) -> list[list
 class _Expressions:
     """The readable derivatives of a step: found once, used for every seed."""
 
-    def __init__(self, step: Step):
+    def __init__(self, step: RecordedStep):
         self.tangents = [readable(e) for e in tangent_of(step)]
         self.adjoints = [readable(e) for e in adjoints_of(step)]
 
@@ -165,7 +165,9 @@ def _named(v: Any, accent: str = "") -> str:
     return HTML.variable(v.index, accent)
 
 
-def _reverse(trace: Trace, row_of: dict[Variable, int], expressions: dict[int, _Expressions]) -> list[dict[str, Any]]:
+def _reverse(
+    trace: WengertList, row_of: dict[Variable, int], expressions: dict[int, _Expressions]
+) -> list[dict[str, Any]]:
     """For each output: the statements of the reverse sweep, [target row, step's row, formula, total], seeds first."""
     listing = trace.listing
     found = []

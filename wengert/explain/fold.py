@@ -1,7 +1,7 @@
 """Large graphs, folded: operations of one source line, or of one function, become one node.
 
-A line in a loop is run many times; folded, it is one node with a count, and what one round hands to the next is an edge
-that leads back. Such edges are told apart (`back`), so that the rest is a graph without cycles.
+A line in a loop is run many times; folded, it is one node with a count, and what one iteration hands to the next is an
+edge that leads back. Such edges are told apart (`back`), so that the rest is a graph without cycles.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wengert.explain.place import Place
-from wengert.explain.recording import Listing, Step, Variable
+from wengert.explain.place import CallSite
+from wengert.explain.recording import Listing, RecordedStep, Variable
 
 READABLE = 45
 """So many nodes can be taken in at once; larger graphs are folded."""
@@ -20,13 +20,13 @@ LEVELS = ("none", "line", "function")
 
 
 @dataclass(eq=False, slots=True)
-class Node:
+class GraphNode:
     """One node of the picture: inputs or steps, and where they come from."""
 
     kind: str  # "input", "step" or "group"
     variables: list[Variable] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
-    place: Place | None = None
+    steps: list[RecordedStep] = field(default_factory=list)
+    place: CallSite | None = None
     title: str = ""
     repeats: bool = False
 
@@ -46,7 +46,7 @@ class Folded:
     """The nodes and edges to be drawn, and which node each variable is in."""
 
     level: str
-    nodes: list[Node]
+    nodes: list[GraphNode]
     edges: list[Edge]
     node_of: dict[Variable, int]
 
@@ -60,42 +60,42 @@ def fold(listing: Listing, level: str | None = None) -> Folded:
     return _folded(listing, level, _KEYS[level])
 
 
-def _by_step(step: Step) -> Hashable:
+def _by_step(step: RecordedStep) -> Hashable:
     return id(step)
 
 
-def _by_line(step: Step) -> Hashable:
+def _by_line(step: RecordedStep) -> Hashable:
     p = step.place
     return id(step) if p is None else (p.file, p.line, p.function)
 
 
-def _by_function(step: Step) -> Hashable:
+def _by_function(step: RecordedStep) -> Hashable:
     p = step.place
     return "library" if p is None else (p.file, p.span[0], p.function)
 
 
-_KEYS: dict[str, Callable[[Step], Hashable]] = {"none": _by_step, "line": _by_line, "function": _by_function}
+_KEYS: dict[str, Callable[[RecordedStep], Hashable]] = {"none": _by_step, "line": _by_line, "function": _by_function}
 
 
-def _count(listing: Listing, key: Callable[[Step], Hashable]) -> int:
+def _count(listing: Listing, key: Callable[[RecordedStep], Hashable]) -> int:
     return len({key(step) for step in listing.steps})
 
 
-def _folded(listing: Listing, level: str, key: Callable[[Step], Hashable]) -> Folded:
-    nodes: list[Node] = []
+def _folded(listing: Listing, level: str, key: Callable[[RecordedStep], Hashable]) -> Folded:
+    nodes: list[GraphNode] = []
     node_of: dict[Variable, int] = {}
     if level != "none" and len(listing.inputs) > _MOST_INPUTS:
-        nodes.append(Node("input", list(listing.inputs), title=f"{len(listing.inputs)} inputs"))
+        nodes.append(GraphNode("input", list(listing.inputs), title=f"{len(listing.inputs)} inputs"))
         node_of.update(dict.fromkeys(listing.inputs, 0))
     else:
         for v in listing.inputs:
             node_of[v] = len(nodes)
-            nodes.append(Node("input", [v]))
+            nodes.append(GraphNode("input", [v]))
     groups: dict[Any, int] = {}
     for step in listing.steps:
         k = groups.setdefault(key(step), len(nodes))
         if k == len(nodes):
-            nodes.append(Node("step", place=step.place))
+            nodes.append(GraphNode("step", place=step.place))
         nodes[k].steps.append(step)
         nodes[k].variables.extend(step.results)
         node_of.update(dict.fromkeys(step.results, k))
@@ -106,7 +106,7 @@ def _folded(listing: Listing, level: str, key: Callable[[Step], Hashable]) -> Fo
     return Folded(level, nodes, _edges(listing.steps, nodes, node_of), node_of)
 
 
-def _title(node: Node, level: str) -> str:
+def _title(node: GraphNode, level: str) -> str:
     if node.place is None:
         return "library code"
     if level == "function":
@@ -114,7 +114,7 @@ def _title(node: Node, level: str) -> str:
     return node.place.text or f"line {node.place.line}"
 
 
-def _edges(steps: Sequence[Step], nodes: list[Node], node_of: dict[Variable, int]) -> list[Edge]:
+def _edges(steps: Sequence[RecordedStep], nodes: list[GraphNode], node_of: dict[Variable, int]) -> list[Edge]:
     counts: dict[tuple[int, int], int] = {}
     for step in steps:
         target = node_of[step.results[0]] if step.results else None
@@ -129,6 +129,6 @@ def _edges(steps: Sequence[Step], nodes: list[Node], node_of: dict[Variable, int
     return [Edge(u, v, n, back=u > v) for (u, v), n in counts.items()]
 
 
-def _is_repeated(operand: Variable, step: Step) -> bool:
-    """Whether one round of a loop uses what the round before computed on the same line."""
+def _is_repeated(operand: Variable, step: RecordedStep) -> bool:
+    """Whether one iteration of a loop uses what the iteration before computed on the same line."""
     return operand.step is not None and step.place is not None and step.place.loops > 0

@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from wengert.explain.notation import Style, number, summary
-from wengert.explain.recording import Constant, Step
+from wengert.explain.recording import Constant, RecordedStep
 from wengert.explain.symbolic import VALUE, Apply, Expression, Leaf, Literal
 from wengert.types import shape_of
 
@@ -132,7 +132,7 @@ def readable(expression: Expression | None) -> Expression | None:
     return expression if size(expression) <= LONGEST else None
 
 
-def primal_of(step: Step) -> Expression:
+def primal_of(step: RecordedStep) -> Expression:
     """What a step computes."""
     args = tuple([Literal(o.value) if isinstance(o, Constant) else Leaf(VALUE, o) for o in step.operands])
     return Apply(step.name, args, step.params, shape_of(step.results[0].value))
@@ -288,7 +288,7 @@ _SHORT = {"add": "+", "subtract": "−", "multiply": "×", "divide": "/", "matmu
           "equal": "=", "not_equal": "≠"}  # fmt: skip
 
 
-def symbol_of(step: Step) -> str:
+def symbol_of(step: RecordedStep) -> str:
     """An operation in a word or sign, for a node of a graph."""
     if step.name == "power" and isinstance(step.operands[1], Constant) and not shape_of(step.operands[1].value):
         return "( )" + Style().power("", number(step.operands[1].value))

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from wengert.explain.fold import Edge, Folded, Node, fold
+from wengert.explain.fold import Edge, Folded, GraphNode, fold
 from wengert.explain.formula import symbol_of
-from wengert.explain.layout import Layout, Point, layout
+from wengert.explain.layout import GraphLayout, Point, layout
 from wengert.explain.notation import TEXT
 from wengert.explain.recording import Variable
 
 if TYPE_CHECKING:
-    from wengert.explain.trace import Trace
+    from wengert.explain.trace import WengertList
 
 _RADIUS = 21.0
 _GROUP_HEIGHT = 46.0
@@ -75,7 +75,7 @@ class Graph:
 
 
 @dataclass(slots=True)
-class Terminal:
+class MarginName:
     """A name at the margin: of an input, or of a result."""
 
     text: str
@@ -87,13 +87,13 @@ class Terminal:
 class Drawing:
     """What is drawn where: nodes first, then terminals."""
 
-    placed: Layout
+    placed: GraphLayout
     sizes: list[tuple[float, float]]
-    terminals: list[Terminal]
+    terminals: list[MarginName]
     edges: list[Edge]
 
 
-def graph_of(trace: Trace, level: str | None = None) -> Graph:
+def graph_of(trace: WengertList, level: str | None = None) -> Graph:
     """The graph of a trace, folded to a level."""
     folded = fold(trace.listing, level)
     terminals = _terminals(trace, folded)
@@ -101,9 +101,9 @@ def graph_of(trace: Trace, level: str | None = None) -> Graph:
     return Graph(folded, _svg(trace, folded, drawing), drawing)
 
 
-def _terminals(trace: Trace, folded: Folded) -> list[Terminal]:
+def _terminals(trace: WengertList, folded: Folded) -> list[MarginName]:
     found = [
-        Terminal(TEXT.named(node.variables[0].name), k, True)
+        MarginName(TEXT.named(node.variables[0].name), k, True)
         for k, node in enumerate(folded.nodes)
         if node.kind == "input" and len(node.variables) == 1
     ]
@@ -112,11 +112,11 @@ def _terminals(trace: Trace, folded: Folded) -> list[Terminal]:
     for name, output in zip(trace.output_names, trace.listing.outputs, strict=True):
         if isinstance(output, Variable):
             readable = len(trace.output_names) == 1 and len(whole) <= 20 and trace.name.isidentifier()
-            found.append(Terminal(whole if readable else TEXT.named(name), folded.node_of[output], False))
+            found.append(MarginName(whole if readable else TEXT.named(name), folded.node_of[output], False))
     return found
 
 
-def _drawn(folded: Folded, terminals: list[Terminal]) -> Drawing:
+def _drawn(folded: Folded, terminals: list[MarginName]) -> Drawing:
     """Nodes and terminals, placed. Terminals before the inputs are numbered first: numbers must rise along edges."""
     starts = [t for t in terminals if t.before]
     ends = [t for t in terminals if not t.before]
@@ -135,13 +135,13 @@ def _drawn(folded: Folded, terminals: list[Terminal]) -> Drawing:
     return Drawing(placed, sizes, terminals, folded.edges)
 
 
-def _size(node: Node) -> tuple[float, float]:
+def _size(node: GraphNode) -> tuple[float, float]:
     if node.kind == "group" or len(node.variables) > 1:
         return max(_LETTER * len(_clipped(node.title)), 6.2 * len(_count(node))) + 28, _GROUP_HEIGHT
     return 2 * _RADIUS, 2 * (_RADIUS + (_LABEL_ROOM / 3 if node.kind == "input" else _LABEL_ROOM))
 
 
-def _terminal_size(terminal: Terminal) -> tuple[float, float]:
+def _terminal_size(terminal: MarginName) -> tuple[float, float]:
     return max(20.0, 8.0 * len(terminal.text)), 24.0
 
 
@@ -152,7 +152,7 @@ def _clipped(text: str) -> str:
 # -------------------------------------------------------------------------------------------------------------- SVG
 
 
-def _svg(trace: Trace, folded: Folded, drawing: Drawing) -> str:
+def _svg(trace: WengertList, folded: Folded, drawing: Drawing) -> str:
     placed, sizes = drawing.placed, drawing.sizes
     starts = [t for t in drawing.terminals if t.before]
     ends = [t for t in drawing.terminals if not t.before]
@@ -193,11 +193,11 @@ def _svg(trace: Trace, folded: Folded, drawing: Drawing) -> str:
     return "\n".join([*out, "</g></svg>"])
 
 
-def _terminal(t: Terminal, at: Point, kind: str) -> str:
+def _terminal(t: MarginName, at: Point, kind: str) -> str:
     return f'<text class="name {kind}" x="{at[0]:.1f}" y="{at[1] + 5:.1f}">{_name(t.text)}</text>'
 
 
-def _node(node: Node, k: int, at: Point, size: tuple[float, float], is_output: bool) -> str:
+def _node(node: GraphNode, k: int, at: Point, size: tuple[float, float], is_output: bool) -> str:
     x, y = at
     classes = ["node", node.kind] + (["output"] if is_output else [])
     if node.steps and not any(step.differentiable for step in node.steps):
@@ -226,7 +226,7 @@ def _node(node: Node, k: int, at: Point, size: tuple[float, float], is_output: b
     )
 
 
-def _count(node: Node) -> str:
+def _count(node: GraphNode) -> str:
     """What a group holds."""
     parts = [f"line {node.place.line}"] if node.place is not None else []
     parts += [f"{len(node.steps)} operations"] if node.steps else []
@@ -307,7 +307,7 @@ def _slope(points: Sequence[Point], k: int) -> float:
     return 0.0 if before * after <= 0 else 2 * before * after / (before + after)
 
 
-def _back_path(placed: Layout, sizes: list[tuple[float, float]], pair: tuple[int, int], data: str) -> str:
+def _back_path(placed: GraphLayout, sizes: list[tuple[float, float]], pair: tuple[int, int], data: str) -> str:
     """An edge to an earlier node: beneath both, from the later one."""
     early, late = pair
     (x0, y0), (x1, y1) = placed.centres[early], placed.centres[late]

@@ -31,7 +31,7 @@ _PLACE_SWEEPS = 14
 
 
 @dataclass(slots=True)
-class Layout:
+class GraphLayout:
     """Centres of the nodes, and for each edge the points it passes through, its ends included."""
 
     centres: list[Point]
@@ -56,7 +56,7 @@ def layout(
     edges: Sequence[tuple[int, int]],
     first: Mapping[int, int] | None = None,
     gap: tuple[float, float] = (56.0, 26.0),
-) -> Layout:
+) -> GraphLayout:
     """Centres and routes for nodes of given widths and heights; `first` says which nodes must be in which layer.
 
     >>> layout([(10, 10)] * 3, [(0, 1), (1, 2)], gap=(20, 10)).centres
@@ -64,7 +64,7 @@ def layout(
     """
     n = len(sizes)
     if n == 0:
-        return Layout([], [], 0.0, 0.0)
+        return GraphLayout([], [], 0.0, 0.0)
     layer = layers_of(n, edges, first)
     graph = _with_dummies(sizes, edges, layer)
     _order(graph)
@@ -75,7 +75,7 @@ def layout(
     column = {v: x for x, nodes in zip(xs, graph.layers, strict=True) for v in nodes}
     points = [(column[v], ys[v] - low) for v in range(len(ys))]
     right = max(points[v][0] + sizes[v][0] / 2 for v in range(n))
-    return Layout(points[:n], [[points[v] for v in chain] for chain in graph.chains], right, high - low)
+    return GraphLayout(points[:n], [[points[v] for v in chain] for chain in graph.chains], right, high - low)
 
 
 # ---------------------------------------------------------------------------------------------------------- 1. layers

@@ -23,7 +23,7 @@ from wengert.errors import NonFiniteError
 from wengert.explain.advice import DERIVATIVES, VALUES, advice
 from wengert.explain.summary import summary
 from wengert.modes.dual import Dual
-from wengert.modes.watching import Step, Watch, looking_on, place_now, seen
+from wengert.modes.watching import Operation, Watch, looking_on, place_now, seen
 from wengert.ops.op import Traced
 from wengert.types import SCALARS
 
@@ -59,7 +59,7 @@ def debug_nans() -> Iterator[None]:
 class Finding:
     """An operation that made something that is not finite. `given`: one of its operands was not finite before."""
 
-    step: Step
+    step: Operation
     result: Any
     sweep: str
     given: bool = False
@@ -119,7 +119,7 @@ class NanWatch(Watch):
 
     # ------------------------------------------------------------------------------------------ values and tangents
 
-    def operation(self, step: Step, args: Sequence[Any], apply: Callable[[], Any]) -> Any:
+    def operation(self, step: Operation, args: Sequence[Any], apply: Callable[[], Any]) -> Any:
         if step.name in _DECISIONS:
             self._decision(step, args)
         with np.errstate(all="ignore"):
@@ -128,7 +128,7 @@ class NanWatch(Watch):
             self._look(step, args, part)
         return y
 
-    def written(self, step: Step, box: Any, v: Any, apply: Callable[[], Any]) -> Any:
+    def written(self, step: Operation, box: Any, v: Any, apply: Callable[[], Any]) -> Any:
         before = self._marked(plain(box))
         y = apply()
         self._look(step, [v, box], box)
@@ -136,7 +136,7 @@ class NanWatch(Watch):
             self._mark(plain(box), before)
         return y
 
-    def _look(self, step: Step, args: Sequence[Any], y: Any) -> None:
+    def _look(self, step: Operation, args: Sequence[Any], y: Any) -> None:
         value = plain(y)
         bad = kind_of_fault(value)
         if bad:
@@ -148,7 +148,7 @@ class NanWatch(Watch):
                 blamed = [plain(a) for a in args] if bad else []
                 self._mark(dot, self._origin(step, dot, _TANGENT, [*blamed, *dots]))
 
-    def _origin(self, step: Step, result: Any, sweep: str, operands: Sequence[Any]) -> Finding:
+    def _origin(self, step: Operation, result: Any, sweep: str, operands: Sequence[Any]) -> Finding:
         """Who is to blame for a result: whoever made an operand that is not finite, or else this operation."""
         bad = [x for x in operands if kind_of_fault(x)]
         marked = [finding for finding in map(self._marked, bad) if finding is not None]
@@ -167,7 +167,7 @@ class NanWatch(Watch):
         held, finding = self._marks.get(id(value), (None, None))
         return finding if held is value else None
 
-    def _decision(self, step: Step, args: Sequence[Any]) -> None:
+    def _decision(self, step: Operation, args: Sequence[Any]) -> None:
         for x in map(plain, args):
             finding = self._marked(x)
             if finding is not None and kind_of_fault(x) == "nan":
@@ -188,7 +188,7 @@ class NanWatch(Watch):
             if kind_of_fault(y):
                 finding = self._marked(y) or self._last.get(sweep)
                 if finding is None:
-                    finding = Finding(Step("the function", (y,), {}, place_now()), y, sweep, given=True)
+                    finding = Finding(Operation("the function", (y,), {}, place_now()), y, sweep, given=True)
                 raise finding.error()
 
     def failed(self, error: Exception) -> None:
@@ -198,14 +198,14 @@ class NanWatch(Watch):
 
     # -------------------------------------------------------------------------------------------------- both sweeps
 
-    def passed(self, step: Step, ct: Any, parts: Sequence[Any]) -> None:
+    def passed(self, step: Operation, ct: Any, parts: Sequence[Any]) -> None:
         for part in parts:
             bad = plain(part)
             if kind_of_fault(bad):
                 arrived = plain(ct)
                 raise Finding(step, bad, "reverse", given=False).error(f"it was sent the cotangent {summary(arrived)}")
 
-    def tangent(self, step: Step, dot: Any) -> None:
+    def tangent(self, step: Operation, dot: Any) -> None:
         bad = plain(dot)
         if kind_of_fault(bad) and _TANGENT not in self._last:
             self._last[_TANGENT] = Finding(step, bad, _TANGENT)

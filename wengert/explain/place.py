@@ -22,7 +22,7 @@ _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CallSite:
     """A line of the user's source. `calls` are the function and line of each call that led there, outermost first."""
 
     file: str
@@ -91,7 +91,7 @@ def _scopes(file: str) -> tuple[list[_Span], list[_Span]]:
     return _parsed("".join(linecache.getlines(file)))
 
 
-def place_now(outermost: CodeType) -> Place | None:
+def place_now(outermost: CodeType) -> CallSite | None:
     """The place that is running, with the calls that led there from the frame of `outermost`."""
     calls: list[tuple[str, int]] = []
     innermost: FrameType | None = None
@@ -106,4 +106,4 @@ def place_now(outermost: CodeType) -> Place | None:
     if innermost is None:
         return None
     function = calls[0][0] if calls else innermost.f_code.co_name
-    return Place(innermost.f_code.co_filename, innermost.f_lineno, function, tuple(calls[::-1]))
+    return CallSite(innermost.f_code.co_filename, innermost.f_lineno, function, tuple(calls[::-1]))

@@ -26,14 +26,14 @@ from wengert.capture import hooks
 from wengert.explain import tables
 from wengert.explain.pictures import Picture, bars
 from wengert.modes.dual import Dual
-from wengert.modes.watching import Step, Watch, bytes_kept, looking_on, seen
+from wengert.modes.watching import Operation, Watch, bytes_kept, looking_on, seen
 from wengert.types import aval_of, dtype_of, is_inexact, shape_of
 
 _clock = time.perf_counter
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ProfiledLine:
     """What one line of source costs; times in seconds, of all times it ran in one call of the function.
 
     `operations` counts elementary operations. `forward` is the time of values and tangents together, `record` and
@@ -64,7 +64,7 @@ class Profile:
     of the function, of `jvp`, and of `vjp` with its pullback took, unwatched.
     """
 
-    def __init__(self, name: str, lines: Sequence[Line], function: float, forward: float, reverse: float):
+    def __init__(self, name: str, lines: Sequence[ProfiledLine], function: float, forward: float, reverse: float):
         self.name = name
         self.lines = list(lines)
         self.function, self.forward, self.reverse = function, forward, reverse
@@ -128,7 +128,7 @@ class _Costs(Watch):
         self._started = 0.0
         self._depth = 0
 
-    def operation(self, step: Step, args: Sequence[Any], apply: Callable[[], Any]) -> Any:
+    def operation(self, step: Operation, args: Sequence[Any], apply: Callable[[], Any]) -> Any:
         if self._depth:  # an operation inside another, which is being measured
             return apply()
         self._depth = 1
@@ -149,7 +149,7 @@ class _Costs(Watch):
                 self.allocated[place] += getattr(plain(part._tangent), "nbytes", 8)
         return y
 
-    def written(self, step: Step, box: Any, v: Any, apply: Callable[[], Any]) -> Any:
+    def written(self, step: Operation, box: Any, v: Any, apply: Callable[[], Any]) -> Any:
         start = _clock()
         y = apply()
         self.time[step.place] += _clock() - start
@@ -161,10 +161,10 @@ class _Costs(Watch):
             for step, size in bytes_kept(program):
                 self.kept[step.place] += size
 
-    def passing(self, step: Step, k: int, ct: Any) -> None:
+    def passing(self, step: Operation, k: int, ct: Any) -> None:
         self._started = _clock()
 
-    def passed(self, step: Step, ct: Any, parts: Sequence[Any]) -> None:
+    def passed(self, step: Operation, ct: Any, parts: Sequence[Any]) -> None:
         self.sweep[step.place] += _clock() - self._started
 
     def compiled(self, f: Callable, args: tuple, kwargs: dict) -> Any:
@@ -205,7 +205,7 @@ def profile(f: Callable, *args: Any, argnums: Argnums | None = None, repeat: int
         first, last = plain_runs[0], reverse_runs[0]
         sweep = min(run.sweep.get(place, 0.0) for run in reverse_runs)
         text = linecache.getline(place[0], place[1]).strip()
-        lines.append(Line(place[0], place[1], text, first.count.get(place, 0), function, forward, record, sweep,
+        lines.append(ProfiledLine(place[0], place[1], text, first.count.get(place, 0), function, forward, record, sweep,
                           first.allocated.get(place, 0), last.kept.get(place, 0)))  # fmt: skip
     lines.sort(key=lambda line: -(line.function + line.forward + line.reverse))
     return Profile(

@@ -22,7 +22,7 @@ import numpy as np
 from wengert.box.box import Box, outside
 from wengert.box.writing import settled
 from wengert.control.custom import custom
-from wengert.explain.place import Place, place_now
+from wengert.explain.place import CallSite, place_now
 from wengert.modes.dual import check_not_inner
 from wengert.modes.tape import Recorded, record
 from wengert.ops.op import Op, Trace, call, fresh_tag
@@ -38,7 +38,7 @@ class Variable:
 
     index: int
     value: Any
-    step: Step | None = None
+    step: RecordedStep | None = None
     which: int = 0
     name: str = ""
 
@@ -54,7 +54,7 @@ Operand = Variable | Constant
 
 
 @dataclass(eq=False, slots=True)
-class Step:
+class RecordedStep:
     """One elementary operation, as it was done.
 
     `apply(*values)` does it again, on values in the places of `operands`; `places` are those operands with respect to
@@ -67,7 +67,7 @@ class Step:
     params: dict[str, Any]
     places: tuple[int, ...]
     program: Recorded
-    place: Place | None
+    place: CallSite | None
     op: Op | None = None
     results: tuple[Variable, ...] = ()
 
@@ -82,7 +82,7 @@ class Listing:
     """A finished evaluation: inputs, steps in the order in which they were done, outputs."""
 
     inputs: list[Variable]
-    steps: list[Step] = field(default_factory=list)
+    steps: list[RecordedStep] = field(default_factory=list)
     outputs: list[Operand] = field(default_factory=list)
 
     @property
@@ -144,7 +144,7 @@ class ListingTrace(Trace):
             return y if several else (y,)
 
         found, program = record(at_places, [values[p] for p in places])
-        step = Step(name, apply, operands, params, places, program, place_now(_RUNNER), op)
+        step = RecordedStep(name, apply, operands, params, places, program, place_now(_RUNNER), op)
         step.results = tuple([self._variable(step, which, y) for which, y in enumerate(found)])
         self.listing.steps.append(step)
         results = []
@@ -155,7 +155,7 @@ class ListingTrace(Trace):
                 results.append(self.box(variable))
         return tuple(results) if several else results[0]
 
-    def _variable(self, step: Step, which: int, value: Any) -> Variable:
+    def _variable(self, step: RecordedStep, which: int, value: Any) -> Variable:
         self._count += 1
         return Variable(self._count, value, step, which)
 

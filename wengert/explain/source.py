@@ -22,7 +22,7 @@ from wengert.ir.symbol import Sym
 from wengert.modes.batch import Batch
 from wengert.modes.dual import Dual
 from wengert.modes.tape import Tape
-from wengert.modes.watching import Step, Watch, WatchedProgram, looking_on
+from wengert.modes.watching import Operation, Watch, WatchedProgram, looking_on
 
 
 def source(f: Callable, *args: Any, **kwargs: Any) -> str:
@@ -89,9 +89,9 @@ class _Names(Watch):
     """Names the cotangents, and puts the operations of reverse sweeps on the lines they belong to."""
 
     def __init__(self) -> None:
-        self._values: dict[tuple[int, int], tuple[Step, Any]] = {}
+        self._values: dict[tuple[int, int], tuple[Operation, Any]] = {}
 
-    def operation(self, step: Step, args: Sequence[Any], apply: Callable[[], Any]) -> Any:
+    def operation(self, step: Operation, args: Sequence[Any], apply: Callable[[], Any]) -> Any:
         if step.place is not None:
             step.place = Source(*step.place)  # type: ignore[assignment]
         y = apply()
@@ -100,7 +100,7 @@ class _Names(Watch):
                 self._values[id(step), part._node] = (step, part._value)
         return y
 
-    def passing(self, step: Step, k: int, ct: Any) -> None:
+    def passing(self, step: Operation, k: int, ct: Any) -> None:
         _, value = self._values.get((id(step), k), (None, None))
         self._name_cotangent(value, ct)
 

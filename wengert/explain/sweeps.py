@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.explain.recording import Listing, Operand, Step, Variable
+from wengert.explain.recording import Listing, Operand, RecordedStep, Variable
 from wengert.types import dtype_of, shape_of
 
 Derivatives = dict[Variable, Any]
@@ -39,7 +39,7 @@ class Contribution:
     """
 
     target: Variable
-    step: Step
+    step: RecordedStep
     place: int
     part: Any
     total: Any
@@ -80,7 +80,7 @@ class Partial:
     shape: tuple[int, int]
 
 
-def partials(step: Step, which: int = 0) -> dict[int, Partial]:
+def partials(step: RecordedStep, which: int = 0) -> dict[int, Partial]:
     """The local partial derivatives of a result, by operand place; places without derivative are left out."""
     result = step.results[which].value
     shape = shape_of(result)

@@ -1,7 +1,7 @@
 """The derivative of a step as an expression, from the library's own rules.
 
-A `Symbolic` box carries a value and the expression it came from. Forward and reverse mode, run over such boxes for one
-step, compute tangent and adjoints as always; what comes out knows how it was computed. So the expressions that are
+A `SymbolicBox` carries a value and the expression it came from. Forward and reverse mode, run over such boxes for
+one step, compute tangent and adjoints as always; what comes out knows how it was computed. So the expressions that are
 shown, v̇₁ = v̇₋₁ / v₋₁, are what the rules in `ops/` do, and nobody had to write them down a second time.
 
 Some rules decide by numbers or use what has no readable form; then there is no expression (`None`), and the tables
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.box.box import Box
-from wengert.explain.recording import Constant, Step, Variable
+from wengert.explain.recording import Constant, RecordedStep, Variable
 from wengert.modes.dual import push
 from wengert.modes.tape import record
 from wengert.ops.derive import Control
@@ -54,7 +54,7 @@ class Apply:
 Expression = Leaf | Literal | Apply
 
 
-class Symbolic(Box):
+class SymbolicBox(Box):
     """A value and its expression, in `node`."""
 
     __slots__ = ()
@@ -71,7 +71,7 @@ class SymbolicTrace(Trace):
 
     __slots__ = ("alive", "known", "own", "tag")
 
-    def __init__(self, step: Step):
+    def __init__(self, step: RecordedStep):
         self.tag = fresh_tag()
         self.alive = True
         self.known = {id(o.value): Leaf(VALUE, o) for o in step.operands if isinstance(o, Variable)}
@@ -81,13 +81,13 @@ class SymbolicTrace(Trace):
         return Literal(operand.value) if isinstance(operand, Constant) else Leaf(VALUE, operand)
 
     def process(self, op: Op, args: tuple, params: dict) -> Any:
-        mine = [a.__class__ is Symbolic and a._owner is self for a in args]
+        mine = [a.__class__ is SymbolicBox and a._owner is self for a in args]
         y = call(op, *[a._value if m else a for a, m in zip(args, mine, strict=True)], **params)
         expressions = tuple([a._node if m else self.expression(a) for a, m in zip(args, mine, strict=True)])
         if y.__class__ is tuple:
             made = [self._made(op, expressions, params, part, k) for k, part in enumerate(y)]
-            return tuple([Symbolic(self, part, e) for part, e in zip(y, made, strict=True)])
-        return Symbolic(self, y, self._made(op, expressions, params, y, None))
+            return tuple([SymbolicBox(self, part, e) for part, e in zip(y, made, strict=True)])
+        return SymbolicBox(self, y, self._made(op, expressions, params, y, None))
 
     def expression(self, a: Any) -> Expression:
         return self.known.get(id(a)) or Literal(a)
@@ -105,7 +105,7 @@ def _same(a: Expression, b: Expression) -> bool:
     return isinstance(a, Literal) and isinstance(b, Literal) and a.value is b.value
 
 
-def tangent_of(step: Step) -> list[Expression | None]:
+def tangent_of(step: RecordedStep) -> list[Expression | None]:
     """The tangent of each result as an expression in the tangents and values of the operands."""
 
     def push_symbols(trace: SymbolicTrace, values: list[Any]) -> list[Any]:
@@ -115,7 +115,7 @@ def tangent_of(step: Step) -> list[Expression | None]:
     return _expressions(step, push_symbols, len(step.results))
 
 
-def adjoints_of(step: Step) -> list[Expression | None]:
+def adjoints_of(step: RecordedStep) -> list[Expression | None]:
     """What each operand's adjoint (in the order of `step.places`) gets, in the adjoints of the results and values."""
 
     def pull_symbols(trace: SymbolicTrace, values: list[Any]) -> list[Any]:
@@ -127,21 +127,21 @@ def adjoints_of(step: Step) -> list[Expression | None]:
     return _expressions(step, pull_symbols, len(step.places))
 
 
-def _expressions(step: Step, sweep: Callable, count: int) -> list[Expression | None]:
+def _expressions(step: RecordedStep, sweep: Callable, count: int) -> list[Expression | None]:
     if isinstance(step.op, Control) or step.op is None or not step.differentiable:
         return [None] * count
     trace = SymbolicTrace(step)
     try:
-        values = [Symbolic(trace, step.operands[p].value, trace.own[1][p]) for p in step.places]
+        values = [SymbolicBox(trace, step.operands[p].value, trace.own[1][p]) for p in step.places]
         found = sweep(trace, values)
     except Exception:  # a rule that needs numbers: it has no expression, and the table shows ∂v/∂u instead
         return [None] * count
     finally:
         trace.alive = False
-    return [x._node if x.__class__ is Symbolic and x._owner is trace else None for x in found]
+    return [x._node if x.__class__ is SymbolicBox and x._owner is trace else None for x in found]
 
 
-def _at_places(step: Step, trace: SymbolicTrace) -> Callable[..., Sequence[Any]]:
+def _at_places(step: RecordedStep, trace: SymbolicTrace) -> Callable[..., Sequence[Any]]:
     def apply(*traced: Any) -> Sequence[Any]:
         filled = [o.value for o in step.operands]
         for p, x in zip(step.places, traced, strict=True):
@@ -152,7 +152,7 @@ def _at_places(step: Step, trace: SymbolicTrace) -> Callable[..., Sequence[Any]]
     return apply
 
 
-def _seed(trace: SymbolicTrace, kind: str, variable: Any) -> Symbolic:
+def _seed(trace: SymbolicTrace, kind: str, variable: Any) -> SymbolicBox:
     """A tangent or adjoint. Its number does not matter; it is of the kind that the rule would be given."""
     value = variable.value
-    return Symbolic(trace, np.ones(shape_of(value), dtype_of(value))[()], Leaf(kind, variable))
+    return SymbolicBox(trace, np.ones(shape_of(value), dtype_of(value))[()], Leaf(kind, variable))

@@ -18,14 +18,14 @@ import numpy as np
 
 from wengert.explain.formula import factor_of, primal_of, readable, with_numbers, written
 from wengert.explain.notation import ACCENTS, HTML, LATEX, TEXT, Style, padded, summary, width
-from wengert.explain.place import Place
-from wengert.explain.recording import Operand, Step, Variable
+from wengert.explain.place import CallSite
+from wengert.explain.recording import Operand, RecordedStep, Variable
 from wengert.explain.sweeps import Contribution
 from wengert.explain.symbolic import BAR, DOT, Apply, Leaf, adjoints_of, tangent_of
 from wengert.types import shape_of
 
 if TYPE_CHECKING:
-    from wengert.explain.trace import Trace
+    from wengert.explain.trace import WengertList
 
 STYLES: dict[str, Style] = {"text": TEXT, "latex": LATEX, "html": HTML}
 TITLES = {
@@ -38,11 +38,11 @@ _NO_CELLS = ("", "", "", "")
 
 
 @dataclass(slots=True)
-class Line:
+class TableLine:
     """One line; `parts` are the cells of primal, tangent and adjoint."""
 
     parts: dict[str, Cells] = field(default_factory=dict)
-    place: Place | None = None
+    place: CallSite | None = None
     final: bool = False
 
 
@@ -51,7 +51,7 @@ class Table:
     """Groups of lines (inputs, operations, outputs) and the parts they have."""
 
     parts: list[str]
-    groups: list[list[Line]]
+    groups: list[list[TableLine]]
     left_out: int = 0
     at: int = 0
 
@@ -59,14 +59,14 @@ class Table:
 class Setter:
     """Makes the cells of a trace in a style."""
 
-    def __init__(self, trace: Trace, style: Style):
+    def __init__(self, trace: WengertList, style: Style):
         self.trace = trace
         self.style = style
 
     # ----------------------------------------------------------------------------------------------------- inputs
 
-    def input(self, v: Variable) -> Line:
-        line = Line(parts={"primal": (self._v(v), self.style.named(v.name), self._shown(v.value), "")})
+    def input(self, v: Variable) -> TableLine:
+        line = TableLine(parts={"primal": (self._v(v), self.style.named(v.name), self._shown(v.value), "")})
         if self.trace.tangents is not None:
             line.parts["tangent"] = (self._v(v, "dot"), self.style.named(v.name, "dot"), self._dot(v), "")
         if self.trace.adjoints is not None:
@@ -77,7 +77,7 @@ class Setter:
 
     # ------------------------------------------------------------------------------------------------- operations
 
-    def step(self, step: Step, contributions: Sequence[Contribution]) -> list[Line]:
+    def step(self, step: RecordedStep, contributions: Sequence[Contribution]) -> list[TableLine]:
         left = [self._result(step, v) for v in step.results]
         right = [self._contribution(c) for c in reversed(contributions)]
         lines = []
@@ -85,16 +85,16 @@ class Setter:
             parts = dict(primal or {})
             if adjoint is not None:
                 parts["adjoint"] = adjoint
-            lines.append(Line(parts, step.place if primal is not None else None))
+            lines.append(TableLine(parts, step.place if primal is not None else None))
         return lines
 
-    def _result(self, step: Step, v: Variable) -> dict[str, Cells]:
+    def _result(self, step: RecordedStep, v: Variable) -> dict[str, Cells]:
         parts = {"primal": self.primal(step, v)}
         if self.trace.tangents is not None:
             parts["tangent"] = self.tangent(step, v)
         return parts
 
-    def primal(self, step: Step, v: Variable) -> Cells:
+    def primal(self, step: RecordedStep, v: Variable) -> Cells:
         expression = primal_of(step)
         component = self.style.plain(f"[{v.which}]") if len(step.results) > 1 else ""
         formula = written(expression, self.style) + component
@@ -102,7 +102,7 @@ class Setter:
         value = self._shown(v.value)
         return (self._v(v), formula, value, "") if numbers is None else (self._v(v), formula, numbers, value)
 
-    def tangent(self, step: Step, v: Variable) -> Cells:
+    def tangent(self, step: RecordedStep, v: Variable) -> Cells:
         if step.program.outputs[v.which] is None:
             return self._v(v, "dot"), "", self.style.number("0"), ""
         expression = readable(tangent_of(step)[v.which])
@@ -139,9 +139,9 @@ class Setter:
 
     # ---------------------------------------------------------------------------------------------------- outputs
 
-    def output(self, name: str, o: Operand) -> Line:
+    def output(self, name: str, o: Operand) -> TableLine:
         of = self._v(o) if isinstance(o, Variable) else ""
-        line = Line(parts={"primal": (self.style.named(name), of, self._shown(o.value), "")}, final=True)
+        line = TableLine(parts={"primal": (self.style.named(name), of, self._shown(o.value), "")}, final=True)
         if self.trace.tangents is not None:
             bold = self.style.bold
             dot = self._v(o, "dot") if isinstance(o, Variable) else ""
@@ -172,7 +172,7 @@ class Setter:
         return self.style.number(text) if not shape_of(value) else self.style.plain(text)
 
 
-def build(trace: Trace, style: str, rows: int | None = None) -> Table:
+def build(trace: WengertList, style: str, rows: int | None = None) -> Table:
     """The table of a trace; with `rows`, of a longer trace only its first and last operations."""
     cells = Setter(trace, STYLES[style])
     parts = ["primal", *(["tangent"] if trace.tangents is not None else [])]
@@ -202,7 +202,7 @@ def _columns(table: Table) -> list[tuple[str, int]]:
     ]
 
 
-def _cell(line: Line, part: str, k: int) -> str:
+def _cell(line: TableLine, part: str, k: int) -> str:
     text = line.parts.get(part, _NO_CELLS)[k]
     return f"= {text}" if text and k else text
 
@@ -212,7 +212,7 @@ def text(table: Table, source: bool) -> str:
     columns = _columns(table)
     widths = {c: max(width(_cell(line, *c)) for group in table.groups for line in group) for c in columns}
 
-    def row(line: Line) -> str:
+    def row(line: TableLine) -> str:
         parts = []
         for part in table.parts:
             cells = [padded(_cell(line, *c), widths[c]) for c in columns if c[0] == part]
@@ -220,7 +220,7 @@ def text(table: Table, source: bool) -> str:
             parts.append(padded(joined, len(TITLES[part])))
         return "   ".join(parts)
 
-    blank = row(Line())
+    blank = row(TableLine())
     titles = []
     for part in table.parts:
         own = [widths[c] for c in columns if c[0] == part]

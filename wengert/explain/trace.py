@@ -34,7 +34,7 @@ from wengert.api.arguments import Argnums, Prepared, result_like, snapshot
 from wengert.errors import NotDifferentiableInputError
 from wengert.explain import table
 from wengert.explain.graph import Graph, graph_of
-from wengert.explain.place import Place
+from wengert.explain.place import CallSite
 from wengert.explain.recording import Listing, Operand, Variable, list_evaluation
 from wengert.explain.sweeps import Contribution, Derivatives, adjoints, tangents
 from wengert.types import aval_of, dtype_of, is_inexact, shape_of
@@ -49,12 +49,12 @@ class Row:
     operands: tuple[Any, ...]
     value: Any
     shape: tuple[int, ...]
-    place: Place | None
+    place: CallSite | None
     tangent: Any = None
     adjoint: Any = None
 
 
-class Trace:
+class WengertList:
     """The Wengert list of an evaluation; made by `wg.trace`.
 
     Shown as a table in a terminal and in a notebook; `text`, `markdown` and `latex` are that table, `graph()` the
@@ -179,7 +179,7 @@ def trace(
     cotangent: Any = None,
     argnums: Argnums | None = None,
     **kwargs: Any,
-) -> Trace:
+) -> WengertList:
     """The Wengert list of `f(*args, **kwargs)`: every elementary operation, with its operands, value and source line.
 
     Args:
@@ -190,7 +190,7 @@ def trace(
         argnums: which arguments are inputs; if it is not given, all that hold floating-point numbers.
 
     Returns:
-        A `Trace`: printed it is the table of the survey (Baydin et al. 2018, tables 2 and 3).
+        A `WengertList`: printed it is the table of the survey (Baydin et al. 2018, tables 2 and 3).
 
     Cost: some hundred microseconds for each operation, and the memory of all intermediate values.
 
@@ -203,7 +203,7 @@ def trace(
     prepared = Prepared(f, (chosen,) if isinstance(chosen, int) else chosen, args, kwargs, False)
     prepared.leaves = [snapshot(x) for x in prepared.leaves]
     listing = list_evaluation(prepared, prepared.leaves)
-    found = Trace(getattr(f, "__name__", "f"), prepared, listing, _names(f, prepared, args))
+    found = WengertList(getattr(f, "__name__", "f"), prepared, listing, _names(f, prepared, args))
     if tangent is not None:
         single = len(prepared.argnums) == 1 and not (isinstance(tangent, tuple) and len(tangent) == 1)  # type: ignore[arg-type]
         found.push(prepared.input_leaves((tangent,) if single else tuple(tangent), "the tangent"))

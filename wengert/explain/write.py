@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from wengert.explain.data import page_data
-from wengert.explain.trace import Trace, trace
+from wengert.explain.trace import WengertList, trace
 
 _PARTS = Path(__file__).parent / "page"
 
 
-def page_of(found: Trace) -> str:
+def page_of(found: WengertList) -> str:
     """The page of a trace, as text."""
     graph = found.graph()
     data = json.dumps(page_data(found, graph), ensure_ascii=False, separators=(",", ":"))

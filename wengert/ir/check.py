@@ -180,14 +180,14 @@ class _Check:
 
     def loop(self, node: Node) -> None:
         self.blocks(node)
-        self.expect(bool(node.args), lambda: "a loop needs the number of its rounds")
+        self.expect(bool(node.args), lambda: "a loop needs the number of its iterations")
         body, carried = node.params["body"], node.params["carried"]
         self.is_count(carried, len(node.args) - 1)
         count = node.args[0]
-        self.expect(_is_integer(count.type), lambda: f"the number of rounds must be an integer, not {count.type}")
+        self.expect(_is_integer(count.type), lambda: f"the number of iterations must be an integer, not {count.type}")
         self.expect(
             bool(body.params) and body.params[0].type == COUNTER,
-            lambda: f"the first parameter of the body counts the rounds, so it must be {COUNTER}",
+            lambda: f"the first parameter of the body counts the iterations, so it must be {COUNTER}",
         )
         self.count("parameters of body", len(body.params) - 1, len(node.args) - 1)
         self.expect(len(body.results) >= carried, lambda: f"the body must return {carried} carried values")
@@ -210,8 +210,10 @@ class _Check:
         self.count("results of test", len(test.results), 1)
         answer = test.results[0].type
         self.expect(_is_truth(answer), lambda: f"the test must return true or false, not {answer}")
-        rounds = node.outs[carried]
-        self.expect(rounds.type == COUNTER, lambda: f"{self.name(rounds)} counts the rounds: it must be {COUNTER}")
+        iterations = node.outs[carried]
+        self.expect(
+            iterations.type == COUNTER, lambda: f"{self.name(iterations)} counts the iterations: it must be {COUNTER}"
+        )
         self.stacked(node.outs[carried + 1 :], body.results[carried:], Dyn())
 
     def cond(self, node: Node) -> None:

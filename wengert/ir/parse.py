@@ -82,7 +82,7 @@ _PATTERNS = (
 _PLACE = re.compile(r"#\s*(?:(?P<file>.+):)?(?P<line>\d+)\s*")
 _HINT = re.compile(r"%([A-Za-z_][A-Za-z0-9_]*)(?:\.\d+)?")
 
-Scope = dict[str, Var]
+VarsByName = dict[str, Var]
 
 
 class _Parser:
@@ -168,7 +168,7 @@ class _Parser:
             raise self.error(f"expected 'program' or 'block', found {self.token.text!r}")
         self.take()
         name = self.word() if is_program else ""
-        scope: Scope = {}
+        scope: VarsByName = {}
         params = self.params(scope)
         block = self.region(params, scope)
         if not self.at("constants") and self.token.kind != "end":
@@ -211,23 +211,23 @@ class _Parser:
 
     # ----------------------------------------------------------------------------------------------- values and types
 
-    def define(self, type: Type, token: _Token, scope: Scope) -> Var:
+    def define(self, type: Type, token: _Token, scope: VarsByName) -> Var:
         if token.text in scope:
             raise self.error(f"{token.text} is defined already", token)
         hint = _HINT.fullmatch(token.text)
         scope[token.text] = var = Var(type, hint[1] if hint else None)
         return var
 
-    def param(self, scope: Scope) -> Var:
+    def param(self, scope: VarsByName) -> Var:
         token = self.kind("var", "the name of a value")
         self.expect(":")
         return self.define(self.type(), token, scope)
 
-    def params(self, scope: Scope) -> list[Var]:
+    def params(self, scope: VarsByName) -> list[Var]:
         self.expect("(")
         return self.separated(lambda: self.param(scope), ")")
 
-    def var(self, scope: Scope) -> Var:
+    def var(self, scope: VarsByName) -> Var:
         token = self.kind("var", "the name of a value")
         if token.text not in scope:
             raise self.error(f"{token.text} is not defined here", token)
@@ -251,7 +251,7 @@ class _Parser:
             return Dyn(int(bound) if bound else None)
         return int(self.kind("number", "a length").text)
 
-    def operand(self, scope: Scope) -> Operand:
+    def operand(self, scope: VarsByName) -> Operand:
         if self.token.kind == "var":
             return self.var(scope)
         if self.token.kind == "array":
@@ -259,7 +259,7 @@ class _Parser:
         value = self.value()
         return Const(value, Type(np.shape(value), dtype_of(value), value.__class__ in SCALARS))
 
-    def operands(self, scope: Scope) -> list[Operand]:
+    def operands(self, scope: VarsByName) -> list[Operand]:
         """Operands between commas, without a closing mark; there may be none."""
         found: list[Operand] = []
         while self.begins_operand():
@@ -310,18 +310,18 @@ class _Parser:
 
     # -------------------------------------------------------------------------------------------------------- nodes
 
-    def region(self, params: list[Var], scope: Scope) -> Block:
+    def region(self, params: list[Var], scope: VarsByName) -> Block:
         self.expect("{")
         return self.rest_of_region(params, scope)
 
-    def rest_of_region(self, params: list[Var], scope: Scope) -> Block:
+    def rest_of_region(self, params: list[Var], scope: VarsByName) -> Block:
         nodes = self.nodes(scope)
         self.expect("return")
         results = self.operands(scope)
         self.expect("}")
         return Block(params, nodes, results)
 
-    def nodes(self, scope: Scope) -> list[Node]:
+    def nodes(self, scope: VarsByName) -> list[Node]:
         found = []
         while self.token.kind == "var" or (
             self.token.kind == "word" and self.token.text not in ("return", "next", "yield", "test")
@@ -329,9 +329,9 @@ class _Parser:
             found.append(self.node(scope))
         return found
 
-    def node(self, scope: Scope) -> Node:
+    def node(self, scope: VarsByName) -> Node:
         place = self.places.get(self.token.line)
-        own: Scope = {}
+        own: VarsByName = {}
         outs: list[Var] = []
         if self.token.kind == "var":
             while True:
@@ -350,7 +350,7 @@ class _Parser:
         scope.update(own)
         return Node(TABLE[token.text], tuple(args), params, tuple(outs), tuple(sizes), place)
 
-    def general(self, scope: Scope, sizes: list[Operand]) -> tuple[list[Operand], dict[str, Any]]:
+    def general(self, scope: VarsByName, sizes: list[Operand]) -> tuple[list[Operand], dict[str, Any]]:
         params: dict[str, Any] = {}
         args: list[Operand] = []
 
@@ -369,11 +369,11 @@ class _Parser:
         if self.skip("{"):
             while not self.skip("}"):
                 key = self.kind("word", "the name of a block").text
-                inner: Scope = {}
+                inner: VarsByName = {}
                 params[key] = self.region(self.params(inner), inner)
         return args, params
 
-    def entries(self, scope: Scope, inner: list[Scope]) -> tuple[list[Operand], list[list[Var]], int]:
+    def entries(self, scope: VarsByName, inner: list[VarsByName]) -> tuple[list[Operand], list[list[Var]], int]:
         """What `carry` and `given` say: the operands, the parameters of each block, how many are carried."""
         args: list[Operand] = []
         params: list[list[Var]] = [[] for _ in inner]
@@ -406,7 +406,7 @@ class _Parser:
                 token = self.kind("var", "the name of a value")
         return args, params, carried
 
-    def rounds(self, params: list[Var], scope: Scope, carried: int) -> Block:
+    def iterated(self, params: list[Var], scope: VarsByName, carried: int) -> Block:
         nodes = self.nodes(scope)
         token = self.token
         results = self.operands(scope) if self.skip("next") else []
@@ -417,27 +417,27 @@ class _Parser:
         self.expect("}")
         return Block(params, nodes, results)
 
-    def loop(self, scope: Scope) -> tuple[list[Operand], dict[str, Any]]:
-        inner: Scope = {}
+    def loop(self, scope: VarsByName) -> tuple[list[Operand], dict[str, Any]]:
+        inner: VarsByName = {}
         k = self.define(COUNTER, self.kind("var", "the name of the counter"), inner)
         self.expect("<")
         count = self.operand(scope)
         self.expect("{")
         args, (params,), carried = self.entries(scope, [inner])
-        return [count, *args], {"body": self.rounds([k, *params], inner, carried), "carried": carried}
+        return [count, *args], {"body": self.iterated([k, *params], inner, carried), "carried": carried}
 
-    def while_(self, scope: Scope) -> tuple[list[Operand], dict[str, Any]]:
+    def while_(self, scope: VarsByName) -> tuple[list[Operand], dict[str, Any]]:
         self.expect("{")
         inner, in_test = {}, {}
         args, (params, test_params), carried = self.entries(scope, [inner, in_test])
         self.expect("test")
         test = self.region(test_params, in_test)
-        return args, {"body": self.rounds(params, inner, carried), "carried": carried, "test": test}
+        return args, {"body": self.iterated(params, inner, carried), "carried": carried, "test": test}
 
-    def cond(self, scope: Scope) -> tuple[list[Operand], dict[str, Any]]:
+    def cond(self, scope: VarsByName) -> tuple[list[Operand], dict[str, Any]]:
         pred = self.operand(scope)
         self.expect("{")
-        scopes: list[Scope] = [{}, {}]
+        scopes: list[VarsByName] = [{}, {}]
         start = self.token
         args, params, carried = self.entries(scope, scopes)
         if carried:
@@ -449,10 +449,10 @@ class _Parser:
         self.expect("}")
         return [pred, *args], {"orelse": orelse, "then": then}
 
-    def call(self, scope: Scope) -> tuple[list[Operand], dict[str, Any]]:
+    def call(self, scope: VarsByName) -> tuple[list[Operand], dict[str, Any]]:
         name = self.word()
         self.expect("{")
-        inner: Scope = {}
+        inner: VarsByName = {}
         start = self.token
         args, (params,), carried = self.entries(scope, [inner])
         if carried:
@@ -461,7 +461,7 @@ class _Parser:
 
     # --------------------------------------------------------------------------------------------------- parameters
 
-    def data(self, scope: Scope, sizes: list[Operand]) -> Any:
+    def data(self, scope: VarsByName, sizes: list[Operand]) -> Any:
         """A parameter: plain data, in which values of the program may stand."""
         parts: list[Any] = [self.datum(scope, sizes) if not self.at(":") else None]
         while len(parts) < 3 and self.skip(":"):
@@ -469,7 +469,7 @@ class _Parser:
             parts.append(None if ends else self.datum(scope, sizes))
         return parts[0] if len(parts) == 1 else slice(*parts)
 
-    def datum(self, scope: Scope, sizes: list[Operand]) -> Any:
+    def datum(self, scope: VarsByName, sizes: list[Operand]) -> Any:
         if self.token.kind == "var":
             size = self.var(scope)
             if size not in sizes:
@@ -497,7 +497,7 @@ class _Parser:
             raise self.error(f"expected a parameter, found {self.token.text!r}")
         return self.value()
 
-    def pair(self, scope: Scope, sizes: list[Operand]) -> tuple[str, Any]:
+    def pair(self, scope: VarsByName, sizes: list[Operand]) -> tuple[str, Any]:
         key = self.string()
         self.expect(":")
         return key, self.data(scope, sizes)

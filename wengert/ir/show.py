@@ -18,8 +18,8 @@ parameter (a `Ref`) is written where it stands: `pattern=(:, ARRAY, %lo:%hi)`. N
 there are any, `%s.1` is the second `s`, and every name is given once; only a value that is handed into a block as it is
 keeps its name there (`given %x`). The numbers at the right are lines of the source; the file is named where it changes.
 
-Blocks of loop, while, cond and call say how their parameters begin: `carry` those that change from one round to the
-next (`next` are their new values, `yield` what each round puts on a stack), `given` those that do not. Any other op
+Blocks of loop, while, cond and call say how their parameters begin: `carry` those that change from one iteration to the
+next (`next` are their new values, `yield` what each iteration puts on a stack), `given` those that do not. Any other op
 with blocks, and one of these that is not well formed, has them in the general form, `name(parameters) { …; return … }`.
 
 Large constants stand at the end, as bytes. What is no data (a function, a sparse matrix) is shown as `<csr_array 0>`;
@@ -49,7 +49,7 @@ from wengert.ops.index import ARRAY, FLAG
 from wengert.types import SCALARS
 
 COUNTER = Type((), np.dtype(np.int64), True)
-"""The type of what counts the rounds of a loop: a Python int."""
+"""The type of what counts the iterations of a loop: a Python int."""
 
 _WIDEST = 100
 """Source lines stand in one column behind the longest line, not counting lines longer than this."""
@@ -199,7 +199,7 @@ class _Printer:
         k = self._define(body.params[0], inner)
         self._add(indent, f"{results}loop {k} < {self._operand(node.args[0], names)} {{", node)
         self._entries(node.args[1:], [body.params[1:]], carried, names, [inner], indent + 1)
-        self._rounds(body, carried, inner, indent + 1)
+        self._iterated(body, carried, inner, indent + 1)
         self._add(indent, "}")
         return True
 
@@ -212,7 +212,7 @@ class _Printer:
         inner: Names = {}
         self._entries(node.args, [body.params, test.params], carried, names, [inner, in_test], indent + 1)
         self._region("test", test, in_test, indent + 1)
-        self._rounds(body, carried, inner, indent + 1)
+        self._iterated(body, carried, inner, indent + 1)
         self._add(indent, "}")
         return True
 
@@ -282,7 +282,7 @@ class _Printer:
         self._add(indent + 1, self._listed("return", block.results, names))
         self._add(indent, "}")
 
-    def _rounds(self, body: Block, carried: int, names: Names, indent: int) -> None:
+    def _iterated(self, body: Block, carried: int, names: Names, indent: int) -> None:
         self._nodes(body, names, indent)
         if carried:
             self._add(indent, self._listed("next", body.results[:carried], names))

@@ -36,7 +36,7 @@ _STRUCTURAL = frozenset(("index", "store", "add_at"))
 """Ops whose operands are not kept: they would have to be copied at the next write."""
 
 
-class Place(NamedTuple):
+class UserLine(NamedTuple):
     """A line of the user's source."""
 
     file: str
@@ -44,13 +44,13 @@ class Place(NamedTuple):
 
 
 @dataclass(eq=False, slots=True)
-class Step:
+class Operation:
     """One operation: its name, the plain values of its operands (or only shape and dtype), and where it was done."""
 
     name: str
     operands: tuple[Any, ...]
     params: dict[str, Any]
-    place: Place | None
+    place: UserLine | None
 
 
 def place_now() -> Any:
@@ -58,27 +58,27 @@ def place_now() -> Any:
     if running.state.source is not None:
         return running.state.source
     frame = user_frame()
-    return None if frame is None else Place(frame.f_code.co_filename, frame.f_lineno)
+    return None if frame is None else UserLine(frame.f_code.co_filename, frame.f_lineno)
 
 
 class Watch:
     """Someone who looks on. Every method may be replaced; as they stand they do nothing."""
 
-    def operation(self, step: Step, args: Sequence[Any], apply: Callable[[], Any]) -> Any:
+    def operation(self, step: Operation, args: Sequence[Any], apply: Callable[[], Any]) -> Any:
         """An operation of any mode: `apply()` does it and gives its result, which is to be returned."""
         return apply()
 
-    def written(self, step: Step, box: Any, v: Any, apply: Callable[[], Any]) -> Any:
+    def written(self, step: Operation, box: Any, v: Any, apply: Callable[[], Any]) -> Any:
         """A write of `v` into a box, in place: `apply()` does it. What it returns is to be returned."""
         return apply()
 
-    def passing(self, step: Step, k: int, ct: Any) -> None:
+    def passing(self, step: Operation, k: int, ct: Any) -> None:
         """A reverse sweep has come to node k, which was recorded in this step, with this cotangent."""
 
-    def passed(self, step: Step, ct: Any, parts: Sequence[Any]) -> None:
+    def passed(self, step: Operation, ct: Any, parts: Sequence[Any]) -> None:
         """A reverse sweep has passed a node: `parts` has the cotangents of what it depends on, as they are now."""
 
-    def tangent(self, step: Step, dot: Any) -> None:
+    def tangent(self, step: Operation, dot: Any) -> None:
         """A forward sweep over a linear program has found the tangent of a node."""
 
     def pulled(self, program: WatchedProgram, cts: Sequence[Any]) -> None:
@@ -137,12 +137,12 @@ def looking_on(watch: Watch) -> Iterator[None]:
 # ------------------------------------------------------------------------------------------------------ the traces
 
 
-def _step(op: Op, args: Sequence[Any], params: dict) -> Step:
+def _step(op: Op, args: Sequence[Any], params: dict) -> Operation:
     if op.name in _STRUCTURAL:
         operands: tuple[Any, ...] = tuple([aval_of(a) for a in args])
     else:
         operands = tuple([plain(a) for a in args])
-    return Step(params["name"] if op.name == "custom" else op.name, operands, params, place_now())
+    return Operation(params["name"] if op.name == "custom" else op.name, operands, params, place_now())
 
 
 class _Nodes(list):
@@ -150,11 +150,11 @@ class _Nodes(list):
 
     def __init__(self, trace: WatchedTape):
         self._trace = trace
-        self.steps: list[Step] = []
+        self.steps: list[Operation] = []
 
     def append(self, node: Any) -> None:
         super().append(node)
-        self.steps.append(self._trace.step or Step("rule", (), NO_PARAMS, place_now()))
+        self.steps.append(self._trace.step or Operation("rule", (), NO_PARAMS, place_now()))
 
 
 class WatchedTape(TapeTrace):
@@ -165,11 +165,11 @@ class WatchedTape(TapeTrace):
     def __init__(self, watch: Watch) -> None:
         super().__init__()
         self.watch = watch
-        self.step: Step | None = None
+        self.step: Operation | None = None
         self.nodes = _Nodes(self)
 
     def input(self, value: Any) -> Tape:
-        self.step = Step("input", (plain(value),), NO_PARAMS, None)
+        self.step = Operation("input", (plain(value),), NO_PARAMS, None)
         try:
             return super().input(value)
         finally:
@@ -196,7 +196,7 @@ class WatchedTape(TapeTrace):
     def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
         if self.step is not None or not self.alive:
             return super().write(box, v, pattern, arrays)
-        self.step = Step("store", (aval_of(box), plain(v)), {"pattern": pattern}, place_now())
+        self.step = Operation("store", (aval_of(box), plain(v)), {"pattern": pattern}, place_now())
         try:
             return self.watch.written(self.step, box, v, lambda: TapeTrace.write(self, box, v, pattern, arrays))
         finally:
@@ -220,7 +220,7 @@ class WatchedDual(DualTrace):
     def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
         if not self.alive:
             return NotImplemented
-        step = Step("store", (aval_of(box), plain(v)), {"pattern": pattern}, place_now())
+        step = Operation("store", (aval_of(box), plain(v)), {"pattern": pattern}, place_now())
         return self.watch.written(step, box, v, lambda: DualTrace.write(self, box, v, pattern, arrays))
 
 
@@ -267,7 +267,7 @@ class SeenTrace(Trace):
         if not self.alive:
             return NotImplemented
         value = self.unwrap(v)
-        step = Step("store", (aval_of(box), plain(v)), {"pattern": pattern}, place_now())
+        step = Operation("store", (aval_of(box), plain(v)), {"pattern": pattern}, place_now())
         return self.watch.written(step, box, v, lambda: overwrite(box, "_value", value, pattern, arrays))
 
     def wrap(self, y: Any) -> Any:
@@ -299,7 +299,7 @@ class WatchedProgram(Recorded):
 
     __slots__ = ("steps", "watch")
 
-    def __init__(self, program: Recorded, steps: list[Step], watch: Watch):
+    def __init__(self, program: Recorded, steps: list[Operation], watch: Watch):
         super().__init__(program.nodes, program.inputs, program.outputs)
         self.steps = steps
         self.watch = watch
@@ -342,7 +342,7 @@ class _Walk:
 
     def __init__(self, program: WatchedProgram, seeds: list[Any], state: Any):
         self._program, self._seeds, self._state = program, seeds, state
-        self._now: tuple[Step, Any, Any] | None = None
+        self._now: tuple[Operation, Any, Any] | None = None
         self._outer = state.source
 
     def __len__(self) -> int:
@@ -387,7 +387,7 @@ class _Dots(list):
             self._program.watch.tangent(self._program.steps[k], dot)
 
 
-def bytes_kept(program: WatchedProgram) -> list[tuple[Step, int]]:
+def bytes_kept(program: WatchedProgram) -> list[tuple[Operation, int]]:
     """For each node, how much memory it keeps for the reverse sweep that no earlier node keeps already."""
     known: set[int] = set()
     found = []

@@ -153,7 +153,7 @@ def _batch_index(args: Any, mapped: Any, params: dict) -> Any:
     return y
 
 
-class Place(NamedTuple):
+class TakenAxes(NamedTuple):
     """What an index takes of an array."""
 
     whole: list[tuple[int, int]]
@@ -163,7 +163,7 @@ class Place(NamedTuple):
     ndim: int
 
 
-def simple_place(pattern: tuple, ndim: int, arrays: Sequence[tuple]) -> Place | None:
+def simple_place(pattern: tuple, ndim: int, arrays: Sequence[tuple]) -> TakenAxes | None:
     """The place that an index names, if it is a simple one; `arrays` are the shapes of its arrays."""
     pattern = explicit(pattern, ndim)
     pattern += (slice(None),) * (ndim - sum(item is not None for item in pattern))
@@ -184,7 +184,7 @@ def simple_place(pattern: tuple, ndim: int, arrays: Sequence[tuple]) -> Place | 
             rows = new
         old += item is not None
         new += width
-    return Place(whole, rows, new)
+    return TakenAxes(whole, rows, new)
 
 
 def _index_axes(shapes: Sequence[tuple], shape: tuple, params: dict) -> list[Cut]:

@@ -49,7 +49,7 @@ class _Sweep:
         """A node with blocks without what nobody needs of it."""
         name = node.op.name
         if name in ("loop", "while"):
-            return self.rounds(node, live)
+            return self.loop(node, live)
         if name in ("cond", "call"):
             return self.once(node, live)
         return node
@@ -64,7 +64,7 @@ class _Sweep:
         }  # fmt: skip
         return _changed(node, (*node.args[:own], *_kept(node.args[own:], used)), params, _kept(node.outs, wanted))
 
-    def rounds(self, node: Node, live: set[Operand]) -> Node:
+    def loop(self, node: Node, live: set[Operand]) -> Node:
         parts = loop_parts(node)
         first, carried, body, test = parts.first, parts.carried, parts.body, parts.test
         count = 1 - first  # the number of iterations, and what counts them, stay

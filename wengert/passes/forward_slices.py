@@ -1,7 +1,7 @@
 """Loops that read rows of the beginning of an array read them in the array itself.
 
-What an inner loop saves for the reverse sweep has as many rows as the loop had turns. It is kept in an array with room
-for the largest number of turns, and given to the backward loop as a part of that:
+What an inner loop saves for the reverse sweep has as many rows as the loop had iterations. It is kept in an array with
+room for the largest number of iterations, and given to the backward loop as a part of that:
 
     y = x[0:n];  loop k < n: … y[n - 1 - k] …      becomes      loop k < n: … x[n - 1 - k] …
 
@@ -11,7 +11,7 @@ The rows must be known to be among the first n (`ir/analysis/ranges.py`). Then t
 from __future__ import annotations
 
 from wengert.ir.analysis.affine import Affine, least
-from wengert.ir.analysis.ranges import Scope, bounds_around, nest
+from wengert.ir.analysis.ranges import NestBlock, bounds_around, nest
 from wengert.ir.analysis.uses import makers_of
 from wengert.ir.node import Block, Node, Operand, Ref, Var
 from wengert.ops.index import ARRAY
@@ -20,12 +20,12 @@ from wengert.passes.rewrite import rebuilt
 
 def forward_slices(block: Block) -> Block:
     """A block whose loops read rows in whole arrays."""
-    outermost = Scope(block, None, 0, {})
+    outermost = NestBlock(block, None, 0, {})
     nest(outermost)
     return _rewritten(outermost)
 
 
-def _rewritten(scope: Scope) -> Block:
+def _rewritten(scope: NestBlock) -> Block:
     makers = makers_of(scope.block.nodes)
     nodes: list[Node] = []
     for i, node in enumerate(scope.block.nodes):
@@ -39,7 +39,7 @@ def _rewritten(scope: Scope) -> Block:
     return rebuilt(scope.block, scope.block.params, nodes, scope.block.results)
 
 
-def _of_whole_arrays(around: Scope, inner: Scope, node: Node, makers: dict[Var, Node]) -> Node:
+def _of_whole_arrays(around: NestBlock, inner: NestBlock, node: Node, makers: dict[Var, Node]) -> Node:
     body, first = node.params["body"], 1 + node.params["carried"]
     args, params, nodes = list(node.args), list(body.params), list(body.nodes)
     for k in range(first, len(args)):
@@ -59,7 +59,7 @@ def _of_whole_arrays(around: Scope, inner: Scope, node: Node, makers: dict[Var, 
     return Node(node.op, tuple(args), changed, node.outs, node.sizes, node.source)
 
 
-def _first_rows(scope: Scope, node: Node) -> Affine | None:
+def _first_rows(scope: NestBlock, node: Node) -> Affine | None:
     """How many rows an index takes from the beginning of an array, if that is all it does."""
     if node.op.name != "index" or len(node.args) != 1 or len(node.sizes) != 1 or not node.args[0].type.is_static:
         return None
@@ -73,7 +73,7 @@ def _first_rows(scope: Scope, node: Node) -> Affine | None:
     return rows if smallest is not None and smallest >= 0 else None
 
 
-def _reads_only(scope: Scope, nodes: list[Node], array: Operand, rows: Affine, body: Block) -> bool:
+def _reads_only(scope: NestBlock, nodes: list[Node], array: Operand, rows: Affine, body: Block) -> bool:
     """Whether an array is only read, row by row, and only from so many rows."""
     bounds = bounds_around(scope)
     for node in nodes:

@@ -1,9 +1,9 @@
-"""What is the same in every round of a loop is computed once, before it.
+"""What is the same in every iteration of a loop is computed once, before it.
 
 Carried values that the body returns as they are become constants of the loop. Then nodes that depend on nothing but
 constants of the loop move out of its body (and out of the test of a `while`).
 
-A loop may run no round at all. So what can raise moves out only if the loop surely runs, and comes to it before any
+A loop may run no iteration at all. So what can raise moves out only if the loop surely runs, and comes to it before any
 effect; whatever else moves out at worst computes something nobody needs. Arrays that are made out of nothing stay,
 since to have them in memory is what costs; they are made anew outside for whoever needs them there. Nothing moves out
 of branches: they keep work from being done.
@@ -96,7 +96,7 @@ def _emptied(
     before: list[Node],
     new_args: list[Operand],
 ) -> tuple[Block, list[Var]]:
-    """A block without what is the same in every round, and the parameters that it needs instead.
+    """A block without what is the same in every iteration, and the parameters that it needs instead.
 
     What moves out is added to `before`, the operands for the parameters to `new_args`.
     """

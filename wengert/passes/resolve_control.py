@@ -1,4 +1,4 @@
-"""Identities of ops that hold code: calls, branches and rounds that are known to run, or not to.
+"""Identities of ops that hold code: calls, branches and iterations that are known to run, or not to.
 
 What is put in place of such an op are copies of the nodes of its block.
 """
@@ -72,7 +72,7 @@ def _bound(result: Operand, block: Block, args: tuple[Operand, ...]) -> Operand:
 
 
 def _starts_fit(node: Node, inits: Sequence[Operand]) -> bool:
-    """Whether carried values may stand for the results they would be if no round is run."""
+    """Whether carried values may stand for the results they would be if no iteration is run."""
     return all(fits(x.type, out.type) for x, out in zip(inits, node.outs, strict=False))
 
 
@@ -122,7 +122,7 @@ def _constants_inside(node: Node, before: int, carried: int = 0) -> Rewritten:
     params = dict(node.params)
     for key, block in node.params.items():
         if block.__class__ is Block:
-            own = block.params[len(block.params) - (len(node.args) - before) :]  # without what counts the rounds
+            own = block.params[len(block.params) - (len(node.args) - before) :]  # without what counts the iterations
             env: Environment = {
                 p: a
                 for p, a in list(zip(own, node.args[before:], strict=True))[carried:]

@@ -1,10 +1,11 @@
 """Sums that a loop adds to elements of an array are added after it, all at once.
 
-The reverse sweep of a loop that reads `a[i - 1]`, `a[i]` and `a[i + 1]` adds to three elements in each turn; each turn
-has to wait for the one before, which has just written two of them. And a loop that reads `a[j]` again and again adds to
-this one element, one turn after the other. If nobody in the loop reads what is added, this can be done afterwards.
+The reverse sweep of a loop that reads `a[i - 1]`, `a[i]` and `a[i + 1]` adds to three elements in each iteration; each
+iteration has to wait for the one before, which has just written two of them. And a loop that reads `a[j]` again and
+again adds to this one element, one iteration after the other. If nobody in the loop reads what is added, this can be
+done afterwards.
 
-A short loop in which the turns do not depend on each other then is no loop any more, but works on whole slices:
+A short loop in which the iterations do not depend on each other then is no loop any more, but works on whole slices:
 
     loop k < n: x = add_at(x, u * y[k], k + 1)      becomes      x = add_at(x, u * y[0:n], 1:n + 1)
 
@@ -34,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.ir.analysis.affine import Affine, least
-from wengert.ir.analysis.ranges import Scope, apart, bounds_around, nest, place_of
+from wengert.ir.analysis.ranges import NestBlock, apart, bounds_around, nest, place_of
 from wengert.ir.analysis.uses import makers_of
 from wengert.ir.node import Block, Const, Dyn, Node, Operand, Ref, Type, Var
 from wengert.ops.index import ARRAY, FLAG, explicit
@@ -42,9 +43,9 @@ from wengert.ops.op import TABLE
 from wengert.passes.rewrite import Environment, all_replaced, const, rebuilt, renamed, replaced, substituted
 
 FEWEST = 8
-"""Loops of fewer turns stay as they are,"""
+"""Loops of fewer iterations stay as they are,"""
 MOST = 1 << 14
-"""as do those of more: the values of all turns would not stay in the cache."""
+"""as do those of more: the values of all iterations would not stay in the cache."""
 WIDEST = 1 << 12
 """Rows of at most so many elements are added up in a variable: it stays in the cache."""
 ROWS = 3
@@ -52,20 +53,20 @@ ROWS = 3
 LARGEST = 1 << 20
 """and if there are not more elements than that."""
 LONGEST = 16
-"""Only loops with so few operations work on slices: in one turn, everything between is in registers."""
+"""Only loops with so few operations work on slices: in one iteration, everything between is in registers."""
 
 
 def sink_sums(block: Block) -> Block:
     """A block whose innermost loops add to arrays after them."""
     while True:
-        outermost = Scope(block, None, 0, {})
+        outermost = NestBlock(block, None, 0, {})
         nest(outermost)
         before, block = block, _spread(outermost)
         if block is before:
             return block
 
 
-def _spread(scope: Scope) -> Block:
+def _spread(scope: NestBlock) -> Block:
     nodes: list[Node] = []
     for i, node in enumerate(scope.block.nodes):
         inside = {which: s for (j, which), s in scope.inner.items() if j == i}
@@ -88,14 +89,14 @@ class _Sum(NamedTuple):
 
     node: Node
     array: int  # which carried array
-    axis: int | None  # along which it moves on from turn to turn
+    axis: int | None  # along which it moves on from iteration to iteration
     step: int
 
 
 class _Loop:
     """An innermost loop."""
 
-    def __init__(self, around: Scope, scope: Scope, node: Node):
+    def __init__(self, around: NestBlock, scope: NestBlock, node: Node):
         self.around, self.scope, self.node, self.body = around, scope, node, scope.block
         self.carried: int = node.params["carried"]
         self.makers = makers_of(self.body.nodes)
@@ -105,12 +106,12 @@ class _Loop:
         self.bound = self._bound()
 
     def _bound(self) -> int | None:
-        """The largest number of turns; None if it is not known, or may be negative."""
-        turns = self.around.integer(self.node.args[0])
-        if turns is None:
+        """The largest number of iterations; None if it is not known, or may be negative."""
+        iterations = self.around.integer(self.node.args[0])
+        if iterations is None:
             return None
         bounds = bounds_around(self.around)
-        low, high = least(turns, bounds), least(turns.scaled(-1), bounds)
+        low, high = least(iterations, bounds), least(iterations.scaled(-1), bounds)
         return None if low is None or low < 0 or high is None else -high
 
     # ------------------------------------------------------------------------------------------------ what can be done
@@ -175,14 +176,14 @@ class _Loop:
         return None if movement is not None and movement[0] is None and is_wide else movement
 
     def _is_inside(self, at: Affine, step: int, n: int) -> bool:
-        """Whether the places along an axis are inside an array, whatever the number of turns."""
-        turns = self.around.integer(self.node.args[0])
-        assert turns is not None
+        """Whether the places along an axis are inside an array, whatever the number of iterations."""
+        iterations = self.around.integer(self.node.args[0])
+        assert iterations is not None
         assert self.scope.counter is not None
         base = at.plus(Affine.of(self.scope.counter), -step)
-        first, last = base, base + turns - 1 if step else base
+        first, last = base, base + iterations - 1 if step else base
         if step < 0:
-            first, last = base - turns + 1, base
+            first, last = base - iterations + 1, base
         bounds = bounds_around(self.around)
         lowest, room = least(first, bounds), least(Affine.of(n - 1) - last, bounds)
         return lowest is not None and lowest >= 0 and room is not None and room >= 0
@@ -200,7 +201,7 @@ class _Loop:
         return self._with_variables(sums) if sums else [self.node]
 
     def _pays(self, sums: list[_Sum]) -> bool:
-        """Whether to do all turns at once. Of numbers always; of rows if there are enough sums into one array."""
+        """Whether to do all iterations at once. Of numbers always; of rows if there are enough sums into one array."""
         rows = {s.node.args[1].type.shape for s in sums}
         if rows == {()}:
             return True
@@ -269,7 +270,7 @@ class _Loop:
     # ------------------------------------------------------------------------------------------------ on whole slices
 
     def _lifted(self, sums: list[_Sum]) -> list[Node] | None:
-        """All turns at once; None if that cannot be done, or does not pay."""
+        """All iterations at once; None if that cannot be done, or does not pay."""
         inner, env = self._without(sums)
         results = all_replaced(self.body.results, env)
         if len(results) > self.carried or any(not r.type.shape for r in results):
@@ -304,15 +305,15 @@ class _Loop:
                 return None
             if step:
                 if any(item.__class__ is slice for item in items[:axis]):
-                    return None  # the turns are the first axis of what is read in all of them
+                    return None  # the iterations are the first axis of what is read in all of them
                 found = (axis, step)
             if not self._is_inside(at, step, n):
                 return None
         return found
 
-    def at(self, nodes: list[Node], x: Operand, turn: Operand) -> Operand:
-        """An integer of the loop in some turn, computed outside."""
-        env: Environment = {**self.outside, self.body.params[0]: turn}  # type: ignore[dict-item]
+    def at(self, nodes: list[Node], x: Operand, iteration: Operand) -> Operand:
+        """An integer of the loop in some iteration, computed outside."""
+        env: Environment = {**self.outside, self.body.params[0]: iteration}  # type: ignore[dict-item]
         wanted: set[Operand] = {x}
         chosen = []
         for n in reversed(self.body.nodes):
@@ -340,14 +341,14 @@ class _Loop:
 
 
 class _Lift:
-    """A loop whose turns do not depend on each other, on slices. They are in the order of their places in memory."""
+    """A loop whose iterations are independent, on slices. They are in the order of their places in memory."""
 
     def __init__(self, loop: _Loop, steps: set[int], row: tuple[Any, ...]):
         self.loop, self.steps = loop, steps
-        self.row = row  # the shape of what is computed in one turn
+        self.row = row  # the shape of what is computed in one iteration
         self.nodes: list[Node] = []
-        self.arrays: dict[Operand, Operand] = {}  # what stands for the values of all turns
-        self.varying: set[Operand] = set()  # those that are not the same in all turns
+        self.arrays: dict[Operand, Operand] = {}  # what stands for the values of all iterations
+        self.varying: set[Operand] = set()  # those that are not the same in all iterations
         self.stores: dict[int, Var] = {}  # of carried arrays
         self.written: dict[int, tuple[Node, int]] = {}
         self.reads: list[tuple[int, Node]] = []
@@ -376,7 +377,7 @@ class _Lift:
         return self._new(node, args, out, (), any(a in self.varying for a in node.args))  # type: ignore[arg-type]
 
     def _new(self, node: Node, args: Sequence[Operand], out: Var, sizes: tuple[Operand, ...], varies: bool) -> bool:
-        """A node outside that stands for one of the body; False if what a turn computes has another shape."""
+        """A node outside that stands for one of the body; False if what an iteration computes has another shape."""
         if varies and out.type.shape != self.row:
             return False
         new = Var(Type((self.length, *self.row), out.type.dtype) if varies else out.type)
@@ -387,7 +388,7 @@ class _Lift:
         return True
 
     def _value(self, x: Operand) -> Operand | None:
-        """A value of the body outside: of all turns, or the same for all."""
+        """A value of the body outside: of all iterations, or the same for all."""
         if x in self.arrays:
             return self.arrays[x]
         if x.type.shape not in ((), self.row):
@@ -432,7 +433,7 @@ class _Lift:
         return all(self._is_free(read, node) for other, read in self.reads if other == c)
 
     def _is_free(self, read: Node, write: Node) -> bool:
-        """Whether no turn reads what another one has written."""
+        """Whether no iteration reads what another one has written."""
         scope = self.loop.scope
         assert scope.counter is not None
         places = [
@@ -448,11 +449,11 @@ class _Lift:
     def _slices(
         self, node: Node, arrays: Sequence[Operand], axis: int, step: int
     ) -> tuple[tuple[Any, ...], tuple[Operand, ...], tuple[Operand, ...]]:
-        """Pattern, arrays and sizes for the places of all turns."""
+        """Pattern, arrays and sizes for the places of all iterations."""
         loop, count, items = self.loop, self.loop.node.args[0], _items(node, arrays)
         assert items is not None
-        turn = const(0) if step > 0 else loop.node_of(self.nodes, "subtract", count, const(1))
-        start = loop.at(self.nodes, items[axis], turn)
+        iteration = const(0) if step > 0 else loop.node_of(self.nodes, "subtract", count, const(1))
+        start = loop.at(self.nodes, items[axis], iteration)
         stop = loop.node_of(self.nodes, "add", start, count)
         sizes = [x for x in (start, stop) if not isinstance(x, Const)]
         ends = [int(x.value) if isinstance(x, Const) else Ref(sizes.index(x)) for x in (start, stop)]

@@ -260,8 +260,8 @@ class Context:
         """A loop over 0, 1, …, count − 1; the context is the body, its value the counter (i64).
 
         With `lanes`, it goes through elements of that dtype, and vectors are to be made of them. Unless `unrolled`, it
-        is not to be unrolled before that. `about` says how many turns there are mostly, if that is not known. One that
-        `is_rare` is to be left as it is written.
+        is not to be unrolled before that. `about` says how many iterations there are mostly, if that is not known. One
+        that `is_rare` is to be left as it is written.
 
         >>> # with cx.loop(n) as i: ...
         """

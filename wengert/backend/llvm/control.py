@@ -1,8 +1,8 @@
 """Loops and conditions.
 
 A scalar that a loop carries is a variable on the stack, which LLVM turns into a register. An array that it carries has
-one slot; what the body gives for it is brought there at the end of each turn, unless it was written in place and is
-there already. The results of a condition are brought to their slots in the same way, by either branch.
+one slot; what the body gives for it is brought there at the end of each iteration, unless it was written in place and
+is there already. The results of a condition are brought to their slots in the same way, by either branch.
 
 `settle` does that for several arrays at once, which may read each other's old values (`a, b = b, a`): an array is
 computed right into its slot once nobody else still reads what lies there; if all wait for each other, one of them is
@@ -33,12 +33,12 @@ from wengert.backend.llvm.arrays.buffer import (
 )
 from wengert.backend.llvm.arrays.reduction import Accumulator
 from wengert.backend.llvm.emitter import Emitter, Frame
-from wengert.backend.llvm.threads.independent import are_independent, shared_turns
+from wengert.backend.llvm.threads.independent import are_independent, shared_iterations
 from wengert.backend.plan.memory import WHOLE, BlockPlan, Slot
 from wengert.ir.node import Block, Const, Node, Operand, Var
 
 STRIP = 1 << 14
-"""So many turns of a loop are done between two notes of work done (see `Emitter.work`)."""
+"""So many iterations of a loop are done between two notes of work done (see `Emitter.work`)."""
 
 INT = np.dtype(np.int64)
 
@@ -89,7 +89,7 @@ def _arrive(em: Emitter, arrival: Arrival) -> None:
 # ------------------------------------------------------------------------------------------------------------- carried
 
 
-class Carried:
+class CarriedSlots:
     """What a loop carries: scalars in variables, arrays in slots, with lengths in variables where they may change."""
 
     def __init__(self, em: Emitter, frame: Frame, node: Node, first: int):
@@ -161,7 +161,7 @@ def is_pointwise(plan: BlockPlan, result: Operand, slot: Slot) -> bool:
 
 
 class Stacked:
-    """The results that a loop gives at each turn, one after the other in memory."""
+    """The results that a loop gives at each iteration, one after the other in memory."""
 
     def __init__(self, em: Emitter, outs: Sequence[Var], frame: Frame, count: ir.Value | None):
         self.em = em
@@ -170,7 +170,7 @@ class Stacked:
         self.count = count
         self.buffers: list[Buffer | None] = []
         self.there: dict[int, Slot] = {}  # by result: slots of the body that are parts of the stack
-        # Lengths of one turn's part, where they are known only when there was one: zero until then.
+        # Lengths of one iteration's part, where they are known only when there was one: zero until then.
         self.parts = [[I64(n) if isinstance(n, int) else _zero_variable(em) for n in v.type.shape[1:]] for v in outs]
         for v, slot in zip(outs, self.slots, strict=True):
             part = list(v.type.shape[1:])
@@ -189,17 +189,17 @@ class Stacked:
             if is_own and all(slot is not other for other in self.there.values()):
                 self.there[j] = slot
 
-    def place(self, turn: ir.Value) -> None:
-        """Before the code of a turn."""
+    def place(self, iteration: ir.Value) -> None:
+        """Before the code of an iteration."""
         em = self.em
         for j, slot in self.there.items():
             size = math.prod(slot.type.shape)
-            offset = times(em.cx.builder, turn, I64(size))
+            offset = times(em.cx.builder, iteration, I64(size))
             buffer = self.buffers[j]
             assert buffer is not None
             em.places[id(slot)] = element_pointer(em.cx.builder, buffer.pointer, offset, buffer.dtype)
 
-    def put(self, inner: Frame, results: Sequence[Operand], turn: ir.Value) -> None:
+    def put(self, inner: Frame, results: Sequence[Operand], iteration: ir.Value) -> None:
         em = self.em
         for j, result in enumerate(results):
             value = em.array(inner, result)
@@ -208,8 +208,8 @@ class Stacked:
                 continue
             dtype = self.outs[j].type.dtype
             size = product(em.cx.builder, value.lengths)
-            pointer = self._room(j, value, turn)
-            offset = times(em.cx.builder, turn, size)
+            pointer = self._room(j, value, iteration)
+            offset = times(em.cx.builder, iteration, size)
             if not value.ndim:
                 scalar = scalars.convert(em.cx, value.load([]), result.type.dtype, dtype)
                 store_element(em.cx.builder, scalar, pointer, offset, dtype)
@@ -217,25 +217,25 @@ class Stacked:
             start = em.cx.builder.gep(pointer, [offset], inbounds=True, source_etype=element_type(dtype))
             em.fill(value, Buffer(start, value.lengths, None, dtype, writable=True))
 
-    def _room(self, j: int, value: Array, turn: ir.Value) -> ir.Value:
-        """Memory for one turn more."""
+    def _room(self, j: int, value: Array, iteration: ir.Value) -> ir.Value:
+        """Memory for one iteration more."""
         em, buffer = self.em, self.buffers[j]
         if buffer is not None:
             return buffer.pointer
         b = em.cx.builder
         for own, variable in zip(value.lengths, self.parts[j], strict=True):
             if isinstance(variable, Accumulator):
-                first = b.icmp_signed("==", turn, I64(0))
+                first = b.icmp_signed("==", iteration, I64(0))
                 wrong = b.and_(b.not_(first), b.icmp_signed("!=", own, variable.get()))
                 em.cx.fail_if(
                     wrong, "ValueError", "arrays of lengths {0} and {1} cannot be stacked", variable.get(), own
                 )
                 variable.set(own)
-        wanted = self.count if self.count is not None else plus(em.cx.builder, turn, I64(1))
+        wanted = self.count if self.count is not None else plus(em.cx.builder, iteration, I64(1))
         nbytes = em.byte_count([wanted, *value.lengths], self.outs[j].type.dtype)
         return em.heap(self.slots[j]).at_least(nbytes, keep=True)
 
-    def arrays(self, turns: ir.Value) -> list[Array]:
+    def arrays(self, iterations: ir.Value) -> list[Array]:
         """The stacks, after the loop."""
         found = []
         for j, v in enumerate(self.outs):
@@ -244,7 +244,7 @@ class Stacked:
             if buffer is None:
                 part = [n.get() if isinstance(n, Accumulator) else n for n in self.parts[j]]
                 pointer = self.em.heap(slot).current()
-                buffer = Buffer(pointer, [turns, *part], None, v.type.dtype, writable=True)
+                buffer = Buffer(pointer, [iterations, *part], None, v.type.dtype, writable=True)
             found.append(in_memory(self.em.cx, buffer, slot))
         return found
 
@@ -263,14 +263,14 @@ def loop(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
     plan = frame.plan.inner[i, "body"]
     body = plan.block
     count = _count(em, frame, node.args[0])
-    state = Carried(em, frame, node, 1)
+    state = CarriedSlots(em, frame, node, 1)
     stacked = Stacked(em, node.outs[carried:], frame, count)
     shared = [em.value(frame, a) for a in node.args[1 + carried :]]
     held = _epochs(shared)
 
     stacked.direct(plan, body.results[carried:])
 
-    def turn(k: ir.Value) -> None:
+    def iteration(k: ir.Value) -> None:
         stacked.place(k)
         inner = Frame(plan, dict(zip(body.params, [k, *state.values(), *shared], strict=True)))
         run(em, inner)
@@ -280,14 +280,16 @@ def loop(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
             del em.places[id(slot)]
 
     unrolled = (bool(state.scalars) or any(inner.blocks for inner in body.nodes)) and not _has_long_loop(body)
-    if not are_independent(plan, carried) or not shared_turns(em, plan, count, state.slots.values(), turn, unrolled):
-        _turns(em, count, turn, unrolled)
+    if not are_independent(plan, carried) or not shared_iterations(
+        em, plan, count, state.slots.values(), iteration, unrolled
+    ):
+        _iterations(em, count, iteration, unrolled)
     assert held == _epochs(shared), "a loop overwrites what it needs again"
     frame.values.update(zip(node.outs, [*state.values(), *stacked.arrays(count)], strict=True))
 
 
 def _has_long_loop(body: Block) -> bool:
-    """Whether there is a loop inside that is not just a few turns: copies of it would only be more code."""
+    """Whether there is a loop inside that is not just a few iterations: copies of it would only be more code."""
     return any(
         node.op.name == "loop" and not (isinstance(node.args[0], Const) and node.args[0].value < _FEW)
         for node in body.nodes
@@ -298,7 +300,7 @@ _FEW = 8
 
 
 def _count(em: Emitter, frame: Frame, operand: Operand) -> ir.Value:
-    """How many turns: never negative."""
+    """How many iterations: never negative."""
     count = em.integer(frame, operand)
     n = known(count)
     if n is not None:
@@ -307,10 +309,10 @@ def _count(em: Emitter, frame: Frame, operand: Operand) -> ir.Value:
     return b.select(b.icmp_signed("<", count, I64(0)), I64(0), count)
 
 
-def _turns(em: Emitter, count: ir.Value, turn: Any, unrolled: bool = True) -> None:
-    """All turns of a loop, in strips, so that a note of the work done does not stand in the loop itself.
+def _iterations(em: Emitter, count: ir.Value, iteration: Any, unrolled: bool = True) -> None:
+    """All iterations of a loop, in strips, so that a note of the work done does not stand in the loop itself.
 
-    A loop whose turns may be independent of each other is not `unrolled`: LLVM makes vectors of it.
+    A loop whose iterations may be independent of each other is not `unrolled`: LLVM makes vectors of it.
     """
     cx = em.cx
     em.loop_depth += 1
@@ -318,7 +320,7 @@ def _turns(em: Emitter, count: ir.Value, turn: Any, unrolled: bool = True) -> No
     n = known(count)
     if n is not None and n <= STRIP:
         with cx.loop(count, "k", unrolled=unrolled) as k:
-            turn(k)
+            iteration(k)
             em.note_work()
         em.loop_depth -= 1
         em.owed = owed
@@ -333,7 +335,7 @@ def _turns(em: Emitter, count: ir.Value, turn: Any, unrolled: bool = True) -> No
             number = cx.builder.add(start, k, flags=("nuw", "nsw"))
             if n is not None:
                 cx.ranges.note(number, 0, n - 1)
-            turn(number)
+            iteration(number)
             em.note_work()
         em.work(some)
         em.note_work()
@@ -349,11 +351,11 @@ def while_(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
     cx = em.cx
     carried: int = node.params["carried"]
     plan, test = frame.plan.inner[i, "body"], frame.plan.inner[i, "test"]
-    state = Carried(em, frame, node, 0)
+    state = CarriedSlots(em, frame, node, 0)
     stacked = Stacked(em, node.outs[carried + 1 :], frame, None)
     shared = [em.value(frame, a) for a in node.args[carried:]]
     held = _epochs(shared)
-    turns = _zero_variable(em)
+    iterations = _zero_variable(em)
     em.loop_depth += 1
     owed, em.owed = em.owed, 0
     head = cx.function.append_basic_block("test")
@@ -368,19 +370,19 @@ def while_(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
     go_on = scalars.convert(cx, go_on, result.type.dtype, np.dtype(bool))
     cx.builder.cbranch(go_on, body, after)
     cx.builder.position_at_end(body)
-    k = turns.get()
+    k = iterations.get()
     inner = Frame(plan, dict(zip(plan.block.params, [*state.values(), *shared], strict=True)))
     run(em, inner)
     stacked.put(inner, plan.block.results[carried:], k)
     state.update(inner, plan, plan.block.results[:carried])
-    turns.set(cx.builder.add(k, I64(1), flags=("nuw", "nsw")))
+    iterations.set(cx.builder.add(k, I64(1), flags=("nuw", "nsw")))
     em.poll(I64(16 + em.owed))
     cx.builder.branch(head)
     cx.builder.position_at_end(after)
     em.loop_depth -= 1
     em.owed = owed
     assert held == _epochs(shared), "a loop overwrites what it needs again"
-    count = turns.get()
+    count = iterations.get()
     frame.values.update(zip(node.outs, [*state.values(), count, *stacked.arrays(count)], strict=True))
 
 

@@ -53,7 +53,7 @@ ON_STACK = 512
 """Static arrays of at most so many bytes lie on the stack, where LLVM may turn them into registers."""
 
 
-class Fold(Total, Protocol):
+class FoldProtocol(Total, Protocol):
     """A reduction of elements while they are made."""
 
     def add(self, value: Scalar) -> None: ...
@@ -77,7 +77,7 @@ class Emitter:
         self.arena_start = 0  # the arena begins with this byte of it: part of the work has memory of its own
         self.report: list[tuple[str, str]] = []
         self.loop_depth = 0
-        self.owed = 0  # steps of the turn of a loop that is being written, of which no note was made yet
+        self.owed = 0  # steps of the iteration of a loop that is being written, of which no note was made yet
         self.outline: Any = None  # of a large kernel, see `outline.py`
         self.is_part = False  # of one
         self.folds: dict[Var, list[Node]] = {}  # reductions of what is made to a number, see `run.py`
@@ -231,7 +231,7 @@ class Emitter:
 
     # ------------------------------------------------------------------------------------------------------- copying
 
-    def make(self, array: Array, slot: Slot, folds: Sequence[Fold] = ()) -> Array:
+    def make(self, array: Array, slot: Slot, folds: Sequence[FoldProtocol] = ()) -> Array:
         """Compute an array into a slot, and reductions of it."""
         buffer = self.allocate(slot, array.lengths)
         self.fill(array, buffer, folds)
@@ -251,7 +251,7 @@ class Emitter:
         self.fill(array, buffer)
         return buffer
 
-    def fill(self, array: Array, target: Buffer, folds: Sequence[Fold] = ()) -> None:
+    def fill(self, array: Array, target: Buffer, folds: Sequence[FoldProtocol] = ()) -> None:
         """Write the elements of an array into memory of the same lengths. `folds` are told of every one."""
         cx, builder = self.cx, self.cx.builder
         total = product(builder, array.lengths)
@@ -292,7 +292,7 @@ class Emitter:
     def work(self, amount: ir.Value) -> None:
         """Note that so many steps were done inside a loop; every so often a signal may end the kernel.
 
-        Small amounts are added up, for a note at the end of the turn.
+        Small amounts are added up, for a note at the end of the iteration.
         """
         n = known(amount)
         if not self.loop_depth or self.cx.is_shared or (n is not None and n < 64):
@@ -305,7 +305,7 @@ class Emitter:
             self.note_work()
 
     def note_work(self) -> None:
-        """At the end of a turn of a loop."""
+        """At the end of an iteration of a loop."""
         if self.owed:
             self.poll(I64(self.owed))
         self.owed = 0

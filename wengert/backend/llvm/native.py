@@ -18,7 +18,7 @@ from wengert.backend.llvm.calls.callback import Callback
 from wengert.backend.llvm.calls.entry import direct_function, python_function
 from wengert.backend.llvm.calls.interface import Interface, dynamic_axes
 from wengert.backend.llvm.kernel import write_kernel
-from wengert.backend.llvm.machine.engine import Code, Module, Object
+from wengert.backend.llvm.machine.engine import MachineCode, Object, OptimisedModule
 from wengert.backend.llvm.threads import threads
 from wengert.backend.llvm.threads.sharing import HOOK
 from wengert.ir.node import Program, Type
@@ -45,7 +45,7 @@ class Compiled(NamedTuple):
 def compiled(program: Program) -> Compiled:
     """A program compiled, but not yet loaded."""
     kernel = write_kernel(program)
-    return Compiled(Module(kernel.text).object(), kernel.interface, kernel.constants, kernel.callbacks)
+    return Compiled(OptimisedModule(kernel.text).object(), kernel.interface, kernel.constants, kernel.callbacks)
 
 
 class Native:
@@ -106,7 +106,7 @@ class _Plain:
             addresses["wg_plain"], addresses["wg_fail"] = map(id, self._fallbacks)
         if HOOK in compiled.object.symbols:
             threads.prepare()
-        self.code = Code(compiled.object, addresses)
+        self.code = MachineCode(compiled.object, addresses)
         self._call = _CALL(self.code.address("call"))
         self.methods: list[Any] = []
         self.otherwise: Callable[..., list[Any]] | None = None

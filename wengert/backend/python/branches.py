@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from wengert.backend.python.code import Code, Step
-from wengert.backend.python.lines import Slot, assignment
+from wengert.backend.python.lines import CarriedName, assignment
 from wengert.backend.python.questions import is_choice
 from wengert.backend.python.statements import Statements
 from wengert.backend.python.text import CONDITIONAL, NOT, TUPLE, Text
@@ -58,7 +58,7 @@ class Branches(Statements):
         """The lines of a branch."""
         before, self.lines = self.lines, []
         starts = {name: len(self.names.holders[name]) for name in targets}
-        slots = [Slot(name, starts[name], self._outer(code, name)) for name in targets]
+        slots = [CarriedName(name, starts[name], self._outer(code, name)) for name in targets]
         self.region(code, slots, targets)
         lines, self.lines = self.lines, before
         return lines
@@ -97,7 +97,7 @@ class Branches(Statements):
 
     # ------------------------------------------------------------------------------------------------------- bodies
 
-    def region(self, body: Code, slots: list[Slot], held: list[str], more: Sequence[str] = ()) -> None:
+    def region(self, body: Code, slots: list[CarriedName], held: list[str], more: Sequence[str] = ()) -> None:
         for name in held:
             self.names.reserved[name] += 1
         saved = dict(self.slots)

@@ -31,7 +31,7 @@ STATEMENTS = {"store", "add_at", "scatter", "require", "loop", "while", "cond", 
 """Steps that are not expressions."""
 
 
-class Slot:
+class CarriedName:
     """A variable that a loop carries (or that both branches of a cond assign to).
 
     It is free for the next value as soon as everything that got its name from `start` on has been read.
@@ -63,7 +63,7 @@ class Lines:
         self.asked: set[Var] = set()
         self.lines: list[str] = []
         self.indent = 1
-        self.slots: dict[Var, Slot] = {}
+        self.slots: dict[Var, CarriedName] = {}
         """For the value at the end of a loop's body: the variable that carries it."""
         self.numbers: set[Operand] = set()
         """Variables that are certainly numbers and not arrays without axes, which can be written to."""

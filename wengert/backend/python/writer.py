@@ -6,7 +6,7 @@ import numpy as np
 
 from wengert.backend.python.branches import Branches
 from wengert.backend.python.code import Code, Step
-from wengert.backend.python.lines import Slot
+from wengert.backend.python.lines import CarriedName
 from wengert.backend.python.literals import dtype_text, number
 from wengert.backend.python.questions import counts_down, is_float, is_number_in, meets_doubles
 from wengert.backend.python.statements import is_fresh
@@ -138,7 +138,9 @@ class Writer(Branches):
         self.bind(y, name)
         return name
 
-    def _enter(self, step: Step, inits: list, consts: list, params: list[Var], const_params: list[Var]) -> list[Slot]:
+    def _enter(
+        self, step: Step, inits: list, consts: list, params: list[Var], const_params: list[Var]
+    ) -> list[CarriedName]:
         """Give what a loop carries, and what it only looks at, names; make the initial values."""
         for p, a in zip(const_params, consts, strict=True):
             text = self.named(a)
@@ -148,7 +150,7 @@ class Writer(Branches):
                 text = Text(name)
             self.texts[p] = text
             self.names.bind(p, text.text)
-        slots: list[Slot] = []
+        slots: list[CarriedName] = []
         for k, (p, a) in enumerate(zip(params, inits, strict=True)):
             taken = [s.name for s in slots]
             result, out = step.codes["body"].results[k], step.outs[k]
@@ -174,7 +176,7 @@ class Writer(Branches):
                 self.texts[a] = Text(name)
             if (isinstance(a, Const) or a in self.numbers) and is_number_in(step.codes["body"], result):
                 self.numbers |= {p, out}
-            slots.append(Slot(name, len(self.names.holders[name]), [p]))
+            slots.append(CarriedName(name, len(self.names.holders[name]), [p]))
             self.names.reserved[name] += 1  # until all have theirs
         for slot, p in zip(slots, params, strict=True):
             self.names.reserved[slot.name] -= 1
@@ -190,7 +192,7 @@ class Writer(Branches):
             sure or meets_doubles(self.current, step.outs[k], self.current is self.code)
         )
 
-    def _leave(self, step: Step, slots: list[Slot], carried: int) -> None:
+    def _leave(self, step: Step, slots: list[CarriedName], carried: int) -> None:
         for out, slot in zip(step.outs[:carried], slots, strict=True):
             self.bind(out, slot.name)
         if step.name == "loop":

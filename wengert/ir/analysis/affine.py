@@ -2,7 +2,7 @@
 
 An `Affine` is a number plus multiples of atoms: the counters of loops, and integers that the nest does not change. The
 smallest value that one can have is found by putting bounds in place of the atoms, innermost first: a counter is at
-least zero, and less than the number of turns, which is itself a sum of counters further out.
+least zero, and less than the number of iterations, which is itself a sum of counters further out.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import NamedTuple
 class Atom(NamedTuple):
     """An integer that is not a sum of others.
 
-    `depth` is that of the loop whose counter it is (-1 if it is not a counter). `later` tells the counters of a turn
-    from those of another one, which comes later.
+    `depth` is that of the loop whose counter it is (-1 if it is not a counter). `later` tells the counters of an
+    iteration from those of another one, which comes later.
     """
 
     key: int
@@ -54,7 +54,7 @@ class Affine(NamedTuple):
         return Affine(0, {}).plus(self, factor)
 
     def with_later(self, keys: frozenset[int]) -> Affine:
-        """With the counters of a later turn in place of these."""
+        """With the counters of a later iteration in place of these."""
         return Affine(self.number, {a._replace(later=True) if a.key in keys else a: c for a, c in self.terms.items()})
 
 
@@ -65,7 +65,7 @@ Bounds = Mapping[Atom, tuple[Affine | None, Affine | None]]
 def least(x: Affine, bounds: Bounds) -> int | None:
     """A number that an integer is never less than; None if there is none to be found."""
     while x.terms:
-        # Counters of later turns are bounded by those of the turn before.
+        # Counters of later iterations are bounded by those of the iteration before.
         atom = max(x.terms, key=lambda a: (a.depth, a.later))
         c = x.terms[atom]
         bound = bounds.get(atom, (None, None))[0 if c > 0 else 1]

@@ -83,21 +83,21 @@ class Extent(NamedTuple):
     last: Affine
 
 
-Place = list[Extent | None]
+Extents = list[Extent | None]
 """What an index names along each axis; None where nothing is known."""
 
 
 @dataclass(eq=False)
-class Scope:
+class NestBlock:
     """A block of the nest: the body of a loop, which has a counter, or a branch."""
 
     block: Block
-    parent: Scope | None
+    parent: NestBlock | None
     depth: int
     integers: dict[Var, Affine]
-    turns: Affine | None = None
+    iterations: Affine | None = None
     counter: Atom | None = None
-    inner: dict[tuple[int, str], Scope] = field(default_factory=dict)
+    inner: dict[tuple[int, str], NestBlock] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for node in self.block.nodes:
@@ -133,12 +133,12 @@ class Scope:
             return y.scaled(x.number) if not x.terms else x.scaled(y.number) if not y.terms else None
         return x
 
-    def path(self) -> list[Scope]:
+    def path(self) -> list[NestBlock]:
         """This block and those around it, outermost first."""
         return [*(self.parent.path() if self.parent is not None else []), self]
 
 
-def nest(scope: Scope) -> None:
+def nest(scope: NestBlock) -> None:
     """Find the blocks inside a block."""
     for i, node in enumerate(scope.block.nodes):
         if node.op.name == "loop":
@@ -146,39 +146,39 @@ def nest(scope: Scope) -> None:
             counter = new_counter(scope.depth + 1)
             integers = {body.params[0]: Affine.of(counter)}
             _hand_down(scope, integers, body.params[1 + carried :], node.args[1 + carried :])
-            turns = scope.integer(node.args[0]) or most_turns(body)
-            inner = Scope(body, scope, scope.depth + 1, integers, turns, counter)
+            iterations = scope.integer(node.args[0]) or most_iterations(body)
+            inner = NestBlock(body, scope, scope.depth + 1, integers, iterations, counter)
             scope.inner[i, "body"] = inner
             nest(inner)
         elif node.op.name == "cond":
             for which in ("then", "orelse"):
                 integers = {}
                 _hand_down(scope, integers, node.params[which].params, node.args[1:])
-                inner = Scope(node.params[which], scope, scope.depth + 1, integers)
+                inner = NestBlock(node.params[which], scope, scope.depth + 1, integers)
                 scope.inner[i, which] = inner
                 nest(inner)
 
 
-def most_turns(body: Block) -> Affine | None:
+def most_iterations(body: Block) -> Affine | None:
     span = body.params[0].span
     return None if span is None or span[1] is None else Affine.of(span[1] + 1)
 
 
-def _hand_down(scope: Scope, integers: dict[Var, Affine], params: Sequence[Var], args: Sequence[Operand]) -> None:
+def _hand_down(scope: NestBlock, integers: dict[Var, Affine], params: Sequence[Var], args: Sequence[Operand]) -> None:
     for p, a in zip(params, args, strict=True):
         found = scope.integer(a) if not p.type.shape and p.type.dtype == INT else None
         if found is not None:
             integers[p] = found
 
 
-def place_of(scope: Scope, node: Node) -> Place:
+def place_of(scope: NestBlock, node: Node) -> Extents:
     """What the index of a node names along each axis; None where nothing is known."""
     bounds = bounds_around(scope)
     region = region_of(node)
     return [_extent(scope, side, n, bounds) for side, n in zip(region.sides, region.shape, strict=True)]
 
 
-def _extent(scope: Scope, side: Side, n: int | Dyn, bounds: Bounds) -> Extent | None:
+def _extent(scope: NestBlock, side: Side, n: int | Dyn, bounds: Bounds) -> Extent | None:
     if isinstance(side, range):
         return Extent(Affine.of(min(side)), Affine.of(max(side))) if side else None
     if side.ends is None:
@@ -198,7 +198,7 @@ def _is_natural(x: Affine, bounds: Bounds) -> bool:
     return smallest is not None and smallest >= 0
 
 
-def _end(scope: Scope, bound: Operand | int | Dyn, n: int | Dyn) -> Affine | None:
+def _end(scope: NestBlock, bound: Operand | int | Dyn, n: int | Dyn) -> Affine | None:
     if isinstance(bound, Var | Const):
         return scope.integer(bound)
     if not isinstance(bound, int):
@@ -206,23 +206,28 @@ def _end(scope: Scope, bound: Operand | int | Dyn, n: int | Dyn) -> Affine | Non
     return Affine.of(bound if bound >= 0 else bound + n) if bound >= 0 or isinstance(n, int) else None  # type: ignore[operator]
 
 
-def bounds_around(scope: Scope, later: frozenset[int] = frozenset(), first_later: Atom | None = None) -> Bounds:
-    """The bounds of the counters around a block; `later` are those of a later turn, `first_later` the outermost."""
+def bounds_around(scope: NestBlock, later: frozenset[int] = frozenset(), first_later: Atom | None = None) -> Bounds:
+    """The bounds of the counters around a block; `later` are a later iteration's, `first_later` the outermost."""
     found: dict[Atom, tuple[Affine | None, Affine | None]] = {}
     for s in scope.path():
         if s.counter is None:
             continue
         is_later = s.counter.key in later
-        high = None if s.turns is None else s.turns.with_later(later) - 1
+        high = None if s.iterations is None else s.iterations.with_later(later) - 1
         low = Affine.of(s.counter) + 1 if s.counter == first_later else Affine.of(0)
         found[s.counter._replace(later=is_later)] = (low, high)
     return found
 
 
 def apart(
-    read: Place, here: Scope, write: Place, there: Scope, later: frozenset[int], first_later: Atom | None = None
+    read: Extents,
+    here: NestBlock,
+    write: Extents,
+    there: NestBlock,
+    later: frozenset[int],
+    first_later: Atom | None = None,
 ) -> bool:
-    """Whether a place in one block and a place in another, with the counters `later` of another turn, are apart."""
+    """Whether places in two blocks, the second with the counters `later` of another iteration, are apart."""
     bounds = {**bounds_around(there, later, first_later), **bounds_around(here)}
     for r, w in zip(read, write, strict=True):
         if r is None or w is None:
@@ -239,7 +244,7 @@ def intervals(block: Block) -> dict[Var, tuple[int, int]]:
 
     A block may stand in several places: what is said is true in all of them.
     """
-    outermost = Scope(block, None, 0, {})
+    outermost = NestBlock(block, None, 0, {})
     nest(outermost)
     found: dict[Var, tuple[int, int]] = {}
     unknown: set[Var] = set()

@@ -27,7 +27,7 @@ from wengert.backend.llvm.arrays.array import (
     transposed,
 )
 from wengert.backend.llvm.arrays.buffer import I64, Buffer, Complex, Scalar, is_native, known, product
-from wengert.backend.llvm.arrays.place import Place
+from wengert.backend.llvm.arrays.place import CheckedIndex
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.plan import access
@@ -173,7 +173,7 @@ def _index(em: Emitter, frame: Frame, node: Node) -> Any:
     cx = em.cx
     x = em.array(frame, node.args[0])
     pattern = em.params(frame, node)["pattern"]
-    place = Place(cx, x.lengths, pattern, index_operands(em, frame, node.args[1:]), node.outs[0].type.shape)
+    place = CheckedIndex(cx, x.lengths, pattern, index_operands(em, frame, node.args[1:]), node.outs[0].type.shape)
     if not place.lengths:
         return x.load(place.indices([]))
     arrays = [a for a in (em.value(frame, a) for a in node.args[1:]) if isinstance(a, Array)]

@@ -23,7 +23,7 @@ from llvmlite import ir
 from wengert.backend.llvm.arrays.array import Array, in_memory
 from wengert.backend.llvm.arrays.buffer import I64, Buffer, Scalar, offset_of, store_element
 from wengert.backend.llvm.arrays.composed import compose, how, natively
-from wengert.backend.llvm.arrays.place import Place
+from wengert.backend.llvm.arrays.place import CheckedIndex
 from wengert.backend.llvm.arrays.reduction import Fold
 from wengert.backend.llvm.arrays.writing import converted, fitting
 from wengert.backend.llvm.emitter import Emitter, Frame
@@ -306,7 +306,7 @@ class _Loop:
         found = em.array(self.frame, node.args[0]).buffer
         assert found is not None
         target = Buffer(found.pointer, found.lengths, found.strides, found.dtype, writable=True)
-        place = Place(cx, target.lengths, node.params["pattern"], [])
+        place = CheckedIndex(cx, target.lengths, node.params["pattern"], [])
         value = fitting(cx, converted(em, self.frame, node.args[1], out.type.dtype), place.lengths)
         self.flat = False
         self.frame.values[out] = in_memory(cx, target)

@@ -1,8 +1,8 @@
 """Places in an array: what an index means in native code.
 
-`Place` takes the lengths of an array and an index (pattern and arrays, see `ops/index.py`), checks the index once, and
-then maps indices of the part to indices of the array. Reading (`index`) and writing (`store`, `add_at`, `scatter`)
-share it. Where the index is basic the map is affine, and the part of a buffer is a buffer.
+`CheckedIndex` takes the lengths of an array and an index (pattern and arrays, see `ops/index.py`), checks the index
+once, and then maps indices of the part to indices of the array. Reading (`index`) and writing (`store`, `add_at`,
+`scatter`) share it. Where the index is basic the map is affine, and the part of a buffer is a buffer.
 
 Negative indices count from the end, slices clip, others out of range raise IndexError, as in NumPy. Arrays and ints
 that are separated by slices put their axes first.
@@ -35,7 +35,7 @@ class _Slice(NamedTuple):
     axis: int  # of the part
 
 
-class Place:
+class CheckedIndex:
     """The part of an array that an index names. `arrays` are `Array`s, or i64 values for 0-d ones."""
 
     def __init__(

@@ -27,7 +27,7 @@ from wengert.backend.llvm.arrays.buffer import (
     times,
 )
 from wengert.backend.llvm.arrays.composed import index_operands, lengths_from, pointwise
-from wengert.backend.llvm.arrays.place import Place
+from wengert.backend.llvm.arrays.place import CheckedIndex
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.plan.access import is_supported
@@ -55,13 +55,13 @@ def write(em: Emitter, frame: Frame, node: Node, i: int) -> Array:
         target = x.buffer
         assert target is not None
         target = Buffer(target.pointer, target.lengths, target.strides, target.dtype, writable=True)
-        place = Place(cx, x.lengths, pattern, operands)
+        place = CheckedIndex(cx, x.lengths, pattern, operands)
         _put(em, target, place, value, add=node.op.name == "add_at")
         slot.epoch += 1
         return in_memory(cx, target, slot)
     if x.dtype != out.type.dtype:
         x = converted(em, frame, node.args[0], out.type.dtype)
-    place = Place(cx, x.lengths, pattern, operands)
+    place = CheckedIndex(cx, x.lengths, pattern, operands)
     made = em.make(x, slot).buffer
     assert made is not None
     target = made
@@ -73,7 +73,7 @@ def write(em: Emitter, frame: Frame, node: Node, i: int) -> Array:
 def _number(em: Emitter, frame: Frame, node: Node) -> Array:
     """An array without axes is a number, which lies in no memory: `y[...] = v` and `y[None] += v` make another one."""
     cx, dtype = em.cx, node.outs[0].type.dtype
-    place = Place(cx, [], em.params(frame, node)["pattern"], index_operands(em, frame, node.args[2:]))
+    place = CheckedIndex(cx, [], em.params(frame, node)["pattern"], index_operands(em, frame, node.args[2:]))
     value = fitting(cx, converted(em, frame, node.args[1], dtype), place.lengths)
     number = value.load([I64(0)] * value.ndim)
     if node.op.name == "add_at":
@@ -89,7 +89,7 @@ def converted(em: Emitter, frame: Frame, operand: Operand, dtype: np.dtype) -> A
     return pointwise(cx, a.lengths, dtype, [a], lambda v: scalars.convert(cx, v[0], old, dtype))
 
 
-def _put(em: Emitter, target: Buffer, place: Place, value: Array, add: bool) -> None:
+def _put(em: Emitter, target: Buffer, place: CheckedIndex, value: Array, add: bool) -> None:
     """Write, or add, a value at a place of a buffer."""
     cx = em.cx
     value = fitting(cx, value, place.lengths)
@@ -164,7 +164,7 @@ def scatter(em: Emitter, frame: Frame, node: Node) -> Array:
     for pattern, value in zip(patterns, values, strict=True):
         count = sum(item is ARRAY or item is FLAG for item in pattern)
         own, remaining = remaining[:count], remaining[count:]
-        _put(em, target, Place(cx, target.lengths, pattern, own), value, add=True)
+        _put(em, target, CheckedIndex(cx, target.lengths, pattern, own), value, add=True)
     slot.epoch += 1
     return in_memory(cx, target, slot)
 

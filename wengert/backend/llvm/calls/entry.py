@@ -98,8 +98,8 @@ class Entry:
         args, count, self.results = function.args
         self.record = self._stack(I64, RECORD + 1)
         self._expect(self.b.icmp_signed("==", count, I64(len(self.inputs))))
-        self.taken = many.Table(self.module, "inputs", self.inputs, self._dtype)
-        self.made = many.Table(self.module, "outputs", self.outputs, self._dtype)
+        self.taken = many.ArrayTable(self.module, "inputs", self.inputs, self._dtype)
+        self.made = many.ArrayTable(self.module, "outputs", self.outputs, self._dtype)
         places = self._all_at_once(args)
         values: list[Any] = [self._at(self.record, 8)]
         for k, type in enumerate(self.inputs):

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from wengert.backend.llvm.calls.standalone import Function, Standalone, by_value
+from wengert.backend.llvm.calls.standalone import Standalone, StandaloneFunction, by_value
 from wengert.ir.node import Type
 
 _NAMES = {"d": "double", "f": "float", "D": "double", "F": "float", "?": "bool"}
@@ -47,7 +47,7 @@ def different(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
     return found
 
 
-def header(name: str, file: str, functions: Sequence[Function], made: Standalone) -> str:
+def header(name: str, file: str, functions: Sequence[StandaloneFunction], made: Standalone) -> str:
     """The text of the header `<file>.h`."""
     guard = f"{identifier(file).upper()}_H"
     libraries = " ".join(f"-l{library}" for library in made.libraries)
@@ -80,7 +80,7 @@ def _c_type(type: Type) -> str:
     return known or f"{'u' if dtype.kind == 'u' else ''}int{8 * dtype.itemsize}_t"
 
 
-def _macros(name: str, functions: Sequence[Function]) -> str:
+def _macros(name: str, functions: Sequence[StandaloneFunction]) -> str:
     """Sizes of arrays. Functions of one file call the same thing by the same name; if not, by one with their own."""
     known: dict[str, tuple] = {}
     for function in functions:
@@ -102,7 +102,7 @@ def _described(type: Type) -> str:
     return f"{kind}array, {' x '.join(map(str, type.shape))}"
 
 
-def _comment(function: Function) -> str:
+def _comment(function: StandaloneFunction) -> str:
     rows = [(name, _described(t)) for name, t in zip(function.inputs, function.input_types, strict=True)]
     rows += [
         (name, f"result: {_described(t)}") for name, t in zip(function.outputs, function.output_types, strict=True)
@@ -112,7 +112,7 @@ def _comment(function: Function) -> str:
     return "\n".join([f"/* {function.text.replace('*/', '* /')}", *text, " */"])
 
 
-def _prototype(function: Function) -> str:
+def _prototype(function: StandaloneFunction) -> str:
     parameters = []
     for name, type in zip(function.inputs, function.input_types, strict=True):
         parameters.append(f"{_c_type(type)} {name}" if by_value(type) else f"const {_c_type(type)} *{name}")

@@ -29,7 +29,7 @@ MANY = 4
 """From so many arrays on, loops go through tables."""
 
 
-class Table:
+class ArrayTable:
     """The arrays of static shape among arguments or results, if there are many."""
 
     def __init__(self, module: ir.Module, name: str, types: Sequence[Type], dtype: Callable[[Type], ir.Value]):
@@ -87,7 +87,7 @@ def _at(b: ir.IRBuilder, array: ir.Value, k: ir.Value) -> ir.Value:
     return b.gep(array, [k], source_etype=POINTER)
 
 
-def take_all(table: Table, fits: ir.Function, data: Callable[[ir.IRBuilder, ir.Value], ir.Value]) -> ir.Function:
+def take_all(table: ArrayTable, fits: ir.Function, data: Callable[[ir.IRBuilder, ir.Value], ir.Value]) -> ir.Function:
     """`take_all(args, places)`: not zero if all arrays are as the kernel wants them."""
     function, b = table.function("take_all", I32, 2)
     args, places = function.args
@@ -101,7 +101,7 @@ def take_all(table: Table, fits: ir.Function, data: Callable[[ir.IRBuilder, ir.V
     return function
 
 
-def drop_all(table: Table, decref: ir.Function) -> ir.Function:
+def drop_all(table: ArrayTable, decref: ir.Function) -> ir.Function:
     """`drop_all(results, count)`: the arrays of the first rows are given up."""
     made = ir.Function(table.module, ir.FunctionType(VOID, [POINTER, I64]), "drop_all")
     made.linkage = "internal"
@@ -115,7 +115,7 @@ def drop_all(table: Table, decref: ir.Function) -> ir.Function:
 
 
 def make_all(
-    table: Table,
+    table: ArrayTable,
     drop: ir.Function,
     new: Callable[[ir.IRBuilder, Any, ir.Value, ir.Value], ir.Value],
     data: Callable[[ir.IRBuilder, ir.Value], ir.Value],

@@ -18,14 +18,14 @@ from wengert.backend.llvm.arrays.buffer import I8, I32, I64, POINTER, element_ty
 from wengert.backend.llvm.calls.faults import FIRST, HOLES, OK, RECORD, Fault
 from wengert.backend.llvm.context import CannotStandAlone
 from wengert.backend.llvm.kernel import Written, write_function
-from wengert.backend.llvm.machine.engine import Module, machine_for_files
+from wengert.backend.llvm.machine.engine import OptimisedModule, machine_for_files
 from wengert.backend.llvm.machine.hints import finished
 from wengert.errors import UnsupportedFunctionError
 from wengert.ir.node import Node, Program, Type, all_nodes
 
 
 @dataclass
-class Function:
+class StandaloneFunction:
     """A function to be: its name in C, its program, and names for what it takes and gives."""
 
     name: str
@@ -58,21 +58,21 @@ def by_value(type: Type) -> bool:
     return not type.ndim and type.dtype.kind != "c"
 
 
-def compiled(name: str, functions: Sequence[Function]) -> Standalone:
+def compiled(name: str, functions: Sequence[StandaloneFunction]) -> Standalone:
     """The object code of some functions; `name` is that of the whole."""
     machine = machine_for_files()
     messages: list[str] = []
-    whole: Module | None = None
+    whole: OptimisedModule | None = None
     for function in functions:
         written = _written(function.program)
         _write_c_function(function.name, written, len(messages))
         messages += [_message(fault) for fault in written.cx.faults]
-        module = Module(finished(str(written.module)), machine)
+        module = OptimisedModule(finished(str(written.module)), machine)
         if whole is None:
             whole = module
         else:
             whole.link(module)
-    errors = Module(_errors(f"{name}_error", messages), machine)
+    errors = OptimisedModule(_errors(f"{name}_error", messages), machine)
     if whole is None:
         whole = errors
     else:

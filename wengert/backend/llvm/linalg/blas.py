@@ -27,7 +27,7 @@ from wengert.backend.llvm.arrays.buffer import (
     times,
 )
 from wengert.backend.llvm.linalg.matrices import Matrix, at_least_one, call, copy, fresh, letter, number
-from wengert.backend.llvm.linalg.subnormal import Lifted
+from wengert.backend.llvm.linalg.subnormal import LiftedFactor
 from wengert.backend.llvm.linalg.tiles import Tile
 from wengert.backend.llvm.threads.sharing import shared
 
@@ -70,7 +70,7 @@ def multiply(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
                 copy(cx, y, packed)
                 y = packed
             if n >= MANY_COLUMNS:
-                lifted = Lifted(cx, x, y)
+                lifted = LiftedFactor(cx, x, y)
                 _by_columns(cx, lifted.matrix, y, z)
                 lifted.settle(z)
             else:

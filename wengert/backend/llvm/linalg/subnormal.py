@@ -24,7 +24,7 @@ _HIGH = {"d": 300, "f": 40}
 """Exponents of two: of the factor; of numbers above which it is left out."""
 
 
-class Lifted:
+class LiftedFactor:
     """A factor of a product in memory of its own, times a power of two where it has subnormal numbers.
 
     `matrix` is to be multiplied instead of it; `settle` then brings the product back.

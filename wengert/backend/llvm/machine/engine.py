@@ -78,7 +78,7 @@ class Object(NamedTuple):
     has_arena: bool
 
 
-class Module:
+class OptimisedModule:
     """Optimised LLVM IR."""
 
     def __init__(self, text: str, machine: llvm.TargetMachine | None = None):
@@ -115,7 +115,7 @@ class Module:
     def assembly(self) -> str:
         return self._machine.emit_assembly(self._module)
 
-    def link(self, other: Module) -> None:
+    def link(self, other: OptimisedModule) -> None:
         """Take in another module, which is no more afterwards."""
         self._module.link_in(other._module)
 
@@ -139,7 +139,7 @@ class Module:
         return Object(self._machine.emit_object(self._module), outside, any(v.name == NAME for v in values))
 
 
-class Code:
+class MachineCode:
     """Code in memory, for as long as this object lives."""
 
     def __init__(self, object: Object, addresses: Mapping[str, int]):

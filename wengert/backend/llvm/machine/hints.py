@@ -1,6 +1,6 @@
 """What LLVM is told about loops, and about memory that they read and write.
 
-Left alone, it unrolls loops of few turns before it makes vectors, and then gathers the elements of the loop around
+Left alone, it unrolls loops of few iterations before it makes vectors, and then gathers the elements of the loop around
 them one by one; and of long loops it makes vectors of half the length that the processor has.
 
 A hint is metadata of the jump back. LLVM wants it to refer to itself, which llvmlite cannot write: `finished` puts that
@@ -19,7 +19,7 @@ from llvmlite import ir
 from llvmlite.ir.instructions import CallInstr, LoadInstr
 
 FEW, MANY = 5, 64
-"""Loops of fewer turns than the first are unrolled; of the second or more, vectors are as long as they can be."""
+"""Loops of fewer iterations than the first are unrolled; of the second or more, vectors are as long as they can be."""
 
 LONG = 1024
 """In shorter loops LLVM's four vectors at a time leave too many elements over, which are done one by one."""
@@ -88,14 +88,14 @@ def vectors(
 
 
 def as_it_is(module: ir.Module, count: int) -> ir.MDValue | None:
-    """The hint for a loop of so many turns that is not to be unrolled."""
+    """The hint for a loop of so many iterations that is not to be unrolled."""
     if not FEW <= count < MANY:
         return None
     return not_unrolled(module)
 
 
 def not_unrolled(module: ir.Module) -> ir.MDValue:
-    """The hint for a loop that is not to be unrolled, whatever its turns."""
+    """The hint for a loop that is not to be unrolled, whatever its iterations."""
     return module.add_metadata([_SELF, _not_unrolled(module)])
 
 

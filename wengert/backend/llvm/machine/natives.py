@@ -183,7 +183,7 @@ class _UFunc(ctypes.Structure):
     ]
 
 
-class Loop(NamedTuple):
+class UfuncLoop(NamedTuple):
     """An inner loop: symbols of the C function and of the data it is to be given (none: a null pointer)."""
 
     symbol: str
@@ -208,7 +208,7 @@ def _table(ufunc: np.ufunc) -> _UFunc | None:
     return table if known else None
 
 
-def inner_loop(ufunc: np.ufunc, types: str) -> Loop | None:
+def inner_loop(ufunc: np.ufunc, types: str) -> UfuncLoop | None:
     """The loop of a ufunc for these type characters, inputs and outputs; `None` where there is none to be called.
 
     >>> inner_loop(np.sin, "dd")
@@ -223,7 +223,7 @@ def inner_loop(ufunc: np.ufunc, types: str) -> Loop | None:
     if not table.functions[k]:
         return None
     symbol = f"wg_loop_{home}_{ufunc.__name__}_{types}"
-    return Loop(symbol, symbol.replace("wg_loop_", "wg_data_", 1) if table.data and table.data[k] else None)
+    return UfuncLoop(symbol, symbol.replace("wg_loop_", "wg_data_", 1) if table.data and table.data[k] else None)
 
 
 def _loop_address(symbol: str) -> int | None:

@@ -19,7 +19,7 @@ from wengert.backend.llvm.arrays.buffer import I32
 from wengert.backend.llvm.context import Context
 
 
-class Apart:
+class NestedFunction:
     """A function, which returns a status, of some arguments and of whatever else it uses.
 
     Its first argument is the place for fault values. `arguments` are the function's own ones while it is written;

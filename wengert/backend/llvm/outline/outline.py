@@ -32,7 +32,7 @@ from wengert.backend.llvm.arrays.buffer import (
 )
 from wengert.backend.llvm.arrays.composed import compose
 from wengert.backend.llvm.arrays.fused import fused_nodes
-from wengert.backend.llvm.arrays.place import Place
+from wengert.backend.llvm.arrays.place import CheckedIndex
 from wengert.backend.llvm.arrays.writing import converted, fitting
 from wengert.backend.llvm.calls.faults import OK
 from wengert.backend.llvm.context import Context
@@ -426,7 +426,7 @@ class _Put(_Part):
         value = node.args[1]
         if isinstance(value, Var) and any(slot is frame.plan.slots.get(v) for v in frame.plan.reads[value]):
             raise _NotStatic  # it is made of what is overwritten
-        place = Place(cx, target.lengths, node.params["pattern"], [])
+        place = CheckedIndex(cx, target.lengths, node.params["pattern"], [])
         found = place.affine(target.buffer)
         if found is None or target.buffer is None:
             raise _NotStatic

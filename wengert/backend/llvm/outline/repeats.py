@@ -1,7 +1,7 @@
 """Runs of nodes that occur several times in a block, as they do where a loop was unrolled.
 
-Nodes are compared by op, parameters and types, not by what they read. Those that differ from one turn to the next (the
-row of an array with a number of its own) are rare; between them lie the words that are looked for.
+Nodes are compared by op, parameters and types, not by what they read. Those that differ from one iteration to the next
+(the row of an array with a number of its own) are rare; between them lie the words that are looked for.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ def _registers(dtypes: Sequence[np.dtype]) -> list[ir.Type]:
     return found
 
 
-def _write_one(cx: Any, name: str, loop: natives.Loop, inputs: int, dtypes: Sequence[np.dtype]) -> ir.Function:
+def _write_one(cx: Any, name: str, loop: natives.UfuncLoop, inputs: int, dtypes: Sequence[np.dtype]) -> ir.Function:
     result = ir.LiteralStructType(_registers(dtypes[inputs:]))
     function = ir.Function(cx.module, ir.FunctionType(result, _registers(dtypes[:inputs])), name)
     function.linkage = "private"

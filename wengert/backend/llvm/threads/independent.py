@@ -1,7 +1,7 @@
-"""Loops whose turns do not need each other: threads share them.
+"""Loops whose iterations do not need each other: threads share them.
 
-A loop that carries nothing is one. So is a loop that carries arrays of which turn k only reads and writes what lies at
-k along the first axis, as in
+A loop that carries nothing is one. So is a loop that carries arrays of which iteration k only reads and writes what
+lies at k along the first axis, as in
 
     for k in range(n):
         out[k] = f(x[k])
@@ -18,7 +18,7 @@ from llvmlite import ir
 
 from wengert.backend.llvm.arrays.buffer import I8, I64, known, plus
 from wengert.backend.llvm.emitter import Emitter
-from wengert.backend.llvm.threads.sharing import Region, is_worth_it
+from wengert.backend.llvm.threads.sharing import SharedLoop, is_worth_it
 from wengert.backend.plan import access
 from wengert.backend.plan.memory import BlockPlan, Slot
 from wengert.ir.analysis.keys import operand_key
@@ -29,14 +29,14 @@ _INSTRUCTIONS = 16
 """About so many for an element that a node makes."""
 
 _LONGEST = 1 << 24
-"""Nobody looks for signals while a turn of so many elements is done (see `Emitter.poll`)."""
+"""Nobody looks for signals while an iteration of so many elements is done (see `Emitter.poll`)."""
 
 _MOST = 1 << 26
 """Bytes for temporaries that a thread may have, which it keeps."""
 
 
 def are_independent(plan: BlockPlan, carried: int) -> bool:
-    """Whether the turns of a loop with this body, which carries so many values, do not need each other."""
+    """Whether the iterations of a loop with this body, which carries so many values, do not need each other."""
     block = plan.block
     k = block.params[0]
     versions = {p: j for j, p in enumerate(block.params[1 : 1 + carried])}
@@ -60,15 +60,15 @@ def _is_at(k: Var, node: Node) -> bool:
     return "pattern" in node.params and region_of(node).sides[0] == Computed(operand_key(k), FIXED)
 
 
-def shared_turns(
+def shared_iterations(
     em: Emitter,
     plan: BlockPlan,
     count: ir.Value,
     carried: Iterable[Slot],
-    turn: Callable[[ir.Value], None],
+    iteration: Callable[[ir.Value], None],
     unrolled: bool,
 ) -> bool:
-    """Write all turns of a loop, to be shared; False if it is not long enough, or nobody knows how long."""
+    """Write all iterations of a loop, to be shared; False if it is not long enough, or nobody knows how long."""
     cx, n = em.cx, known(count)
     cost = _cost(plan.block)
     if n is None or n < 4 or cost is None or cost > _LONGEST or not is_worth_it(cx, n * cost):
@@ -84,7 +84,7 @@ def shared_turns(
         scratch = place, end - start
     before = dict(em.places)
     em.places.update({id(slot): em.place(slot) for slot in carried})  # where it is for everybody
-    region = Region(cx, n, n * cost)
+    region = SharedLoop(cx, n, n * cost)
     with (
         region.written() as part,
         em.for_any_thread(region.scratch, start),
@@ -92,7 +92,7 @@ def shared_turns(
     ):
         number = plus(cx.builder, part.start, k)
         cx.ranges.note(number, 0, n - 1)
-        turn(number)
+        iteration(number)
     em.places = before
     region.call(n, n * cost * _INSTRUCTIONS, scratch)
     em.work(count)
@@ -105,16 +105,16 @@ def _cost(block: Block) -> int | None:
     for node in block.nodes:
         if node.op.name == "while" or not all(v.type.is_static for v in (*node.args, *node.outs)):
             return None
-        turns = 1
+        iterations = 1
         if node.op.name == "loop":
             if not isinstance(node.args[0], Const):
                 return None
-            turns = int(node.args[0].value)
+            iterations = int(node.args[0].value)
         for inner in node.blocks:
             inside = _cost(inner)
             if inside is None:
                 return None
-            total += turns * inside
+            total += iterations * inside
         # What is written in place, or seen in another way, costs no more than what is written to it.
         made: list[Any] = [node.args[1]] if node.op.writes else list(node.outs)
         total += sum([access.element_bound(v.type) or 0 for v in made])

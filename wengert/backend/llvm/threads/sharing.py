@@ -1,8 +1,8 @@
 """Loops that several threads share.
 
-A long loop whose turns do not depend on each other is written as a function of its own (`nested_function.py`), which
-does one chunk of it. How the loop is cut into chunks depends on its length alone: sums are taken for each chunk and
-then added in order, so that results are the same however many threads there are, and whichever of them was faster.
+A long loop whose iterations do not depend on each other is written as a function of its own (`nested_function.py`),
+which does one chunk of it. How the loop is cut into chunks depends on its length alone: sums are taken for each chunk
+and then added in order, so that results are the same however many threads there are, and whichever of them was faster.
 
 All chunks are done by `share`, a function in the module: by the threads of this process (`threads.py`) if there are
 several and there is enough to do, one after the other otherwise. The first chunk, by number, that fails is the one
@@ -23,7 +23,7 @@ from wengert.backend.llvm.arrays.buffer import I8, I32, I64, POINTER, known, min
 from wengert.backend.llvm.calls.faults import OK, SIGNALLED
 from wengert.backend.llvm.calls.interrupt import poll_function
 from wengert.backend.llvm.context import Context
-from wengert.backend.llvm.machine.nested_function import Apart
+from wengert.backend.llvm.machine.nested_function import NestedFunction
 
 HOOK = "wg_share"
 """The symbol at which there is the address of the threads' own `share`, or null."""
@@ -45,7 +45,7 @@ _CALL = 30
 
 
 class Total(Protocol):
-    """Something that is added up over all turns: for each chunk, from `begin` to `put`; in the end by `join`."""
+    """Something that is added up over all iterations: for each chunk, from `begin` to `put`; in the end by `join`."""
 
     def apart(self, chunks: int) -> None: ...
     def begin(self) -> None: ...
@@ -59,21 +59,21 @@ def is_worth_it(cx: Context, steps: int) -> bool:
 
 
 class Part(NamedTuple):
-    """One chunk: its number, its first turn, and how many there are."""
+    """One chunk: its number, its first iteration, and how many there are."""
 
     chunk: ir.Value
     start: ir.Value
     length: ir.Value
 
 
-class Region:
-    """A loop of so many turns, of so many steps in all."""
+class SharedLoop:
+    """A loop of so many iterations, of so many steps in all."""
 
-    def __init__(self, cx: Context, turns: int, steps: int):
-        self.cx, self.turns = cx, turns
-        self.grain = _grain(turns, max(SHORTEST * turns // steps, -(-turns // CHUNKS), 1))
-        self.chunks = -(-turns // self.grain)
-        self._apart = Apart(cx, "chunk", [POINTER, POINTER, I64])
+    def __init__(self, cx: Context, iterations: int, steps: int):
+        self.cx, self.iterations = cx, iterations
+        self.grain = _grain(iterations, max(SHORTEST * iterations // steps, -(-iterations // CHUNKS), 1))
+        self.chunks = -(-iterations // self.grain)
+        self._apart = NestedFunction(cx, "chunk", [POINTER, POINTER, I64])
         self._apart.arguments[1].add_attribute("noalias")
         self._callbacks = len(cx.callbacks)
 
@@ -89,8 +89,8 @@ class Region:
         with self._apart.written():
             cx.is_shared = True
             start, length = times(cx.builder, chunk, I64(self.grain)), I64(self.grain)
-            if self.turns % self.grain:
-                left = minus(cx.builder, I64(self.turns), start)
+            if self.iterations % self.grain:
+                left = minus(cx.builder, I64(self.iterations), start)
                 is_last = cx.builder.icmp_signed("<", left, length)
                 length = cx.builder.select(is_last, left, length)
             yield Part(chunk, start, length)
@@ -138,10 +138,10 @@ class Region:
         return _address(function)
 
 
-def _grain(turns: int, least: int) -> int:
+def _grain(iterations: int, least: int) -> int:
     """The length of chunks: if it can be, all have the same; otherwise it suits vectors."""
-    for n in range(least, min(2 * least, turns) + 1):
-        if turns % n == 0:
+    for n in range(least, min(2 * least, iterations) + 1):
+        if iterations % n == 0:
             return n
     return -(-least // 64) * 64 if least >= 64 else least
 
@@ -173,7 +173,7 @@ def _share(cx: Context) -> ir.Function:
     b = ir.IRBuilder(function.append_basic_block())
     ask, alone = function.append_basic_block("ask"), function.append_basic_block("alone")
     together, answered = function.append_basic_block("together"), function.append_basic_block("answered")
-    turn, asking, after = [function.append_basic_block(name) for name in ("turn", "asking", "after")]
+    iteration, asking, after = [function.append_basic_block(name) for name in ("iteration", "asking", "after")]
     signalled, done, failed = [function.append_basic_block(name) for name in ("signalled", "done", "failed")]
     b.cbranch(b.icmp_signed("!=", pays, I32(0)), ask, alone)
     b.position_at_end(ask)
@@ -185,8 +185,8 @@ def _share(cx: Context) -> ir.Function:
     b.position_at_end(answered)
     b.ret(status)
     b.position_at_end(alone)
-    b.branch(turn)
-    b.position_at_end(turn)
+    b.branch(iteration)
+    b.position_at_end(iteration)
     k = b.phi(I64, "k")
     k.add_incoming(I64(0), alone)
     status = b.call(_Callee(work, chunk_type), [values, record, POINTER(None), k])
@@ -200,7 +200,7 @@ def _share(cx: Context) -> ir.Function:
     b.position_at_end(after)
     following = b.add(k, I64(1))
     k.add_incoming(following, after)
-    b.cbranch(b.icmp_signed("<", following, chunks), turn, done)
+    b.cbranch(b.icmp_signed("<", following, chunks), iteration, done)
     b.position_at_end(signalled)
     b.ret(I32(SIGNALLED))
     b.position_at_end(done)
@@ -219,9 +219,10 @@ def shared(
     totals: Sequence[Total] = (),
     cost: int | None = None,
 ) -> Iterator[list[ir.Value]]:
-    """Loops as `Context.loops` writes them, whose turns do not depend on each other but for what `totals` add up.
+    """Loops as `Context.loops` writes them, whose iterations do not depend on each other but for what `totals` add up.
 
-    A turn takes `weight` steps, each as long as the code of the turn, unless it is known what all of them `cost`.
+    An iteration takes `weight` steps, each as long as the code of the iteration, unless it is known what all of them
+    `cost`.
     """
     numbers = [known(n) for n in lengths]
     first = numbers[0] if numbers else None
@@ -236,7 +237,7 @@ def shared(
         with cx.loop(lengths[0]) as i, shared(cx, lengths[1:], lanes, weight, cost=cost and cost // first) as rest:
             yield [i, *rest]
         return
-    region = Region(cx, first, steps)
+    region = SharedLoop(cx, first, steps)
     for total in totals:
         total.apart(region.chunks)
     innermost = lanes if all(n == 1 for n in numbers[1:]) else None

@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 
-from wengert.backend.llvm.machine.engine import Code, Module
+from wengert.backend.llvm.machine.engine import MachineCode, OptimisedModule
 from wengert.backend.llvm.machine.symbols import share_hook
 from wengert.backend.llvm.threads.pool import TEXT
 
@@ -85,7 +85,7 @@ class _Pool:
     """The native code of the pool."""
 
     def __init__(self) -> None:
-        self._code = Code(Module(TEXT).object(), {})
+        self._code = MachineCode(OptimisedModule(TEXT).object(), {})
         self.share = self._code.address("pool_share")
         self._call("pool_init", [])
 
