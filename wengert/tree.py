@@ -61,6 +61,11 @@ def _register_dataclasses_among(leaves: list[Any]) -> bool:
     return bool(found)
 
 
+def register(cls: type, take_apart: Callable, put_together: Callable) -> None:
+    """Let a class be a container: `take_apart` gives parts, what else there is to it, and names of the parts."""
+    optree.register_pytree_node(cls, take_apart, put_together, namespace=NAMESPACE)
+
+
 def flatten(tree: Any) -> tuple[list[Any], Any]:
     """The leaves of a container, and its structure.
 

@@ -353,11 +353,11 @@ def tuples_of_different_lengths(x):
     return t[0]
 
 
-def none_or_number(x):
+def none_or_text(x):
     y = None
     if x > 1.0:
-        y = x
-    return y
+        y = "more"
+    return 1.0 if y is None else x
 
 
 def other_keys(x):
@@ -397,7 +397,7 @@ def other_classes(x):
     [
         (different_lengths, (2.0,), ("list of 2 items", "list of 1 item")),
         (tuples_of_different_lengths, (2.0,), ("tuple of 2 items", "tuple of 1 item")),
-        (none_or_number, (2.0,), ("None", "a number")),
+        (none_or_text, (2.0,), ("None", "the string 'more'")),
         (other_keys, (2.0,), ("'b'",)),
         (changed_after_a_merge, (2.0,), ("one of two objects",)),
         (changed_and_rebound, (2.0, 7), ("another object",)),

@@ -20,6 +20,7 @@ from wengert.box.subclasses import base_array
 from wengert.box.writing import clone, settled
 from wengert.capture import hooks
 from wengert.capture.classes import meet_value
+from wengert.capture.optional import numbers_in
 from wengert.errors import MismatchError, NotDifferentiableInputError, NotDifferentiableOutputError
 from wengert.modes.dual import push
 from wengert.modes.linear import Tangent
@@ -105,7 +106,7 @@ class Prepared:
         else:
             for k, x in zip(self.argnums, chosen, strict=True):  # type: ignore[arg-type]
                 args[k] = x
-        return self._function(*args, **self._kwargs)
+        return numbers_in(self._function(*args, **self._kwargs))
 
     def __call__(self, *leaves: Any) -> list[Any]:
         """The user's function of leaves: those of its result, followed by those of the auxiliary data."""

@@ -14,6 +14,7 @@ import numpy as np
 from wengert import tree
 from wengert.box.functions.operands import array
 from wengert.capture import hooks
+from wengert.capture.optional import numbers_in
 from wengert.types import dtype_of, shape_of
 
 
@@ -54,7 +55,7 @@ def of_vector(f: Callable, layout: Layout) -> Callable:
     """`f` as a function of the vector of its first argument; its result as it is."""
 
     def of_flat(vector: Any, *args: Any) -> Any:
-        return hooks.resolve(f)(layout.unravel(vector), *args)
+        return numbers_in(hooks.resolve(f)(layout.unravel(vector), *args))
 
     of_flat.__name__ = getattr(f, "__name__", "f")
     return of_flat
@@ -87,7 +88,7 @@ class OfLeaves:
         for k, x in zip(self._places, given, strict=True):
             filled[k] = x
         args, kwargs = tree.unflatten(self._arguments, filled)
-        found, self.structure = tree.flatten(hooks.resolve(self._f)(*args, **kwargs))
+        found, self.structure = tree.flatten(numbers_in(hooks.resolve(self._f)(*args, **kwargs)))
         return tuple(found)
 
 

@@ -13,6 +13,7 @@ from wengert.box.box import Box
 from wengert.box.foreign import hides_traced, where_it_hides
 from wengert.box.writing import settled
 from wengert.capture.hooks import resolve
+from wengert.capture.optional import numbers_in
 from wengert.capture.reachable import noted
 from wengert.errors import MismatchError
 from wengert.modes.batch import Apart, BatchTrace
@@ -72,7 +73,7 @@ def _together(f: Callable, batch: BatchTrace, args: tuple, kwargs: dict) -> Any:
     batch.splits = effects is not None
     state.depth += 1
     try:
-        return resolve(f)(*args, **kwargs)
+        return numbers_in(resolve(f)(*args, **kwargs))
     except Apart:
         if effects is not None:
             effects.undo(lambda x: x)
@@ -87,7 +88,7 @@ def _one_by_one(f: Callable, batch: BatchTrace, given: list[Any], structure: Any
     function, results = resolve(f), []
     for k in range(batch.size):
         example = [_example(x._value, k) if batch.owns(x) else x for x in given]
-        results.append(tree.flatten(function(*tree.unflatten(structure, example), **kwargs)))
+        results.append(tree.flatten(numbers_in(function(*tree.unflatten(structure, example), **kwargs))))
     container = results[0][1]
     if any(other != container for _, other in results):
         raise MismatchError(

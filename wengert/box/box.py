@@ -80,7 +80,8 @@ def outside(trace: Trace, op: Op, args: tuple, params: dict) -> Any:
     raise escaped()
 
 
-_FOR_USERS = frozenset(("wengert.capture.hooks", "wengert.capture.staged_hooks", "wengert.capture.replacements"))
+_FOR_USERS = frozenset(("wengert.capture.hooks", "wengert.capture.staged_hooks", "wengert.capture.replacements",
+                        "wengert.capture.optional"))  # fmt: skip
 
 
 def _is_of_user(frame: FrameType) -> bool:

@@ -148,7 +148,7 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     roots: dict[int, Any] = {}
     for b in branches:
         roots.update({id(root): root for root, _ in b.changed})
-    merger = Merger([b.capture for b in branches])
+    merger = Merger([b.capture for b in branches], not all(b.ends for b in branches))
     merged: list[Any] = []
     for k, name in enumerate(names):
         if name in temporaries:

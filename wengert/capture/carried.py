@@ -14,13 +14,16 @@ from typing import Any, NamedTuple
 from wengert.box.box import Box
 from wengert.box.writing import SETTLING, clone, settled
 from wengert.capture.containers import (
+    Structure,
     about_to_change,
     contents,
     described_slot,
     flatten,
     freeze,
     held_elsewhere,
+    joined,
     leaves,
+    leaves_as,
     note_created,
     put_all,
     unflatten,
@@ -57,12 +60,14 @@ class Variables(NamedTuple):
 class Carried:
     """What a loop carries from one iteration to the next: variables that are bound, and arrays that are written to."""
 
-    def __init__(self, loop: Variables):
+    def __init__(self, loop: Variables, is_rest: bool = False):
         self.loop = loop
         self.names = list(loop.names)
         self.tag = running.state.capture.tag
         self.may_not_run = True
         """Whether it may be that there is no iteration at all."""
+        self.is_rest = is_rest
+        """Whether the first iteration was taken out, so that what differs in it is no excuse."""
         self.slots: list[tuple[Any, Slot]] = []
         """Places in lists, dicts and instances that the loop changes: they are carried as if they were variables."""
         self.objects: dict[int, Any] = {}
@@ -71,7 +76,7 @@ class Carried:
         self.roots: dict[int, Any] = {}
         self.root_names: dict[int, str] = {}
         self.types: dict[Any, Type] = {}
-        self.structures: dict[int, Any] = {}
+        self.structures: dict[int, Structure] = {}
         self.opened: dict[Key, tuple[Any, Var]] = {}
         self.adopted: dict[int, Var] = {}
         self.identity = Identity()
@@ -203,10 +208,34 @@ class Carried:
         return f"{self.names[k]} is changed in a loop that also lets it stand for another object"
 
     def leaves(self, k: int) -> tuple[list[Any], Any]:
-        if self.state[k] is UNDEFINED:
-            structure = self.structures[k]
-            return [UNDEFINED] * structure.num_leaves, structure
-        return flatten(self.state[k])
+        structure = self.structures.get(k)
+        if structure is None:
+            return flatten(self.state[k])
+        return leaves_as(structure, self.state[k]) or [], structure
+
+    def leaves_at_end(self, k: int, now: Any) -> list[Any]:
+        """The leaves of a variable's value after an iteration, in the same places."""
+        found = leaves_as(self.leaves(k)[1], now)
+        return leaves(now) if found is None else found
+
+    def _join(self, k: int, structure: Structure, now: Any) -> bool:
+        """Let a variable be what it is before the loop and after an iteration: None, perhaps."""
+        common = joined(structure, flatten(now)[1], self.is_rest)
+        if common is None or common == structure:
+            return False
+        before, after = leaves_as(common, self.state[k]), leaves_as(common, now)
+        if before is None or after is None:
+            return False
+        self.structures[k] = common
+        self.types = {key: type for key, type in self.types.items() if key[0] != k}
+        for j, (old, new) in enumerate(zip(before, after, strict=True)):
+            if old is UNDEFINED and not is_number(new):
+                raise StagingError(
+                    f"{self.names[k]} becomes {described(now)} in a loop", remedy="use numbers and arrays"
+                )
+            if old is UNDEFINED:
+                self.types[k, j] = type_of_value(new)
+        return True
 
     def close(self, capture: Capture) -> list[Any]:
         """What is carried after an iteration; raise `Again` if more has to be carried than was known."""
@@ -243,8 +272,11 @@ class Carried:
             now = after[k]
             if now.__class__ is not Perhaps and (self.state[k].__class__ is Perhaps or self.state[k] is UNDEFINED):
                 now = Perhaps(now, True) if self.state[k].__class__ is Perhaps else self._perhaps(k, now)
-            new, new_structure = flatten(now)
-            if new_structure != structure:
+            new = leaves_as(structure, now)
+            if new is None and self._join(k, structure, now):
+                again = True
+                continue
+            if new is None:
                 raise FirstDiffers(
                     f"{self.names[k]} is {described(self.state[k])} before a loop and {described(after[k])} after an "
                     "iteration", remedy="let it be of one kind, with the same number of items",

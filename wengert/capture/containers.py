@@ -18,8 +18,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from wengert.capture.objects import MUTABLE, Content, Slot, content, put, slot_names
+from wengert.capture.optional import Optional, optional, parts
 from wengert.capture.session import current, is_object
-from wengert.capture.undefined import Perhaps
+from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.errors import StagingError
 from wengert.ir.build import Capture
 from wengert.running import running
@@ -79,7 +80,7 @@ def parts_of(value: Any) -> dict[Any, Any] | None:
         return dict(value)
     if value is None:
         return {}
-    if kind is Perhaps:
+    if kind is Perhaps or kind is Optional:
         return {"value": value.value, "has": value.has}
     return attributes_of(value) if is_taken_apart(value) else None
 
@@ -97,6 +98,45 @@ def attributes_of(thing: Any) -> dict[str, Any]:
         if hasattr(thing, name):
             own[name] = getattr(thing, name)
     return own if session is None else {name: session.attribute(thing, name, value) for name, value in own.items()}
+
+
+def leaves_as(structure: Structure, value: Any) -> list[Any] | None:
+    """The leaves of a value, as those of a structure in which more may be None; `None` if it does not fit."""
+    if value is UNDEFINED:
+        return [UNDEFINED] * structure.num_leaves
+    if structure.kind is Optional:
+        inner, has = parts(value)
+        found = leaves_as(structure.parts[0], inner)
+        return None if found is None else [*found, has]
+    own = parts_of(value)
+    if structure is LEAF or own is None:
+        return [value] if structure is LEAF and own is None else None
+    if kind_of(value) != structure.kind or tuple(own) != structure.keys:
+        return None
+    found = []
+    for part, inside in zip(structure.parts, own.values(), strict=True):
+        leaves_of_part = leaves_as(part, inside)
+        if leaves_of_part is None:
+            return None
+        found += leaves_of_part
+    return found
+
+
+def joined(a: Structure, b: Structure, with_none: bool) -> Structure | None:
+    """The structure that values of both fit into, if there is one.
+
+    What is None in one and not in the other may be None in it if `with_none`, or if it may be in one of them.
+    """
+    if a == b:
+        return a
+    if Optional in (a.kind, b.kind) or (with_none and type(None) in (a.kind, b.kind)):
+        inner = [x.parts[0] if x.kind is Optional else x for x in (a, b) if x.kind is not type(None)]
+        value = inner[0] if len(inner) == 1 else joined(inner[0], inner[1], with_none)
+        return None if value is None else Structure(Optional, ("value", "has"), (value, LEAF))
+    if a is LEAF or b is LEAF or a.kind != b.kind or a.keys != b.keys:
+        return None
+    found = [joined(x, y, with_none) for x, y in zip(a.parts, b.parts, strict=True)]
+    return None if None in found else Structure(a.kind, a.keys, tuple(found))
 
 
 def unflatten(structure: Structure, found: Any, note: Callable[[Any], Any] = lambda thing: thing) -> Any:
@@ -119,6 +159,8 @@ def rebuilt(kind: Any, keys: tuple, parts: list[Any]) -> Any:
         return kind(parts)
     if kind is Perhaps:
         return Perhaps(*parts)
+    if kind is Optional:
+        return optional(*parts)
     if kind.__class__ is tuple:
         return defaultdict(kind[1], zip(keys, parts, strict=True))
     if issubclass(kind, tuple):

@@ -15,6 +15,7 @@ import numpy as np
 
 from wengert.box.writing import settled
 from wengert.capture.containers import depth, stages
+from wengert.capture.optional import condition as what_decides
 from wengert.capture.session import WrittenTo, current
 from wengert.capture.values import is_symbolic, truth
 from wengert.errors import StagingError, WengertError
@@ -208,6 +209,7 @@ def raise_when_run(error: BaseException) -> None:
 
 def assert_(condition: Any, message: Thunk | None) -> None:
     """`assert condition, message`."""
+    condition = what_decides(condition)
     if is_symbolic(condition):
         text = "" if message is None else str.__str__(str(message()))
         if any(attempt.would_catch(AssertionError) for attempt in _attempts()):

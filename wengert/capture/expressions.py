@@ -7,7 +7,23 @@ import builtins
 from collections.abc import Iterator
 from typing import Any
 
-from wengert.capture.lowered import AND, ATTR, BASE, CHAIN, DEFINED, IFEXP, ITERATE, LOAD, MADE, NOT, OR, TEST, TEXT
+from wengert.capture.lowered import (
+    AND,
+    ATTR,
+    BASE,
+    CHAIN,
+    DEFINED,
+    IFEXP,
+    IS,
+    ITERATE,
+    LOAD,
+    MADE,
+    NOT,
+    OR,
+    SUBJECT,
+    TEST,
+    TEXT,
+)
 from wengert.capture.names import FunctionScope, binds_in_place, bound
 from wengert.capture.syntax import OURS, at, hook, load, strings, thunk
 
@@ -15,6 +31,34 @@ _COMPARISONS = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "is_",
     ast.IsNot: "is_not", ast.In: "contains", ast.NotIn: "not_contains",
 }  # fmt: skip
+
+
+def with_identity(node: ast.Compare) -> ast.AST:
+    """`a is b`, if that is what it is, as a call: what a name stands for may be None or not."""
+    if not isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+        return node
+    return at(hook(IS, node.left, node.comparators[0], ast.Constant(isinstance(node.ops[0], ast.Is))), node)
+
+
+class Identities(ast.NodeTransformer):
+    """Lowers `is` where nothing else is lowered, in a generator for instance: what may be None must not look as if it
+    were not."""
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        if len(node.ops) == 1:
+            return with_identity(node)
+        operators = strings([_COMPARISONS[type(operator)] for operator in node.ops])
+        if not any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops) or any(
+            map(binds_in_place, node.comparators)
+        ):
+            return node
+        return at(hook(CHAIN, node.left, operators, *[thunk(operand) for operand in node.comparators]), node)
+
+    def visit_Match(self, node: ast.Match) -> ast.AST:
+        self.generic_visit(node)
+        node.subject = at(hook(SUBJECT, node.subject), node.subject)
+        return node
 
 
 class Expressions(ast.NodeTransformer):
@@ -91,7 +135,9 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
-        if len(node.ops) == 1 or any(binds_in_place(operand) for operand in node.comparators):
+        if len(node.ops) == 1:
+            return with_identity(node)
+        if any(binds_in_place(operand) for operand in node.comparators):
             return node
         operators = strings([_COMPARISONS[type(operator)] for operator in node.ops])
         return at(hook(CHAIN, node.left, operators, *[thunk(operand) for operand in node.comparators]), node)

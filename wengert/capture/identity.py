@@ -19,7 +19,6 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.writing import settled
-from wengert.capture.containers import leaves
 from wengert.capture.session import current
 from wengert.capture.values import FirstDiffers, assign
 from wengert.errors import Signal, StagingError
@@ -95,7 +94,7 @@ class Identity:
         opened = carried.opened
         names = {id(box): key for key, (box, _) in opened.items()}
         self._starts = {key: _array(carried.leaves(key[0])[0], key[1]) for key in opened}
-        self._ends = {key: _array(leaves(after[key[0]]), key[1]) for key in opened}
+        self._ends = {key: _array(carried.leaves_at_end(key[0], after[key[0]]), key[1]) for key in opened}
         self._moves = {key: names[id(now)] for key, now in self._ends.items() if id(now) in names}
         facts = {key: _facts(now, capture) for key, now in self._ends.items()}
         reached = {key: [x for x, _ in found] for key, found in facts.items()}

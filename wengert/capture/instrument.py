@@ -152,6 +152,24 @@ def is_user_function(f: Any) -> bool:
     return f.__class__ is FunctionType and is_user_code(f.__code__)
 
 
+def is_staged(f: Any) -> bool:
+    """Whether a function, method, partial or object is one of the user's whose source is staged."""
+    while f.__class__ is functools.partial:
+        f = f.func
+    if f.__class__ is MethodType:
+        f = f.__func__
+    if f.__class__ is not FunctionType:
+        call = followed(getattr(f.__class__, "__call__", None))  # noqa: B004
+        return not isinstance(f, type) and call.__class__ is FunctionType and is_staged(call)
+    code = f.__code__
+    if not is_user_code(code):
+        return False
+    if code in STAGED.finished:
+        return True
+    known = STAGED.made.get(code)
+    return known is None or known[0] is not None
+
+
 is_user_file = is_followed
 
 
@@ -265,7 +283,7 @@ def _rewritten(
     if not isinstance(node, ast.Lambda):
         node.decorator_list = []
     if of is STAGED:
-        node = lower(node, code.co_freevars) or node
+        node = lower(node, code.co_freevars)
     tree = _in_a_factory(
         Rewriter(of is STAGED, _libraries_in(module_globals)).visit(node), located, code.co_freevars, of
     )

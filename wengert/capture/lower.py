@@ -38,7 +38,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from wengert.capture.attempts import with_raises_as_jumps
-from wengert.capture.expressions import Expressions
+from wengert.capture.expressions import Expressions, Identities
 from wengert.capture.flags import VALUE, jumps_out_of_finally, without_jumps
 from wengert.capture.liveness import mark_live
 from wengert.capture.lowered import (
@@ -54,6 +54,7 @@ from wengert.capture.lowered import (
     OWN_ERRORS,
     RAISE,
     SET_ATTRIBUTE,
+    SUBJECT,
     TEST,
     TRYING,
     UNDEFINED_NAME,
@@ -76,7 +77,7 @@ def lower(node: Function, free: tuple[str, ...]) -> Function | None:
     `free` are the free variables of the function.
     """
     if not _can_be_lowered(node):
-        return None
+        return Identities().visit(node)
     _Lowering(scope_of(node), frozenset(), frozenset(free), "__class__" in free, itertools.count(1)).function(node)
     return ast.fix_missing_locations(node)
 
@@ -127,6 +128,8 @@ class _Lowering(Expressions):
         if _can_be_lowered(node):
             around = (self.around - self.scope.as_global) | self.scope.local | set(self.hidden)
             _Lowering(scope_of(node), around, self.free, in_class, self.numbers).function(node)
+        else:
+            Identities().visit(node)
 
     def _defaults(self, args: ast.arguments) -> None:
         """What is evaluated where the function is defined."""
@@ -297,7 +300,7 @@ class _Lowering(Expressions):
         return node
 
     def visit_Match(self, node: ast.Match) -> ast.AST:
-        node.subject = self.visit(node.subject)
+        node.subject = at(hook(SUBJECT, self.visit(node.subject)), node.subject)
         before = set(self.assigned)
         for case in node.cases:
             self.assigned = before.union(bound([case.pattern]))

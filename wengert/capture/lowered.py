@@ -5,7 +5,7 @@ from __future__ import annotations
 (
     IF, FOR, WHILE, AND, OR, NOT, IFEXP, CHAIN, LOAD, ATTR, ASSERT, RAISE, ITERATE, TEST, UNDEFINED_NAME, DEFINED, MADE,
     NAMED, GIVEN, SET_ATTRIBUTE, DELETE_ATTRIBUTE, DELETE_ITEM, TRYING, RAISED_HERE, CAUGHT, CATCHES, ERROR_OF,
-    OWN_ERRORS, BASE, TEXT,
+    OWN_ERRORS, BASE, TEXT, IS, SUBJECT,
 ) = LOWERED_HOOKS = (
     "_wengert_if",
     "_wengert_for",
@@ -37,4 +37,6 @@ from __future__ import annotations
     "_wengert_own_errors",
     "_wengert_base",
     "_wengert_text",
+    "_wengert_is",
+    "_wengert_subject",
 )  # fmt: skip

@@ -11,6 +11,7 @@ from typing import Any
 
 from wengert.box.box import Box
 from wengert.capture.containers import flatten, freeze, kind_of, leaves, note_created, parts_of, rebuilt
+from wengert.capture.optional import Optional, optional, parts
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import described, equal, is_number
 from wengert.errors import StagingError
@@ -40,8 +41,10 @@ def finished(value: Any, results: list[Any]) -> Any:
 class Merger:
     """Merges values of two branches. `outputs` are the results of the `cond`: the two values of each, and a name."""
 
-    def __init__(self, captures: Sequence[Capture]):
+    def __init__(self, captures: Sequence[Capture], one_raises: bool):
         self._captures = captures
+        self._one_raises = one_raises
+        """Whether one of the branches does not get to its end: what the other binds has a value afterwards."""
         self._containers: dict[tuple[int, int], Merged] = {}
         self.outputs: list[tuple[Any, Any, str]] = []
 
@@ -49,7 +52,7 @@ class Merger:
         """What a variable is after the branch; a `Merged` if it depends on the results."""
         if a is b:
             return a
-        if not name.startswith("_wengert") and _need_not_exist(a, b):
+        if not self._one_raises and not name.startswith("_wengert") and _need_not_exist(a, b):
             a, b = (x if x.__class__ is Perhaps else Perhaps(x, x is not UNDEFINED) for x in (a, b))
             value, has = self._part(a.value, b.value, name), self._part(a.has, b.has, name)
             return Merged(lambda results: Perhaps(finished(value, results), finished(has, results)))
@@ -63,6 +66,8 @@ class Merger:
             return Merged(lambda results: results[k])
         if a is UNDEFINED or b is UNDEFINED:
             return self._of_one(b if a is UNDEFINED else a, b is UNDEFINED, name)
+        if _may_be_none(a, b):
+            return self._optional(a, b, name)
         a_parts, b_parts = parts_of(a), parts_of(b)
         if a_parts is None and b_parts is None and not is_number(a) and not is_number(b):
             if equal(a, b):
@@ -71,6 +76,11 @@ class Merger:
             if list(a_parts) == list(b_parts):
                 return self._container(a, b, a_parts, b_parts, name)
         raise _differ(a, b, name)
+
+    def _optional(self, a: Any, b: Any, name: str) -> Any:
+        pairs = [self._part(x, y, name) for x, y in zip(parts(a), parts(b), strict=True)]
+        what = "the result of a function" if name.startswith("_wengert") else name
+        return Merged(lambda results: optional(finished(pairs[0], results), finished(pairs[1], results), what))
 
     def _container(self, a: Any, b: Any, a_parts: dict, b_parts: dict, name: str) -> Any:
         found = self._containers.get((id(a), id(b)))
@@ -124,6 +134,14 @@ def _need_not_exist(a: Any, b: Any) -> bool:
     return bool(found) and all(is_number(leaf) for leaf in found)
 
 
+def _may_be_none(a: Any, b: Any) -> bool:
+    """Whether one of two values may be None, and what there is else is a number, an array or a container of them."""
+    if Optional not in (a.__class__, b.__class__) and (a is None) == (b is None):
+        return False
+    others = [x for x in (a, b) if x is not None]
+    return all(not isinstance(x, (list, dict)) and all(map(is_number, leaves(x))) and leaves(x) for x in others)
+
+
 def _part_name(name: str, owner: Any, key: Any) -> str:
     if name.startswith("_wengert"):
         return name
@@ -133,7 +151,9 @@ def _part_name(name: str, owner: Any, key: Any) -> str:
 def _differ(a: Any, b: Any, name: str) -> StagingError:
     what = "what the function returns" if name.startswith("_wengert") else name
     if a is None or b is None:
-        remedy = "use a number or an array in place of None, such as np.nan or zeros, and a flag that says which it is"
+        remedy = (
+            "let it be a number, an array or a tuple of them where it is not None, or use a flag that says which it is"
+        )
     elif is_number(a) or is_number(b):
         remedy = "let it be a number or an array in both branches"
     else:

@@ -137,6 +137,8 @@ class Session:
         """Lists, dicts and instances that must not be changed, and why (`containers.py`)."""
         self.grown: dict[int, tuple[list, tuple, Any]] = {}
         """Lists that have grown in a loop, with the items they held then, and the array of these (`growing.py`)."""
+        self.optionals: bool = current.session is not None and current.session.optionals
+        """Whether there are values that may be None (`optional.py`)."""
         self.attempts: list[Any] = []
         """The `try` statements whose suites are running, from the outermost on (`exceptions.py`)."""
         self.caught: dict[int, Any] = {}
@@ -224,7 +226,7 @@ class Session:
         if isinstance(owner, (np.ndarray, Box)) or id(owner) in self._inside:
             return value
         if owner.__class__ is ModuleType or isinstance(owner, type):
-            if not _is_of_user(owner):
+            if not is_of_user(owner):
                 return value
         elif callable(value) and not is_object(value):
             return value
@@ -371,7 +373,7 @@ class Session:
         return self._boxes[id(value)]
 
 
-def _is_of_user(thing: Any) -> bool:
+def is_of_user(thing: Any) -> bool:
     """Whether a module, or a class, is of the user's own source."""
     module = thing if thing.__class__ is ModuleType else sys.modules.get(thing.__module__)
     if module is not None and module.__name__ == "__main__":
@@ -386,7 +388,7 @@ def is_object(thing: Any) -> bool:
         return False
     if not hasattr(thing, "__dict__") and not hasattr(kind, "__slots__"):
         return False
-    return _is_of_user(kind) and not hasattr(kind, "__wrapped__")
+    return is_of_user(kind) and not hasattr(kind, "__wrapped__")
 
 
 def _names(code: CodeType) -> set[str]:

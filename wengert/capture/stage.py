@@ -22,6 +22,7 @@ from wengert.capture.containers import about_to_iterate, put_all
 from wengert.capture.growing import Grows
 from wengert.capture.growing import run as run_growing
 from wengert.capture.iteration import Items, items_of
+from wengert.capture.optional import condition, holds_optional, is_, is_not, number_of, parts
 from wengert.capture.session import current, demand_value
 from wengert.capture.values import DtypeDiffers, FirstDiffers, arguments, formals, is_symbolic, truth
 from wengert.control.loop import loop as loop_op
@@ -47,6 +48,7 @@ Thunk = Callable[[], Any]
 def if_(test: Any, then: Callable, orelse: Callable | None, get: Callable, set: Callable, names: tuple,
         temporaries: tuple = ()) -> None:  # fmt: skip
     """`if test: … else: …`."""
+    test = condition(test)
     if not is_symbolic(test):
         if settled(test):
             then()
@@ -58,6 +60,7 @@ def if_(test: Any, then: Callable, orelse: Callable | None, get: Callable, set: 
 
 def ifexp(test: Any, then: Thunk, orelse: Thunk) -> Any:
     """`a if test else b`."""
+    test = condition(test)
     if not is_symbolic(test):
         return then() if settled(test) else orelse()
     return branch(test, then, orelse, lambda: (), lambda values: None, ())
@@ -68,9 +71,10 @@ def and_(first: Thunk, *rest: Thunk) -> Any:
     value = first()
     if not rest:
         return value
-    if not is_symbolic(value):
-        return and_(*rest) if settled(value) else value
-    return ifexp(value, lambda: _comparable(and_(*rest)), lambda: _comparable(value))
+    test = condition(value)
+    if not is_symbolic(test):
+        return and_(*rest) if settled(test) else value
+    return ifexp(test, lambda: _comparable(and_(*rest)), lambda: _comparable(value))
 
 
 def or_(first: Thunk, *rest: Thunk) -> Any:
@@ -78,9 +82,10 @@ def or_(first: Thunk, *rest: Thunk) -> Any:
     value = first()
     if not rest:
         return value
-    if not is_symbolic(value):
-        return value if settled(value) else or_(*rest)
-    return ifexp(value, lambda: _comparable(value), lambda: _comparable(or_(*rest)))
+    test = condition(value)
+    if not is_symbolic(test):
+        return value if settled(test) else or_(*rest)
+    return ifexp(test, lambda: _comparable(parts(value)[0]), lambda: _comparable(or_(*rest)))
 
 
 def _comparable(x: Any) -> Any:
@@ -89,11 +94,14 @@ def _comparable(x: Any) -> Any:
 
 def not_(x: Any) -> Any:
     """`not x`."""
+    x = condition(x)
     return e.logical_not(truth(x)) if is_symbolic(x) else not settled(x)
 
 
 _COMPARE: dict[str, Callable] = {
-    **{name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne", "is_", "is_not")},
+    **{name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
+    "is_": is_,
+    "is_not": is_not,
     "contains": lambda a, b: a in b,
     "not_contains": lambda a, b: a not in b,
 }
@@ -108,8 +116,24 @@ def chain(first: Any, ops: tuple[str, ...], *rest: Thunk) -> Any:
     return and_(lambda: result, lambda: chain(second, ops[1:], *rest[1:]))
 
 
+def identity(a: Any, b: Any, positive: bool) -> Any:
+    """`a is b` or `a is not b`."""
+    return is_(a, b) if positive else is_not(a, b)
+
+
+def subject(x: Any) -> Any:
+    """What a `match` looks at, which Python does."""
+    if holds_optional(x):
+        raise StagingError(
+            "a match looks at a value that may be None, and whether it is is known only when the compiled program runs",
+            remedy="test it with if x is None: …",
+        )
+    return x
+
+
 def test(x: Any) -> Any:
     """The condition of a comprehension, which Python decides."""
+    x = condition(x)
     if is_symbolic(x):
         raise StagingError(
             "a condition of a comprehension, or of a case, depends on a value that is known only when the compiled "
@@ -179,7 +203,7 @@ def _staged_while(loop: Loop, carried: Carried, items: Items | None = None) -> N
             k: Any = tested.formal(_INT, (), (0, None)) if counts else None
             carried.open(tested)
             opened = carried.versions(tested)
-            answer: Any = go_on()
+            answer: Any = condition(go_on())
             if items is not None:
                 answer = and_(lambda: k < items.count, lambda: answer)
             decision = tested.operand(truth(answer) if is_symbolic(answer) else bool(settled(answer)))
@@ -206,6 +230,7 @@ def for_(iterable: Any, body: Callable, go_on: Thunk | None, get: Callable, set:
          stores: tuple = (), temporaries: tuple = ()) -> None:  # fmt: skip
     """`for item in iterable: …`."""
     loop = Loop(body, go_on, Variables(get, set, names, stores, temporaries))
+    iterable = number_of(iterable)
     items = items_of(iterable)
     if items is None:
         _python_for(iter(_from_outside(about_to_iterate(iterable))), loop)
@@ -222,6 +247,7 @@ def _for(items: Items, loop: Loop, is_rest: bool) -> None:
     try:
         carried = Carried(loop.variables)
         carried.may_not_run = not known
+        carried.is_rest = is_rest
         if loop.go_on is None:
             _staged_for(items, loop, carried)
         else:
@@ -295,7 +321,7 @@ def _python_for(iterator: Any, loop: Loop) -> None:
         loop.body(item)
         if loop.go_on is None:
             continue
-        answer = loop.go_on()
+        answer = condition(loop.go_on())
         if is_symbolic(answer):
             if operator.length_hint(iterator, 1):
                 loop.if_(answer, functools.partial(_python_for, iterator, loop))
@@ -315,10 +341,10 @@ def _while(loop: Loop, is_rest: bool) -> None:
     limit = _IN_PYTHON
     test: Any = loop.go_on
     while True:
-        answer = test()
+        answer = condition(test())
         if is_symbolic(answer):
             try:
-                _staged_while(loop, Carried(loop.variables))
+                _staged_while(loop, Carried(loop.variables, is_rest))
                 return
             except FirstDiffers as error:
                 if is_rest or isinstance(error, DtypeDiffers):
@@ -347,6 +373,7 @@ def _once_more(loop: Loop) -> None:
 
 def iterate(iterable: Any) -> Any:
     """What a comprehension iterates over, which Python does."""
+    iterable = number_of(iterable)
     items = items_of(iterable)
     if isinstance(items, Items) and isinstance(items.count, Traced):
         raise StagingError("a comprehension over a number of items that is known only when the compiled program runs",

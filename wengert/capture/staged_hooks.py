@@ -29,13 +29,14 @@ from wengert.capture.branching import defined
 from wengert.capture.containers import about_to_change, about_to_iterate, leaves, note_created, stages
 from wengert.capture.draws import generator_made, random_method
 from wengert.capture.growing import as_array, earlier_of, item_of, length_of
-from wengert.capture.instrument import STAGED, is_user_function, set_staged_hooks
+from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_staged_hooks
 from wengert.capture.iteration import Items, staged_enumerate, staged_range, staged_reversed, staged_zip
 from wengert.capture.objects import MUTABLE
+from wengert.capture.optional import Optional, condition, given_to_others, is_instance, number_of, numbers_in
 from wengert.capture.ordering import REPLACED, sort_list
 from wengert.capture.outside import outside
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, class_of
-from wengert.capture.session import current
+from wengert.capture.session import current, is_of_user
 from wengert.capture.values import as_number, converted, holds_symbols, is_number, is_symbolic, truth
 from wengert.errors import StagingError
 from wengert.ir.node import Type
@@ -129,6 +130,7 @@ for _kind in (np.float64, np.float32, np.complex128, np.complex64, np.bool_, np.
 
 @_replaces(bool)
 def _bool(x: Any = False) -> Any:
+    x = condition(x)
     return truth(x) if is_symbolic(x) else bool(settled(x))
 
 
@@ -172,7 +174,7 @@ def _all_of(original: Callable, numpy_function: Callable) -> Callable:
     def answer(iterable: Any, /) -> Any:
         if isinstance(iterable, Box) and is_symbolic(iterable):
             return FUNCTIONS[numpy_function](iterable)
-        values = list(iterable)
+        values = [condition(v) for v in iterable]
         if not any(map(is_symbolic, values)):
             return original(values)
         combine = stage.and_ if original is all else stage.or_
@@ -182,6 +184,12 @@ def _all_of(original: Callable, numpy_function: Callable) -> Callable:
 
 
 BUILTINS[any], BUILTINS[all] = _all_of(any, np.any), _all_of(all, np.all)
+
+
+@_replaces(isinstance)
+def _isinstance(x: Any, classes: Any) -> Any:
+    of_value = hooks.REPLACEMENTS[isinstance]
+    return is_instance(x, classes, of_value) if x.__class__ is Optional else of_value(x, classes)
 
 
 @_replaces(np.errstate)
@@ -284,6 +292,8 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
         found = None
     session = current.session
     if found is not None:
+        if f not in _TAKING_NONE:
+            found = _with_numbers(found, f)
         return found if session is None else functools.partial(_with_items, found, session)
     kind = f.__class__
     if kind is BuiltinFunctionType:
@@ -303,6 +313,8 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
     if special is not None:
         return special if session is None else functools.partial(_with_items, special, session)
     target = hooks.call(f, operands, given)
+    if not (is_staged(f) or f in _FOLLOWING or _puts_away(f)):
+        target = _with_numbers(target, f)
     if session is None or is_user_function(f):
         return _noting_iterators(target) if _is_generator_function(f) else target
     if isinstance(f, type) and f not in _FOLLOWING:
@@ -313,6 +325,29 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
 
 
 _FOLLOWING = frozenset(FOLLOW_ARGUMENTS)
+_TAKING_NONE = frozenset((isinstance, bool, any, all, list, dict, set, deque, enumerate, zip, reversed, setattr,
+                          object.__setattr__))  # fmt: skip
+"""Builtins that know what a value is that may be None, or do not look at it."""
+
+
+def _puts_away(f: Any) -> bool:
+    """Whether a function only puts its arguments into a container, or fetches what is there."""
+    if isinstance(f, type):
+        return f is tuple or is_of_user(f)
+    return f.__class__ is BuiltinFunctionType and (isinstance(f.__self__, MUTABLE) or f in (iter, next))
+
+
+def _with_numbers(f: Callable, named: Any) -> Callable:
+    """A function that does not know of values that may be None: the program raises where it is given one."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        to = getattr(named, "__qualname__", None) or type(named).__qualname__
+        if named.__class__ is MethodType:
+            given_to_others(named.__self__, to)
+        args = tuple([given_to_others(a, to) for a in args])
+        return f(*args, **{name: given_to_others(a, to) for name, a in kwargs.items()})
+
+    return called
 
 
 # ------------------------------------------------------------------------------------------------------------- texts
@@ -425,6 +460,7 @@ def _holds_symbols(key: Any) -> bool:
 
 def read(container: Any, key: Any) -> Any:
     """`container[key]`."""
+    container, key = number_of(container), numbers_in(key)
     if container.__class__ is np.ndarray:
         if _holds_symbols(key):
             pattern, arrays = split_index(_settled(key))
@@ -486,6 +522,7 @@ def _settled(key: Any) -> Any:
 
 def _writable(container: Any, v: Any, key: Any) -> Any:
     """What is written to: a plain array that is about to hold symbols becomes a cell."""
+    container = number_of(container)
     if container.__class__ is np.ndarray and container.dtype.kind != "O":
         if current.session is not None:
             current.session.about_to_write(container)
@@ -501,13 +538,21 @@ def _writable(container: Any, v: Any, key: Any) -> Any:
     return container
 
 
+def _put(container: Any, key: Any, v: Any) -> None:
+    key = numbers_in(key)
+    if isinstance(container, (Box, np.ndarray)):
+        container[_settled(key) if isinstance(container, Box) else key] = numbers_in(v)
+    else:
+        container[key] = v
+
+
 def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
     """`container[key] = v`; returns the container, or the cell that takes its place if the caller rebinds its name."""
     held = getrefcount(container)
     new = _writable(container, v, key)
     if new is not container and (not rebinds or held > hooks.ALONE_IN_STORE):
         raise _held_by_others()
-    new[_settled(key) if isinstance(new, Box) else key] = v
+    _put(new, key, v)
     return new
 
 
@@ -529,7 +574,7 @@ def store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> None:
             raise _held_by_others()
         about_to_change(outer)
         outer[outer_key] = new
-    new[_settled(key) if isinstance(new, Box) else key] = v
+    _put(new, key, v)
 
 
 def store_in_attribute(v: Any, owner: Any, attribute: str, key: Any) -> None:
@@ -542,11 +587,12 @@ def store_in_attribute(v: Any, owner: Any, attribute: str, key: Any) -> None:
             raise _held_by_others()
         about_to_change(owner)
         setattr(owner, attribute, new)
-    new[_settled(key) if isinstance(new, Box) else key] = v
+    _put(new, key, v)
 
 
 def augment(name: str, a: Any, v: Any) -> Any:
     """`a += v` and its like; returns what `a` is bound to then."""
+    a, v = number_of(a), number_of(v)
     if a.__class__ is np.ndarray:
         held = getrefcount(a)
         if current.session is not None:
@@ -568,7 +614,7 @@ def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds:
         if not rebinds or held > hooks.ALONE_IN_AUGMENT_ITEM:
             raise _held_by_others()
         old = new[key]
-    new[_settled(key) if isinstance(new, Box) else key] = getattr(hooks.operator, name)(old, v)
+    _put(new, key, getattr(hooks.operator, name)(old, v))
     return new
 
 
@@ -622,6 +668,7 @@ def base(container: Any) -> Any:
 
 def attr(owner: Any, name: str) -> Any:
     """`owner.name`."""
+    owner = number_of(owner)
     if isinstance(owner, Box):
         if name == "__class__":
             return class_of(owner)
@@ -696,5 +743,7 @@ set_staged_hooks(
         lowering.ERROR_OF: exceptions.error_of,
         lowering.OWN_ERRORS: exceptions.OWN_ERRORS,
         lowering.TEXT: texts.joined,
+        lowering.IS: stage.identity,
+        lowering.SUBJECT: stage.subject,
     }
 )

@@ -1,0 +1,254 @@
+"""Values that are None or not: which of the two, only the compiled program knows.
+
+A variable that is None in one branch and a number in the other is an `Optional`: the number, which means nothing where
+there is None, and a flag that says whether there is one. Staged code asks for the flag (`x is None`, `x == None`, the
+truth of x, `isinstance`). Whatever else is done with it goes through `number_of`: the program raises Python's
+TypeError if there is None, and the number is taken. Code that is not staged is never given an `Optional`
+(`staged_hooks.py`), since it would not see that it may be None.
+
+To those who take values apart (`containers.py`) it is a container with two parts.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import tree
+from wengert.box.dispatch import OPERANDS
+from wengert.box.writing import settled
+from wengert.capture.session import current
+from wengert.capture.undefined import UNDEFINED
+from wengert.errors import ConcretizationError, StagingError
+from wengert.ops import elementwise as e
+from wengert.ops import shape as s
+from wengert.ops.op import Traced, call
+from wengert.ops.reduce import all as all_of
+from wengert.ops.sizes import require
+from wengert.running import running
+from wengert.types import dtype_of, shape_of
+
+_REMEDY = "test it with `is None` or `is not None` in your own code, or use np.nan or 0.0 in place of None, and a flag"
+
+
+class Optional:
+    """See the module's text. `has` says whether there is a value; `name` is what messages call it."""
+
+    __slots__ = ("has", "name", "value")
+
+    def __init__(self, value: Any, has: Any, name: str | None = None):
+        self.value, self.has, self.name = value, has, name
+        if current.session is not None:
+            current.session.optionals = True
+
+    def __repr__(self) -> str:
+        return f"<{self.value!r} or None>"
+
+    def __bool__(self) -> bool:
+        raise _unknown("a decision")
+
+    def __hash__(self) -> int:
+        raise _unknown("what is found under a key")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise _unknown("an array")
+
+    def __eq__(self, other: object) -> Any:
+        return _equal(self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return negation(_equal(self, other))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):  # protocols ask for these of any object
+            raise AttributeError(name)
+        return getattr(number_of(self), name)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        return getattr(ufunc, method)(*map(number_of, args), **kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return function(*map(numbers_in, args), **{k: numbers_in(v) for k, v in kwargs.items()})
+
+
+def _unknown(what: str) -> ConcretizationError:
+    return ConcretizationError(
+        f"{what} depends on a value that may be None, which is known only when the compiled program runs",
+        remedy=_REMEDY,
+    )
+
+
+def _operator(apply: Callable) -> tuple[Callable, Callable]:
+    def forward(self: Any, *others: Any) -> Any:
+        return apply(number_of(self), *map(number_of, others))
+
+    def reflected(self: Any, other: Any) -> Any:
+        return apply(number_of(other), number_of(self))
+
+    return forward, reflected
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and_", "or_",
+              "xor"):  # fmt: skip
+    _forward, _reflected = _operator(getattr(operator, _name))
+    setattr(Optional, f"__{_name.rstrip('_')}__", _forward)
+    setattr(Optional, f"__r{_name.rstrip('_')}__", _reflected)
+for _name in ("lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "getitem", "setitem", "delitem", "contains"):
+    setattr(Optional, f"__{_name}__", _operator(getattr(operator, _name))[0])
+for _name, _function in (("divmod", divmod), ("round", round), ("iter", iter), ("len", len), ("float", float),
+                         ("int", int), ("complex", complex), ("index", operator.index), ("str", str),
+                         ("format", format)):  # fmt: skip
+    setattr(Optional, f"__{_name}__", _operator(_function)[0])
+
+OPERANDS[Optional] = lambda op, x, y: NotImplemented  # the operators above
+
+
+def optional(value: Any, has: Any, name: str | None = None) -> Any:
+    """A value that there is or not: None, or the value itself, where that is known."""
+    has = settled(has)
+    if isinstance(has, Traced):
+        return Optional(value, has, name)
+    return value if has else None
+
+
+def parts(x: Any) -> tuple[Any, Any]:
+    """The value, and whether there is one, of anything that may be None."""
+    if x.__class__ is Optional:
+        return x.value, x.has
+    return (UNDEFINED, False) if x is None else (x, True)
+
+
+def number_of(x: Any) -> Any:
+    """The value behind one that may be None: the program raises if it is."""
+    if x.__class__ is not Optional:
+        return x
+    what = "a value" if x.name is None or x.name == "the value" else x.name
+    message = f"{what} is None here, and cannot be used as if it were a number or an array"
+    if not isinstance(settled(x.has), Traced):
+        if not x.has:
+            raise TypeError(message)
+        return x.value
+    call(require, x.has, error="TypeError", message=message)
+    return x.value
+
+
+def numbers_in(x: Any) -> Any:
+    """The same for the items of tuples, lists and dicts; what holds none stays the same object."""
+    kind = x.__class__
+    if kind is Optional:
+        return number_of(x)
+    if kind is list or kind is tuple or (isinstance(x, tuple) and hasattr(x, "_make")):
+        new = [numbers_in(item) for item in x]
+        if all(a is b for a, b in zip(new, x, strict=True)):
+            return x
+        return kind._make(new) if hasattr(kind, "_make") else kind(new)
+    if kind is dict:
+        values = {key: numbers_in(item) for key, item in x.items()}
+        return x if all(values[key] is x[key] for key in x) else values
+    return x
+
+
+def holds_optional(x: Any, depth: int = 4) -> bool:
+    """Whether there is such a value in an object, its attributes or items, a few levels down."""
+    kind = x.__class__
+    if kind is Optional:
+        return True
+    if not depth or isinstance(x, (Traced, np.ndarray, type)):
+        return False
+    if isinstance(x, (list, tuple)):
+        return any(holds_optional(item, depth - 1) for item in x)
+    if isinstance(x, dict):
+        return any(holds_optional(item, depth - 1) for item in x.values())
+    own = getattr(x, "__dict__", None)
+    return own.__class__ is dict and any(holds_optional(item, depth - 1) for item in own.values())
+
+
+def given_to_others(x: Any, to: str) -> Any:
+    """An argument of a function that is not staged, which would not see that something is None."""
+    if current.session is not None and not current.session.optionals:
+        return x
+    new = numbers_in(x)
+    if holds_optional(new):
+        raise StagingError(
+            f"{to}, which is not staged, is given an object that holds a value which may be None, and whether it is is "
+            "known only when the compiled program runs", remedy=_REMEDY,
+        )  # fmt: skip
+    return new
+
+
+# --------------------------------------------------------------------------------------------------------- questions
+
+
+def negation(x: Any) -> Any:
+    return call(e.logical_not, x) if isinstance(x, Traced) else not x
+
+
+def condition(x: Any) -> Any:
+    """What decides where `x` is tested: of what may be None, whether it is something, and true."""
+    if x.__class__ is not Optional:
+        return x
+    value = settled(x.value)
+    if not isinstance(value, Traced) and not isinstance(value, np.ndarray):
+        kind = value.__class__
+        if kind in (list, tuple, dict, bool, int, float, complex) or isinstance(value, np.generic):
+            return x.has if value else False
+        return number_of(x) if hasattr(kind, "__bool__") or hasattr(kind, "__len__") else x.has
+    if any(n.__class__ is not int or n != 1 for n in shape_of(value)):
+        return number_of(x)  # whose truth value Python does not know either
+    value = call(s.reshape, value, shape=())
+    return call(e.logical_and, x.has, value if dtype_of(value).kind == "b" else call(e.not_equal, value, 0))
+
+
+def is_(x: Any, y: Any) -> Any:
+    """`x is y`."""
+    if x is y or (x.__class__ is not Optional and y.__class__ is not Optional):
+        return x is y
+    if x is None or y is None:
+        return negation((y if x is None else x).has)
+    other = y if x.__class__ is Optional else x
+    if other.__class__ is Optional or isinstance(other, (Traced, np.ndarray, np.generic, bool, int, float, complex)):
+        raise StagingError(
+            "whether a value that may be None is the same object as another one", remedy="compare with =="
+        )
+    return False
+
+
+def is_not(x: Any, y: Any) -> Any:
+    """`x is not y`."""
+    return negation(is_(x, y))
+
+
+def is_instance(x: Optional, classes: Any, of_value: Callable[[Any, Any], bool]) -> Any:
+    """`isinstance(x, classes)`."""
+    nothing, something = isinstance(None, classes), of_value(x.value, classes)
+    if nothing == something:
+        return nothing
+    return x.has if something else negation(x.has)
+
+
+def _equal(x: Optional, other: Any) -> Any:
+    """`x == other`, which Python answers for None too."""
+    if other is None:
+        return negation(x.has)
+    if other.__class__ is Optional or shape_of(settled(x.value)) or shape_of(settled(other)):
+        return number_of(x) == number_of(other)
+    same = x.value == other
+    return call(e.logical_and, x.has, same) if isinstance(same, Traced) else (x.has if same else False)
+
+
+def _together(name: Any, values: tuple) -> Any:
+    """Put together what a program returned, or what a transformation inside of it did: an example that is None is one
+    too many."""
+    value, has = values
+    if shape_of(has):
+        has = call(all_of, has, axis=tuple(range(len(shape_of(has))))) if isinstance(has, Traced) else bool(np.all(has))
+        return number_of(Optional(value, has, name))
+    if running.state.capture is not None and isinstance(settled(has), Traced):
+        return Optional(value, has, name)
+    return value if has else None
+
+
+tree.register(Optional, lambda x: ((x.value, x.has), x.name, ("value", "has")), _together)
