@@ -144,6 +144,11 @@ def call(f, operands=1, given=2):
     return staged(f) if is_user_function(f) else f
 
 
+def text(*parts):
+    convert = {-1: lambda x: x, 115: str, 114: repr, 97: ascii}
+    return "".join([part if isinstance(part, str) else format(convert[part[1]](part[0]), part[2]) for part in parts])
+
+
 REWRITTEN = dict(zip(
     HOOKS,
     (call, lambda value: value, lambda named: (), read, store, store_in_item, store_in_attribute, augment, augment_item,
@@ -155,7 +160,8 @@ LOWERED = dict(zip(
     (if_, for_, while_, and_, or_, operator.not_, lambda test, then, orelse: then() if test else orelse(), chain,
      lambda name, value: value, getattr, assert_, raise_, iter, bool, UNDEFINED, defined, lambda made: made,
      lambda name, value: value, lambda value: value, lambda v, owner, name: setattr(owner, name, v), delattr,
-     operator.delitem, Trying, raised_here, caught, catches, error_of, (), lambda base: base),
+     operator.delitem, Trying, raised_here, caught, catches, error_of, (), lambda base: base,
+     text, lambda a, b, positive: (a is b) == positive, lambda subject: subject),
     strict=True,
 ))  # fmt: skip
 

@@ -71,13 +71,13 @@ _VALUES, _NEXT, _CAUGHT = "_wengert_values", "_wengert_next", "_wengert_caught"
 Function = TypeVar("Function", ast.FunctionDef, ast.Lambda)
 
 
-def lower(node: Function, free: tuple[str, ...]) -> Function | None:
-    """A function with its control flow lowered (in place), or `None` if that of this function must stay as it is.
+def lower(node: Function, free: tuple[str, ...]) -> Function:
+    """A function with its control flow lowered (in place), unless that of this function must stay as it is.
 
     `free` are the free variables of the function.
     """
     if not _can_be_lowered(node):
-        return Identities().visit(node)
+        return ast.fix_missing_locations(Identities().visit(node))
     _Lowering(scope_of(node), frozenset(), frozenset(free), "__class__" in free, itertools.count(1)).function(node)
     return ast.fix_missing_locations(node)
 
