@@ -80,7 +80,7 @@ def derivative(f: Callable, order: int = 1, *, method: str = "central", step: fl
         program = _Program(f, (x, *args), kwargs, 0)
         if program.input_structure != _LEAF or program.xs[0].shape:
             raise errors.NotDifferentiableInputError(
-                "numerical.derivative differentiates by one number, and the first argument is not one number",
+                "numerical.derivative differentiates with respect to one number, and the first argument is not one",
                 remedy="use numerical.grad, numerical.jacobian or numerical.jvp",
             )
         return program.arrange(_differentiate(program, [(next(program.units()), order)], method, step))

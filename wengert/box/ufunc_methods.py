@@ -223,14 +223,6 @@ def reduceat(ufunc: Any, op: Callable, x: Any, indices: Any, axis: Any = 0, dtyp
     return cast(join(pieces, k), result)
 
 
-# ----------------------------------------------------------------------------------------------------------------- at
-
-_FUNCTIONAL = {
-    np.add: "a = a + np.bincount(indices, weights=b, minlength=len(a))",
-    np.subtract: "a = a - np.bincount(indices, weights=b, minlength=len(a))",
-}
-
-
 METHODS: dict[str, Callable] = {
     "reduce": reduce,
     "accumulate": accumulate,

@@ -29,7 +29,7 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     call = point.call_of(options)
     if call.argnums != (0,):
         raise UsageError(
-            f"compare differentiates by the first argument, not by {', '.join(call.inputs)}",
+            f"compare differentiates with respect to the first argument, not {', '.join(call.inputs)}",
             remedy=f"say --wrt {call.names[0]}, or write a function of one array: def g(x): return f(x[0], x[1])",
         )
     held = dict(zip(call.names[1:], call.args[1:], strict=True)) | call.kwargs

@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--wrt", metavar="NAMES",
-        help="differentiate by these arguments, separated by commas (default: the floating-point ones that are given)",
+        help="differentiate with respect to these arguments, separated by commas (default: the floating-point ones)",
     )  # fmt: skip
 
 

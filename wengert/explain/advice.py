@@ -119,8 +119,8 @@ DERIVATIVES: dict[str, list[Case]] = {
     "power": [
         (_zero_to_fraction, "x**p with p < 1 has an infinite slope at 0 (and none at all with p < 0): "
                             f"np.where(x > 0, x**p, 0), for {_SAFE}; np.sqrt(x**2) is np.abs(x)"),
-        (_zero, "the derivative of x**p by p is x**p * log(x), which has no value at x = 0: make p a constant, or keep "
-                "x positive"),
+        (_zero, "the derivative of x**p with respect to p is x**p * log(x), which has no value at x = 0: make p a "
+                "constant, or keep x positive"),
     ],
     "log": _LOGARITHM,
     "divide": [(_second_zero, f"a division by zero: np.where(y != 0, x / y, value), for {_SAFE}"),

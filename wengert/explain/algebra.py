@@ -23,8 +23,8 @@ from wengert.types import dtype_of, shape_of
 class Symbolic:
     """A function in closed form; made by `wg.symbolic`.
 
-    `symbols` are the arguments, `expression` the result, `derivative` its derivatives by each argument: in the
-    containers of the arguments, each of the shape of the result followed by that of the argument. They are SymPy
+    `symbols` are the arguments, `expression` the result, `derivative` its derivatives with respect to each argument: in
+    the containers of the arguments, each of the shape of the result followed by that of the argument. They are SymPy
     expressions, or object arrays of them. `function(*args)` and `gradient(*args)` compute with NumPy.
     """
 

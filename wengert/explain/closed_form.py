@@ -252,7 +252,6 @@ def table() -> dict[str, Callable]:
         "gamma": sp.gamma,
         "gammaln": sp.loggamma,
         "digamma": sp.digamma,
-        "psi": sp.digamma,
         "beta": sp.beta,
         "j0": lambda x: sp.besselj(0, x),
         "j1": lambda x: sp.besselj(1, x),

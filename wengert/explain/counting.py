@@ -19,9 +19,6 @@ from wengert.ops.derive import Elementwise, Linear, Multilinear, Zero
 from wengert.ops.op import TABLE
 from wengert.types import is_inexact, shape_of
 
-_COPIES = frozenset(("positive", "where", "stop_gradient", "copysign", "index", "store", "take_along_axis"))
-"""Ops that move numbers, of families whose other ops compute."""
-
 
 class _Counter(Watch):
     def __init__(self) -> None:
@@ -41,7 +38,7 @@ def _scalar_operations(name: str, args: Sequence[Any], y: Any) -> int:
     op = TABLE.get(name)
     results = y if y.__class__ is tuple else (y,)
     size = sum(math.prod(shape_of(part)) for part in results)
-    if name in _COPIES:
+    if op is not None and (op.moves or name == "copysign"):
         return 0
     if isinstance(op, Elementwise):
         return size

@@ -28,12 +28,10 @@ from wengert.modes.dual import DualTrace, check_not_inner
 from wengert.modes.linear import node_inputs, pull, push
 from wengert.modes.tape import Recorded, Tape, TapeTrace
 from wengert.ops.choice import choice, choosing
+from wengert.ops.index import index
 from wengert.ops.op import NO_PARAMS, Op, Trace, call, fresh_tag
 from wengert.running import entered, running
 from wengert.types import Aval, aval_of, dtype_of, is_inexact, shape_of
-
-_STRUCTURAL = frozenset(("index", "store", "add_at"))
-"""Ops whose operands are not kept: they would have to be copied at the next write."""
 
 
 class UserLine(NamedTuple):
@@ -138,7 +136,7 @@ def looking_on(watch: Watch) -> Iterator[None]:
 
 
 def _step(op: Op, args: Sequence[Any], params: dict) -> Operation:
-    if op.name in _STRUCTURAL:
+    if op.writes or op is index:  # operands are not kept: they would have to be copied at the next write
         operands: tuple[Any, ...] = tuple([aval_of(a) for a in args])
     else:
         operands = tuple([plain(a) for a in args])

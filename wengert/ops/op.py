@@ -108,6 +108,7 @@ class Op:
     identity: float | None
     view: bool
     writes: bool
+    one_pass: bool
     effect: bool
     pure: bool
     marks: bool

@@ -204,6 +204,7 @@ cumsum = linear(
     shape=lambda x, axis: x.shape,
     raises=NEVER,
     cost=CHEAP,
+    one_pass=True,
     axes=axes.kept,
 )
 
@@ -279,6 +280,7 @@ cumprod = general(
     shape=lambda x: x.shape,
     raises=NEVER,
     cost=CHEAP,
+    one_pass=True,
     axes=axes.kept_but_first,
 )
 """Along the first axis."""
@@ -346,10 +348,10 @@ def _one_axis(name: str, impl: Callable, **stated: Any) -> Any:
 
 
 argmax = _one_axis(
-    "argmax", lambda x, axis: np.argmax(x, axis=axis), raises=LENGTHS, axes=axes.reduced_axis, cost=CHEAP
+    "argmax", lambda x, axis: np.argmax(x, axis=axis), raises=LENGTHS, axes=axes.reduced_axis, cost=CHEAP, one_pass=True
 )
 argmin = _one_axis(
-    "argmin", lambda x, axis: np.argmin(x, axis=axis), raises=LENGTHS, axes=axes.reduced_axis, cost=CHEAP
+    "argmin", lambda x, axis: np.argmin(x, axis=axis), raises=LENGTHS, axes=axes.reduced_axis, cost=CHEAP, one_pass=True
 )
 argsort = _one_axis(
     "argsort", lambda x, axis, kind=None: np.argsort(x, axis=axis, kind=kind), raises=NEVER, axes=axes.kept, cost=MORE

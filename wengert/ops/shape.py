@@ -173,6 +173,7 @@ concatenate = variadic_linear(
     raises=NEVER,
     cost=FREE,
     moves=True,
+    one_pass=True,
     axes=axes.concatenated,
 )
 """`starts` says where each piece begins, so that the transpose for n pieces costs O(n) in all."""

@@ -229,6 +229,7 @@ add_parts = variadic_linear(
     raises=NEVER,
     cost=CHEAP,
     writes=True,
+    one_pass=True,
 )
 """x, in which the part `cleared` is zero (if it is not None), with values added to parts of it.
 

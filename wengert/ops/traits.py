@@ -21,6 +21,7 @@ programs (a node that may raise moved out of a loop that never runs) or slow one
     view          the result may share memory with the first operand
     writes        the result is the first operand with some elements changed: it has its shape and dtype, and may be
                   made in its memory
+    one_pass      each element of its operands is read once, in order: they may be computed while they are read
     effect        it does something besides computing results; it is neither dropped, nor moved, nor done twice
     pure          the same operands give the same results, whenever; not so a question to a function of the user's, or
                   what depends on a choice of the running thread
@@ -73,8 +74,6 @@ class Cost(enum.IntEnum):
 class Dtype(enum.Enum):
     """The dtype of a result."""
 
-    PROMOTED = enum.auto()
-    """What NumPy promotes the data to."""
     FIRST = enum.auto()
     """That of the first operand."""
     POSITION = enum.auto()
@@ -98,6 +97,7 @@ DEFAULTS: dict[str, Any] = {
     "identity": None,
     "view": False,
     "writes": False,
+    "one_pass": False,
     "effect": False,
     "pure": True,
     "marks": False,

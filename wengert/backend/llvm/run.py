@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from llvmlite import ir
 
@@ -73,46 +74,84 @@ def _folds(em: Emitter, frame: Frame) -> dict[Var, list[Node]]:
     return found
 
 
+class Emission(NamedTuple):
+    """How the value of a node is written, if `when(node)` holds: `write(em, frame, node, number of the node)`."""
+
+    write: Callable[[Emitter, Frame, Node, int], Any]
+    when: Callable[[Node], bool] = lambda node: True
+
+
+def _array(write: Callable[[Emitter, Frame, Node], Any], when: Callable[[Node], bool] = lambda node: True) -> Emission:
+    """An emission that need not know which node of the block it is about."""
+    return Emission(lambda em, frame, node, i: write(em, frame, node), when)
+
+
+def _has_axes(node: Node) -> bool:
+    return node.outs[0].type.ndim > 0
+
+
+def _is_real_array(node: Node) -> bool:
+    return node.args[0].type.dtype.kind == "f" and node.args[0].type.ndim > 0
+
+
+def _shares_ties(node: Node) -> bool:
+    return choice.ties == "share" and _has_axes(node) and node.outs[0].type.dtype.kind == "f"
+
+
+_written = Emission(
+    lambda em, frame, node, i: _scalar_or(write(em, frame, node, i), node.outs[0]), is_written_natively
+)  # fmt: skip
+_scanned = _array(scan, _has_axes)
+_extreme = _array(arg_extreme, lambda node: node.args[0].type.dtype.kind != "c")
+_reduced = _array(reduce, is_reduced_natively)
+
+CONTROL: dict[str, Callable[[Emitter, Frame, Node, int], None]] = {
+    "loop": lambda em, frame, node, i: control.loop(em, frame, node, i, run_block),
+    "while": lambda em, frame, node, i: control.while_(em, frame, node, i, run_block),
+    "cond": lambda em, frame, node, i: control.cond(em, frame, node, i, run_block),
+    "require": lambda em, frame, node, i: control.require(em, frame, node),
+}
+"""Ops that decide what is run."""
+
+EMISSIONS: dict[str, Emission] = {
+    "add_parts": Emission(add_parts),
+    "store": _written,
+    "add_at": _written,
+    "scatter": _array(scatter, lambda node: is_written_natively(node) and _has_axes(node)),
+    "padded": _array(padded),
+    "concatenate": _array(concatenate),
+    "cumsum": _scanned,
+    "cumprod": _scanned,
+    "logsumexp": _array(logsumexp, _is_real_array),
+    "softmax": _array(softmax, _is_real_array),
+    "shares": _array(shares, _shares_ties),
+    "linear_recurrence": _array(linear_recurrence, _has_axes),
+    "argmax": _extreme,
+    "argmin": _extreme,
+}
+"""Ops that have code of their own here, for arrays in memory. Reductions, by their trait, are `_reduced`."""
+
+COMPOSED = ("iota", "size")
+"""Ops that are computed while they are read, as elementwise ones and views are."""
+
+
 def _run(em: Emitter, frame: Frame, node: Node, i: int) -> str:
     name = node.op.name
-    if name == "loop":
-        control.loop(em, frame, node, i, run_block)
-    elif name == "while":
-        control.while_(em, frame, node, i, run_block)
-    elif name == "cond":
-        control.cond(em, frame, node, i, run_block)
-    elif name == "require":
-        control.require(em, frame, node)
-    elif name in ("iota", "size") or access.is_view(node) or _composes(node):
+    if name in CONTROL:
+        CONTROL[name](em, frame, node, i)
+        return "native"
+    if name in COMPOSED or access.is_view(node) or _composes(node):
         _compose(em, frame, node)
         return how_composed(node)
-    elif not all(is_native(v.type.dtype) for v in (*node.args, *node.outs)):
+    emission = _reduced if access.is_reduction(node) else EMISSIONS.get(name)
+    if emission is None or not _is_native(node) or not emission.when(node):
         return _foreign(em, frame, node)
-    elif name == "add_parts":
-        frame.values[node.outs[0]] = add_parts(em, frame, node, i)
-    elif node.op.writes and is_written_natively(node):
-        frame.values[node.outs[0]] = _scalar_or(write(em, frame, node, i), node.outs[0])
-    elif name == "scatter" and is_written_natively(node) and node.outs[0].type.ndim:
-        frame.values[node.outs[0]] = scatter(em, frame, node)
-    elif name == "padded":
-        frame.values[node.outs[0]] = padded(em, frame, node)
-    elif name == "concatenate":
-        frame.values[node.outs[0]] = concatenate(em, frame, node)
-    elif access.is_reduction(node) and is_reduced_natively(node):
-        frame.values[node.outs[0]] = reduce(em, frame, node)
-    elif name in ("cumsum", "cumprod") and node.outs[0].type.ndim:
-        frame.values[node.outs[0]] = scan(em, frame, node)
-    elif name in ("logsumexp", "softmax") and node.args[0].type.dtype.kind == "f" and node.args[0].type.ndim:
-        frame.values[node.outs[0]] = logsumexp(em, frame, node) if name == "logsumexp" else softmax(em, frame, node)
-    elif name == "shares" and choice.ties == "share" and node.outs[0].type.ndim and node.outs[0].type.dtype.kind == "f":
-        frame.values[node.outs[0]] = shares(em, frame, node)
-    elif name == "linear_recurrence" and node.outs[0].type.ndim:
-        frame.values[node.outs[0]] = linear_recurrence(em, frame, node)
-    elif name in ("argmax", "argmin") and node.args[0].type.dtype.kind != "c":
-        frame.values[node.outs[0]] = arg_extreme(em, frame, node)
-    else:
-        return _foreign(em, frame, node)
+    frame.values[node.outs[0]] = emission.write(em, frame, node, i)
     return "native"
+
+
+def _is_native(node: Node) -> bool:
+    return all(is_native(v.type.dtype) for v in (*node.args, *node.outs))
 
 
 def _composes(node: Node) -> bool:
@@ -148,7 +187,7 @@ def _foreign(em: Emitter, frame: Frame, node: Node) -> str:
     cx = em.cx
     inputs = [_operand_buffer(em, frame, a) for a in node.args]
     how: Any = NotImplemented
-    if all(is_native(v.type.dtype) for v in (*node.args, *node.outs)):
+    if _is_native(node):
         how = _by_library(em, frame, node, inputs)
     if how is not NotImplemented:
         return how

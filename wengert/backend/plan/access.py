@@ -13,11 +13,7 @@ import math
 
 from wengert.ir.node import Dyn, Node, Operand, Ref, Type
 from wengert.ops.index import ARRAY, FLAG, explicit
-from wengert.ops.traits import Cost
-
-REARRANGEMENTS = frozenset(("transpose", "broadcast_to", "flip", "reshape"))
-ONE_PASS = frozenset(("argmax", "argmin", "cumsum", "cumprod"))
-CONTROL = frozenset(("loop", "while", "cond"))
+from wengert.ops.traits import Cost, Raises
 
 
 def is_elementwise(node: Node) -> bool:
@@ -47,7 +43,13 @@ def is_supported(pattern: tuple) -> bool:
 
 def is_view(node: Node) -> bool:
     """Whether the result has the operand's elements under other indices."""
-    return node.op.name in REARRANGEMENTS or is_identity(node) or is_basic_index(node)
+    return is_rearrangement(node) or is_identity(node) or is_basic_index(node)
+
+
+def is_rearrangement(node: Node) -> bool:
+    """Whether the result has the operand's elements at other places, which no operand names: `transpose`, `reshape`."""
+    op = node.op
+    return op.view and op.moves and not op.elementwise and op.raises is not Raises.PLACE
 
 
 def is_identity(node: Node) -> bool:
@@ -77,12 +79,10 @@ def reads_each_once(node: Node, k: int) -> bool:
         return same_elements(operand.type, node.outs[0].type)
     if name == "weighted_sum":
         return same_elements(operand.type, node.args[1 - k].type)
-    if name in REARRANGEMENTS or is_reduction(node) or name in ONE_PASS or name == "concatenate" or name == "copy":
+    if is_rearrangement(node) or is_reduction(node) or node.op.one_pass:
         return True
     if name == "index":
         return k == 0 and is_basic_index(node)
-    if name == "add_parts":
-        return True
     if node.op.writes:
         return k == 0 or (
             k == 1 and _fills(operand.type, node.args[0].type.ndim, node.params["pattern"], node.args[2:])

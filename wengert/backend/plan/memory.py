@@ -37,7 +37,7 @@ from wengert.backend.plan.inline import inline_calls
 from wengert.backend.plan.lower import lowered
 from wengert.ir.analysis.regions import region_of
 from wengert.ir.analysis.uses import makers_of, readers_of, uses_of
-from wengert.ir.node import Block, Const, Dyn, Node, Operand, Type, Var
+from wengert.ir.node import Block, Const, Node, Operand, Type, Var
 from wengert.ops.traits import Cost
 
 
@@ -426,7 +426,7 @@ def _is_owned(plan: BlockPlan, version: Var) -> bool:
 def _give_away(plan: BlockPlan) -> None:
     """Which operands of nodes with blocks are theirs to overwrite."""
     for i, node in enumerate(plan.block.nodes):
-        if node.op.name not in access.CONTROL:
+        if not node.blocks:
             continue
         candidates = range(len(node.args))
         if node.op.name == "loop":
@@ -452,7 +452,7 @@ def _assign_slots(plan: BlockPlan, native: Callable[[Node], bool]) -> None:
     slots.update(plan.owned)
     dying = _Dying(plan)
     for i, node in enumerate(plan.block.nodes):
-        if node.op.name in access.CONTROL:
+        if node.blocks:
             _plan_inner(plan, i, node, native)
             continue
         for v in node.outs:
@@ -654,7 +654,3 @@ def lay_out(slots: list[Slot], alignment: int = 64) -> int:
         bisect.insort(placed, (at, at + size, slot), key=lambda place: place[0])
         total = max(total, at + size)
     return total
-
-
-def is_dynamic(type: Type) -> bool:
-    return any(isinstance(n, Dyn) for n in type.shape)

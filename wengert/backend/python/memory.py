@@ -19,9 +19,6 @@ from wengert.backend.python.code import Code, Step
 from wengert.ir.node import Const, Operand, Var
 from wengert.ops.index import _Mark
 
-WRITERS = {"store", "add_at", "loop", "while", "cond"}
-"""Steps that may write to an array."""
-
 Roots = frozenset[int]
 
 
@@ -58,7 +55,7 @@ class Memory:
         for k, step in enumerate(code.steps):
             # What else is needed after this step: roots of variables that are read later.
             needed = set(frozen)
-            if step.name in WRITERS:
+            if step.codes or (step.op is not None and step.op.writes):
                 for var, when in last.items():
                     if when > k and var in self.roots and var not in step.outs:
                         needed |= self.roots[var]

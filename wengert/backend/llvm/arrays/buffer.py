@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 
-I1, I8, I16, I32, I64 = (ir.IntType(n) for n in (1, 8, 16, 32, 64))
+I1, I8, I32, I64 = (ir.IntType(n) for n in (1, 8, 32, 64))
 F32, F64 = ir.FloatType(), ir.DoubleType()
 VOID = ir.VoidType()
 POINTER = ir.PointerType()

@@ -32,7 +32,7 @@ from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.plan import access
 from wengert.backend.plan.access import is_supported
-from wengert.ir.node import Const, Dyn, Node, Operand, Type, Var
+from wengert.ir.node import Const, Node, Operand, Type, Var
 
 # ------------------------------------------------------------------------------------------------ is there code for it
 
@@ -98,7 +98,7 @@ def compose(em: Emitter, frame: Frame, node: Node) -> Any:
         return em.array(frame, node.args[0]).lengths[node.params["axis"]]
     if name == "index":
         return _index(em, frame, node)
-    if name in access.REARRANGEMENTS:
+    if access.is_rearrangement(node):
         return _rearranged(em, frame, node)
     if access.is_identity(node):
         return em.value(frame, node.args[0])
@@ -285,7 +285,3 @@ def reshape_made(em: Emitter, frame: Frame, node: Node) -> Array:
     em.fill(x, Buffer(target.pointer, x.lengths, None, target.dtype, writable=True))
     slot.epoch += 1
     return in_memory(em.cx, target, slot)
-
-
-def has_dynamic_axis(type: Type) -> bool:
-    return any(isinstance(n, Dyn) for n in type.shape)

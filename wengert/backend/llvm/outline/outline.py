@@ -164,7 +164,7 @@ class _Block:
 
 def _is_worth_it(frame: Frame, node: Node) -> bool:
     """Whether a node writes a loop or calls a routine."""
-    if node.op.name in access.CONTROL or not node.outs or node.sizes:
+    if node.blocks or not node.outs or node.sizes:
         return False
     if not all(v.type.is_static for v in (*node.args, *node.outs)):
         return False

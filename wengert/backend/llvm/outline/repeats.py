@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from wengert.backend.plan import access
 from wengert.backend.plan.memory import BlockPlan
 from wengert.ir.analysis.keys import data_key
 from wengert.ir.node import Const, Node
@@ -66,7 +65,7 @@ def _operand_kind(a: Any) -> Any:
 
 def is_plain(node: Node) -> bool:
     """Whether a node is known throughout when code is written, and may be written twice."""
-    if node.op.name in access.CONTROL or not node.outs or node.sizes or node.blocks:
+    if node.blocks or not node.outs or node.sizes:
         return False
     if node.op.name == "index" and len(node.args) > 1:
         return False  # it is checked where it stands

@@ -12,7 +12,7 @@ from llvmlite import ir
 
 from wengert.backend.llvm.arrays.buffer import F64, I1, I64, Complex, Scalar, register_type
 
-BOOL, INT64, FLOAT64, COMPLEX128 = (np.dtype(t) for t in (np.bool_, np.int64, np.float64, np.complex128))
+BOOL = np.dtype(np.bool_)
 
 
 def real_dtype(dtype: np.dtype) -> np.dtype:
