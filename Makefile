@@ -11,9 +11,10 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.ready-docs
+WILD_READY := $(VENV)/.ready-wild
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick fuzz lint format bench docs docs-serve clean
+.PHONY: help demo test test-quick test-wild fuzz lint format bench docs docs-serve clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +35,13 @@ test: $(READY) ## the whole test suite, with the doctests of the package
 
 test-quick: $(READY) ## the tests that are not marked slow, with fewer random examples: under a minute
 	WENGERT_TEST_PROFILE=quick $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not slow" $(ARGS)
+
+$(WILD_READY): $(READY)
+	@$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[wild]'
+	@touch $@
+
+test-wild: $(WILD_READY) ## functions of public packages, eagerly and compiled, against differences
+	WENGERT_WILD=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal tests/wild $(ARGS)
 
 fuzz: $(READY) ## random programs in every composition: make fuzz SECONDS=600, or COUNT=1000 programs; shrinks what fails
 	cd tests && PYTHONPATH=.. ../$(BIN)/python -m fuzz hunt --jobs $(JOBS) $(if $(COUNT),--count $(COUNT),--seconds $(SECONDS)) $(ARGS)
