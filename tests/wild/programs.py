@@ -27,13 +27,11 @@ class Program(NamedTuple):
 PROGRAMS: list[Program] = []
 
 REFUSED_COMPILED = {
-    "effectiveness": "returns None at the end of a chain of conditions",
     "wagner": "catches a ZeroDivisionError of its arithmetic",
     "dippr_106": "catches a ZeroDivisionError of its arithmetic",
     "rachford_rice": "catches an exception that a function it calls raises",
     "peng_robinson_volume": "a variable is None or a number",
     "soave_fugacity": "a variable is None or a number",
-    "viscosity_of_water": "a variable is None or a number",
     "ecef_to_geodetic": "an index that is a truth value known only when the program runs",
     "vincenty_distance": "a variable gets an axis in the first iteration of a loop",
 }

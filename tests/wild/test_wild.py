@@ -82,7 +82,8 @@ def test_value(wild):
 
 
 def agrees(wild, f):
-    np.testing.assert_allclose(float(wg.jit(f)(*wild.point)), float(f(*wild.point)), rtol=1e-10)
+    want = float(f(*wild.point))  # first, since some packages fill tables of their own at the first call
+    np.testing.assert_allclose(float(wg.jit(f)(*wild.point)), want, rtol=1e-10)
 
 
 @pytest.mark.parametrize("column", COLUMNS)
