@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent / PACKAGE
 # A folder or module imports only from rows above its own.
 ROWS = (
     ("packages",),
-    ("errors", "tree", "types", "disk", "running", "coloring"),
+    ("errors", "tree", "types", "strides", "disk", "running", "coloring"),
     ("ops",),
     ("box",),
     ("modes", "ir"),

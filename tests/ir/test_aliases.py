@@ -1,9 +1,20 @@
 """Links between arrays that may be the same: who still has an array is told by reference counts."""
 
+import types
+
 import numpy as np
+import pytest
 
 from wengert.box.cells import Cell
 from wengert.ir.aliases import Links
+from wengert.running import entered
+
+
+@pytest.fixture(autouse=True)
+def transformation():
+    """Links are of cells in a function that is being transformed; elsewhere parts of cells are plain arrays."""
+    with entered(types.SimpleNamespace()):
+        yield
 
 
 def links(*pairs):

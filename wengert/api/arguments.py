@@ -26,6 +26,7 @@ from wengert.modes.dual import push
 from wengert.modes.linear import Tangent
 from wengert.modes.tape import Recorded, record
 from wengert.ops.shape import astype
+from wengert.strides import copy_as
 from wengert.types import PLAIN, SCALARS, Aval, aval_of, dtype_of, is_inexact, shape_of
 
 Argnums = int | Sequence[int]
@@ -388,4 +389,4 @@ def snapshot(x: Any) -> Any:
     x = settled(x)
     if isinstance(x, Box):
         return clone(x)
-    return x.copy(order="K") if isinstance(x, np.ndarray) else x
+    return copy_as(x) if isinstance(x, np.ndarray) else x

@@ -15,10 +15,8 @@ import numpy as np
 from wengert.box.writing import settled
 from wengert.errors import UnsupportedFunctionError, WengertError
 from wengert.ops.op import Traced
+from wengert.strides import UNKNOWN, in_order
 from wengert.types import dtype_of, shape_of
-
-UNKNOWN = "unknown"
-"""The order of an array of which it cannot be told."""
 
 
 class UnknownOrder(UnsupportedFunctionError):
@@ -66,21 +64,6 @@ def laid_out(x: Any) -> Any:
 def lengths(shape: tuple) -> tuple[int, ...]:
     """A shape in numbers."""
     return tuple([n if n.__class__ is int else _SOME_LENGTH for n in shape])
-
-
-def in_order(shape: tuple[int, ...], order: tuple[int, ...] | None, dtype: np.dtype) -> np.ndarray:
-    """An array in memory of its own, whose axes lie in an order: the first of them takes the longest steps."""
-    if order is None:
-        return np.empty(shape, dtype)
-    return np.empty([shape[k] for k in order], dtype).transpose(np.argsort(order))
-
-
-def order_of(x: np.ndarray) -> Any:
-    """The axes of an array, those that take the longest steps first; `None` if that is C order."""
-    long = [k for k in range(x.ndim) if x.shape[k] > 1 and x.strides[k]]
-    ordered = iter(sorted(long, key=lambda k: -abs(x.strides[k])))
-    order = tuple([next(ordered) if k in long else k for k in range(x.ndim)])
-    return None if order == tuple(range(x.ndim)) else order
 
 
 def shares(function: Callable, args: tuple, kwargs: dict, x: Any) -> bool | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, UFUNCS, implements, name_of
 from wengert.box.functions.operands import array, holds_traced, size_of
-from wengert.box.memory import UNKNOWN, UnknownOrder, in_order, laid_out, order_of, shares
+from wengert.box.memory import UnknownOrder, laid_out, shares
 from wengert.box.ufunc_methods import METHODS
 from wengert.box.writing import clone, link, replace, set_item, settled
 from wengert.errors import InPlaceError, UnsupportedFunctionError
@@ -23,6 +23,7 @@ from wengert.ops.index import ARRAY, scatter, split_index
 from wengert.ops.op import Op, Traced, call
 from wengert.ops.store import add_at, counted
 from wengert.running import running
+from wengert.strides import UNKNOWN, in_order, order_of
 from wengert.types import dtype_of, ndim_of, shape_of
 
 # ---------------------------------------------------------------------------------------------------------- writers

@@ -26,6 +26,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from wengert.box.functions.operands import array
 from wengert.box.patterns import compose
@@ -33,9 +34,10 @@ from wengert.errors import InPlaceError
 from wengert.ops.elementwise import add, where
 from wengert.ops.index import ARRAY, fill_pattern, index, split_index
 from wengert.ops.op import Op, Trace, Traced, call
-from wengert.ops.shape import astype, broadcast_to, filled, imag, real, reshape
+from wengert.ops.shape import astype, broadcast_to, copy, filled, imag, real, reshape
 from wengert.ops.store import counted, store
 from wengert.running import running
+from wengert.strides import UNKNOWN, Buffer, array_order, copy_as, empty_as
 from wengert.types import broadcast_shapes, dtype_of, is_inexact, shape_of
 
 _SMALL_PART = 4
@@ -357,27 +359,62 @@ def _write_through(view: View, idx: Any, v: Any) -> None:
         v = call(astype, with_part(view.part, old, v), dtype=dtype_of(root))
     flat = call(store, flat, v, positions, pattern=(ARRAY,))
     running.state.capture.about_to_write(root)
-    order = _order_behind(settled(root))
-    become(root, call(reshape, flat, shape=root.shape))
-    var: Any = getattr(_innermost(root), "_node", None)
-    if hasattr(var, "order"):
-        var.order = order  # it lies in memory as it did (`ir/orders.py`)
+    become(root, _lying_as(call(reshape, flat, shape=root.shape), settled(root)))
     make_views_stale(root)
+
+
+def _lying_as(new: Any, old: Any) -> Any:
+    """What an array holds now, in memory as the array always lies: writing to it does not change that."""
+    rank = len(shape_of(old))
+    if rank < 2:
+        return new
+    was, value = _innermost(old), _innermost(new)
+    if was.__class__ is np.ndarray and value.__class__ is np.ndarray:
+        if was.flags.c_contiguous and value.flags.c_contiguous:
+            return new
+        like = was[(0,) * (was.ndim - rank)]
+        for n in value.shape[: value.ndim - rank][::-1]:  # of many examples
+            step = 1 + max([abs(s * m) for s, m in zip(like.strides, like.shape, strict=True)])
+            like = as_strided(like, (n, *like.shape), (step * like.itemsize, *like.strides))
+        laid = empty_as(like)
+        if laid.shape != value.shape or laid.strides == value.strides:
+            return new
+        laid[...] = value
+        return _with_innermost(new, laid)
+    order = _order_behind(was, len(shape_of(value)))
+    if order == _order_behind(value, len(shape_of(value))):
+        return new
+    value = running.state.capture.process(copy, (value,), {})
+    value._node.order = order
+    return _with_innermost(new, value)
 
 
 def _innermost(x: Any) -> Any:
     """The array or symbol that is behind all boxes."""
+    x = settled(x)
     while isinstance(x, Traced) and "_value" in x._state:  # type: ignore[attr-defined]
-        x = x._value  # type: ignore[attr-defined]
+        x = settled(x._value)  # type: ignore[attr-defined]
     return x
 
 
-def _order_behind(x: Any) -> Any:
-    """The order of what is behind all boxes, as far as it can be told here."""
-    x = _innermost(x)
-    if x.__class__ is np.ndarray:
-        return None if x.flags.c_contiguous else "unknown"
-    return getattr(getattr(x, "_node", None), "order", None)
+def _with_innermost(x: Any, value: Any) -> Any:
+    """The same boxes around another array or symbol."""
+    if not isinstance(x, Traced) or "_value" not in x._state:  # type: ignore[attr-defined]
+        return value
+    x = clone(x)
+    x._value = _with_innermost(settled(x._value), value)
+    return x
+
+
+def _order_behind(x: Any, rank: int) -> Any:
+    """The order (`ir/orders.py`) of an array, or of a symbol, with more hidden axes or fewer."""
+    order = array_order(x) if x.__class__ is np.ndarray else x._node.order
+    more = rank - len(shape_of(x))
+    if order is None or order == UNKNOWN or not more:
+        return order
+    if more > 0:
+        return (*range(more), *[k + more for k in order])
+    return tuple([k + more for k in order[-more:]]) if order[:-more] == tuple(range(-more)) else UNKNOWN
 
 
 def _same_slice(pattern: tuple, idx: tuple) -> bool:
@@ -442,12 +479,13 @@ def overwrite(holder: Any, slot: str, v: Any, pattern: tuple, arrays: tuple) -> 
     try:
         if isinstance(x, Traced):
             if sys.getrefcount(x) > 2 or x._view_of is not None:  # type: ignore[attr-defined]
-                x = clone(settled(x))  # others hold it, besides `x` and the argument of getrefcount, or its root
+                x = settled(x)  # others hold it, besides `x` and the argument of getrefcount, or its root
+                x = clone(x) if isinstance(x, Traced) else SETTLING.cell(x)
             write(x, v, pattern, arrays)
         elif x.__class__ is np.ndarray and not isinstance(v, Traced):
             place = fill_pattern(pattern, arrays)
-            if sys.getrefcount(x) > 2 or x.base is not None or not x.flags.writeable:
-                y = x.copy(order="K")
+            if sys.getrefcount(x) > 2 or not (x.base is None or isinstance(x.base, Buffer)) or not x.flags.writeable:
+                y = copy_as(x)
                 y[place] = v
                 x = y
             else:
@@ -489,7 +527,8 @@ def _take(box: Any, new: Any) -> None:
         running.state.capture.about_to_write(box)
     _check_views(box, box)
     _about_to_become(box)
-    become(box, clone(new) if isinstance(new, Traced) else np.array(new))
+    new = _lying_as(clone(new) if isinstance(new, Traced) else np.array(new), settled(box))
+    become(box, new)
     make_views_stale(box)
 
 

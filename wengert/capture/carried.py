@@ -36,10 +36,11 @@ from wengert.capture.values import DtypeDiffers, FirstDiffers, assign, converted
 from wengert.errors import StagingError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Type, Var
-from wengert.ir.orders import UNKNOWN, order_now
+from wengert.ir.orders import order_now
 from wengert.ir.symbol import Sym
 from wengert.ops.op import Traced
 from wengert.running import running
+from wengert.strides import UNKNOWN
 
 
 def _numeric(value: Any) -> bool:
@@ -76,6 +77,8 @@ class Carried:
         self.roots: dict[int, Any] = {}
         self.root_names: dict[int, str] = {}
         self.types: dict[Any, Type] = {}
+        self.orders: dict[Key, Any] = {}
+        """Orders in memory (`ir/orders.py`) that are not those of before the loop: an iteration changes them."""
         self.structures: dict[int, Structure] = {}
         self.opened: dict[Key, tuple[Any, Var]] = {}
         self.adopted: dict[int, Var] = {}
@@ -177,7 +180,7 @@ class Carried:
                 type = self.types.get((k, j)) or type_of_value(leaf)
                 symbol = capture.formal(type, hint=self._hint(k))
                 if len(type.shape) > 1:
-                    symbol._node.order = UNKNOWN if leaf is UNDEFINED else order_now(leaf)
+                    symbol._node.order = self._order(k, j, leaf)
                 formals.append(symbol)
                 new.append(clone(symbol))
                 if type.shape:
@@ -192,6 +195,10 @@ class Carried:
             capture.objects[key] = (thing, content(thing))
         self.set(tuple(values))
         return formals + self.identity.open(capture)
+
+    def _order(self, k: int, j: int, before: Any) -> Any:
+        """How what is carried lies in memory when an iteration begins."""
+        return self.orders[k, j] if (k, j) in self.orders else UNKNOWN if before is UNDEFINED else order_now(before)
 
     def versions(self, capture: Capture) -> list[Any]:
         """What tells whether arrays and objects from outside were changed in a block."""
@@ -293,6 +300,10 @@ class Carried:
                     if wide.dtype != known.dtype and not known.weak and old is not UNDEFINED:
                         self._refuse_dtype(k, known, wide)
                     self.types[(k, j)] = wide
+                    again = True
+                order = self._order(k, j, old)
+                if order != UNKNOWN and value is not UNDEFINED and order_now(value) != order:
+                    self.orders[k, j] = UNKNOWN
                     again = True
                 outputs.append((value, wide))
         if again:

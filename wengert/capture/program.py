@@ -34,9 +34,9 @@ from wengert.capture.session import (
 from wengert.errors import StagingError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Block, Type, Var
-from wengert.ir.orders import array_order
 from wengert.ops.op import Traced
 from wengert.running import running
+from wengert.strides import array_order
 from wengert.types import SCALARS
 
 _needs_hooks = staged_hooks

@@ -30,8 +30,8 @@ from wengert.capture.instrument import is_user_code, is_user_file
 from wengert.errors import Signal
 from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Const, Var
-from wengert.ir.orders import array_order
 from wengert.ir.symbol import Sym
+from wengert.strides import array_order
 
 Path = Callable[[], Any]
 """Fetches something again."""

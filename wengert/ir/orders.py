@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.memory import UNKNOWN, UnknownOrder, UnknownPlace, in_order, laid_out, lengths, order_of
+from wengert.box.memory import UnknownOrder, UnknownPlace, laid_out, lengths
 from wengert.box.writing import settled
 from wengert.ir.node import Block, Var
 from wengert.ops.op import Op, Traced
+from wengert.strides import UNKNOWN, in_order, order_of
 from wengert.types import dtype_of, ndim_of, shape_of
 
 _KEEPS_FIRST = frozenset(("store", "add_at"))
@@ -131,12 +132,3 @@ def order_now(x: Any) -> Any:
         return order_of(_probe(x))
     except UnknownOrder:
         return UNKNOWN
-
-
-def array_order(x: Any) -> Any:
-    """The order of a plain array that a program is given."""
-    if x.__class__ is not np.ndarray or x.ndim < 2 or x.flags.c_contiguous:
-        return None
-    order = order_of(x)
-    compact = in_order(x.shape, order, x.dtype)
-    return order if compact.strides == x.strides else UNKNOWN

@@ -35,12 +35,13 @@ from wengert.ops.op import Traced
 from wengert.ops.shape import broadcast_to, reshape
 from wengert.ops.sizes import counting
 from wengert.ops.traits import CHEAP, FREE, NEVER, PLACE
+from wengert.strides import copy_as
 from wengert.types import ndim_of, shape_of
 
 
 def _store(x: Any, v: Any, *arrays: Any, pattern: tuple) -> Any:
     if x.__class__ is np.ndarray:
-        y = x.copy(order="K")
+        y = copy_as(x)
     else:
         y = np.array(x) if not hasattr(x, "shape") or isinstance(x, np.generic) else x.copy()
     y[fill_pattern(pattern, arrays)] = v

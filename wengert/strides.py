@@ -1,0 +1,74 @@
+"""How plain arrays lie in memory: the order of their axes, and arrays that lie as others do.
+
+What a program can see of it is whether `ravel` and `reshape` give views: whether the elements of neighbouring axes
+follow each other in equal steps. `empty_as` keeps that, and leaves gaps of no more than an element.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+UNKNOWN = "unknown"
+"""The order of an array of which it cannot be told."""
+
+
+class Buffer(bytearray):
+    """The memory of an array with gaps that belongs to nobody else."""
+
+
+def in_order(shape: tuple[int, ...], order: tuple[int, ...] | None, dtype: np.dtype) -> np.ndarray:
+    """An array in memory of its own, whose axes lie in an order: the first of them takes the longest steps."""
+    if order is None:
+        return np.empty(shape, dtype)
+    return np.empty([shape[k] for k in order], dtype).transpose(np.argsort(order))
+
+
+def order_of(x: np.ndarray) -> Any:
+    """The axes of an array, those that take the longest steps first; `None` if that is C order."""
+    long = _long_axes(x)
+    ordered = iter(sorted(long, key=lambda k: -abs(x.strides[k])))
+    order = tuple([next(ordered) if k in long else k for k in range(x.ndim)])
+    return None if order == tuple(range(x.ndim)) else order
+
+
+def _long_axes(x: np.ndarray) -> list[int]:
+    return [k for k in range(x.ndim) if x.shape[k] > 1 and x.strides[k]]
+
+
+def array_order(x: Any) -> Any:
+    """The order of a plain array that a program is given: UNKNOWN if there are gaps."""
+    if x.__class__ is not np.ndarray or x.ndim < 2 or x.flags.c_contiguous:
+        return None
+    order = order_of(x)
+    return order if in_order(x.shape, order, x.dtype).strides == x.strides else UNKNOWN
+
+
+def empty_as(x: np.ndarray) -> np.ndarray:
+    """An array of which `ravel` and `reshape` give views where they give views of `x`."""
+    if x.ndim < 2 or x.flags.c_contiguous or 0 in x.shape:
+        return np.empty(x.shape, x.dtype)
+    if 0 in x.strides:
+        return np.empty_like(in_order(x.shape, order_of(x), x.dtype))
+    compact = np.empty_like(x, subok=False)
+    if x.dtype.hasobject or compact.strides == x.strides:
+        return compact
+    strides = list(compact.strides)
+    step, length, old = x.itemsize, 1, x.itemsize
+    for k in sorted(_long_axes(x), key=lambda k: abs(x.strides[k])):
+        follows = abs(x.strides[k]) == old * length
+        step, old = step * length + (0 if follows else x.itemsize), abs(x.strides[k])
+        strides[k] = step if x.strides[k] > 0 else -step
+        length = x.shape[k]
+    ends = [step * (n - 1) for step, n in zip(strides, x.shape, strict=True)]
+    first = -sum([min(end, 0) for end in ends])
+    buffer = Buffer(first + sum([max(end, 0) for end in ends]) + x.itemsize)
+    return np.ndarray(x.shape, x.dtype, buffer, first, tuple(strides))
+
+
+def copy_as(x: np.ndarray) -> np.ndarray:
+    """A copy that lies in memory as `x` does."""
+    y = empty_as(x)
+    y[...] = x
+    return y
