@@ -7,11 +7,13 @@ value makes it a traced array, with everything that was written before (`writing
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from wengert.box.box import Box
+from wengert.box.dispatch import WRITERS
 from wengert.box.writing import SETTLING, settle, settled
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.op import Traced
@@ -43,6 +45,9 @@ class Cell(Box):
             return self._of_plain(getattr(ufunc, method), inputs, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        found = _by_numpy(function, args, kwargs)
+        if found is not None:
+            return found
         try:
             return super().__array_function__(function, types, args, kwargs)
         except UnsupportedFunctionError:
@@ -83,6 +88,41 @@ class Cell(Box):
 
 
 SETTLING.cell = Cell
+
+
+def _by_numpy(function: Any, args: tuple, kwargs: dict) -> Any:
+    """What NumPy's own function makes of the arrays in cells: to the last digit, and which of many bases or roots.
+
+    `None` if it is not to be asked: it writes, it calls back, there are traced values, or it returns a view.
+    """
+    if function in WRITERS or "out" in kwargs or kwargs.get("copy", True) is not True:
+        return None
+    plain_args, plain_kwargs = without_cells(tuple(args)), without_cells(dict(kwargs))
+    leaves = list(_leaves((plain_args, plain_kwargs)))
+    if any(isinstance(x, Traced) or (callable(x) and not isinstance(x, type)) for x in leaves):
+        return None
+    y = function(*plain_args, **plain_kwargs)
+    arrays = [x for x in leaves if x.__class__ is np.ndarray]
+    if y is None or any(np.may_share_memory(part, x) for part in _leaves(y) for x in arrays):
+        return None
+    return _in_cells(y) if running.state.depth else y
+
+
+def _leaves(x: Any) -> Iterator[Any]:
+    if isinstance(x, (list, tuple, dict)):
+        for item in x.values() if isinstance(x, dict) else x:
+            yield from _leaves(item)
+    else:
+        yield x
+
+
+def _in_cells(y: Any) -> Any:
+    if y.__class__ is list:
+        return [_in_cells(part) for part in y]
+    if isinstance(y, tuple):
+        parts = [_in_cells(part) for part in y]
+        return y.__class__(*parts) if hasattr(y, "_fields") else tuple(parts)
+    return SETTLING.wrap(y)
 
 
 def without_cells(x: Any) -> Any:

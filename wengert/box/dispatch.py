@@ -28,6 +28,8 @@ from wengert.ops.op import Op, Traced
 
 UFUNCS: dict[Any, Op | Callable] = {}
 FUNCTIONS: dict[Any, Callable] = {}
+WRITERS: set[Any] = set()
+"""Functions that write into their first argument."""
 BLIND: dict[Any, Callable] = {}
 NONDIFFERENTIABLE: dict[Any, str] = {}
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import FUNCTIONS, UFUNCS, implements, name_of
+from wengert.box.dispatch import FUNCTIONS, UFUNCS, WRITERS, implements, name_of
 from wengert.box.functions.operands import array, holds_traced, size_of
 from wengert.box.memory import UnknownOrder, laid_out, shares
 from wengert.box.ufunc_methods import METHODS
@@ -46,6 +46,7 @@ def _writes(function: Any) -> Callable[[Callable], Callable]:
                 )
             function(target, *args, **kwargs)
 
+        WRITERS.add(function)
         return implements(function)(writer)
 
     return register
