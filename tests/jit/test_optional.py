@@ -314,14 +314,148 @@ def a_lambda(x):
     return (lambda: 2.0 if y is None else y)()
 
 
-NUMBERS = (-4.0, -2.0, -1.0, -0.5, 0.5, 1.0, 1.5, 2.5, 4.5, 9.0)
+def reads_an_attribute(x):
+    return helper(x).real
+
+
+def another_name(x):
+    a, b = np.zeros(3), None
+    if x > 1:
+        b = a
+    if b is not None:
+        b[0] = x
+    return a
+
+
+def another_name_in_a_loop(x):
+    a, b = np.zeros(3), None
+    for k in range(7):
+        if x > k:
+            b = a
+        if b is not None:
+            b[0] += x
+    return a
+
+
+def made_in_a_loop(x):
+    b = None
+    for k in range(6):
+        if x * k > 3 and b is None:
+            b = np.zeros(3)
+        if b is not None:
+            b[1] += x * k
+    return b
+
+
+def until_none(x):
+    n, y = 0, x
+    while y is not None:
+        n += 1
+        y = y - 1 if y > 1 else None
+    return n
+
+
+def in_a_message(x):
+    y = helper(x)
+    if x < -3:
+        raise TypeError(f"{y} is {y!r}, None")
+    return x
+
+
+def any_of_them(x):
+    return 1.0 if any(v is None for v in [helper(x), x]) else 2.0
+
+
+def number_or_one(v):
+    return 1.0 if v is None else v
+
+
+def mapped(x):
+    return list(map(number_or_one, [helper(x), x]))
+
+
+def largest(x):
+    return max(helper(x), x)
+
+
+class Wrapped:
+    def __init__(self, value=None):
+        self._value = value
+
+    @property
+    def value(self):
+        return 0.0 if self._value is None else self._value
+
+    def __add__(self, other):
+        return Wrapped(None if self._value is None or other is None else self._value + other)
+
+
+def with_operators(x):
+    return (Wrapped(x) + helper(x)).value
+
+
+def by_keyword(x):
+    def g(*args, **options):
+        return 0.0 if options["y"] is None or args[0] is None else args[0] + options["y"]
+
+    return g(helper(x), y=helper(x + 1))
+
+
+def grown(x):
+    kept = []
+    for k in range(6):
+        kept.append(None if x > k else x * k)
+    return sum(1.0 if v is None else v for v in kept)
+
+
+def tuples_in_a_loop(x):
+    t = (None, x)
+    for k in range(6):
+        if x > k:
+            t = (x * k, t[0])
+    return t
+
+
+def derivative_inside(x):
+    b = helper(x)
+    return wg.grad(lambda t: t * t if b is None else t * b)(x)
+
+
+def bisection(x):
+    low = high = None
+    for _ in range(50):
+        if low is not None and high is not None and high - low < 1e-3:
+            break
+        middle = 0.5 * (low + high) if low is not None and high is not None else x if low is None else low * 2 + 1
+        if middle * middle < 7:
+            low = middle
+        else:
+            high = middle
+        if low is None:
+            x = x - 1
+    return low
+
+
+def added_to(x):
+    y = helper(x)
+    y += 1
+    return y
+
+
+def zero_for_none(x):
+    return 1.0 if (helper(x) or 0.0) == 0.0 else 2.0
+
+
+NUMBERS = (-4.0, -1.0, 0.5, 1.0, 1.5, 2.5, 4.5)
 OF_NUMBERS = [
     no_return_at_the_end, looks_at_a_result, not_none, equals_none, differs_from_none, the_other_way_round, truth,
     negated, or_else, and_then, instance, bracket, uses_none, uses_none_reflected, uses_none_in_numpy,
     uses_none_in_math, uses_none_unary, uses_none_in_a_comparison, stored_in_an_array, in_a_list, in_a_dict,
     in_an_attribute, in_a_constructor, in_a_dataclass, passed_on, merged_again, set_back_to_none, a_pair_or_none,
     in_a_result, an_array_or_none, equal_to_a_number, in_a_chain, only_one_branch_goes_on, of_a_loop,
-    taken_and_given_back, in_a_generator, a_lambda,
+    taken_and_given_back, in_a_generator, a_lambda, reads_an_attribute, another_name, another_name_in_a_loop,
+    made_in_a_loop, until_none, in_a_message, any_of_them, mapped, largest, with_operators, by_keyword, grown,
+    tuples_in_a_loop, derivative_inside, bisection, added_to, zero_for_none,
 ]  # fmt: skip
 
 

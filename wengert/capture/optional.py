@@ -65,7 +65,7 @@ class Optional:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):  # protocols ask for these of any object
             raise AttributeError(name)
-        return getattr(number_of(self), name)
+        return getattr(number_of(self, name), name)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
         return getattr(ufunc, method)(*map(number_of, args), **kwargs)
@@ -121,10 +121,13 @@ def parts(x: Any) -> tuple[Any, Any]:
     return (UNDEFINED, False) if x is None else (x, True)
 
 
-def number_of(x: Any) -> Any:
-    """The value behind one that may be None: the program raises if it is."""
+def number_of(x: Any, attribute: str | None = None) -> Any:
+    """The value behind one that may be None: the program raises if it is, as for an attribute that None has not."""
     if x.__class__ is not Optional:
         return x
+    if attribute is not None and not hasattr(None, attribute):
+        call(require, x.has, error="AttributeError", message=f"'NoneType' object has no attribute '{attribute}'")
+        return x.value
     what = "a value" if x.name is None or x.name == "the value" else x.name
     message = f"{what} is None here, and cannot be used as if it were a number or an array"
     if not isinstance(settled(x.has), Traced):

@@ -326,7 +326,7 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
 
 _FOLLOWING = frozenset(FOLLOW_ARGUMENTS)
 _TAKING_NONE = frozenset((isinstance, bool, any, all, list, dict, set, deque, enumerate, zip, reversed, setattr,
-                          object.__setattr__))  # fmt: skip
+                          str, repr, format, object.__setattr__))  # fmt: skip
 """Builtins that know what a value is that may be None, or do not look at it."""
 
 
@@ -522,7 +522,6 @@ def _settled(key: Any) -> Any:
 
 def _writable(container: Any, v: Any, key: Any) -> Any:
     """What is written to: a plain array that is about to hold symbols becomes a cell."""
-    container = number_of(container)
     if container.__class__ is np.ndarray and container.dtype.kind != "O":
         if current.session is not None:
             current.session.about_to_write(container)
@@ -548,6 +547,7 @@ def _put(container: Any, key: Any, v: Any) -> None:
 
 def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
     """`container[key] = v`; returns the container, or the cell that takes its place if the caller rebinds its name."""
+    container = number_of(container)
     held = getrefcount(container)
     new = _writable(container, v, key)
     if new is not container and (not rebinds or held > hooks.ALONE_IN_STORE):
@@ -566,7 +566,7 @@ def _held_by_others() -> StagingError:
 
 def store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> None:
     """`outer[outer_key][key] = v`."""
-    container = read(outer, outer_key)
+    container = number_of(read(outer, outer_key))
     held = getrefcount(container)
     new = _writable(container, v, key)
     if new is not container:
@@ -579,7 +579,7 @@ def store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> None:
 
 def store_in_attribute(v: Any, owner: Any, attribute: str, key: Any) -> None:
     """`owner.attribute[key] = v`."""
-    container = attr(owner, attribute)
+    container = number_of(attr(owner, attribute))
     held = getrefcount(container)
     new = _writable(container, v, key)
     if new is not container:
@@ -608,6 +608,7 @@ def augment(name: str, a: Any, v: Any) -> Any:
 
 def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds: bool) -> Any:
     """`container[key] += v`, where `old` is what was there; returns the container, or the cell in its place."""
+    container = number_of(container)
     held = getrefcount(container) - (isinstance(old, np.ndarray) and old.base is container)
     new = _writable(container, v, key)
     if new is not container:
@@ -625,6 +626,7 @@ def augment_attribute(name: str, owner: Any, attribute: str, v: Any) -> None:
 
 def set_attribute(v: Any, owner: Any, name: str) -> None:
     """`owner.name = v`."""
+    owner = number_of(owner, name)
     about_to_change(owner)
     setattr(owner, name, v)
 
@@ -637,6 +639,7 @@ def delete_attribute(owner: Any, name: str) -> None:
 
 def delete_item(container: Any, key: Any) -> None:
     """`del container[key]`."""
+    container = number_of(container)
     about_to_change(container)
     del container[key]
 
@@ -668,7 +671,7 @@ def base(container: Any) -> Any:
 
 def attr(owner: Any, name: str) -> Any:
     """`owner.name`."""
-    owner = number_of(owner)
+    owner = number_of(owner, name)
     if isinstance(owner, Box):
         if name == "__class__":
             return class_of(owner)
