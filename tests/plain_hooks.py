@@ -161,7 +161,7 @@ LOWERED = dict(zip(
      lambda name, value: value, getattr, assert_, raise_, iter, bool, UNDEFINED, defined, lambda made: made,
      lambda name, value: value, lambda value: value, lambda v, owner, name: setattr(owner, name, v), delattr,
      operator.delitem, Trying, raised_here, caught, catches, error_of, (), lambda base: base,
-     text, lambda a, b, positive: (a is b) == positive, lambda subject: subject),
+     text, lambda a, b, positive: (a is b) == positive, lambda subject, around=None: subject),
     strict=True,
 ))  # fmt: skip
 

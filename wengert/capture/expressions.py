@@ -55,6 +55,13 @@ class Identities(ast.NodeTransformer):
             return node
         return at(hook(CHAIN, node.left, operators, *[thunk(operand) for operand in node.comparators]), node)
 
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id in ("eval", "exec") and node.args:
+            around = ast.Call(load("locals"), [], [])  # what the text may look at
+            node.args[0] = at(hook(SUBJECT, node.args[0], around), node.args[0])
+        return node
+
     def visit_Match(self, node: ast.Match) -> ast.AST:
         self.generic_visit(node)
         node.subject = at(hook(SUBJECT, node.subject), node.subject)

@@ -121,13 +121,13 @@ def identity(a: Any, b: Any, positive: bool) -> Any:
     return is_(a, b) if positive else is_not(a, b)
 
 
-def subject(x: Any) -> Any:
-    """What a `match` looks at, which Python does."""
-    if holds_optional(x):
+def subject(x: Any, around: Any = None) -> Any:
+    """What a `match` looks at, which Python does; or an `eval`, with the variables around it."""
+    if holds_optional(x) or holds_optional(around):
         raise StagingError(
-            "a match looks at a value that may be None, and whether it is is known only when the compiled program runs",
-            remedy="test it with if x is None: …",
-        )
+            "a match or an eval looks at a value that may be None, and whether it is is known only when the compiled "
+            "program runs", remedy="test it with if x is None: …",
+        )  # fmt: skip
     return x
 
 
