@@ -553,6 +553,7 @@ WITHOUT_SOURCE = {
     "integral": "its integrand is a Python function of the user's",
     "matrix_function": "the function is the user's",
     "matrix_derivative": "the function is the user's",
+    "act": "it calls a function of the user's",
 }
 """Ops that have no source, and why."""
 CONTROL = ("custom", "loop", "while", "cond", "call", "require", "iota", "act", "undifferentiable", "reread")

@@ -35,6 +35,7 @@ from wengert.backend.llvm.arrays.reduction import Accumulator
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.threads.independent import are_independent, shared_iterations
 from wengert.backend.plan.memory import WHOLE, BlockPlan, Slot
+from wengert.ir.loops import loop_parts
 from wengert.ir.node import Block, Const, Node, Operand, Var
 
 STRIP = 1 << 14
@@ -92,14 +93,14 @@ def _arrive(em: Emitter, arrival: Arrival) -> None:
 class CarriedSlots:
     """What a loop carries: scalars in variables, arrays in slots, with lengths in variables where they may change."""
 
-    def __init__(self, em: Emitter, frame: Frame, node: Node, first: int):
+    def __init__(self, em: Emitter, frame: Frame, node: Node):
         self.em = em
-        self.outs: Sequence[Var] = node.outs[: node.params["carried"]]
+        parts = loop_parts(node)
+        self.outs = parts.finals
         self.scalars: dict[int, Accumulator] = {}
         self.slots: dict[int, Slot] = {}
         self.lengths: dict[int, list[ir.Value | Accumulator]] = {}
-        for j, out in enumerate(self.outs):
-            operand = node.args[first + j]
+        for j, (out, operand) in enumerate(zip(parts.finals, parts.starts, strict=True)):
             if out.type.ndim == 0:
                 self.scalars[j] = Accumulator(em.cx, out.type.dtype)
                 value = em.value(frame, operand)
@@ -263,7 +264,7 @@ def loop(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
     plan = frame.plan.inner[i, "body"]
     body = plan.block
     count = _count(em, frame, node.args[0])
-    state = CarriedSlots(em, frame, node, 1)
+    state = CarriedSlots(em, frame, node)
     stacked = Stacked(em, node.outs[carried:], frame, count)
     shared = [em.value(frame, a) for a in node.args[1 + carried :]]
     held = _epochs(shared)
@@ -351,7 +352,7 @@ def while_(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
     cx = em.cx
     carried: int = node.params["carried"]
     plan, test = frame.plan.inner[i, "body"], frame.plan.inner[i, "test"]
-    state = CarriedSlots(em, frame, node, 0)
+    state = CarriedSlots(em, frame, node)
     stacked = Stacked(em, node.outs[carried + 1 :], frame, None)
     shared = [em.value(frame, a) for a in node.args[carried:]]
     held = _epochs(shared)

@@ -37,6 +37,7 @@ from wengert.backend.plan.inline import inline_calls
 from wengert.backend.plan.lower import lowered
 from wengert.ir.analysis.regions import region_of
 from wengert.ir.analysis.uses import makers_of, readers_of, uses_of
+from wengert.ir.loops import loop_parts
 from wengert.ir.node import Block, Const, Node, Operand, Type, Var
 from wengert.ops.traits import Cost
 
@@ -429,10 +430,9 @@ def _give_away(plan: BlockPlan) -> None:
         if not node.blocks:
             continue
         candidates = range(len(node.args))
-        if node.op.name == "loop":
-            candidates = range(1, 1 + node.params["carried"])
-        elif node.op.name == "while":
-            candidates = range(node.params["carried"])
+        if node.op.name in ("loop", "while"):
+            parts = loop_parts(node)
+            candidates = range(parts.first, parts.first + parts.carried)
         read_by = Counter(v for a in node.args if isinstance(a, Var) for v in plan.reads[a])
         for k in candidates:
             version = plan.alias(node.args[k]) if node.args[k].type.ndim else None
@@ -562,23 +562,19 @@ def _plan_inner(plan: BlockPlan, i: int, node: Node, native: Callable[[Node], bo
             slots[v] = slot or Slot(v.type)
             claimed.add(id(slots[v]))
         return
-    first = 1 if name == "loop" else 0
-    carried = node.params["carried"]
-    body: Block = node.params["body"]
+    parts = loop_parts(node)
     owned = {}
-    for j in range(carried):
-        v = node.outs[j]
+    for j, v in enumerate(parts.finals):
         if plan.kinds[v] is Kind.SCALAR:
             continue
-        version = plan.taken.get((i, first + j))
+        version = plan.taken.get((i, parts.first + j))
         slots[v] = slots[version] if version is not None else Slot(v.type)
-        owned[body.params[first + j]] = slots[v]
-    consts = node.args[first + carried :]
-    plan.inner[i, "body"] = _plan_block(body, owned, _in_order(plan, body.params[first + carried :], consts), native)
-    if name == "while":
-        test: Block = node.params["test"]
-        plan.inner[i, "test"] = _plan_block(test, {}, _in_order(plan, test.params[carried:], consts), native)
-    for v in node.outs[carried:]:
+        owned[parts.state[j]] = slots[v]
+    plan.inner[i, "body"] = _plan_block(parts.body, owned, _in_order(plan, parts.inside, parts.consts), native)
+    if parts.test is not None:
+        looked_at = _in_order(plan, parts.test.params[parts.carried :], parts.consts)
+        plan.inner[i, "test"] = _plan_block(parts.test, {}, looked_at, native)
+    for v in node.outs[parts.carried :]:
         if plan.kinds[v] is not Kind.SCALAR:
             slots[v] = Slot(v.type)
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from wengert.ir.analysis.affine import Affine, Atom, Bounds, least
 from wengert.ir.analysis.regions import KEPT, Side, region_of
+from wengert.ir.loops import loop_parts
 from wengert.ir.node import Block, Const, Dyn, Node, Operand, Var, all_nodes
 
 INT = np.dtype(np.int64)
@@ -142,10 +143,11 @@ def nest(scope: NestBlock) -> None:
     """Find the blocks inside a block."""
     for i, node in enumerate(scope.block.nodes):
         if node.op.name == "loop":
-            carried, body = node.params["carried"], node.params["body"]
+            parts = loop_parts(node)
+            body = parts.body
             counter = new_counter(scope.depth + 1)
             integers = {body.params[0]: Affine.of(counter)}
-            _hand_down(scope, integers, body.params[1 + carried :], node.args[1 + carried :])
+            _hand_down(scope, integers, parts.inside, parts.consts)
             iterations = scope.integer(node.args[0]) or most_iterations(body)
             inner = NestBlock(body, scope, scope.depth + 1, integers, iterations, counter)
             scope.inner[i, "body"] = inner
