@@ -24,11 +24,10 @@ from wengert.explain.advice import DERIVATIVES, VALUES, advice
 from wengert.explain.summary import summary
 from wengert.modes.dual import Dual
 from wengert.modes.watching import Operation, Watch, looking_on, place_now, seen
-from wengert.ops.op import Traced
+from wengert.ops.op import TABLE, Traced
 from wengert.types import SCALARS
 
 _VALUE, _TANGENT = "function", "forward"
-_DECISIONS = frozenset(("less", "less_equal", "greater", "greater_equal"))
 
 
 @contextmanager
@@ -120,7 +119,7 @@ class NanWatch(Watch):
     # ------------------------------------------------------------------------------------------ values and tangents
 
     def operation(self, step: Operation, args: Sequence[Any], apply: Callable[[], Any]) -> Any:
-        if step.name in _DECISIONS:
+        if step.name in TABLE and TABLE[step.name].compares == "order":
             self._decision(step, args)
         with np.errstate(all="ignore"):
             y = apply()

@@ -23,7 +23,7 @@ from wengert.ir.lengths import interval_from, interval_of
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
 from wengert.ops.numbers import fits, python_number
-from wengert.ops.op import Op, Traced
+from wengert.ops.op import TABLE, Op, Traced
 from wengert.ops.shape import as_integer, astype
 from wengert.running import running
 from wengert.types import SCALARS, dtype_of, shape_of
@@ -70,7 +70,7 @@ def operate(op: Op | Callable, name: str, x: Any, y: Any) -> Any:
     kinds = python_class(x), python_class(y)
     if None in kinds:
         return op(x, y)
-    if name in COMPARISONS:
+    if name in TABLE and TABLE[name].compares:
         z = op(x, y)
         running.state.capture.note_boolean(innermost(z))
         return z
@@ -189,7 +189,6 @@ CHECKS: dict[str, Callable[[Any, Any], None]] = {
 }
 """What must hold of two of Python's numbers before an operator is applied."""
 
-COMPARISONS = frozenset(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"))
 _BITWISE = frozenset(("bitwise_and", "bitwise_or", "bitwise_xor"))
 
 

@@ -38,7 +38,7 @@ from wengert.modes.linear import (
     push,
 )
 from wengert.ops.derive import Control, Elementwise, General, Multilinear, Zero
-from wengert.ops.op import NO_PARAMS, Op, Trace, Traced, call, call1, call2, fresh_tag
+from wengert.ops.op import NO_PARAMS, TABLE, Op, Trace, Traced, call, call1, call2, fresh_tag
 from wengert.ops.store import store
 from wengert.running import entered, running
 from wengert.types import PLAIN, aval_of, dtype_of, is_inexact, same_aval
@@ -60,9 +60,6 @@ class Tape(Box):
 
 
 Tape.__name__ = "traced array"  # which Python's own errors show
-
-
-_DECIDES = frozenset(("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"))
 
 
 class TapeTrace(Trace):
@@ -100,7 +97,7 @@ class TapeTrace(Trace):
         values = tuple([a._value if a.__class__ is Tape and a._owner is self else a for a in args])
         y = call(op, *values, **params)
         if family is Zero or (op.writes and not is_inexact(dtype_of(y))):
-            if self.cut is None or (self.cut[0] in _DECIDES and op.name not in _DECIDES):
+            if self.cut is None or (TABLE[self.cut[0]].compares and not op.compares):
                 self._note_cut(op.name)
             return y
         places = tuple([p for p, a in enumerate(args) if a.__class__ is Tape and a._owner is self])

@@ -103,6 +103,7 @@ class Op:
     flops: Flops | None
     data: int | Callable[[dict], int] | None
     commutes: str
+    compares: str | None
     combine: str | None
     reduction: str | None
     identity: float | None

@@ -15,6 +15,7 @@ programs (a node that may raise moved out of a loop that never runs) or slow one
                   is data has tangent zero; structure has no tangent and stays as it is. A function of the parameters,
                   where they say how many
     commutes      the kinds of dtypes for which exchanging the two operands changes no bit
+    compares      what it asks of two numbers: their `order`, or `equality`; `None` if it is no comparison
     combine       of a reduction or product, the name of the op of two operands that it repeats: `add` for `sum`
     reduction     of an op of two operands, the name of the reduction that repeats it: `sum` for `add`
     identity      of an op of two operands, the number that changes nothing
@@ -92,6 +93,7 @@ DEFAULTS: dict[str, Any] = {
     "flops": None,
     "data": None,
     "commutes": "",
+    "compares": None,
     "combine": None,
     "reduction": None,
     "identity": None,
