@@ -573,7 +573,7 @@ class Box(Traced):
     # ---------------------------------------------------------------------------------------------------- methods
 
     def reshape(self, *shape: Any, order: str = "C", copy: Any = None) -> Any:
-        return FUNCTIONS[np.reshape](self, shape[0] if len(shape) == 1 else shape, order=order)
+        return FUNCTIONS[np.reshape](self, shape[0] if len(shape) == 1 else shape, order=order, copy=copy)
 
     def transpose(self, *axes: Any) -> Any:
         return FUNCTIONS[np.transpose](self, (axes[0] if len(axes) == 1 else axes) or None)

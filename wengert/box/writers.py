@@ -218,10 +218,12 @@ for _name in [
 ]:
     if hasattr(np, _name):
         FUNCTIONS[getattr(np, _name)] = _viewing(getattr(np, _name), FUNCTIONS[getattr(np, _name)])
+_transposed: Any = np.linalg.matrix_transpose
+FUNCTIONS[_transposed] = _viewing(_transposed, FUNCTIONS[_transposed])
 _reshaping: tuple[Any, ...] = (np.reshape, np.ravel)
 for _function in _reshaping:
     FUNCTIONS[_function] = _viewing(_function, FUNCTIONS[_function], sometimes=True)
-_read_only: tuple[Any, ...] = (np.diagonal, np.broadcast_to)
+_read_only: tuple[Any, ...] = (np.diagonal, np.linalg.diagonal, np.broadcast_to)
 for _frozen in _read_only:
     FUNCTIONS[_frozen] = _viewing(_frozen, FUNCTIONS[_frozen], readonly=True)
 
@@ -248,30 +250,61 @@ def _part(op: Op) -> Callable:
 FUNCTIONS[np.real], FUNCTIONS[np.imag] = _part(s.real), _part(s.imag)
 
 
-def _of_one_array(function: Any, implementation: Callable, *, readonly: bool = False) -> Callable:
-    """An implementation that makes a view if it is given one array of which NumPy's function makes one."""
-    viewing = _viewing(function, implementation, sometimes=True, readonly=readonly)
+def _of_each(function: Any, implementation: Callable) -> Callable:
+    """An implementation that makes a view of each of its arguments, of one or of several, where NumPy's does."""
+
+    def part(k: int, args: tuple, kwargs: dict, of: Callable) -> Callable:
+        """How the k-th result is got from the k-th argument."""
+
+        def function(x: Any) -> Any:
+            found = of(*args[:k], x, *args[k + 1 :], **kwargs)
+            return found[k] if isinstance(found, (tuple, list)) else found
+
+        return function
 
     @functools.wraps(implementation)
-    def chosen(*args: Any, **kwargs: Any) -> Any:
-        return (viewing if len(args) == 1 else implementation)(*args, **kwargs)
+    def viewing(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("copy", function is np.meshgrid):
+            return implementation(*args, **kwargs)
+        plain = tuple([np.empty(shape_of(a), dtype_of(a)) if isinstance(a, Traced) else a for a in args])
+        views = [
+            _viewing(part(k, plain, kwargs, function), part(k, args, kwargs, implementation), sometimes=True)(a)
+            for k, a in enumerate(args)
+        ]
+        return views[0] if len(views) == 1 and function in _AT_LEAST else tuple(views)
 
-    return chosen
+    return viewing
 
 
-for _function in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
-    FUNCTIONS[_function] = _of_one_array(_function, FUNCTIONS[_function])
-FUNCTIONS[np.diag] = _of_one_array(np.diag, FUNCTIONS[np.diag], readonly=True)
+_AT_LEAST: tuple[Any, ...] = (np.atleast_1d, np.atleast_2d, np.atleast_3d)
+for _function in (*_AT_LEAST, np.broadcast_arrays, np.meshgrid):
+    FUNCTIONS[_function] = _of_each(_function, FUNCTIONS[_function])
+FUNCTIONS[np.diag] = _viewing(np.diag, FUNCTIONS[np.diag], sometimes=True, readonly=True)
 _einsum = FUNCTIONS[np.einsum]
 
 
 @implements(np.einsum)
 @functools.wraps(_einsum)
 def einsum(*operands: Any, **options: Any) -> Any:
-    if len(operands) != 2 or not isinstance(operands[0], str) or options:
+    named = isinstance(operands[0], str)  # np.einsum("ii->i", x) is a view of the diagonal
+    if len(operands) > (2 if named else 3) or not set(options) <= {"optimize"}:
         return _einsum(*operands, **options)
-    subscripts = operands[0]  # np.einsum("ii->i", x) is a view of the diagonal
-    return _viewing(lambda x: np.einsum(subscripts, x), lambda x: _einsum(subscripts, x), sometimes=True)(operands[1])
+    before, after = (operands[:1], ()) if named else ((), operands[1:])
+
+    def of(function: Callable) -> Callable:
+        return lambda x: function(*before, x, *after, **options)
+
+    return _viewing(of(np.einsum), of(_einsum), sometimes=True)(operands[len(before)])
+
+
+_nan_to_num = FUNCTIONS[np.nan_to_num]
+
+
+@implements(np.nan_to_num)
+@functools.wraps(_nan_to_num)
+def nan_to_num(x: Any, copy: bool = True, **options: Any) -> Any:
+    y = _nan_to_num(x, True, **options)
+    return y if copy or not isinstance(x, Traced) or not shape_of(x) else replace(x, y)
 
 
 # ------------------------------------------------------------------------------------------------------ arrays alike

@@ -10,6 +10,8 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from wengert.box.box import Box
 from wengert.box.writing import SETTLING, clone, settled
 from wengert.capture.containers import about_to_change, contents, depth, described_slot, held_elsewhere, leaves, put_all
@@ -166,7 +168,7 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     types = []
     for a, b, name in outputs:
         known = [type_of_value(v) for v in (a, b) if v is not UNDEFINED]
-        types.append(known[0] if len(known) == 1 else widened(known[0], known[1], name))
+        types.append(known[0] if len(known) == 1 else _common(known[0], known[1], name))
     results = [b.reopened([o[k] for o in outputs], types) for k, b in enumerate(branches)]
     values, params = arguments([b.capture for b in branches])
     blocks = [Block(params[k], b.capture.nodes, results[k]) for k, b in enumerate(branches)]
@@ -182,6 +184,18 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     for b in branches:
         b.capture.written.clear()  # a capture lives on in its symbols, and must not hold these arrays
     return finished(result, found)
+
+
+def _common(a: Type, b: Type, name: str) -> Type:
+    """The type of what is a value of one type or of the other: dtypes do not depend on values."""
+    if a.dtype != b.dtype and not a.weak and not b.weak:
+        what = "what the function returns" if name.startswith("_wengert") else name
+        raise StagingError(
+            f"{what} is of type {a.dtype} in one branch and of type {b.dtype} in the other of an if that depends on a "
+            "value known only when the compiled program runs",
+            remedy=f"convert it in one of them: .astype(np.{np.result_type(a.dtype, b.dtype)})",
+        )
+    return widened(a, b, name)
 
 
 def _merged_objects(branches: Sequence[_Branch], merger: Merger) -> list[tuple[Any, Content]]:

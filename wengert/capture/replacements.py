@@ -216,7 +216,7 @@ def _scalar_type(kind: Any) -> Callable:
                     f"{name}(x) of a traced value would lose its derivative",
                     remedy=f"{name}(wg.stop_gradient(x)) gives the number, as a constant",
                 )
-            return FUNCTIONS[np.astype](x, kind)
+            return x if shape_of(x) and dtype_of(x) == kind else FUNCTIONS[np.astype](x, kind)
         return kind(*args, **kwargs)
 
     return replacement

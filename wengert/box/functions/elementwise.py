@@ -205,10 +205,6 @@ def fix(x: Any, out: Any = None) -> Any:
 
 @implements(np.nan_to_num)
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    if not copy:
-        raise UnsupportedFunctionError(
-            "np.nan_to_num with copy=False on a traced value", remedy="use the returned result, without copy=False"
-        )
     replacements = {"nan": nan, "posinf": posinf, "neginf": neginf}
     if is_complex(x):
         return e.nan_to_num(s.real(x), **replacements) + 1j * e.nan_to_num(s.imag(x), **replacements)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, SUBSCRIPTED
-from wengert.box.functions.operands import array, join
+from wengert.box.functions.operands import array
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import shape as s
 from wengert.ops.elementwise import stop_gradient
@@ -58,7 +58,7 @@ def _concatenated(maker: Any, key: Any) -> Any:
                 first = trans1d if trans1d >= 0 else trans1d + missing + 1
                 piece = s.transpose(piece, axes=(*places[:first], *places[missing:], *places[first:missing]))
         pieces.append(piece)
-    return join(pieces, axis % ndim_of(pieces[0]))
+    return FUNCTIONS[np.concatenate](pieces, axis % ndim_of(pieces[0]))
 
 
 def _grid(maker: Any, key: Any) -> Any:

@@ -109,7 +109,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
         stop = (places.max(axis=0) + 1).tolist() if "b" in sides else [None] * ndim
     else:
         first = stop = [0] * ndim
-    return index(x, pattern=tuple([slice(first[k], stop[k]) if k in axes else slice(None) for k in range(ndim)]))
+    return x[tuple([slice(first[k], stop[k]) if k in axes else slice(None) for k in range(ndim)])]
 
 
 @implements(np.where)

@@ -295,16 +295,6 @@ def linalg_trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     return trace(x, offset, -2, -1, dtype)
 
 
-@implements(np.linalg.diagonal)
-def linalg_diagonal(x: Any, /, *, offset: int = 0) -> Any:
-    return diagonal_of(operand(x), offset, -2, -1)
-
-
-@implements(np.linalg.matrix_transpose)
-def linalg_matrix_transpose(x: Any, /) -> Any:
-    return swap_last_axes(operand(x))
-
-
 # ----------------------------------------------------------------------------------------------- several factors
 
 
