@@ -41,6 +41,8 @@ def array_order(x: Any) -> Any:
     """The order of a plain array that a program is given: UNKNOWN if there are gaps."""
     if x.__class__ is not np.ndarray or x.ndim < 2 or x.flags.c_contiguous:
         return None
+    if x.flags.f_contiguous and 1 not in x.shape and x.size:  # asked at every call of a compiled function
+        return tuple(range(x.ndim - 1, -1, -1))
     order = order_of(x)
     return order if in_order(x.shape, order, x.dtype).strides == x.strides else UNKNOWN
 

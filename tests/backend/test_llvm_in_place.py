@@ -6,6 +6,9 @@ from backend.building import Builder, constant, run
 
 from wengert.backend.llvm.arrays.composed import natively
 from wengert.backend.plan.memory import plan_program
+from wengert.ir.interpret import run as run_program
+from wengert.ir.parse import parse
+from wengert.passes.pipeline import optimise
 
 rng = np.random.default_rng(2)
 
@@ -308,3 +311,35 @@ def test_many_versions_stay_right():
         b.check(versions[-1])
         b.check(*versions[::3])
         run(b.block(*versions), b.samples)
+
+
+def test_columns_of_one_row_are_written_in_place_one_after_the_other():
+    """That a column is not the one just written must not make anybody read the array as it was before the write."""
+    body = """
+        %p: f64 = index(%v, %j, pattern=(ARRAY, 0))
+        %a: f64[9, 3] = store(%v, %p, %j, pattern=(ARRAY, 1))
+        %q: f64 = index(%a, %j, pattern=(ARRAY, 0))
+        %b: f64[9, 3] = store(%a, %q, %j, pattern=(ARRAY, 2))
+        %r: f64 = index(%b, %k, pattern=(ARRAY, 0))
+        %c: f64[9, 3] = store(%b, %r, %j, pattern=(ARRAY, 1))
+        next %c"""
+    program = parse(f"""program f(%x: f64[9, 3]) {{
+      %e: f64[9, 3] = exp(%x)
+      %y: f64[9, 3] = loop %k < 9 {{
+        carry %v: f64[9, 3] = %e
+        %j: i64 = subtract(8, %k) {body}
+      }}
+      return %y
+    }}""")
+    block = optimise(program).block
+    plan, _ = plan_program(block, natively)
+    (inner,) = plan.inner.values()
+    stores = [i in inner.in_place for i, node in enumerate(inner.block.nodes) if node.op.name == "store"]
+    assert stores
+    assert all(stores)
+    x = rng.random((9, 3))
+    expected = np.exp(x)
+    for k in range(9):
+        expected[8 - k, 1:] = expected[8 - k, 0]
+        expected[8 - k, 1] = expected[k, 0]
+    np.testing.assert_array_equal(run_program(block, [x])[0], expected)

@@ -247,3 +247,36 @@ def test_arrays_from_outside_may_become_others(monkeypatch):
 
 
 DATA = np.ones(3)
+
+
+def test_the_order_in_memory_is_looked_at_in_every_call():
+    def f(x):
+        y = 2.0 * x
+        y.ravel()[0] = 100.0  # a view of y, or of a copy
+        return y
+
+    compiled = wg.jit(f)
+    a = np.arange(6.0).reshape(2, 3)
+    arrays = [a, np.asfortranarray(a), np.asfortranarray(a).astype(np.float32), np.asfortranarray(a[:, :2])]
+    for x in [*arrays, *arrays[::-1], arrays[1], arrays[1], arrays[0], arrays[2], arrays[1]]:
+        np.testing.assert_array_equal(compiled(x), f(x))
+    other = wg.jit(f)
+    for x in [arrays[1], arrays[1], arrays[0], arrays[1], arrays[2], arrays[3]]:
+        found = other(x)
+        assert found.dtype == x.dtype
+        np.testing.assert_array_equal(found, f(x))
+
+
+def test_the_order_of_arrays_from_outside_is_looked_at_in_every_call():
+    outside = {"x": np.arange(6.0).reshape(2, 3)}
+
+    def f(s):
+        y = s * outside["x"]
+        y.ravel()[0] = 100.0
+        return y
+
+    compiled = wg.jit(f)
+    for x in [outside["x"], np.asfortranarray(outside["x"])] * 2:
+        outside["x"] = x
+        for _ in range(3):
+            np.testing.assert_array_equal(compiled(2.0), f(2.0))

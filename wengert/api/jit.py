@@ -169,10 +169,16 @@ class Jitted:
                         if args[k] is not x:
                             return self._general(args, kwargs)
                     data = [args[k] for k in places]
+                given = data
+                if not found.is_in_c_order:  # the entry, which takes arrays in C order only, must not be given others
+                    if not (found.is_for(data) and all(map(_is_of_type, data, found.block.params))):
+                        return self._general(args, kwargs)
+                    given = [_in_order(x) for x in data]
                 if found.depends_on_nothing_else:
-                    results = enter(*data)
+                    results = enter(*given)
                 elif found.guards_hold():  # the entry looks at types
-                    results = enter(*data, *[_in_order(path()) for path in found.inputs])
+                    bring = _in_order if found.orders is None else _as_it_is
+                    results = enter(*given, *[bring(path()) for path in found.inputs])
                 else:
                     return self._general(args, kwargs)
                 if found.gives_one_array:
@@ -194,7 +200,7 @@ class Jitted:
     def _directly(self, code: Any, quick: _Quick) -> Callable | None:
         """The builtin function that is all there is to do, for programs without static arguments."""
         found = quick.found
-        if quick.static:
+        if quick.static or not found.is_in_c_order:
             return None
         if not (found.gives_one_array or found.gives_tuple or found.gives_argument is not None):
             return None
@@ -263,8 +269,8 @@ class Jitted:
                 and len(leaves) == len(places)
                 and all(args[k] is x for k, x in zip(places, leaves, strict=True))
             )
-            known = found.orders is None or not any(found.orders)  # the entry takes arrays in C order
-            is_quick = is_flat and known and not found.writes and not found.pinned
+            is_known = found.is_in_c_order or not found.inputs
+            is_quick = is_flat and is_known and not found.writes and not found.pinned
             if is_quick and code.has_entry and choice.is_default():
                 results = code.plain(*inputs)
                 quick = _Quick(code.enter, found, static, places)
@@ -428,6 +434,10 @@ class _Finished(NamedTuple):
 def _in_order(x: Any) -> Any:
     """An array as native code takes it: in C order."""
     return x if x.__class__ is not np.ndarray or x.flags.c_contiguous else np.ascontiguousarray(x)
+
+
+def _as_it_is(x: Any) -> Any:
+    return x
 
 
 def _is_of_type(x: Any, p: Var) -> bool:

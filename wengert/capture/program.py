@@ -57,6 +57,9 @@ class Captured:
         """Arguments whose values are part of the program, by their places among the leaves."""
         self.orders = orders
         """How the arguments lie in memory, if that matters (`ir/orders.py`)."""
+        outside = block.params[len(block.params) - len(inputs) :]
+        self.is_in_c_order = orders is None or not (any(orders) or any(p.order is not None for p in outside))
+        """Whether the program is right for arrays in C order, inputs among them."""
         self.name = name
         self.inputs = inputs
         self.guards = guards

@@ -121,9 +121,13 @@ def _spread(x: Operand, node: Node) -> Rewritten:
 
 
 def _written(node: Node, region: Region, arrays: tuple[Operand, ...], scope: Scope) -> Rewritten:
-    """What was written where an index reads, or the array as it was before writes elsewhere."""
+    """What was written where an index reads, or the array as it was before writes elsewhere.
+
+    The older array is read only where all places are constants: in a loop, whoever reads it after the write would keep
+    the write from being done in place.
+    """
     (out,) = node.outs
-    x = node.args[0]
+    x = older = node.args[0]
     for _ in range(_FAR):
         maker = scope.maker(x, "store")
         if maker is None:
@@ -140,8 +144,10 @@ def _written(node: Node, region: Region, arrays: tuple[Operand, ...], scope: Sco
             break
         if not (region.exists and place.exists and apart(region, place)):
             break
+        if x is older and not (arrays or node.sizes or maker.args[2:] or maker.sizes):
+            older = base
         x = base
-    return None if x is node.args[0] else changed(node, args=(x, *arrays))
+    return None if older is node.args[0] else changed(node, args=(older, *arrays))
 
 
 # ------------------------------------------------------------------------------------------------------------ lengths
