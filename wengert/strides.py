@@ -14,7 +14,7 @@ UNKNOWN = "unknown"
 """The order of an array of which it cannot be told."""
 
 
-class Buffer(bytearray):
+class OwnMemory(bytearray):
     """The memory of an array with gaps that belongs to nobody else."""
 
 
@@ -65,7 +65,7 @@ def empty_as(x: np.ndarray) -> np.ndarray:
         length = x.shape[k]
     ends = [step * (n - 1) for step, n in zip(strides, x.shape, strict=True)]
     first = -sum([min(end, 0) for end in ends])
-    buffer = Buffer(first + sum([max(end, 0) for end in ends]) + x.itemsize)
+    buffer = OwnMemory(first + sum([max(end, 0) for end in ends]) + x.itemsize)
     return np.ndarray(x.shape, x.dtype, buffer, first, tuple(strides))
 
 

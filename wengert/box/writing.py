@@ -37,7 +37,7 @@ from wengert.ops.op import Op, Trace, Traced, call
 from wengert.ops.shape import astype, broadcast_to, copy, filled, imag, real, reshape
 from wengert.ops.store import counted, store
 from wengert.running import running
-from wengert.strides import UNKNOWN, Buffer, array_order, copy_as, empty_as
+from wengert.strides import UNKNOWN, OwnMemory, array_order, copy_as, empty_as
 from wengert.types import broadcast_shapes, dtype_of, is_inexact, shape_of
 
 _SMALL_PART = 4
@@ -484,7 +484,7 @@ def overwrite(holder: Any, slot: str, v: Any, pattern: tuple, arrays: tuple) -> 
             write(x, v, pattern, arrays)
         elif x.__class__ is np.ndarray and not isinstance(v, Traced):
             place = fill_pattern(pattern, arrays)
-            if sys.getrefcount(x) > 2 or not (x.base is None or isinstance(x.base, Buffer)) or not x.flags.writeable:
+            if sys.getrefcount(x) > 2 or not (x.base is None or isinstance(x.base, OwnMemory)) or not x.flags.writeable:
                 y = copy_as(x)
                 y[place] = v
                 x = y
