@@ -117,6 +117,22 @@ COMPLEX_POWER = (
 )
 
 
+def python_number(y: Any) -> Any:
+    """A number that was just computed, as one of Python's own: it takes over the dtype of arrays that it meets."""
+    if isinstance(y, np.generic):
+        return y.item()
+    inner = y
+    while isinstance(inner, Box) and "_value" in inner._state:
+        if isinstance(inner._value, np.generic):
+            inner._value = inner._value.item()  # type: ignore[attr-defined]
+        inner = inner._value
+    return y
+
+
+def _is_weak(x: Any) -> bool:
+    return x.__class__ in SCALARS or (isinstance(x, Box) and x._is_python_number)
+
+
 def _binary(op: Op) -> tuple[Any, Any]:
     """An operator and its reflection. With a plain operand there is only one trace to ask.
 
@@ -132,9 +148,11 @@ def _binary(op: Op) -> tuple[Any, Any]:
         if in_python is not None and not (other.__class__ is float and other > 0 and op is not e.power):
             _try_in_python(in_python, self, other)
         if other.__class__ in PLAIN:
-            return self._owner.binary(op, self, other)
-        special = OPERANDS[other.__class__]
-        return call2(op, self, other) if special is None else special(op, self, other)
+            y = self._owner.binary(op, self, other)
+        else:
+            special = OPERANDS[other.__class__]
+            y = call2(op, self, other) if special is None else special(op, self, other)
+        return python_number(y) if in_python is not None and _is_weak(other) and _is_weak(self) else y
 
     def reflected(self: Any, other: Any) -> Any:
         capture = running.state.capture
@@ -143,9 +161,11 @@ def _binary(op: Op) -> tuple[Any, Any]:
         if in_python is not None and other.__class__ in SCALARS:
             _try_in_python(in_python, other, self)
         if other.__class__ in PLAIN:
-            return self._owner.binary(op, other, self)
-        special = OPERANDS[other.__class__]
-        return call2(op, other, self) if special is None else special(op, other, self)
+            y = self._owner.binary(op, other, self)
+        else:
+            special = OPERANDS[other.__class__]
+            y = call2(op, other, self) if special is None else special(op, other, self)
+        return python_number(y) if in_python is not None and _is_weak(other) and _is_weak(self) else y
 
     return forward, reflected
 
@@ -436,7 +456,8 @@ class Box(Traced):
         capture = running.state.capture
         if capture is not None and _is_of_user(sys._getframe(1)):
             return capture.operate(FUNCTIONS[np.absolute], "absolute", self)
-        return FUNCTIONS[np.absolute](self)
+        y = FUNCTIONS[np.absolute](self)
+        return python_number(y) if self._is_python_number else y
 
     def __divmod__(self, other: Any) -> Any:
         capture = running.state.capture
@@ -457,7 +478,8 @@ class Box(Traced):
     def __round__(self, ndigits: int | None = None) -> Any:
         if ndigits is None and not self.shape:
             return int(e.round(self, decimals=0))
-        return e.round(self, decimals=ndigits or 0)
+        y = e.round(self, decimals=ndigits or 0)
+        return python_number(y) if self._is_python_number else y
 
     # ------------------------------------------------------------------------------------------ as a container
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from wengert.box.box import Box, plain
+from wengert.box.box import Box, plain, python_number
 from wengert.box.cells import without_cells
 from wengert.box.constructors import CONSTRUCTORS
 from wengert.box.dispatch import BLIND, FUNCTIONS, PENDING, look_for_imports
@@ -117,7 +117,8 @@ def _of_numbers(original: Callable, on_traced: Callable) -> Callable:
             original(*numbers)
         args = tuple([s.reshape(a, shape=()) if isinstance(a, Box) and a.shape else a for a in args])
         if known or running.state.capture is None or any(innermost(a) is None for a in args):
-            return on_traced(*args)
+            y = on_traced(*args)
+            return tuple([python_number(part) for part in y]) if y.__class__ is tuple else python_number(y)
         y = guarded(original.__name__, on_traced, args) if original.__module__ == "math" else on_traced(*args)
         return as_python(y) if isinstance(y, Traced) else y
 
@@ -234,6 +235,8 @@ def _float(x: Any = 0.0) -> Any:
         raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
     if dtype_of(x).kind == "c":
         raise TypeError("can't convert complex to float")
+    if x._is_python_number and dtype_of(x) == np.float64:
+        return x
     x = s.reshape(x, shape=())
     return x if dtype_of(x) == np.float64 or not isinstance(x, Traced) else s.astype(x, dtype=np.dtype(np.float64))
 
