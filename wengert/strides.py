@@ -6,6 +6,7 @@ follow each other in equal steps. `empty_as` keeps that, and leaves gaps of no m
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -27,24 +28,31 @@ def in_order(shape: tuple[int, ...], order: tuple[int, ...] | None, dtype: np.dt
 
 def order_of(x: np.ndarray) -> Any:
     """The axes of an array, those that take the longest steps first; `None` if that is C order."""
-    long = _long_axes(x)
-    ordered = iter(sorted(long, key=lambda k: -abs(x.strides[k])))
-    order = tuple([next(ordered) if k in long else k for k in range(x.ndim)])
-    return None if order == tuple(range(x.ndim)) else order
+    return _order(x.shape, x.strides)
 
 
-def _long_axes(x: np.ndarray) -> list[int]:
-    return [k for k in range(x.ndim) if x.shape[k] > 1 and x.strides[k]]
+def _order(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...] | None:
+    long = _long_axes(shape, strides)
+    ordered = iter(sorted(long, key=lambda k: -abs(strides[k])))
+    order = tuple([next(ordered) if k in long else k for k in range(len(shape))])
+    return None if order == tuple(range(len(shape))) else order
+
+
+def _long_axes(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[int]:
+    return [k for k, (n, step) in enumerate(zip(shape, strides, strict=True)) if n > 1 and step]
 
 
 def array_order(x: Any) -> Any:
     """The order of a plain array that a program is given: UNKNOWN if there are gaps."""
     if x.__class__ is not np.ndarray or x.ndim < 2 or x.flags.c_contiguous:
         return None
-    if x.flags.f_contiguous and 1 not in x.shape and x.size:  # asked at every call of a compiled function
-        return tuple(range(x.ndim - 1, -1, -1))
-    order = order_of(x)
-    return order if in_order(x.shape, order, x.dtype).strides == x.strides else UNKNOWN
+    return _compact_order(x.shape, x.strides, x.dtype)
+
+
+@functools.lru_cache(1024)  # asked at every call of some compiled functions
+def _compact_order(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> Any:
+    order = _order(shape, strides)
+    return order if in_order(shape, order, dtype).strides == strides else UNKNOWN
 
 
 def empty_as(x: np.ndarray) -> np.ndarray:
@@ -58,7 +66,7 @@ def empty_as(x: np.ndarray) -> np.ndarray:
         return compact
     strides = list(compact.strides)
     step, length, old = x.itemsize, 1, x.itemsize
-    for k in sorted(_long_axes(x), key=lambda k: abs(x.strides[k])):
+    for k in sorted(_long_axes(x.shape, x.strides), key=lambda k: abs(x.strides[k])):
         follows = abs(x.strides[k]) == old * length
         step, old = step * length + (0 if follows else x.itemsize), abs(x.strides[k])
         strides[k] = step if x.strides[k] > 0 else -step

@@ -22,6 +22,11 @@ from wengert.passes.pipeline import optimise
 _lock = threading.RLock()
 
 
+def is_made(block: Block) -> bool:
+    """Whether the block has been compiled."""
+    return "native" in block.derived
+
+
 def native(block: Block, name: str) -> Native:
     """The compiled block."""
     found = block.derived.get("native")
