@@ -107,37 +107,47 @@ def raise_(exception, cause):
     raise exception() from cause()
 
 
-ATTEMPTS, ERRORS = {}, {}
-
-
 class Trying:
-    def __init__(self, number, kinds):
-        self.number, self.kinds = number, kinds
+    def __init__(self, kinds):
+        self.kinds, self.error = kinds, None
 
     def __enter__(self):
-        pass
+        return self
 
     def __exit__(self, *error):
-        ATTEMPTS[self.number] = self.kinds
+        pass
 
 
-def raised_here(number, exception, cause):
+def raised_here(attempt, exception, cause):
     raise_(exception, cause)
 
 
-def caught(number, error):
-    if not any(isinstance(error, kind) for kind in ATTEMPTS[number]()):
+def caught(attempt, error):
+    if not any(isinstance(error, kind) for kind in attempt.kinds()):
         raise error
-    ERRORS[number] = error
+    attempt.error = error
     return 1
 
 
-def catches(number, raised, kind, before):
-    return bool(raised) and isinstance(ERRORS[number], kind())
+def catches(attempt, raised, kind, before):
+    return bool(raised) and isinstance(attempt.error, kind())
 
 
-def error_of(number, raised, kind, before):
-    return ERRORS[number]
+def error_of(attempt, raised, kind, before):
+    return attempt.error
+
+
+def attempted(attempt, statement, rest, fail, get, set, names, temporaries):
+    """Python raises by itself; here too the way not taken is tried."""
+    seen.append(("if", names, (), temporaries))
+    if trying_both:
+        before = get()
+        fail()
+        set(before)
+    assert statement() is None
+    if rest is not None:
+        assert rest() is None
+    forget(get, set, names, temporaries)
 
 
 def call(f, operands=1, given=2):
@@ -161,7 +171,8 @@ LOWERED = dict(zip(
      lambda name, value: value, getattr, assert_, raise_, iter, bool, UNDEFINED, defined, lambda made: made,
      lambda name, value: value, lambda value: value, lambda v, owner, name: setattr(owner, name, v), delattr,
      operator.delitem, Trying, raised_here, caught, catches, error_of, (), lambda base: base,
-     text, lambda a, b, positive: (a is b) == positive, lambda subject, around=None: subject),
+     text, lambda a, b, positive: (a is b) == positive, lambda subject, around=None: subject, attempted,
+     lambda attempt: 1),
     strict=True,
 ))  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""`try` statements in whose suite something is raised: the `raise` becomes a jump to the handlers.
+"""`try` statements: what is raised in the suite becomes a jump to the handlers.
 
 Whether a `raise` is reached may be known only when the compiled program runs, and then no exception can be raised while
 the program is captured. So
@@ -9,18 +9,26 @@ the program is captured. So
         y = x                                raised = raised_here(lambda: ValueError)      # a jump to the end
     except ValueError as e:              y = x
         y = 0                        except BaseException as error:
-    else:                                raised = caught(1, error)
+    else:                                raised = caught(trying, error)
         z = 1                        if not raised:
                                          z = 1
-                                     elif catches(1, raised, lambda: ValueError, lambda: ()):
-                                         e = error_of(1, raised, lambda: ValueError, lambda: ())
+                                     elif catches(trying, raised, lambda: ValueError, lambda: ()):
+                                         e = error_of(trying, raised, lambda: ValueError, lambda: ())
                                          y = 0
                                      else:
-                                         raise error_of(1, raised, lambda: BaseException, lambda: (ValueError,))
+                                         raise error_of(trying, raised, lambda: BaseException, lambda: (ValueError,))
 
 `raised` is a number that says which exception it is (`exceptions.py`), and 0 if there is none. Where everything is
 known while the program is captured `raised_here` raises, and Python does what it always does. The jump itself is made
-by `flags.py`: the `raise` bears the number of the `try` as its attribute `jump`, and the `try` as `owns`.
+by `flags.py`: the `raise` bears the number of the `try` as its attribute `jump`, and the `try` as `owns`. `trying` is
+this execution of the `try`, a variable that `lower.py` binds.
+
+A statement of the suite may also fail by itself, as `y = 1 / x` does: then there is a jump too, before it has had any
+effect. Such a statement, and all that follows it in the suite, become functions, and `attempted` in `retrying.py`
+calls them:
+
+    y = 1 / x                        attempted(trying, lambda: y = 1 / x, lambda: rest, lambda: raised = failed(trying))
+    rest
 """
 
 from __future__ import annotations
@@ -33,9 +41,13 @@ from typing import Any
 from wengert.capture.flags import completes
 from wengert.capture.lowered import CATCHES, CAUGHT, ERROR_OF
 from wengert.capture.names import own_nodes
-from wengert.capture.syntax import OURS, assign, at, copied, hook, load, thunk
+from wengert.capture.syntax import OURS, assign, at, attempt_of, copied, hook, load, thunk
 
 RAISED = f"{OURS}raised_"
+_SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Expr, ast.Assert)
+_MAY_FAIL = (ast.BinOp, ast.UnaryOp, ast.AugAssign, ast.Call, ast.Attribute, ast.Subscript, ast.Assert)
+_AT_MOST = 40
+"""So many statements of one `try` are watched: what follows one of them is a function inside that of the one before."""
 
 
 def with_raises_as_jumps(body: list[Any]) -> list[Any]:
@@ -53,11 +65,71 @@ def _suite(statements: list[Any], numbers: Any) -> list[Any]:
             for field in ("body", "orelse", "finalbody"):
                 if suite := getattr(owner, field, None):
                     setattr(owner, field, _suite(suite, numbers))
-        if isinstance(node, ast.Try) and node.handlers and (raises := list(_raises(node.body))):
-            out += _rewritten(node, raises, next(numbers))
-        else:
-            out.append(node)
+        if isinstance(node, ast.Try) and node.handlers:
+            raises, number = list(_raises(node.body)), next(numbers)
+            watch = _Watch(number)
+            body = watch.suite(node.body)
+            if watch.count <= _AT_MOST:
+                node.body = body
+            if raises or 0 < watch.count <= _AT_MOST:
+                out += _rewritten(node, raises, number)
+                continue
+        out.append(node)
     return out
+
+
+class _Watch:
+    """Finds the statements of a `try` that may fail by themselves, but for those in loops, and of a `try` inside.
+
+    A statement becomes `if False: <a jump to the handlers>`, with itself in the other branch: so it looks to those who
+    ask which names are bound and read. What follows it comes there too (`flags.py`). The `if` bears the number of the
+    `try` as its attribute `attempts`, and `retrying.attempted` decides.
+    """
+
+    def __init__(self, number: int):
+        self.number, self.count = number, 0
+
+    def suite(self, statements: list[Any]) -> list[Any]:
+        """The suite with those statements marked; the statements given are not changed, but for suites in them."""
+        out: list[Any] = []
+        for node in statements:
+            if isinstance(node, _SIMPLE) and _may_fail(node):
+                out.append(self._marked(node))
+                continue
+            if isinstance(node, ast.If) and not hasattr(node, "attempts"):
+                if _may_fail(node.test):
+                    name = f"{OURS}test_{self.number}_{self.count}"
+                    out.append(self._marked(at(assign(name, node.test), node.test)))
+                    node = at(ast.If(at(load(name), node.test), node.body, node.orelse), node)
+                else:
+                    node = at(ast.If(node.test, node.body, node.orelse), node)
+                node.body, node.orelse = self.suite(node.body), self.suite(node.orelse)
+            elif isinstance(node, ast.With):
+                node = at(ast.With(node.items, self.suite(node.body)), node)
+            elif isinstance(node, ast.Try) and not node.handlers:
+                node = at(ast.Try(self.suite(node.body), [], [], node.finalbody), node)
+            out.append(node)
+        return out
+
+    def _marked(self, node: Any) -> ast.stmt:
+        self.count += 1
+        jump: Any = at(ast.Raise(None, None), node)
+        jump.jump = self.number
+        marked: Any = at(ast.If(ast.Constant(False), [jump], [node]), node)
+        marked.attempts = self.number
+        return marked
+
+
+def _may_fail(node: ast.AST) -> bool:
+    """Whether something is computed; what we have written ourselves does not fail."""
+    for inner in own_nodes([node]):
+        if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id.startswith(OURS):
+            return False
+    return any(isinstance(inner, _MAY_FAIL) and not _is_stored(inner) for inner in own_nodes([node]))
+
+
+def _is_stored(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
 
 
 def _raises(statements: Iterable[Any]) -> Iterable[ast.Raise]:
@@ -78,7 +150,7 @@ def _rewritten(node: ast.Try, raises: list[ast.Raise], number: int) -> list[Any]
     for statement in raises:
         statement.jump = number  # type: ignore[attr-defined]
     name = f"{OURS}error_{number}"
-    store = at(assign(flag, hook(CAUGHT, ast.Constant(number), load(name))), node)
+    store = at(assign(flag, hook(CAUGHT, attempt_of(number), load(name))), node)
     caught = at(ast.ExceptHandler(load("BaseException"), name, [store]), node)
     body: Any = at(ast.Try(node.body, [caught], [], []), node)
     kinds = [handler.type or load("BaseException") for handler in node.handlers]
@@ -88,12 +160,12 @@ def _rewritten(node: ast.Try, raises: list[ast.Raise], number: int) -> list[Any]
         """A question about the k-th handler: what it catches, and what those before it do."""
         kind = copied(kinds[k]) if k < len(kinds) else load("BaseException")
         before = ast.Tuple([copied(other) for other in kinds[:k]], ast.Load())
-        return at(hook(name, ast.Constant(number), load(flag), thunk(at(kind, where)), thunk(at(before, where))), where)
+        return at(hook(name, attempt_of(number), load(flag), thunk(at(kind, where)), thunk(at(before, where))), where)
 
     orelse: list[Any] = [at(ast.Raise(asked(ERROR_OF, node, len(kinds)), None), node)]
     for k, handler in reversed(list(enumerate(node.handlers))):
         for inner in own_nodes(handler.body):
-            if isinstance(inner, ast.Raise) and inner.exc is None:
+            if isinstance(inner, ast.Raise) and inner.exc is None and not hasattr(inner, "jump"):
                 inner.exc = asked(ERROR_OF, inner, k)
         suite = list(handler.body)
         if handler.name:

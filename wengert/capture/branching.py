@@ -15,7 +15,7 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.box.writing import SETTLING, clone, settled
 from wengert.capture.containers import about_to_change, contents, depth, described_slot, held_elsewhere, leaves, put_all
-from wengert.capture.exceptions import OWN_ERRORS, raise_when_run
+from wengert.capture.exceptions import OWN_ERRORS, Fails, current_attempt, demand, raise_when_run
 from wengert.capture.merging import Merger, finished
 from wengert.capture.objects import Content, content, put
 from wengert.capture.undefined import UNDEFINED, Perhaps, is_of_user
@@ -53,6 +53,8 @@ class _Branch:
         self.capture = Capture()
         self.ends = True
         self.error: Exception | None = None
+        self.fails: Fails | None = None
+        """Set if the branch is in a statement of a `try` that is to begin again, on a condition."""
         self.value: Any = None
         self.state = state
         """Whether the branch gets to its end: it does not if it reads a variable that has no value."""
@@ -74,6 +76,10 @@ class _Branch:
                         raise
                     self.ends, self.value, self.state, self.error = False, UNDEFINED, state, error
                     raise_when_run(error)
+                except Fails as fails:
+                    if fails.depth != depth():
+                        raise
+                    self.fails, self.value, self.state = fails, fails.ok, state
                 self._note_arrays()
         finally:
             self.changed = self.capture.restore()
@@ -138,12 +144,22 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     """Stage a branch; bind what it binds; return what it returns."""
     if depth() > _DEEPEST:
         raise RecursionError
+    attempt = current_attempt()
+    number, taken = (0, None) if attempt is None else attempt.enter()
+    if taken is not None:
+        function = then if taken else orelse
+        return None if function is None else function()
     state = get()
     pred = truth(pred)
     states = running.state.capture.links.states
     states.append((running.state.capture.tag, state))
     try:
-        branches = [_Branch(f, state, get, set) for f in (then, orelse)]
+        branches = []
+        for f in (then, orelse):
+            checks = 0 if attempt is None else attempt.enter_branch()
+            branches.append(_Branch(f, state, get, set))
+            if branches[-1].fails is not None:
+                raise _failing(pred, branches[-1], (number, len(branches) == 1, checks))
     finally:
         states.pop()
     _follow_the_other(state, *branches)
@@ -196,6 +212,21 @@ def _common(a: Type, b: Type, name: str) -> Type:
             remedy=f"convert it in one of them: .astype(np.{np.result_type(a.dtype, b.dtype)})",
         )
     return widened(a, b, name)
+
+
+def _failing(pred: Any, failing: _Branch, place: tuple[int, bool, int]) -> Fails:
+    """The condition on which a statement of a `try` goes on, if one branch of an `if` inside it checks something."""
+    other = Capture()
+    boolean = Type((), np.dtype(bool), False)
+    with capturing(other):
+        holds = other.operand(converted(True, boolean))
+    results = [failing.reopened([failing.value], [boolean]), [holds]]
+    values, params = arguments([failing.capture, other])
+    blocks = [Block(params[k], c.nodes, results[k]) for k, c in enumerate((failing.capture, other))]
+    then, orelse = blocks if place[1] else blocks[::-1]
+    assert failing.fails is not None
+    (ok,) = call(cond, pred, *values, then=then, orelse=orelse)
+    return Fails(failing.fails.attempt, ok, failing.fails.error, (place, *failing.fails.path))
 
 
 def _merged_objects(branches: Sequence[_Branch], merger: Merger) -> list[tuple[Any, Content]]:
@@ -289,7 +320,7 @@ def defined(name: str, value: Any) -> Any:
         return known_to_be_defined(name, value)
     if is_symbolic(value.has):
         text = f"cannot access local variable {name!r} where it is not associated with a value"
-        call(require, value.has, error="UnboundLocalError", message=text)
+        demand(value.has, "UnboundLocalError", text)
     elif not value.has:
         return known_to_be_defined(name, UNDEFINED)
     return value.value

@@ -201,6 +201,8 @@ def about_to_change(thing: Any) -> None:
     session = current.session
     if session is not None and session.frozen.get(id(thing), (None,))[0] is thing:
         raise StagingError(session.frozen[id(thing)][1], remedy="change a copy: make one before the branch or loop")
+    if capture is not None and capture.journal is not None:
+        capture.journal.append((thing, content(thing)))
     if capture is None or not stages():
         return
     if id(thing) not in capture.objects and id(thing) not in capture.created:

@@ -2,7 +2,9 @@
 
 A `raise` in a suite that is staged is reached or not when the program runs. If a `try` in the same function catches it,
 it is a jump; the number that says so is a value of the program. If nothing catches it, the program raises (`require`).
-Otherwise a function that is called in the `try` raises, or an operation does; that is refused.
+A function that is called in the `try` may raise, too, or an operation by itself, as Python's numbers do: then the
+statement of the `try` that does so fails (`Attempt`), and is a jump. What raises inside a staged loop is refused, and
+so are exceptions of NumPy's.
 """
 
 from __future__ import annotations
@@ -16,29 +18,105 @@ import numpy as np
 from wengert.box.writing import settled
 from wengert.capture.containers import depth, stages
 from wengert.capture.optional import condition as what_decides
-from wengert.capture.session import WrittenTo, current
+from wengert.capture.session import current
 from wengert.capture.values import is_symbolic, truth
-from wengert.errors import StagingError, WengertError
+from wengert.errors import Signal, StagingError, WengertError
 from wengert.ir.analysis.raising import may_raise
+from wengert.ir.build import Capture
 from wengert.ir.node import Node, all_nodes
+from wengert.ir.numbers import Handlers
 from wengert.ops import elementwise as e
-from wengert.ops.op import call
+from wengert.ops.op import Traced, call
 from wengert.ops.sizes import require
 from wengert.ops.traits import Raises
 from wengert.running import running
 
 Thunk = Callable[[], Any]
-OWN_ERRORS = (WengertError, WrittenTo, RecursionError)
+OWN_ERRORS = (WengertError, Signal, RecursionError)
 """Exceptions that no handler of the user's may catch while a program is captured."""
 
 
-class Trying:
-    """One execution of a `try`, while its suite runs; `number` is that of the statement if it catches jumps."""
+Path = tuple[tuple[int, bool, int], ...]
+"""Where in a statement something is: in which `if`, by number, in which branch of it, how many conditions have been
+checked before that branch, and so on inside it."""
 
-    def __init__(self, number: int | None, kinds: Thunk):
-        self.number, self.kinds, self.depth = number, kinds, depth()
+
+class Fails(Signal):
+    """A statement of a `try` fails unless a condition holds, which only the program knows: begin it again
+    (`retrying.py`), in a branch in which the condition holds, and in one in which it does not."""
+
+    def __init__(self, attempt: Attempt, ok: Any, error: BaseException, path: Path = ()):
+        self.attempt, self.ok, self.error, self.path, self.depth = attempt, ok, error, path, depth()
+
+
+class Attempt:
+    """One execution of a statement of a `try`, given that the first conditions that it checks hold: `known`.
+
+    With `last`, it is known that the next one does not hold, and that this is how one gets there.
+    """
+
+    def __init__(self, known: Sequence[BaseException], last: Fails | None = None):
+        self.known, self.last, self.depth = known, last, depth()
+        self.checks = 0
+        self._branches: dict[int, int] = {}
+        """How many `if`s there were so far, by the depth at which they stand."""
+        self._way = [] if last is None else list(last.path)
+
+    def check(self, ok: Any, error: BaseException) -> None:
+        """Fail unless the condition holds, or is known to."""
+        inside = [t for t in running.state.traces if t.__class__ is Capture][self.depth :]
+        if any(capture.varying for capture in inside):
+            raise StagingError(
+                f"a {type(error).__name__} may be raised in a loop when the compiled program runs, and a try around "
+                "the loop would catch it", remedy="put the try into the loop, test before with an if, or use "
+                "jit(f, fallback=True)",
+            )  # fmt: skip
+        self.checks += 1
+        if self.checks <= len(self.known):
+            _must_be_the_same(self.known[self.checks - 1], error)
+        elif self.last is not None:
+            _must_be_the_same(self.last.error, error)
+            raise self.last.error
+        elif not isinstance(ok, Traced) and depth() == self.depth:
+            raise error
+        else:
+            raise Fails(self, ok, error)
+
+    def enter(self) -> tuple[int, bool | None]:
+        """An `if` that is to be staged: its number, and which branch is taken, if that is known."""
+        here = depth()
+        number = self._branches[here] = self._branches.get(here, 0) + 1
+        if here != self.depth or not self._way or self._way[0][0] != number:
+            return number, None
+        self._branches.pop(here)
+        _, taken, self.checks = self._way.pop(0)
+        return number, taken
+
+    def enter_branch(self) -> int:
+        """A branch of an `if` that is staged: how many conditions have been checked before."""
+        self._branches.pop(depth() + 1, None)
+        return self.checks
+
+
+def _must_be_the_same(before: BaseException, error: BaseException) -> None:
+    if type(before) is not type(error) or before.args != error.args:
+        raise StagingError(
+            "a statement of a try does something else when it is executed again, to find out what it may raise",
+            remedy="write it without a cache",
+        )
+
+
+class Trying:
+    """One execution of a `try`, while its suite runs."""
+
+    def __init__(self, kinds: Thunk):
+        self.kinds, self.depth = kinds, depth()
+        self.attempt: Attempt | None = None
+        """The statement that runs, if it is one that may fail by itself."""
         self.raised: dict[int, BaseException] = {}
         """Exceptions that were raised by jumps, or caught, by their codes."""
+        self.code = 0
+        """That of the exception because of which there is a jump."""
         self._capture, self._nodes = running.state.capture, 0
 
     def __enter__(self) -> Trying:
@@ -48,8 +126,6 @@ class Trying:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         _attempts().pop()
-        if self.number is not None and current.session is not None:
-            current.session.caught[self.number] = self
         if error is None and self._capture is not None:
             for node in self._capture.nodes[self._nodes :]:
                 for inner in _with_those_inside(node):
@@ -58,6 +134,11 @@ class Trying:
     def would_catch(self, *errors: type) -> bool:
         """Whether there is a handler for one of these classes of exceptions."""
         return any(issubclass(error, _flat(self.kinds())) for error in errors)
+
+    def note(self, error: BaseException) -> int:
+        """A code for an exception."""
+        self.raised[len(self.raised) + 1] = error
+        return len(self.raised)
 
     def _refuse_if_caught(self, node: Node) -> None:
         errors = _errors_of(node)
@@ -98,14 +179,54 @@ def _class_named(name: str) -> Any:
     return np.linalg.LinAlgError if name == "LinAlgError" else getattr(builtins, name, None)
 
 
-def trying(number: int | None, kinds: Thunk) -> Trying:
+def trying(kinds: Thunk) -> Trying:
     """`try: …`."""
-    return Trying(number, kinds)
+    return Trying(kinds)
 
 
-def raised_here(number: int, exception: Thunk, cause: Thunk | None) -> int:
+def somebody_catches(error: BaseException) -> bool:
+    return any(attempt.would_catch(type(error)) for attempt in _attempts())
+
+
+def _attempt_that_fails(kind: type) -> Attempt | None:
+    """The innermost statement that may fail by itself, if there is a handler outside of it for such exceptions."""
+    found: Attempt | None = None
+    for trying in reversed(_attempts()):
+        found = found or trying.attempt
+        if trying.would_catch(kind):
+            return found
+    return None
+
+
+def current_attempt() -> Attempt | None:
+    """The innermost statement that may fail by itself."""
+    return next((trying.attempt for trying in reversed(_attempts()) if trying.attempt is not None), None)
+
+
+def _catch(ok: Any, error: str, message: str) -> bool:
+    kind = _class_named(error) or RuntimeError
+    attempt = _attempt_that_fails(kind)
+    if attempt is not None:
+        attempt.check(ok, kind(message))
+    return attempt is not None
+
+
+Handlers.catch = _catch
+
+
+def demand(ok: Any, error: str, message: str) -> None:
+    """Raise when the program comes here unless a condition holds, which may be that of a batch."""
+    if not _catch(ok, error, message):
+        call(require, ok, error=error, message=message)
+
+
+def failed(attempt: Trying) -> int:
+    """The code of the exception because of which a statement fails."""
+    return attempt.code
+
+
+def raised_here(attempt: Trying, exception: Thunk, cause: Thunk | None) -> int:
     """`raise exception from cause` in the suite of a `try` of the same function: a code for it."""
-    attempt = next(a for a in reversed(_attempts()) if a.number == number)
     error = _made(exception, cause)
     if depth() == attempt.depth:
         raise error
@@ -114,38 +235,28 @@ def raised_here(number: int, exception: Thunk, cause: Thunk | None) -> int:
             break
         if inner.would_catch(type(error)):
             raise _refused(error)
-    return _noted(attempt, error)
+    return attempt.note(error)
 
 
-def _noted(attempt: Trying, error: BaseException) -> int:
-    session = current.session
-    assert session is not None
-    session.codes += 1
-    attempt.raised[session.codes] = error
-    return session.codes
-
-
-def caught(number: int, error: BaseException) -> int:
+def caught(attempt: Trying, error: BaseException) -> int:
     """The code of an exception that was raised while the program is captured, if there is a handler for it."""
-    attempt = current.session.caught[number] if current.session is not None else None
-    if attempt is None or isinstance(error, OWN_ERRORS) or not attempt.would_catch(type(error)):
+    if isinstance(error, OWN_ERRORS) or not attempt.would_catch(type(error)):
         raise error
-    return _noted(attempt, error)
+    return attempt.note(error)
 
 
-def _possible(number: int, raised: Any, before: Thunk) -> dict[int, BaseException]:
+def _possible(attempt: Trying, raised: Any, before: Thunk) -> dict[int, BaseException]:
     """The exceptions that may have been raised, but for those that a handler before has caught."""
-    assert current.session is not None
-    known = current.session.caught[number].raised
+    known = attempt.raised
     raised = settled(raised)
     if not is_symbolic(raised):
         known = {int(raised): known[int(raised)]} if raised else {}
     return {code: error for code, error in known.items() if not isinstance(error, _flat(before()))}
 
 
-def catches(number: int, raised: Any, kind: Thunk, before: Thunk) -> Any:
+def catches(attempt: Trying, raised: Any, kind: Thunk, before: Thunk) -> Any:
     """Whether a handler is the one for what was raised, given the kinds of exceptions that those before it catch."""
-    possible = _possible(number, raised, before)
+    possible = _possible(attempt, raised, before)
     found = [code for code, error in possible.items() if isinstance(error, kind())]
     if len(found) in (0, len(possible)):
         return bool(found)
@@ -155,9 +266,9 @@ def catches(number: int, raised: Any, kind: Thunk, before: Thunk) -> Any:
     return answer
 
 
-def error_of(number: int, raised: Any, kind: Thunk, before: Thunk) -> BaseException:
+def error_of(attempt: Trying, raised: Any, kind: Thunk, before: Thunk) -> BaseException:
     """The exception that was raised."""
-    found = [error for error in _possible(number, raised, before).values() if isinstance(error, kind())]
+    found = [error for error in _possible(attempt, raised, before).values() if isinstance(error, kind())]
     if any(type(error) is not type(found[0]) or error.args != found[0].args for error in found[1:]):
         raise StagingError(
             "which one of several exceptions was raised is known only when the compiled program runs",
@@ -196,11 +307,15 @@ def raise_(exception: Thunk, cause: Thunk | None) -> None:
 
 def raise_when_run(error: BaseException) -> None:
     """An exception in a suite that is staged: the program raises it, if it gets there."""
-    for attempt in reversed(_attempts()):
-        if attempt.would_catch(type(error)):
-            if attempt.depth == depth():
+    for trying in reversed(_attempts()):
+        if trying.would_catch(type(error)):
+            attempt = _attempt_that_fails(type(error))
+            if depth() == (trying.depth if attempt is None else attempt.depth):
                 raise error
-            raise _refused(error)
+            if attempt is None:
+                raise _refused(error)
+            attempt.check(False, error)
+            return
     name, text = type(error).__name__, str.__str__(str(error))
     if _class_named(name) is not type(error):
         name, text = "RuntimeError", f"{name}: {text}"
@@ -212,8 +327,6 @@ def assert_(condition: Any, message: Thunk | None) -> None:
     condition = what_decides(condition)
     if is_symbolic(condition):
         text = "" if message is None else str.__str__(str(message()))
-        if any(attempt.would_catch(AssertionError) for attempt in _attempts()):
-            raise _refused(AssertionError(text))
-        call(require, truth(condition), error="AssertionError", message=text)
+        demand(truth(condition), "AssertionError", text)
     elif not settled(condition):
         raise_(lambda: AssertionError(*([] if message is None else [message()])), None)

@@ -21,9 +21,9 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from wengert.capture.lowered import RAISED_HERE
+from wengert.capture.lowered import FAILED, RAISED_HERE
 from wengert.capture.names import own_nodes
-from wengert.capture.syntax import OURS, assign, at, hook, thunk
+from wengert.capture.syntax import OURS, assign, at, attempt_of, hook, thunk
 
 RETURNED, VALUE = "_wengert_returned", "_wengert_value"
 _BRANCHING = (ast.If, ast.For, ast.While)
@@ -119,8 +119,10 @@ class _Structured:
         """A `raise` that is a jump to the handlers of its `try`."""
         flag = _flag_of(f"raised_{node.jump}")
         self.tested.add(flag)
+        if node.exc is None:  # a statement has failed by itself
+            return at(assign(flag, hook(FAILED, attempt_of(node.jump))), node)
         cause = ast.Constant(None) if node.cause is None else thunk(node.cause)
-        return at(assign(flag, hook(RAISED_HERE, ast.Constant(node.jump), thunk(node.exc), cause)), node)
+        return at(assign(flag, hook(RAISED_HERE, attempt_of(node.jump), thunk(node.exc), cause)), node)
 
     def _inside(self, node: Any, loop: _Loop | None) -> None:
         """Remove the jumps from the suites of a statement that is not a loop."""
@@ -242,6 +244,8 @@ def _flag(name: str, value: bool, where: ast.AST) -> ast.stmt:
 def _without_idle_flags(suite: list[Any], tested: set[str]) -> list[ast.stmt]:
     def is_idle(node: Any) -> bool:
         if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):
+            return False
+        if not isinstance(node.value, ast.Constant):  # it is no flag, or one that a `try` tests
             return False
         name = node.targets[0].id
         return name.startswith(OURS) and name != VALUE and name not in tested

@@ -14,6 +14,7 @@ become flags (`flags.py`); then suites become functions, which share the variabl
     [x for x in xs if c]    [x for x in iterate(xs) if test(c)]          also the guard of a `case`
     assert c, m             assert_(c, lambda: m)
     raise e from c          raise_(lambda: e, lambda: c)
+    try: …                  with trying(lambda: the kinds of exceptions that are caught): …        (see `attempts.py`)
     g, a.b                  load("g", g), attr(a, "b")
     y = a + b               y = named("y", a + b)                        also `a, b = …`, and what a `for` binds
     a.b = v, del a.b        set_attribute(v, a, "b"), delete_attribute(a, "b")
@@ -43,6 +44,7 @@ from wengert.capture.flags import VALUE, jumps_out_of_finally, without_jumps
 from wengert.capture.liveness import mark_live
 from wengert.capture.lowered import (
     ASSERT,
+    ATTEMPTED,
     DELETE_ATTRIBUTE,
     DELETE_ITEM,
     FOR,
@@ -61,7 +63,7 @@ from wengert.capture.lowered import (
     WHILE,
 )
 from wengert.capture.names import binds_in_place, body_of, bound, evaluated_here, own_nodes, rebound, scope_of, stored
-from wengert.capture.syntax import OURS, assign, at, copied, function, hook, load, statement, strings, thunk
+from wengert.capture.syntax import OURS, assign, at, attempt_of, copied, function, hook, load, statement, strings, thunk
 from wengert.capture.undefined import UNDEFINED, Undefined, defined
 
 __all__ = ["LOWERED_HOOKS", "UNDEFINED", "Undefined", "defined", "lower"]
@@ -215,7 +217,27 @@ class _Lowering(Expressions):
         set_ = function(f"{OURS}set_{number}", (_VALUES,), setter or [ast.Pass()], where)
         return [get, set_], [load(get.name), load(set_.name), strings(names)]
 
+    def _attempted(self, node: Any) -> list[ast.stmt]:
+        """A statement in a `try` that may fail by itself: a jump if it does, otherwise what follows (`attempts.py`)."""
+        names = self._names([*node.body, *node.orelse])
+        temporaries = self._temporaries(names, node)
+        failed = self._as_function("failed", node.body, node)
+        before = self.assigned
+        attempt = self._as_function("attempt", node.orelse[:1], node)
+        functions, rest = [failed, attempt], ast.Constant(None)
+        if node.orelse[1:]:
+            self.assigned = self.after_suite
+            functions.append(self._as_function("rest", node.orelse[1:], node))
+            rest = load(functions[2].name)  # type: ignore[assignment]
+            self.assigned = before
+        access, arguments = self._access(names, node)
+        made = hook(ATTEMPTED, attempt_of(node.attempts), load(attempt.name), rest, load(failed.name), *arguments,
+                    temporaries)  # fmt: skip
+        return [*functions, *access, statement(made, node)]
+
     def visit_If(self, node: ast.If) -> list[ast.stmt]:
+        if hasattr(node, "attempts"):
+            return self._attempted(node)
         test = self.visit(node.test)
         names = self._names([*node.body, *node.orelse])
         temporaries = self._temporaries(names, node)
@@ -258,12 +280,12 @@ class _Lowering(Expressions):
 
     def visit_Try(self, node: Any) -> ast.AST:
         before = set(self.assigned)
-        number = ast.Constant(getattr(node, "owns", None))
         kinds = [handler.type or load("BaseException") for handler in node.handlers]
         kinds = [self.visit(copied(kind)) for kind in getattr(node, "kinds", kinds)]
         node.body = self._suite(node.body)
         if kinds and isinstance(node, ast.Try):
-            attempt = ast.withitem(hook(TRYING, number, thunk(at(ast.Tuple(kinds, ast.Load()), node))), None)
+            name = ast.Name(attempt_of(node.owns).id, ast.Store()) if hasattr(node, "owns") else None
+            attempt = ast.withitem(hook(TRYING, thunk(at(ast.Tuple(kinds, ast.Load()), node))), name)
             node.body = [at(ast.With([attempt], node.body), node)]
         node.orelse = self._suite(node.orelse)
         for handler in node.handlers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 (
     IF, FOR, WHILE, AND, OR, NOT, IFEXP, CHAIN, LOAD, ATTR, ASSERT, RAISE, ITERATE, TEST, UNDEFINED_NAME, DEFINED, MADE,
     NAMED, GIVEN, SET_ATTRIBUTE, DELETE_ATTRIBUTE, DELETE_ITEM, TRYING, RAISED_HERE, CAUGHT, CATCHES, ERROR_OF,
-    OWN_ERRORS, BASE, TEXT, IS, SUBJECT,
+    OWN_ERRORS, BASE, TEXT, IS, SUBJECT, ATTEMPTED, FAILED,
 ) = LOWERED_HOOKS = (
     "_wengert_if",
     "_wengert_for",
@@ -39,4 +39,6 @@ from __future__ import annotations
     "_wengert_text",
     "_wengert_is",
     "_wengert_subject",
+    "_wengert_attempted",
+    "_wengert_failed",
 )  # fmt: skip

@@ -116,10 +116,10 @@ def _of_numbers(original: Callable, on_traced: Callable) -> Callable:
             # there is no hidden axis
             original(*numbers)
         args = tuple([s.reshape(a, shape=()) if isinstance(a, Box) and a.shape else a for a in args])
+        checks = not known and running.state.capture is not None and original.__module__ == "math"
+        y = guarded(original.__name__, on_traced, args) if checks else on_traced(*args)
         if known or running.state.capture is None or any(innermost(a) is None for a in args):
-            y = on_traced(*args)
             return tuple([python_number(part) for part in y]) if y.__class__ is tuple else python_number(y)
-        y = guarded(original.__name__, on_traced, args) if original.__module__ == "math" else on_traced(*args)
         return as_python(y) if isinstance(y, Traced) else y
 
     return replacement

@@ -141,10 +141,6 @@ class Session:
         """Whether there are values that may be None (`optional.py`)."""
         self.attempts: list[Any] = []
         """The `try` statements whose suites are running, from the outermost on (`exceptions.py`)."""
-        self.caught: dict[int, Any] = {}
-        """Those that have run last, by the numbers of the statements."""
-        self.codes = 0
-        """How many exceptions have got a number."""
         self._inside: dict[int, Any] = {}
         self._uses: dict[int, list[Any]] = {}
         """Containers from outside that the function got hold of, and how often other than to read an item."""

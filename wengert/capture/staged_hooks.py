@@ -23,7 +23,7 @@ from wengert.box.cells import Cell
 from wengert.box.dispatch import FUNCTIONS, SUBSCRIPTED
 from wengert.box.functions.operands import array
 from wengert.box.writing import settled
-from wengert.capture import exceptions, hooks, rewrite, stage, texts
+from wengert.capture import exceptions, hooks, retrying, rewrite, stage, texts
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
 from wengert.capture.containers import about_to_change, about_to_iterate, leaves, note_created, stages
@@ -748,5 +748,7 @@ set_staged_hooks(
         lowering.TEXT: texts.joined,
         lowering.IS: stage.identity,
         lowering.SUBJECT: stage.subject,
+        lowering.ATTEMPTED: retrying.attempted,
+        lowering.FAILED: exceptions.failed,
     }
 )

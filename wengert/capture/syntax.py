@@ -28,6 +28,11 @@ def load(name: str) -> ast.Name:
     return ast.Name(name, ast.Load())
 
 
+def attempt_of(number: int) -> ast.Name:
+    """The variable that holds an execution of a `try`, which bears that number."""
+    return load(f"{OURS}trying_{number}")
+
+
 def assign(name: str, value: ast.expr) -> ast.Assign:
     return ast.Assign([ast.Name(name, ast.Store())], value)
 

@@ -84,8 +84,8 @@ class Capture(Trace):
 
     __slots__ = (
         "_boxes", "_checked", "_consts", "_lifted", "_same", "_settled", "alive", "also", "bounded", "captured",
-        "created", "links", "nodes", "objects", "offsets", "params", "python_booleans", "restart", "start", "tag",
-        "varying", "written",
+        "created", "journal", "links", "nodes", "objects", "offsets", "params", "python_booleans", "restart", "start",
+        "tag", "varying", "written",
     )  # fmt: skip
 
     def __init__(self, also: Sequence[Capture] = (), varying: bool = False):
@@ -103,6 +103,8 @@ class Capture(Trace):
         """Lists and dicts that were made inside, by their ids."""
         self.objects: dict[int, tuple[Any, Any]] = {}
         """Lists, dicts and instances from outside that are changed inside, with what they held before."""
+        self.journal: list[tuple[Any, Any]] | None = None
+        """Arrays and objects that are changed, in order, each with what it was: for what may have to be undone."""
         self._boxes: dict[int, weakref.ref] = {}
         outer = running.state.capture
         self.links = Links() if outer is None else outer.links
@@ -345,6 +347,8 @@ class Capture(Trace):
 
     def about_to_write(self, root: Any) -> None:
         """Note that an array is written to."""
+        if self.journal is not None:
+            self.journal.append((root, clone(root)))
         if id(root) in self.written or self.made(root):
             return
         self.written[id(root)] = (root, clone(root))
@@ -369,14 +373,19 @@ class Capture(Trace):
         for root, before in self.written.values():
             after = settled(root)
             changed.append((root, clone(after) if isinstance(after, Traced) else after))
-            become(root, settled(before) if before._is_cell else before)
-            make_views_stale(root)
+            put_back(root, before)
         for view in self._settled:
             if view._view_of is not None:
                 view._view_of.fresh = False
                 view._owner = SETTLING
         self._settled.clear()
         return changed
+
+
+def put_back(root: Any, before: Any) -> None:
+    """Give an array back what it was."""
+    become(root, settled(before) if before._is_cell else before)
+    make_views_stale(root)
 
 
 def content(x: Any) -> tuple:

@@ -59,9 +59,16 @@ def python_class(x: Any) -> type | None:
     return x.__class__ if x.__class__ in SCALARS else None
 
 
+class Handlers:
+    """Who may catch what a check raises: a `try` of the user's (`capture/exceptions.py`)."""
+
+    catch: Callable[[Any, str, str], bool] = staticmethod(lambda ok, error, message: False)
+    """Whether somebody has taken care of the case that a condition does not hold."""
+
+
 def check(ok: Any, error: str, message: str) -> None:
-    """Raise when the program comes here unless a condition holds."""
-    if isinstance(ok, Traced) or not ok:
+    """Raise when the program comes here unless a condition holds. (Of a batch only a `try` around it asks.)"""
+    if (isinstance(ok, Traced) or not ok) and not Handlers.catch(ok, error, message) and innermost(ok) is not None:
         running.state.capture.check(ok, error, message)
 
 

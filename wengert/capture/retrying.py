@@ -1,0 +1,121 @@
+"""Statements of a `try` that may fail by themselves: `y = 1 / x` (`attempts.py` has the syntax).
+
+Whether it fails is known only when the program runs. The statement is executed until it checks something (`Fails`);
+what it has done so far is undone, and a branch is staged: if the condition does not hold there is a jump to the
+handlers, otherwise the statement is executed again from its beginning, knowing that the condition holds, and then what
+follows it. So
+
+    y = 1 / x + math.log(x)          if x != 0:
+    z = y * y                            if x > 0:
+                                             y = 1 / x + math.log(x)
+                                             z = y * y
+                                         else:
+                                             raised = 2      # a ValueError
+                                     else:
+                                         raised = 1          # a ZeroDivisionError
+
+The first condition that does not hold decides, and nothing is computed after a failure: there is no infinity whose
+derivative would have to be masked. Before it jumps, the branch that fails executes the statement once more up to where
+it raises, for what functions that it calls do until then, and on their way out (`finally`), has happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wengert.capture.branching import branch
+from wengert.capture.containers import depth
+from wengert.capture.exceptions import OWN_ERRORS, Attempt, Fails, Trying, somebody_catches
+from wengert.capture.objects import put
+from wengert.capture.values import is_symbolic
+from wengert.errors import StagingError
+from wengert.ir.build import put_back
+from wengert.ir.node import Node
+from wengert.ops.op import Traced
+from wengert.ops.sizes import require
+from wengert.running import running
+
+
+def attempted(trying: Trying, statement: Callable, rest: Callable | None, fail: Callable, get: Callable, set: Callable,
+              names: Sequence[str], temporaries: Sequence[str] = ()) -> None:  # fmt: skip
+    """A statement of a `try`, and the rest of its suite; `fail` jumps to the handlers."""
+
+    def execute(known: tuple[BaseException, ...]) -> None:
+        fails = _fails(trying, statement, Attempt(known), get, set)
+        if fails is None:
+            if rest is not None:
+                rest()
+        elif is_symbolic(fails.ok):
+            again, failing = (lambda: execute((*known, fails.error))), (lambda: jump(fails, known))
+            branch(fails.ok, again, failing, get, set, names, temporaries)
+        else:
+            jump(fails, known)
+
+    def jump(fails: Fails, known: tuple[BaseException, ...]) -> None:
+        if fails.ok is not _RAISED and _fails(trying, statement, Attempt(known, fails), get, set) is None:
+            raise StagingError(
+                f"a {type(fails.error).__name__} that may be raised when the compiled program runs is caught on its "
+                "way to the try", remedy="catch it where it is raised, with a try, or use jit(f, fallback=True)",
+            )  # fmt: skip
+        trying.code = trying.note(fails.error)
+        fail()
+
+    execute(())
+
+
+_RAISED = False, "while the program is captured"
+
+
+def _fails(trying: Trying, statement: Callable, attempt: Attempt, get: Callable, set: Callable) -> Fails | None:
+    """Execute a statement; on what condition it goes on, if there is one."""
+    capture, state = running.state.capture, get()
+    if capture is None:
+        statement()
+        return None
+    outer, around = trying.attempt, capture.journal
+    journal: list[tuple[Any, Any]] = []
+    trying.attempt, capture.journal = attempt, journal
+    nodes = len(capture.nodes)
+    try:
+        statement()
+    except Fails as fails:
+        if fails.attempt is not attempt:
+            raise
+        if fails.depth != attempt.depth or any(map(_has_effect, capture.nodes[nodes:])):
+            raise StagingError(
+                f"a {type(fails.error).__name__} may be raised when the compiled program runs, and a try around it "
+                "would catch it, but before that something happens that cannot be undone, such as printing",
+                remedy="let what may raise be a statement of its own in the try, or use jit(f, fallback=True)",
+            ) from None
+        _undo(journal)
+        set(state)
+        return fails
+    except Exception as error:  # Python knows already
+        if attempt.last is not None and error is attempt.last.error:
+            return attempt.last
+        if isinstance(error, OWN_ERRORS) or depth() == trying.depth or not somebody_catches(error):
+            raise
+        return Fails(attempt, _RAISED, error)
+    finally:
+        trying.attempt, capture.journal = outer, around
+        if around is not None:
+            around += journal
+    return None
+
+
+def _has_effect(node: Node) -> bool:
+    """Whether something happens that is seen outside. (A check before is made again, and raises the same.)"""
+    if node.blocks:
+        return any(_has_effect(inner) for block in node.blocks for inner in block.nodes)
+    return node.op.effect and node.op is not require
+
+
+def _undo(journal: list[tuple[Any, Any]]) -> None:
+    """Give arrays and objects back what they were before they were changed."""
+    while journal:
+        thing, before = journal.pop()
+        if isinstance(thing, Traced):
+            put_back(thing, before)
+        else:
+            put(thing, before)
