@@ -44,7 +44,7 @@ def _long_axes(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[int]:
 
 def array_order(x: Any) -> Any:
     """The order of a plain array that a program is given: UNKNOWN if there are gaps."""
-    if x.__class__ is not np.ndarray or x.ndim < 2 or x.flags.c_contiguous:
+    if x.__class__ is not np.ndarray or x.flags.c_contiguous:
         return None
     return _compact_order(x.shape, x.strides, x.dtype)
 
@@ -57,7 +57,7 @@ def _compact_order(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.d
 
 def empty_as(x: np.ndarray) -> np.ndarray:
     """An array of which `ravel` and `reshape` give views where they give views of `x`."""
-    if x.ndim < 2 or x.flags.c_contiguous or 0 in x.shape:
+    if x.flags.c_contiguous or 0 in x.shape:
         return np.empty(x.shape, x.dtype)
     if 0 in x.strides:
         return np.empty_like(in_order(x.shape, order_of(x), x.dtype))

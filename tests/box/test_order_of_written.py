@@ -112,6 +112,26 @@ def test_written(layout: str) -> None:
                 np.testing.assert_array_equal(found, expected, program.__name__)
 
 
+@pytest.mark.parametrize("make", [lambda: np.arange(5.0)[::-1], lambda: np.arange(9.0)[::2], lambda: np.arange(5.0)])
+def test_rows_with_gaps(make) -> None:
+    def f(x):
+        w = x
+        x.ravel()[...] += w
+        x.reshape(-1)[1] = 7.0
+        return w
+
+    expected = f(make())
+    np.testing.assert_array_equal(wg.jvp(f, (make(),), (np.ones(5),))[0], expected)
+    np.testing.assert_array_equal(wg.vjp(f, make())[0], expected)
+    try:
+        found = wg.jit(f)(make())
+    except wg.errors.InPlaceError as error:
+        assert make().strides != (8,)
+        assert "lies in memory" in str(error)  # noqa: PT017
+    else:
+        np.testing.assert_array_equal(found, expected)
+
+
 def in_the_body(y, n):
     for _ in range(n):
         y = y.T * 2

@@ -49,7 +49,7 @@ def laid_out(x: Any) -> Any:
     shape = lengths(shape_of(x))
     if "_value" not in x._state:
         order = x._order()
-        if order == UNKNOWN and len(shape) > 1:
+        if order == UNKNOWN and shape:
             raise UnknownOrder(
                 "how an array lies in memory is not known in this compiled function",
                 remedy="ask for x.copy().flags, which is in C order",

@@ -188,6 +188,8 @@ def _viewing(function: Any, implementation: Callable, *, sometimes: bool = False
             for k, part in enumerate(y):
                 link(part, x, lambda root, k=k: implementation(root, *args, **kwargs)[k], readonly=readonly)
             return y
+        if known is None and y is x:
+            y = link(s.copy(x), x, s.copy)
         y = link(y, x, lambda root: implementation(root, *args, **kwargs), readonly=readonly)
         if known is None and isinstance(y, Traced) and y is not x:
             y._view_of.certain = False  # type: ignore[attr-defined]

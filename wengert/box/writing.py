@@ -366,7 +366,7 @@ def _write_through(view: View, idx: Any, v: Any) -> None:
 def _lying_as(new: Any, old: Any) -> Any:
     """What an array holds now, in memory as the array always lies: writing to it does not change that."""
     rank = len(shape_of(old))
-    if rank < 2:
+    if rank < 1:
         return new
     was, value = _innermost(old), _innermost(new)
     if was.__class__ is np.ndarray and value.__class__ is np.ndarray:

@@ -25,9 +25,10 @@ _KEEPS_FIRST = frozenset(("store", "add_at"))
 
 def order_of_result(op: Op, args: Sequence[Any], params: dict, shape: tuple) -> Any:
     """The order of a result that has this shape."""
-    if len(shape) < 2:
-        return None
     name = op.name
+    if len(shape) < 2:  # in C order, or with gaps
+        keeps = args[:1] if name in _KEEPS_FIRST else args if any(isinstance(p, Block) for p in params.values()) else ()
+        return UNKNOWN if any(ndim_of(a) and order_now(a) == UNKNOWN for a in keeps) else None
     if name == "index" and len(args) > 1:
         return _of_gathered(args, params["pattern"], len(shape))
     if name == "transpose":
@@ -126,7 +127,7 @@ def _plain(pattern: tuple) -> tuple:
 
 def order_now(x: Any) -> Any:
     """The order of a value of any kind."""
-    if ndim_of(x) < 2:
+    if not ndim_of(x):
         return None
     try:
         return order_of(_probe(x))
