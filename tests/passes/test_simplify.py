@@ -334,3 +334,21 @@ def test_random_programs(program, args):
     assert show(program) == before, "the program was changed"
     assert_same(outcome(program.block, args), outcome(block, args))
     assert number_of_nodes(dce(block)) <= number_of_nodes(program.block) + 8 * before.count("loop")
+
+
+NEVER_NEGATIVE = "%a: f64 = multiply(%s, %s); %e: f64 = exp(%s); %q: f64 = add(%a, %e); "
+ANY_SIGN = "%a: f64 = multiply(%s, %p); %e: f64 = exp(%s); %q: f64 = add(%a, %e); "
+
+
+def test_what_is_never_negative_is_not_less_than_zero():
+    assert lines(NEVER_NEGATIVE + "%y: bool = less(%q, 0)", "%y") == ["return bool(False)"]
+    read = "%a: f64 = index(%x, pattern=(1,)); %d: f64 = index(%x, pattern=({},)); %q: f64 = multiply(%a, %d); "
+    assert lines(read.format(1) + "%y: bool = less(%q, 0)", "%y") == ["return bool(False)"]
+    for nodes in (
+        read.format(2) + "%y: bool = less(%q, 0)",
+        ANY_SIGN + "%y: bool = less(%q, 0)",
+        NEVER_NEGATIVE + "%y: bool = less(%q, 1)",
+        NEVER_NEGATIVE + "%y: bool = less(0, %q)",
+        "%q: i64 = multiply(%n, %n); %y: bool = less(%q, 0)",  # which may overflow
+    ):
+        assert len(lines(nodes, "%y")) > 1

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert.ir.analysis.keys import operand_key
+from wengert.ir.analysis.regions import region_of
 from wengert.ir.node import Const, Node, Operand, Type
 from wengert.ops.op import TABLE
 from wengert.passes.rewrite import const
@@ -235,6 +236,41 @@ def _compare(answer: bool) -> Callable[[Node, Scope], Rewritten]:
     return rule
 
 
+def _is_twice(x: Operand, y: Operand, scope: Scope) -> bool:
+    """Whether two operands are one number, perhaps read twice at one place."""
+    a, b = scope.maker(x, "index"), scope.maker(y, "index")
+    if a is None or b is None:
+        return _same(x, y)
+    return region_of(a) == region_of(b) and _same(a.args[0], b.args[0]) and x.type == y.type
+
+
+def _is_never_negative(x: Operand, scope: Scope, depth: int = 8) -> bool:
+    """Whether a real floating-point number is surely not below zero; it may be NaN."""
+    if isinstance(x, Const):
+        return not np.ndim(x.value) and x.type.dtype.kind in _REALS and bool(x.value >= 0)
+    maker = scope.maker(x)
+    if maker is None or not depth or x.type.dtype.kind != "f":
+        return False
+    if any(a.type.dtype.kind not in _REALS for a in maker.args):
+        return False
+    name = maker.op.name
+    if name in ("exp", "sqrt", "square", "absolute") or (
+        name == "multiply" and _is_twice(maker.args[0], maker.args[1], scope)
+    ):
+        return True
+    if name in ("add", "multiply"):
+        return all(_is_never_negative(a, scope, depth - 1) for a in maker.args)
+    return False
+
+
+def _less(node: Node, scope: Scope) -> Rewritten:
+    x, y = node.args
+    (out,) = node.outs
+    if not (out.type.shape or out.type.weak) and _is(scope.uniform(y), 0) and _is_never_negative(x, scope):
+        return (const(np.bool_(False)),)
+    return _compare(False)(node, scope)
+
+
 RULES: dict[str, Callable[[Node, Scope], Rewritten]] = {
     "add": _add,
     "subtract": _subtract,
@@ -266,7 +302,7 @@ RULES: dict[str, Callable[[Node, Scope], Rewritten]] = {
     "less_equal": _compare(True),
     "greater_equal": _compare(True),
     "not_equal": _compare(False),
-    "less": _compare(False),
+    "less": _less,
     "greater": _compare(False),
 }
 """By op, the rule that may concern it."""
