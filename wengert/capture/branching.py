@@ -204,7 +204,8 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
 
 def _common(a: Type, b: Type, name: str) -> Type:
     """The type of what is a value of one type or of the other: dtypes do not depend on values."""
-    if a.dtype != b.dtype and not a.weak and not b.weak:
+    truth = not a.shape and not b.shape and "b" in (a.dtype.kind, b.dtype.kind)  # `x != y and x` is asked, not computed
+    if a.dtype != b.dtype and not a.weak and not b.weak and not truth:
         what = "what the function returns" if name.startswith("_wengert") else name
         raise StagingError(
             f"{what} is of type {a.dtype} in one branch and of type {b.dtype} in the other of an if that depends on a "

@@ -262,11 +262,9 @@ def _arange(*args: Any, **options: Any) -> Any:
 
 
 def _of_lists(original: Callable) -> Callable:
-    eager = hooks.REPLACEMENTS.get(original, original)
-
     def joined(things: Any, *rest: Any, **options: Any) -> Any:
         found = as_array(things) if not rest and not options else None
-        return eager(things, *rest, **options) if found is None else found
+        return hooks.call(original, 1, rewrite.ANYTHING)(things, *rest, **options) if found is None else found
 
     return joined
 
