@@ -42,16 +42,17 @@ class Cell(Box):
         try:
             return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
         except UnsupportedFunctionError:
-            return self._of_plain(getattr(ufunc, method), inputs, kwargs)
+            return Cell._of_plain(self, getattr(ufunc, method), inputs, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         found = _by_numpy(function, args, kwargs)
         if found is not None:
             return found
         try:
-            return super().__array_function__(function, types, args, kwargs)
+            # Not super(): asking may have settled a stale view of an array that is traced by now, which is no cell.
+            return Box.__array_function__(self, function, types, args, kwargs)
         except UnsupportedFunctionError:
-            return self._of_plain(function, args, kwargs)
+            return Cell._of_plain(self, function, args, kwargs)
 
     def _of_plain(self, function: Any, args: Any, kwargs: Any) -> Any:
         args, kwargs = without_cells(tuple(args)), without_cells(kwargs)
