@@ -203,17 +203,29 @@ def partial(f, *args, which=0):
 
 
 @pytest.mark.parametrize("x", [0.0, np.float64(0.0), np.array(0.0)], ids=["float", "float64", "0-d"])
-def test_python_floats_at_poles_do_as_numpy(x):
+def test_functions_of_numpy_at_poles(x):
     assert partial(np.log, x) == np.inf
     assert partial(np.sqrt, x) == np.inf
-    assert partial(lambda t: 1 / t, x) == -np.inf
-    assert partial(lambda t: t**-1, x) == -np.inf
     assert partial(lambda t: t**0.5, x) == np.inf
-    assert partial(lambda t: (1.0 + x) / t, x) == -np.inf
-    assert partial(lambda t: t / x, 1.0) == np.inf
     assert partial(np.log1p, x - 1) == np.inf
     assert partial(np.arctanh, x + 1) == np.inf
+
+
+@pytest.mark.parametrize("x", [np.float64(0.0), np.array(0.0)], ids=["float64", "0-d"])
+def test_operators_at_poles(x):
+    assert partial(lambda t: 1 / t, x) == -np.inf
+    assert partial(lambda t: t**-1, x) == -np.inf
+    assert partial(lambda t: (1.0 + x) / t, x) == -np.inf
+    assert partial(lambda t: t / x, 1.0) == np.inf
     assert np.isnan(partial(lambda t: t**1.5, x - 2.0))
+
+
+def test_operators_of_pythons_numbers_raise_where_python_does():
+    for f, x in ((lambda t: 1 / t, 0.0), (lambda t: t**-1, 0.0), (lambda t: t / 0.0, 1.0)):
+        with pytest.raises(ZeroDivisionError):
+            f(x)
+        with pytest.raises(ZeroDivisionError):
+            partial(f, x)
 
 
 def test_powers_of_negative_numbers():
