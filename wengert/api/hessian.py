@@ -50,7 +50,7 @@ def value_grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = Fa
     """`(value, gradient, hessian)`, at the cost of the Hessian; with `has_aux`, `((value, aux), gradient, hessian)`.
 
     >>> value_grad_and_hessian(lambda x: x**3)(2.0)
-    (np.float64(8.0), np.float64(12.0), np.float64(12.0))
+    (8.0, np.float64(12.0), np.float64(12.0))
     """
 
     @result_of("value_grad_and_hessian", f)

@@ -27,7 +27,7 @@ def jvp(f: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: b
 
     >>> import numpy as np
     >>> jvp(lambda x: x**3, (2.0,), (1.0,))
-    (np.float64(8.0), np.float64(12.0))
+    (8.0, np.float64(12.0))
     """
     primals, tangents = _sequence(primals, "primals"), _sequence(tangents, "tangents")
     prepared = Prepared(f, tuple(range(len(primals))), primals, {}, has_aux)

@@ -115,6 +115,7 @@ matmul = multilinear(
     shape=_matmul_shape,
     raises=NEVER,
     cost=MORE,
+    flops=lambda shapes, result: 2.0 * math.prod(result) * shapes[0][-1],
     axes=axes.of_matmul,
     combine="add",
 )

@@ -212,7 +212,7 @@ def inner_loop(ufunc: np.ufunc, types: str) -> UfuncLoop | None:
     """The loop of a ufunc for these type characters, inputs and outputs; `None` where there is none to be called.
 
     >>> inner_loop(np.sin, "dd")
-    Loop(symbol='wg_loop_numpy_sin_dd', data=...)
+    UfuncLoop(symbol='wg_loop_numpy_sin_dd', data=...)
     """
     home = _home(ufunc)
     wanted = f"{types[: ufunc.nin]}->{types[ufunc.nin :]}"
