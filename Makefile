@@ -33,7 +33,7 @@ demo: $(READY) ## a short tour: derivatives, native code, and a page that explai
 test: $(READY) ## the whole test suite, with the doctests of the package
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
-test-quick: $(READY) ## the tests that are not marked slow, with fewer random examples: under a minute
+test-quick: $(READY) ## the tests that are not marked slow, with fewer random examples
 	WENGERT_TEST_PROFILE=quick $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not slow" $(ARGS)
 
 $(WILD_READY): $(READY)
