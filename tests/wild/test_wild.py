@@ -76,6 +76,8 @@ def refused_or_not(wild, is_compiled):
 
 
 def test_value(wild):
+    if wild.name == "rachford_rice":
+        pytest.skip(LONG[wild.name])
     f = wild.function()
     with refused_or_not(wild, True):
         agrees(wild, f)
