@@ -104,3 +104,11 @@ def test_what_is_printed(kind, capsys):
     for _ in range(2):
         compiled(0.7)
         assert capsys.readouterr().out == want
+
+
+def test_numbers_are_not_joined():
+    def f(x):
+        return ", ".join(["x", x])
+
+    with pytest.raises(TypeError, match="expected str"):
+        wg.jit(f)(1.0)

@@ -70,3 +70,16 @@ def test_gradients():
     x = np.array([1.0, -1.0, 2.0, -3.0, -4.0])
     np.testing.assert_array_equal(wg.jit(wg.grad(in_a_branch_in_a_loop))(x), [0, 0, 1, 0, 0])
     assert wg.jit(wg.grad(in_several))(2.0) == 3.0
+
+
+@pytest.mark.parametrize("value", [None, "text", len, ()], ids=["None", "text", "function", "empty"])
+def test_what_is_no_number_and_unbound_in_the_other_branch(value):
+    def f(x):
+        if x > 0:
+            y = value
+        return 1.0 if y is value else 2.0
+
+    compiled = wg.jit(f)
+    assert compiled(1.0) == 1.0
+    with pytest.raises(UnboundLocalError, match="y"):
+        compiled(-1.0)

@@ -125,13 +125,8 @@ class Merger:
 
 
 def _need_not_exist(a: Any, b: Any) -> bool:
-    """Whether a variable has no value in one of two branches, and a number, an array or a container of them else."""
-    if Perhaps in (a.__class__, b.__class__):
-        return True
-    if (a is UNDEFINED) == (b is UNDEFINED):
-        return False
-    found = leaves(b if a is UNDEFINED else a)
-    return bool(found) and all(is_number(leaf) for leaf in found)
+    """Whether a variable has no value in one of two branches."""
+    return Perhaps in (a.__class__, b.__class__) or (a is UNDEFINED) != (b is UNDEFINED)
 
 
 def _may_be_none(a: Any, b: Any) -> bool:
