@@ -1,10 +1,16 @@
 """What every emitter works with: the place where code is being written, and what a kernel needs besides code.
 
 `Context` has the builder and the module; it makes the checks that end a kernel with an exception (`fail_if`,
-`raise_if`), declares functions that live at an address of this process (`declare`), keeps Python objects alive for as
-long as the kernel may use them (`keep`), hands out memory (`scratch`, `on_stack`, `GrowingMemory`), and writes loops.
+`fail_later`, `raise_if`), declares functions that live at an address of this process (`declare`), keeps Python objects
+alive for as long as the kernel may use them (`keep`), hands out memory (`scratch`, `on_stack`, `GrowingMemory`), and
+writes loops.
 
 A kernel has one way out, the block `leave`: it frees what was allocated and returns the status.
+
+A check that fails need not end the kernel there and then: nobody sees what is computed until it returns. `fail_later`
+only notes which check of a block was the first to fail, in `failed` and `first`. Whatever ends the kernel afterwards
+reports that one, and `fail_now` is called where the difference could be seen, or where the note would get lost: before
+Python is called, before a loop and at the end of one (`control.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +23,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.llvm.arrays.buffer import I8, I32, I64, POINTER, VOID, known
+from wengert.backend.llvm.arrays.buffer import I1, I8, I32, I64, POINTER, VOID, known
 from wengert.backend.llvm.calls.faults import FIRST, HOLES, OK, RAISED, Fault
 from wengert.backend.llvm.machine import poison
 from wengert.backend.llvm.machine.hints import as_it_is, is_vectorisable, rare, vectors
@@ -32,7 +38,8 @@ _IN_PYTHON = re.compile(r"wg_(?:special|loop|data)_(?:scipy_|numpy_)?(.+)_[^_]+"
 
 
 _OF_A_FUNCTION = (
-    "function", "record", "entry", "leave", "status", "jump", "exits", "_stacked", "long_calls", "on_leaving",
+    "function", "record", "entry", "leave", "status", "jump", "exits", "failed", "first", "may_wait", "_stacked",
+    "long_calls", "on_leaving",
 )  # fmt: skip
 
 
@@ -88,6 +95,12 @@ class Context:
         self.builder.position_at_end(start)
         self.exits = 0
         """How many ways out there are, before the end."""
+        self.failed: ir.Value | None = None
+        """Whether one of the checks failed that were made and not acted on (i1); `None` if there are none."""
+        self.first: ir.Value = I32(OK)
+        """The status of the first of them that did."""
+        self.may_wait = False
+        """Whether they can be acted on after the loop of which the code is."""
         self._stacked = 0
         self.long_calls = 0
         """How many calls of long functions were written whose vector variants go into the loops themselves."""
@@ -117,17 +130,38 @@ class Context:
 
         `kind` names a builtin or NumPy exception; `message` may have holes {0}, {1}, … for the i64 `values`.
         """
-        if isinstance(condition, ir.Constant) and not condition.constant:
+        if _never(condition):
             return
         assert len(values) <= HOLES
+        status = self._status_of(kind, message)
+        with self.unlikely(condition):
+            for k, value in enumerate(values):
+                self.builder.store(value, self.builder.gep(self.record, [I64(k)], source_etype=I64), align=8)
+            self.exit_with(status)
+
+    def _status_of(self, kind: str, message: str) -> ir.Value:
         fault = Fault(kind, message, self.source)
         number = self._numbers.setdefault(fault, len(self.faults))
         if number == len(self.faults):
             self.faults.append(fault)
-        with self.unlikely(condition):
-            for k, value in enumerate(values):
-                self.builder.store(value, self.builder.gep(self.record, [I64(k)], source_etype=I64), align=8)
-            self.exit_with(I32(FIRST + number))
+        return I32(FIRST + number)
+
+    def fail_later(self, condition: ir.Value, kind: str, message: str) -> None:
+        """The same, but the kernel goes on until `fail_now`. See the module's text."""
+        if not _never(condition):
+            self._note(condition, self._status_of(kind, message))
+
+    def _note(self, condition: ir.Value, status: ir.Value) -> None:
+        b = self.builder
+        self.first = status if self.failed is None else b.select(self.failed, self.first, status)
+        self.failed = condition if self.failed is None else b.select(self.failed, I1(1), condition)
+
+    def fail_now(self) -> None:
+        """End the kernel if a check has failed that was made before."""
+        if self.failed is not None:
+            with self.unlikely(self.failed):
+                self.exit_with(self.first)
+            self.failed = None
 
     def raise_if(self, condition: ir.Value) -> None:
         """End the kernel if `condition` holds: an exception was left in `faults` by a callback."""
@@ -135,8 +169,10 @@ class Context:
             self.exit_with(I32(RAISED))
 
     def exit_with(self, status: ir.Value) -> None:
-        """Go to the way out."""
+        """Go to the way out. What failed before is what is reported."""
         self.exits += 1
+        if self.failed is not None and status is not self.first:
+            status = self.builder.select(self.failed, self.first, status)
         self.builder.store(status, self.status)
         self.builder.branch(self.leave)
 
@@ -153,6 +189,7 @@ class Context:
 
     def finish(self) -> None:
         """The end of the kernel: success, and the way out."""
+        assert self.failed is None, "a check is lost"
         self.builder.branch(self.leave)
         self.builder.position_at_end(self.leave)
         for action in self.on_leaving:
@@ -324,6 +361,10 @@ class Context:
         """Code that runs only if the condition holds."""
         with self.builder.if_then(condition):
             yield
+
+
+def _never(condition: ir.Value) -> bool:
+    return isinstance(condition, ir.Constant) and not condition.constant
 
 
 def _is_null(builder: ir.IRBuilder, pointer: ir.Value) -> ir.Value:

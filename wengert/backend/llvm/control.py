@@ -7,6 +7,9 @@ is there already. The results of a condition are brought to their slots in the s
 `settle` does that for several arrays at once, which may read each other's old values (`a, b = b, a`): an array is
 computed right into its slot once nobody else still reads what lies there; if all wait for each other, one of them is
 put aside.
+
+A loop that may end early is not made into vectors. So the checks of its iterations (`require`), where nothing else ends
+it, are acted on only after some thousands of them: `FirstFailure` keeps the iteration and the check that failed first.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ from wengert.backend.llvm.arrays.buffer import (
     times,
 )
 from wengert.backend.llvm.arrays.reduction import Accumulator
+from wengert.backend.llvm.checks import BranchChecks, FirstFailure
 from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.threads.independent import are_independent, shared_iterations
 from wengert.backend.plan.memory import WHOLE, BlockPlan, Slot
@@ -260,6 +264,7 @@ def _zero_variable(em: Emitter) -> Accumulator:
 
 
 def loop(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
+    em.cx.fail_now()
     carried: int = node.params["carried"]
     plan = frame.plan.inner[i, "body"]
     body = plan.block
@@ -281,10 +286,12 @@ def loop(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
             del em.places[id(slot)]
 
     unrolled = (bool(state.scalars) or any(inner.blocks for inner in body.nodes)) and not _has_long_loop(body)
+    # Sums of floats are in order, one after the other, so that there are no vectors.
+    waits = all(scalar.dtype.kind not in "fc" for scalar in state.scalars.values())
     if not are_independent(plan, carried) or not shared_iterations(
         em, plan, count, state.slots.values(), iteration, unrolled
     ):
-        _iterations(em, count, iteration, unrolled)
+        _iterations(em, count, iteration, unrolled, waits)
     assert held == _epochs(shared), "a loop overwrites what it needs again"
     frame.values.update(zip(node.outs, [*state.values(), *stacked.arrays(count)], strict=True))
 
@@ -310,7 +317,7 @@ def _count(em: Emitter, frame: Frame, operand: Operand) -> ir.Value:
     return b.select(b.icmp_signed("<", count, I64(0)), I64(0), count)
 
 
-def _iterations(em: Emitter, count: ir.Value, iteration: Any, unrolled: bool = True) -> None:
+def _iterations(em: Emitter, count: ir.Value, iteration: Any, unrolled: bool, waits: bool) -> None:
     """All iterations of a loop, in strips, so that a note of the work done does not stand in the loop itself.
 
     A loop whose iterations may be independent of each other is not `unrolled`: LLVM makes vectors of it.
@@ -319,10 +326,12 @@ def _iterations(em: Emitter, count: ir.Value, iteration: Any, unrolled: bool = T
     em.loop_depth += 1
     owed, em.owed = em.owed, 0
     n = known(count)
+    failure = FirstFailure(cx, waits)
     if n is not None and n <= STRIP:
-        with cx.loop(count, "k", unrolled=unrolled) as k:
+        with cx.loop(count, "k", unrolled=unrolled) as k, failure.noted(k):
             iteration(k)
             em.note_work()
+        failure.report()
         em.loop_depth -= 1
         em.owed = owed
         em.work(count)
@@ -332,12 +341,13 @@ def _iterations(em: Emitter, count: ir.Value, iteration: Any, unrolled: bool = T
         start = cx.builder.mul(strip, I64(STRIP), flags=("nuw", "nsw"))
         left = cx.builder.sub(count, start, flags=("nuw", "nsw"))
         some = cx.builder.select(cx.builder.icmp_signed("<", left, I64(STRIP)), left, I64(STRIP))
-        with cx.loop(some, "k") as k:
+        with cx.loop(some, "k") as k, failure.noted(k):
             number = cx.builder.add(start, k, flags=("nuw", "nsw"))
             if n is not None:
                 cx.ranges.note(number, 0, n - 1)
             iteration(number)
             em.note_work()
+        failure.report()
         em.work(some)
         em.note_work()
     em.loop_depth -= 1
@@ -350,6 +360,7 @@ def _epochs(values: Sequence[Any]) -> list[int]:
 
 def while_(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
     cx = em.cx
+    cx.fail_now()
     carried: int = node.params["carried"]
     plan, test = frame.plan.inner[i, "body"], frame.plan.inner[i, "test"]
     state = CarriedSlots(em, frame, node)
@@ -369,6 +380,7 @@ def while_(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
     result = test.block.results[0]
     go_on = em.value(asked, result)
     go_on = scalars.convert(cx, go_on, result.type.dtype, np.dtype(bool))
+    cx.fail_now()
     cx.builder.cbranch(go_on, body, after)
     cx.builder.position_at_end(body)
     k = iterations.get()
@@ -377,6 +389,7 @@ def while_(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
     stacked.put(inner, plan.block.results[carried:], k)
     state.update(inner, plan, plan.block.results[:carried])
     iterations.set(cx.builder.add(k, I64(1), flags=("nuw", "nsw")))
+    cx.fail_now()
     em.poll(I64(16 + em.owed))
     cx.builder.branch(head)
     cx.builder.position_at_end(after)
@@ -404,9 +417,11 @@ def cond(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
     latest = dict(before)
     branches = {"then": cx.function.append_basic_block("then"), "orelse": cx.function.append_basic_block("orelse")}
     after = cx.function.append_basic_block("after")
+    checks = BranchChecks(cx)
     cx.builder.cbranch(predicate, branches["then"], branches["orelse"])
     for which, block in branches.items():
         cx.builder.position_at_end(block)
+        checks.begin()
         for key, s in touched.items():
             s.epoch = before[key]
         plan = frame.plan.inner[i, which]
@@ -424,10 +439,12 @@ def cond(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
                     variable.set(n)
             arrivals.append(Arrival(values[k], slot, is_pointwise(plan, results[k], slot)))
         settle(em, arrivals)
+        checks.end()
         cx.builder.branch(after)
         for key, s in touched.items():
             latest[key] = max(latest[key], s.epoch)
     cx.builder.position_at_end(after)
+    checks.join()
     for key, s in touched.items():
         s.epoch = latest[key]
     for k, v in enumerate(node.outs):
@@ -452,4 +469,4 @@ def require(em: Emitter, frame: Frame, node: Node) -> None:
         ok = scalars.convert(em.cx, ok, dtype, np.dtype(bool))
     bad = em.cx.builder.not_(ok)
     message = str(node.params["message"]).replace("{", "{{").replace("}", "}}")
-    em.cx.fail_if(bad, node.params["error"], message)
+    em.cx.fail_later(bad, node.params["error"], message)

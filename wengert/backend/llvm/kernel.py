@@ -131,6 +131,7 @@ def write_function(program: Program, standalone: bool = False) -> Written:
             cx.poison(place, byte_bound(type) or 0)
     frame = Frame(plan, values)
     run_block(em, frame)
+    cx.fail_now()
     for k, result in enumerate(plan.block.results):
         _put_out(em, frame, k, result)
     cx.finish()

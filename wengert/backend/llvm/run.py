@@ -193,6 +193,7 @@ def _foreign(em: Emitter, frame: Frame, node: Node) -> str:
         return how
     if cx.standalone:
         raise CannotStandAlone(node.op.name, node.source)
+    cx.fail_now()
     sizes = [em.integer(frame, s) for s in node.sizes]
     found = callback.emit(cx, node, inputs, sizes)
     for v, buffer in zip(node.outs, found, strict=True):

@@ -376,6 +376,7 @@ class _Part:
         for node in self._order:
             frame.values[node.outs[0]] = compose(em, frame, node)
         self._body(em, frame, own, run)
+        cx.fail_now()
         for v in self._outside:
             if not v.type.ndim:
                 place = own[self._numbers["scalar", v]]
@@ -390,6 +391,8 @@ class _Part:
 
     def call(self, found: _Function) -> None:
         em, cx, b = self.em, self.em.cx, self.em.cx.builder
+        if "callback" in found.how:
+            cx.fail_now()
         status = b.call(found.function, [cx.record, *self.arguments])
         if found.may_fail:
             with cx.unlikely(b.icmp_signed("!=", status, I32(OK))):

@@ -17,6 +17,7 @@ from typing import Any
 from llvmlite import ir
 
 from wengert.backend.llvm.arrays.buffer import I8, I64, known, plus
+from wengert.backend.llvm.checks import FirstFailure
 from wengert.backend.llvm.emitter import Emitter
 from wengert.backend.llvm.threads.sharing import SharedLoop, is_worth_it
 from wengert.backend.plan import access
@@ -85,14 +86,13 @@ def shared_iterations(
     before = dict(em.places)
     em.places.update({id(slot): em.place(slot) for slot in carried})  # where it is for everybody
     region = SharedLoop(cx, n, n * cost)
-    with (
-        region.written() as part,
-        em.for_any_thread(region.scratch, start),
-        cx.loop(part.length, "k", unrolled=unrolled) as k,
-    ):
-        number = plus(cx.builder, part.start, k)
-        cx.ranges.note(number, 0, n - 1)
-        iteration(number)
+    with region.written() as part, em.for_any_thread(region.scratch, start):
+        failure = FirstFailure(cx, waits=True)
+        with cx.loop(part.length, "k", unrolled=unrolled) as k, failure.noted(k):
+            number = plus(cx.builder, part.start, k)
+            cx.ranges.note(number, 0, n - 1)
+            iteration(number)
+        failure.report()
     em.places = before
     region.call(n, n * cost * _INSTRUCTIONS, scratch)
     em.work(count)
