@@ -18,6 +18,7 @@ from wengert.api.jacobian import jacfwd, jacobian, jacrev, value_and_jacobian
 from wengert.api.jit import jit
 from wengert.api.linearize import linearize
 from wengert.api.products import directional, jvp, vjp
+from wengert.api.sparsity import sparsity
 from wengert.api.subgradient import subgradient
 from wengert.api.vmap import vmap
 from wengert.api.wirtinger import wirtinger
@@ -71,6 +72,7 @@ __all__ = [
     "profile",
     "set_num_threads",
     "source",
+    "sparsity",
     "stop_gradient",
     "subgradient",
     "symbolic",

@@ -12,7 +12,9 @@ when the cotangents are themselves traced.
 
 from __future__ import annotations
 
+import functools
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -21,10 +23,17 @@ import numpy as np
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.axes import Cut
 from wengert.ops.derive import multilinear, variadic_linear
+from wengert.ops.links import added_at, joined, starts_of
 from wengert.ops.op import Traced
 from wengert.ops.shape import broadcast_to, reshape, transpose
 from wengert.ops.traits import CHEAP, FREE, PLACE, Dtype
 from wengert.types import SCALARS, ndim_of, shape_of
+
+
+@functools.lru_cache(maxsize=8)
+def counted(shape: tuple[int, ...]) -> np.ndarray:
+    """0, 1, 2, … in a shape, not to be written to. Kept, so that n indices of one array are looked up in O(n)."""
+    return np.arange(math.prod(shape)).reshape(shape)
 
 
 class _Mark:
@@ -311,6 +320,14 @@ def _batch_scatter(args: Any, mapped: Any, params: dict) -> Any:
     return scatter(*values, *all_arrays, patterns=tuple(places), shape=(size, *shape), starts=starts)
 
 
+def _scatter_links(active: Sequence[int], args: Any, shape: tuple, params: dict) -> Any:
+    patterns = params["patterns"]
+    if any(isinstance(a, Traced) for a in args[len(patterns) :]):
+        return None
+    dealt, starts = arrays_of_patterns(patterns, args[len(patterns) :]), starts_of(active, args)
+    return joined([added_at(starts[k], args[k], counted(shape)[fill_pattern(patterns[k], dealt[k])]) for k in active])
+
+
 scatter = variadic_linear(
     "scatter",
     _scatter,
@@ -320,6 +337,7 @@ scatter = variadic_linear(
     shape=lambda *avals, patterns, shape, starts=None: shape,
     raises=PLACE,
     cost=CHEAP,
+    links=_scatter_links,
 )
 """`starts` says where the arrays of each pattern begin, so that the transpose for n values costs O(n) in all."""
 

@@ -115,6 +115,7 @@ class Op:
     marks: bool
     dtype: Dtype
     axes: Rule | None
+    links: Callable | None
 
     def __init__(
         self, name: str, impl: Callable, *, batch: Callable | None = None, shape: Callable | None = None, **stated: Any

@@ -15,6 +15,7 @@ import numpy as np
 from wengert.ops import axes
 from wengert.ops.derive import multilinear, unfit
 from wengert.ops.elementwise import equal, where
+from wengert.ops.links import convolution_links
 from wengert.ops.op import TABLE, call
 from wengert.ops.reduce import reduction
 from wengert.ops.shape import broadcast_to, flip, reshape, transpose
@@ -210,6 +211,7 @@ convolve = multilinear(
     shape=_convolve_shape,
     raises=LENGTHS,
     cost=MORE,
+    links=convolution_links,
 )
 """One-dimensional; mode "full", or "valid" with `a` at least as long as `v`."""
 

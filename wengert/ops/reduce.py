@@ -17,6 +17,7 @@ from scipy.linalg import blas
 from wengert.ops import axes
 from wengert.ops.choice import choice
 from wengert.ops.derive import General, align, general, linear, multilinear, unfit, zero
+from wengert.ops.links import scan_links
 from wengert.ops.op import call
 from wengert.ops.shape import broadcast_to, concatenate, flip, reshape, sum, transpose
 from wengert.ops.traits import CHEAP, DEAR, LENGTHS, MORE, NEVER
@@ -206,6 +207,7 @@ cumsum = linear(
     cost=CHEAP,
     one_pass=True,
     axes=axes.kept,
+    links=scan_links,
 )
 
 
@@ -263,6 +265,7 @@ linear_recurrence = general(
     raises=NEVER,
     cost=CHEAP,
     axes=axes.kept_but_first,
+    links=scan_links,
 )
 """Closed under differentiation, and exact where elements are zero: what `cumprod` and `prod` are derived from."""
 

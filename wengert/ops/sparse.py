@@ -48,6 +48,13 @@ def _sparse_matmul(x: Any, matrix: Any) -> Any:
     return np.asarray(matrix @ x)
 
 
+def _sparse_matmul_links(active: Any, args: tuple, shape: tuple, params: dict) -> tuple:
+    entries = params["matrix"].tocoo()
+    columns = math.prod(shape[1:])
+    each = np.arange(columns)
+    return tuple([(places[:, None].astype(np.int64) * columns + each).ravel() for places in (entries.row, entries.col)])
+
+
 sparse_matmul = linear(
     "sparse_matmul",
     _sparse_matmul,
@@ -56,6 +63,7 @@ sparse_matmul = linear(
     shape=lambda x, matrix: (matrix.shape[0], *x.shape[1:]),
     raises=NEVER,
     cost=MORE,
+    links=_sparse_matmul_links,
 )
 
 # ------------------------------------------------------------------------------------------------------------- systems

@@ -10,7 +10,6 @@ gets what lies at the place, x gets the rest. Where integer arrays name an eleme
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
 from collections.abc import Callable
@@ -25,12 +24,14 @@ from wengert.ops.index import (
     add_in_place,
     arrays_come_first,
     batched_place,
+    counted,
     explicit,
     fill_pattern,
     index,
     rotated,
     write_axes,
 )
+from wengert.ops.links import added_at, joined, starts_of
 from wengert.ops.op import Traced
 from wengert.ops.shape import broadcast_to, reshape
 from wengert.ops.sizes import counting
@@ -46,12 +47,6 @@ def _store(x: Any, v: Any, *arrays: Any, pattern: tuple) -> Any:
         y = np.array(x) if not hasattr(x, "shape") or isinstance(x, np.generic) else x.copy()
     y[fill_pattern(pattern, arrays)] = v
     return y
-
-
-@functools.lru_cache(maxsize=8)
-def counted(shape: tuple[int, ...]) -> np.ndarray:
-    """0, 1, 2, … in a shape, not to be written to. Kept, so that n indices of one array are looked up in O(n)."""
-    return np.arange(math.prod(shape)).reshape(shape)
 
 
 def written(ct: Any, v: Any, arrays: Any, pattern: tuple, shape: tuple[int, ...]) -> Any:
@@ -190,6 +185,14 @@ def _add_at_transpose(i: int, ct: Any, args: tuple, pattern: tuple) -> Any:
     return ct if i == 0 else _fitted(index(ct, *arrays, pattern=pattern), v)
 
 
+def _add_at_links(active: Any, args: tuple, shape: tuple, params: dict) -> Any:
+    if any(isinstance(a, Traced) for a in args[2:]):
+        return None
+    place = fill_pattern(params["pattern"], args[2:])
+    starts = starts_of(active, args)
+    return joined([added_at(starts[k], args[k], counted(shape) if k == 0 else counted(shape)[place]) for k in active])
+
+
 add_at = variadic_linear(
     "add_at",
     _add_at,
@@ -200,6 +203,7 @@ add_at = variadic_linear(
     writes=True,
     data=2,
     axes=write_axes,
+    links=_add_at_links,
 )
 
 
@@ -222,6 +226,18 @@ def _add_parts_transpose(i: int, ct: Any, args: tuple, patterns: tuple, cleared:
     return index(ct, pattern=patterns[i - 1])
 
 
+def _add_parts_links(active: Any, args: tuple, shape: tuple, params: dict) -> Any:
+    pairs = []
+    for k, start in starts_of(active, args).items():
+        places = counted(shape)
+        if k == 0 and params["cleared"] is not None:
+            places = np.delete(places.ravel(), places[params["cleared"]].ravel())
+            pairs.append((places, start + places))
+        else:
+            pairs.append(added_at(start, args[k], places if k == 0 else places[params["patterns"][k - 1]]))
+    return joined(pairs)
+
+
 add_parts = variadic_linear(
     "add_parts",
     _add_parts,
@@ -231,6 +247,7 @@ add_parts = variadic_linear(
     cost=CHEAP,
     writes=True,
     one_pass=True,
+    links=_add_parts_links,
 )
 """x, in which the part `cleared` is zero (if it is not None), with values added to parts of it.
 

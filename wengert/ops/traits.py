@@ -29,6 +29,7 @@ programs (a node that may raise moved out of a loop that never runs) or slow one
     marks         it says something about derivatives that its value does not
     dtype         of the result, where it is not what the operands are promoted to (`Dtype`)
     axes          which axes of the result go with which axes of the operands (`axes.py`)
+    links         which elements of the result depend on which of the operands, where nothing else says it (`links.py`)
 """
 
 from __future__ import annotations
@@ -105,6 +106,7 @@ DEFAULTS: dict[str, Any] = {
     "marks": False,
     "dtype": Dtype.TRIED,
     "axes": None,
+    "links": None,
 }
 DEMANDED = ("raises", "cost")
 NAMES = (*DEFAULTS, *DEMANDED)

@@ -1,0 +1,201 @@
+"""Which entries of a Jacobian or Hessian can be nonzero: `sparsity`.
+
+Forward mode is run with patterns for tangents (`modes/pattern.py`). At a point (`local=True`) that is all. For all
+values of the arguments, forward mode is captured as `jit` would, and the program is run on patterns
+(`control/united.py`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from wengert.api.arguments import Argnums, Prepared
+from wengert.api.basis import total_size
+from wengert.api.grad import grad
+from wengert.api.jit import Jitted
+from wengert.api.operators import result_of
+from wengert.box.writing import settled
+from wengert.capture.program import Captured
+from wengert.control.united import United
+from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
+from wengert.modes.sets import Sets, stacked
+from wengert.types import Aval, aval_of
+
+
+def sparsity(f: Callable, order: int = 1, *, argnums: Argnums = 0, local: bool = False) -> Callable:
+    """Which entries of a Jacobian, or of a Hessian, can be nonzero.
+
+    Args:
+        f: a function of numbers, arrays and containers of them.
+        order: 1 for the Jacobian, 2 for the Hessian of a function with one real result.
+        argnums: which positional argument to differentiate, or a tuple of several.
+        local: whether only the arguments of the call count. By default the pattern holds for all values of arguments
+            of these types and shapes: both sides of `np.where`, and of an `if` by a traced value. Integers among the
+            other arguments, and arrays that the function finds outside, are as they are.
+
+    Returns:
+        A function with the arguments of `f` that returns a boolean `scipy.sparse.csr_array` of shape (size of the
+        result, size of the argument), elements counted in C order; or containers of these, as `jacobian` does. An
+        entry that is missing is zero; one that is there may be zero.
+
+    Cost: about one sparse matrix operation for each operation on arrays in `f`. No derivative is computed.
+
+    >>> import numpy as np
+    >>> sparsity(lambda x: x[1:] * x[:-1])(np.ones(4)).toarray().astype(int)
+    array([[1, 1, 0, 0],
+           [0, 1, 1, 0],
+           [0, 0, 1, 1]])
+    >>> sparsity(lambda x: np.sum(x[1:] * x[:-1]), order=2)(np.ones(3)).toarray().astype(int)
+    array([[0, 1, 0],
+           [1, 0, 1],
+           [0, 1, 0]])
+    """
+    if order not in (1, 2):
+        raise ValueError(f"order is 1, for Jacobians, or 2, for Hessians, not {order!r}")
+    g = f if order == 1 else grad(f, argnums)
+
+    @result_of("sparsity", f)
+    def pattern(*args: Any, **kwargs: Any) -> Any:
+        prepared = Prepared(g, argnums, args, kwargs, False)
+        found = at_point(prepared) if local else for_all(g, argnums, False, prepared, args, kwargs).found
+        blocks = found.blocks() if order == 1 else symmetric(found.blocks())
+        return tree_of(found, prepared, blocks)
+
+    return pattern
+
+
+class Found(NamedTuple):
+    """The pattern of a Jacobian: one `Sets` for each leaf of the result, over the elements of all leaves."""
+
+    sets: list[Sets]
+    ins: list[Aval]
+    outs: list[Aval]
+    outputs: Callable[[Sequence[Any]], Any]
+
+    def whole(self) -> csr_array:
+        """All of it as one matrix."""
+        width = total_size(self.ins)
+        return stacked(self.sets).matrix() if self.sets else csr_array((0, width), dtype=bool)
+
+    def blocks(self) -> list[list[csr_array]]:
+        """One matrix for each leaf of the result and each leaf of the arguments."""
+        return cut(self.whole(), self.ins, self.outs)
+
+
+def cut(matrix: csr_array, ins: Sequence[Aval], outs: Sequence[Aval]) -> list[list[csr_array]]:
+    """A matrix over all leaves, cut into one block for each pair of them."""
+    if len(ins) == len(outs) == 1:
+        return [[matrix]]
+    rows, columns = _ends(outs), _ends(ins)
+    return [[csr_array(matrix[a:b, c:d]) for c, d in columns] for a, b in rows]
+
+
+def _ends(avals: Sequence[Aval]) -> list[tuple[int, int]]:
+    stops = np.cumsum([0, *[aval.size for aval in avals]]).tolist()
+    return list(itertools.pairwise(stops))
+
+
+def symmetric(blocks: list[list[csr_array]]) -> list[list[csr_array]]:
+    """The pattern of a Hessian: what is in either triangle. (The gradient's program need not treat both alike.)"""
+    n = len(blocks)
+    return [[_sorted(blocks[i][j] + blocks[j][i].T.tocsr()) for j in range(n)] for i in range(n)]
+
+
+def _sorted(matrix: Any) -> csr_array:
+    matrix = csr_array(matrix)
+    matrix.sort_indices()
+    return matrix
+
+
+def tree_of(found: Found, prepared: Prepared, blocks: list[list[Any]]) -> Any:
+    """Blocks in the containers of the result, each leaf in those of the arguments."""
+    return found.outputs([prepared.inputs(row) for row in blocks])
+
+
+# ------------------------------------------------------------------------------------------------------- at one point
+
+
+def _units(trace: United, ins: Sequence[Aval]) -> list[Any]:
+    vectors, start = [], 0
+    for aval in ins:
+        vectors.append(trace.unit(aval, start))
+        start += aval.size
+    return vectors
+
+
+def at_point(prepared: Prepared) -> Found:
+    """The pattern at the arguments of this call."""
+    ins = [aval_of(x) for x in prepared.leaves]
+    trace = United(total_size(ins))
+    values, dots = prepared.push(_units(trace, ins))
+    sets = [
+        Sets.empty(aval_of(y).size, trace.width) if d is None else trace.sets_of(settled(d))
+        for y, d in zip(values, dots, strict=True)
+    ]
+    return Found(sets, ins, [aval_of(y) for y in values], prepared.outputs)
+
+
+# ------------------------------------------------------------------------------------------------------ for all values
+
+
+class ForAll(NamedTuple):
+    """A pattern for all values of the arguments, and what it depends on besides."""
+
+    found: Found
+    program: Captured
+    key: Any
+    known: list[tuple[int, Any]]
+    """Arguments that are known, by their places among the leaves of the program."""
+    outside: list[Any]
+    """Copies of what was found outside."""
+
+
+def for_all(f: Callable, argnums: Argnums, has_aux: bool, prepared: Prepared, args: tuple, kwargs: dict) -> ForAll:
+    """The pattern for all values of the arguments."""
+    ins = [aval_of(x) for x in prepared.leaves]
+    about: list[Any] = []
+
+    def tangents(others: tuple, named: dict, xs: list, vectors: list) -> list[Any]:
+        filled = list(others)
+        chosen = prepared.inputs(xs)
+        for k, x in [(argnums, chosen)] if isinstance(argnums, int) else zip(argnums, chosen, strict=True):
+            filled[k] = x
+        inner = Prepared(f, argnums, tuple(filled), named, has_aux)
+        values, dots = inner.push(vectors)
+        about[:] = [[aval_of(y) for y in values], [d is not None for d in dots], inner.outputs]
+        return [d for d in dots if d is not None]
+
+    places = [argnums] if isinstance(argnums, int) else list(argnums)
+    others = tuple([None if k in places or k - len(args) in places else a for k, a in enumerate(args)])
+    vectors = [np.zeros(*aval) for aval in ins]
+    staged = Jitted(tangents, (), (), False)
+    leaves, key, rebuild, names = staged._taken_apart((others, kwargs, list(prepared.leaves), vectors), {})
+    try:
+        program, leaves = staged._version(leaves, key, rebuild, names)
+    except (ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError) as error:
+        error.add_note("  note: for the pattern at these arguments only, write wg.sparsity(f, local=True)")
+        raise
+    n = len(ins)
+    trace = United(total_size(ins))
+    count = len(leaves) - 2 * n
+    given: list[Any] = [x if aval_of(x).dtype.kind in "biu" else trace.unknown(aval_of(x)) for x in leaves[:count]]
+    given += [trace.unknown(aval) for aval in ins]
+    given += _units(trace, ins)
+    for k, x in program.pinned.items():
+        given[k] = x
+    outside = [path() for path in program.inputs]
+    results = trace.run(program.block, [*given, *outside])
+    dots = iter(program.output(given, results[: len(results) - len(program.writes)]))
+    outs, active, outputs = about
+    sets = [
+        trace.sets_of(next(dots)) if a else Sets.empty(y.size, trace.width) for y, a in zip(outs, active, strict=True)
+    ]
+    known = [(k, np.array(x)) for k, x in enumerate(leaves[:count]) if aval_of(x).dtype.kind in "biu"]
+    return ForAll(
+        Found(sets, ins, outs, outputs), program, key, known, [np.array(x) for x in outside]
+    )  # fmt: skip
