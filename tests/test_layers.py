@@ -20,7 +20,8 @@ ROOT = Path(__file__).parent.parent / PACKAGE
 # A folder or module imports only from rows above its own.
 ROWS = (
     ("packages",),
-    ("errors", "tree", "types", "strides", "disk", "running", "coloring"),
+    ("errors", "tree", "types", "strides", "disk", "running"),
+    ("graphs",),
     ("ops",),
     ("box",),
     ("modes", "ir"),
@@ -34,7 +35,7 @@ ROWS = (
     ("cli",),
     ("__init__", "__main__"),  # the package itself: the top
 )
-APPLICATIONS = ROWS[10]
+APPLICATIONS = ROWS[11]
 SEEN_BY_APPLICATIONS = ("api", "tree", "errors")
 
 ROW_OF = {unit: number for number, row in enumerate(ROWS) for unit in row}

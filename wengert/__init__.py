@@ -8,6 +8,7 @@ array([0., 1.])
 from wengert import errors
 from wengert.api import numerical
 from wengert.api.check import check_gradients
+from wengert.api.coloring import coloring
 from wengert.api.custom import custom_jvp, custom_vjp, stop_gradient
 from wengert.api.derivative import derivative
 from wengert.api.fields import curl, curl_and_divergence, divergence, laplacian
@@ -40,6 +41,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "check_gradients",
+    "coloring",
     "compare_ways",
     "curl",
     "curl_and_divergence",

@@ -145,6 +145,12 @@ class MismatchError(WengertError, ValueError):
     page = "mismatch"
 
 
+class PatternError(WengertError, ValueError):
+    """A sparsity pattern that is none, or does not fit the matrix or the function it is used for."""
+
+    page = "patterns"
+
+
 class UnsupportedFunctionError(WengertError, NotImplementedError):
     """A function, or an option of one, that has no derivative rule here."""
 
