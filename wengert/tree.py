@@ -10,26 +10,35 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import optree
 
 NAMESPACE = "wengert"
 
+
+class Fields(NamedTuple):
+    """The fields of a dataclass: those that are parts, and those that belong to the structure."""
+
+    data: tuple[str, ...]
+    static: tuple[str, ...]
+
+
+_fields: dict[type, Fields] = {}
 _registered: set[type] = set()
 _not_dataclasses: set[type] = set()
 _lock = threading.Lock()
 
 
 def _register_dataclass(cls: type) -> None:
-    fields = [f.name for f in dataclasses.fields(cls) if not f.metadata.get("static")]
-    static = [f.name for f in dataclasses.fields(cls) if f.metadata.get("static")]
+    fields = tuple([f.name for f in dataclasses.fields(cls) if not f.metadata.get("static")])
+    static = tuple([f.name for f in dataclasses.fields(cls) if f.metadata.get("static")])
 
     def take_apart(instance):
         return (
             tuple(getattr(instance, name) for name in fields),
             tuple(getattr(instance, name) for name in static),
-            tuple(fields),
+            fields,
         )
 
     def put_together(static_values, children):
@@ -42,6 +51,7 @@ def _register_dataclass(cls: type) -> None:
         return instance
 
     optree.register_pytree_node(cls, take_apart, put_together, namespace=NAMESPACE)
+    _fields[cls] = Fields(fields, static)
 
 
 def _register_dataclasses_among(leaves: list[Any]) -> bool:
@@ -64,6 +74,37 @@ def _register_dataclasses_among(leaves: list[Any]) -> bool:
 def register(cls: type, take_apart: Callable, put_together: Callable) -> None:
     """Let a class be a container: `take_apart` gives parts, what else there is to it, and names of the parts."""
     optree.register_pytree_node(cls, take_apart, put_together, namespace=NAMESPACE)
+
+
+def fields_of(cls: type) -> Fields | None:
+    """The fields of a dataclass that is a container because it is one, not because a user said so."""
+    return _fields.get(cls)
+
+
+def is_tuple(cls: type) -> bool:
+    """Whether a class is that of tuples, or of named tuples, whose items are its parts."""
+    return cls is tuple or optree.is_namedtuple_class(cls)
+
+
+def orders_of_keys(tree: Any) -> tuple:
+    """The keys of all dicts in a container, in the order in which each has them; structures do not tell that.
+
+    >>> orders_of_keys(({"b": 1.0, "a": [{}]}, 2.0))
+    (('b', 'a'), ())
+    """
+    found: list[tuple] = []
+    pending = [tree]
+    while pending:
+        thing = pending.pop()
+        if isinstance(thing, dict):
+            found.append(tuple(thing))
+            pending += thing.values()
+        elif thing.__class__ is list or thing.__class__ is tuple:
+            pending += thing
+        elif thing.__class__ not in _not_dataclasses:
+            parts = optree.tree_leaves(thing, is_leaf=lambda x, whole=thing: x is not whole, namespace=NAMESPACE)  # type: ignore[misc]
+            pending += [part for part in parts if part is not thing]
+    return tuple(found)
 
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:

@@ -96,6 +96,7 @@ def test_references_are_counted():
     native = b.check(b.op("multiply", x, s), b.index(x, i), part, i, b.op("less", s, 1.0))
     a, f, k = np.ones(4), 1234.5, 3
     things = [a, f, np.dtype(float), np.ndarray, np.float64, native.enter, np.False_]
+    gc.collect()  # what others have left
     before = [sys.getrefcount(t) for t in things]
     for _ in range(1000):
         native(a, f, k)

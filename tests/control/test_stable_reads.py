@@ -23,8 +23,7 @@ MANY = int(os.environ.get("WENGERT_RANDOM_PROGRAMS", "12"))
 def stacks(f: Any, *args: Any) -> list[Any]:
     """The types of all arrays that loops of the gradient save."""
     compiled = wg.jit(wg.grad(f))
-    leaves, key, rebuild, names = compiled._taken_apart(args, {})
-    found, _ = compiled._version(leaves, key, rebuild, names)
+    found = compiled._version(compiled._form(args, {}))
     loops = [node for node in all_nodes(optimised(found.block, found.name).block) if node.op.name == "loop"]
     return [v.type for node in loops for v in node.outs[node.params["carried"] :]]
 

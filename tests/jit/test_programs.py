@@ -102,8 +102,8 @@ def test_interpreter(name):
     expected = p.f(*args)
     compiled = wg.jit(p.f)
     fresh = p.fresh()
-    leaves, key, rebuild, names = compiled._taken_apart(fresh, {})
-    found, leaves = compiled._version(leaves, key, rebuild, names)
+    form = compiled._form(fresh, {})
+    found, leaves = compiled._version(form), form.leaves
     inputs = [*leaves, *[path() for path in found.inputs]]
     program = optimised(found.block, found.name)
     check(IR(found.name, found.block))
@@ -114,7 +114,7 @@ def test_interpreter(name):
         written = dict(zip(found.writes, results[n:], strict=True))
         after = [written.get(k, x) for k, x in enumerate(leaves)]
         assert_same(found.output(after, results[:n]), expected, dtypes=False)
-        assert_same(tree.leaves(rebuild(after)[0]), tree.leaves(args), dtypes=False)
+        assert_same(tree.leaves(form.rebuild(after)[0]), tree.leaves(args), dtypes=False)
 
 
 @functools.cache

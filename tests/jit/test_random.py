@@ -54,8 +54,8 @@ def check_values(source: str, drawn: tuple) -> None:
     native = copied(before)
     same(compiled(*native), expected)
     same(native, args)
-    leaves, key, rebuild, names = compiled._taken_apart(tuple(copied(before)), {})
-    found, leaves = compiled._version(leaves, key, rebuild, names)
+    form = compiled._form(tuple(copied(before)), {})
+    found, leaves = compiled._version(form), form.leaves
     program = optimised(found.block, found.name)
     check(Program(found.name, found.block))
     check(program)

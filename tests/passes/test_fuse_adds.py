@@ -17,8 +17,7 @@ from wengert.ir.node import Block, Program, all_nodes
 def gradient_block(f: Any, *args: Any) -> Block:
     """The optimised program of a gradient."""
     compiled = wg.jit(wg.grad(f))
-    leaves, key, rebuild, names = compiled._taken_apart(args, {})
-    found, _ = compiled._version(leaves, key, rebuild, names)
+    found = compiled._version(compiled._form(args, {}))
     program = optimised(found.block, found.name)
     check(Program(found.name, program.block))
     return program.block

@@ -25,8 +25,7 @@ MANY = int(os.environ.get("WENGERT_RANDOM_PROGRAMS", "12"))
 def gradient_block(f: Any, *args: Any) -> Block:
     """The optimised program of a gradient."""
     compiled = wg.jit(wg.grad(f))
-    leaves, key, rebuild, names = compiled._taken_apart(args, {})
-    found, _ = compiled._version(leaves, key, rebuild, names)
+    found = compiled._version(compiled._form(args, {}))
     return optimised(found.block, found.name).block
 
 

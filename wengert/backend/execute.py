@@ -5,13 +5,18 @@ Compiled code is kept on disk as well (`llvm/stored.py`), where another process 
 
 from __future__ import annotations
 
+import functools
+import struct
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.backend.llvm.cache import stored
+from wengert.backend.llvm.calls.dispatch import dispatcher
+from wengert.backend.llvm.calls.objects import builtin
+from wengert.backend.llvm.calls.recipe import Way
 from wengert.backend.llvm.kernel import write_kernel
-from wengert.backend.llvm.machine.engine import OptimisedModule
+from wengert.backend.llvm.machine.engine import MachineCode, OptimisedModule
 from wengert.backend.llvm.native import Native, compiled
 from wengert.control import call
 from wengert.control.custom import without_rules
@@ -69,6 +74,27 @@ def optimised(block: Block, name: str) -> Program:
 def execute(block: Block, name: str, args: Sequence[Any]) -> list[Any]:
     """Run a block on plain values."""
     return native(block, name)(*args)
+
+
+@functools.cache
+def _dispatching() -> MachineCode:
+    return MachineCode(stored.kept_object("dispatch", lambda: OptimisedModule(dispatcher()).object()), {})
+
+
+class _Site:
+    """What the builtin function of a user's function refers to."""
+
+    def __init__(self, *things: Any):
+        self.things = things
+        self.methods: list[Any] = []
+
+
+def builtin_function(name: str, ways: Sequence[Way], codes: Sequence[Native], otherwise: Callable) -> Callable:
+    """A builtin function for the calls that go one of these ways, each into one of these programs. It calls
+    `otherwise` for all others, and while some thread has chosen other derivatives than by default."""
+    code = _dispatching()
+    words = struct.pack(f"{2 + len(ways)}q", id(otherwise), len(ways), *[way.address for way in ways])
+    return builtin(code.address("dispatch"), name, words, _Site(otherwise, ways, codes, code), with_names=True)
 
 
 call.execute[0] = execute

@@ -58,8 +58,7 @@ class Captured:
         self.orders = orders
         """How the arguments lie in memory, if that matters (`ir/orders.py`)."""
         outside = block.params[len(block.params) - len(inputs) :]
-        self.is_in_c_order = orders is None or not (any(orders) or any(p.order is not None for p in outside))
-        """Whether the program is right for arrays in C order, inputs among them."""
+        self.takes_inputs_in_c_order = orders is None or all(p.order is None for p in outside)
         self.name = name
         self.inputs = inputs
         self.guards = guards
@@ -70,15 +69,6 @@ class Captured:
         """What was compared with plain Python (`api/verify.py`)."""
         self._quick = [(guard.path, guard.value) for guard in guards if isinstance(guard, Guard)]
         self._arrays = [guard for guard in guards if not isinstance(guard, Guard)]
-        self.depends_on_nothing_else = not guards and not inputs
-        self.gives_one_array = not writes and places == [("result", 0)] and tree.is_leaf(structure)
-        one = not writes and len(places) == 1 and places[0][0] == "argument" and tree.is_leaf(structure)
-        self.gives_argument: int | None = places[0][1] if one else None
-
-        results = [("result", k) for k in range(len(block.results))]
-        self.gives_tuple = (
-            not writes and len(places) > 1 and places == results and structure == tree.flatten((0,) * len(places))[1]
-        )
 
     def holds(self) -> bool:
         """Whether what the function found outside is still the same, and of the same type."""

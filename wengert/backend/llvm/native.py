@@ -15,8 +15,8 @@ import numpy as np
 
 from wengert.backend.llvm.calls import faults
 from wengert.backend.llvm.calls.callback import Callback
-from wengert.backend.llvm.calls.entry import direct_function, python_function
 from wengert.backend.llvm.calls.interface import Interface, dynamic_axes
+from wengert.backend.llvm.calls.objects import builtin
 from wengert.backend.llvm.kernel import write_kernel
 from wengert.backend.llvm.machine.engine import MachineCode, Object, OptimisedModule
 from wengert.backend.llvm.threads import threads
@@ -70,24 +70,10 @@ class Native:
     def __call__(self, *args: Any) -> list[Any]:
         return self.enter(*args)
 
-    def plain(self, *args: Any) -> list[Any]:
-        """Call the plain way, which converts arguments."""
-        return self._plain.call(*args)
-
-    def direct(
-        self, otherwise: Callable, argument: int = 0, more: Callable[[], tuple | None] | None = None
-    ) -> Callable | None:
-        """A builtin function that gives one result as it is, and several as a tuple; without results, an argument.
-
-        It calls `otherwise` for arguments that are not as the kernel wants them, for named ones, and while some thread
-        has chosen other derivatives than by default. `more` gives further arguments, for every call; if it gives None,
-        `otherwise` is called as well. There may be no such function, which is `None`.
-        """
-        return self._plain.direct(otherwise, argument, more)
-
-    def on_mismatch(self, function: Callable[..., list[Any]] | None) -> None:
-        """Say what `enter` comes to for arguments that are not as the kernel wants them, instead of `plain`."""
-        self._plain.otherwise = function
+    @property
+    def take(self) -> int:
+        """The address of the function that takes arguments one by one, where there is an entry (`entry.py`)."""
+        return self._plain.code.address("take")
 
 
 class _Plain:
@@ -109,17 +95,11 @@ class _Plain:
         self.code = MachineCode(compiled.object, addresses)
         self._call = _CALL(self.code.address("call"))
         self.methods: list[Any] = []
-        self.otherwise: Callable[..., list[Any]] | None = None
 
     def entry(self) -> Any:
         if not self.interface.has_entry:
             return self.call
-        return python_function(self.code.address("enter"), self.name, self)
-
-    def direct(self, otherwise: Callable, argument: int, more: Callable[[], tuple | None] | None) -> Callable | None:
-        if not self.interface.has_entry:
-            return None
-        return direct_function(self.code.address("direct"), self.name, self, otherwise, argument, more)
+        return builtin(self.code.address("enter"), self.name, self, self)
 
     def fail(self, address: int) -> None:
         """Raise what the fault record at an address says, whose first word is the status."""
@@ -166,7 +146,7 @@ def _swapped(call: Callable[..., list[Any]], orders: Sequence[np.dtype | None], 
 
 
 def _fallbacks(plain: Any) -> tuple[Any, Any]:
-    return (lambda *args: (plain().otherwise or plain().call)(*args)), (lambda address: plain().fail(address))
+    return (lambda *args: plain().call(*args)), (lambda address: plain().fail(address))
 
 
 def _as_argument(arg: Any, type: Type, k: int) -> np.ndarray:

@@ -13,6 +13,7 @@ import json
 import platform
 import sys
 import sysconfig
+from collections.abc import Callable
 from typing import Any
 
 import llvmlite
@@ -74,6 +75,19 @@ def keep(key: bytes, compiled: Compiled) -> None:
     text = json.dumps(head).encode()
     parts = [len(text).to_bytes(8, "little"), text, *[a.tobytes() for a in compiled.constants.values()]]
     disk.write(key, b"".join([*parts, compiled.object.code]))
+
+
+def kept_object(name: str, make: Callable[[], Object]) -> Object:
+    """Object code that is the same for all programs: found under its name, or made and kept."""
+    key = hashlib.blake2b(name.encode() + _circumstances(), digest_size=32).digest()
+    contents = None if disk.folder() is None else disk.read(key)
+    if contents is not None:
+        length = int.from_bytes(contents[:8], "little")
+        return Object(contents[8 + length :], json.loads(contents[8 : 8 + length]), False)
+    made = make()
+    text = json.dumps(made.symbols).encode()
+    disk.write(key, len(text).to_bytes(8, "little") + text + made.code)
+    return made
 
 
 @functools.cache

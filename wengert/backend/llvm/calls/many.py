@@ -1,13 +1,14 @@
 """Arguments and results by the hundred: tables that say what they are, and loops over the tables.
 
 Code that is written out for each array keeps all their addresses alive until the kernel is called; LLVM's time for such
-a function grows with the square of their number. So from a few arrays on, three small functions go through tables:
+a function grows with the square of their number. So from a few arrays on, small functions go through tables:
 
-    take_all(args, places)       for each argument that is an array: whether it fits, and where its elements lie
-    make_all(results, places)    for each result that is an array: a new one, and where its elements lie
-    drop_all(results)            those arrays are given up again
+    take_all(args, places)               for each argument that is an array: whether it fits, and where its elements lie
+    take_numbers(args, places, buffers)  for each argument that is a number: whether it fits, and where its value lies
+    make_all(results, places)            for each result that is an array: a new one, and where its elements lie
+    drop_all(results)                    those arrays are given up again
 
-Only arrays of static shape are in the tables; everything else is written out as before (`entry.py`).
+Only arrays of static shape are in the tables; others are written out (`entry.py`).
 """
 
 from __future__ import annotations
@@ -22,34 +23,24 @@ from wengert.backend.llvm.arrays.buffer import I32, I64, POINTER, VOID
 from wengert.backend.llvm.machine.hints import rare
 from wengert.ir.node import Type
 
-_ROW = ir.LiteralStructType([I64, POINTER, I64, I64, POINTER])
-"""Of an array: its number among all arguments or results, NumPy's dtype, its number there, rank, lengths."""
-
 MANY = 4
 """From so many arrays on, loops go through tables."""
 
 
-class ArrayTable:
-    """The arrays of static shape among arguments or results, if there are many."""
+class _Table:
+    """A constant table, a row for each of some arguments or results (`numbers`)."""
 
-    def __init__(self, module: ir.Module, name: str, types: Sequence[Type], dtype: Callable[[Type], ir.Value]):
-        self.module = module
-        found = [k for k, t in enumerate(types) if t.ndim and t.is_static]
-        self.numbers = found if len(found) >= MANY else []
-        self.rows = {k: j for j, k in enumerate(self.numbers)}
-        if not self.numbers:
-            return
-        self.shapes: dict[tuple, ir.GlobalVariable] = {}
-        rows = [self._row(k, types[k], dtype(types[k])) for k in self.numbers]
-        self.constant = self._global(ir.Constant(ir.ArrayType(_ROW, len(rows)), rows), name)
+    row: ir.LiteralStructType
 
-    def _row(self, k: int, type: Type, dtype: ir.Value) -> ir.Constant:
-        if type.shape not in self.shapes:
-            lengths = ir.Constant(ir.ArrayType(I64, type.ndim), [I64(n) for n in type.shape])
-            self.shapes[type.shape] = self._global(lengths, "shape")
-        return ir.Constant(_ROW, [I64(k), dtype, I64(type.dtype.num), I64(type.ndim), self.shapes[type.shape]])
+    def __init__(self, module: ir.Module, numbers: list[int]):
+        self.module, self.numbers = module, numbers
+        self.rows = {k: j for j, k in enumerate(numbers)}
 
-    def _global(self, constant: ir.Constant, name: str) -> ir.GlobalVariable:
+    def fill(self, name: str, rows: Sequence[Sequence[ir.Value]]) -> None:
+        constants = [ir.Constant(self.row, [I64(k), *row]) for k, row in zip(self.numbers, rows, strict=True)]
+        self.constant = self.place(ir.Constant(ir.ArrayType(self.row, len(rows)), constants), name)
+
+    def place(self, constant: ir.Constant, name: str) -> ir.GlobalVariable:
         place = ir.GlobalVariable(self.module, constant.type, self.module.get_unique_name(name))
         place.initializer, place.global_constant, place.linkage, place.type = constant, True, "internal", POINTER
         return place
@@ -68,9 +59,10 @@ class ArrayTable:
         b.position_at_end(body)
         j = b.phi(I64)
         j.add_incoming(I64(0), head)
-        row = b.gep(self.constant, [j], source_etype=_ROW)
+        row = b.gep(self.constant, [j], source_etype=self.row)
         fields = [
-            b.load(b.gep(row, [I32(0), I32(k)], source_etype=_ROW), typ=type) for k, type in enumerate(_ROW.elements)
+            b.load(b.gep(row, [I32(0), I32(k)], source_etype=self.row), typ=type)
+            for k, type in enumerate(self.row.elements)
         ]
         yield j, fields
         following = b.add(j, I64(1), flags=("nuw", "nsw"))
@@ -81,6 +73,38 @@ class ArrayTable:
     @property
     def count(self) -> ir.Constant:
         return I64(len(self.numbers))
+
+
+class ArrayTable(_Table):
+    """The arrays of static shape among arguments or results, if there are many.
+
+    In a row: its number among all arguments or results, NumPy's dtype, its number there, rank, lengths.
+    """
+
+    row = ir.LiteralStructType([I64, POINTER, I64, I64, POINTER])
+
+    def __init__(self, module: ir.Module, name: str, types: Sequence[Type], dtype: Callable[[Type], ir.Value]):
+        found = [k for k, t in enumerate(types) if t.ndim and t.is_static]
+        super().__init__(module, found if len(found) >= MANY else [])
+        self._shapes: dict[tuple, ir.GlobalVariable] = {}
+        if self.numbers:
+            self.fill(name, [self._row(types[k], dtype(types[k])) for k in self.numbers])
+
+    def _row(self, type: Type, dtype: ir.Value) -> list[ir.Value]:
+        if type.shape not in self._shapes:
+            lengths = ir.Constant(ir.ArrayType(I64, type.ndim), [I64(n) for n in type.shape])
+            self._shapes[type.shape] = self.place(lengths, "shape")
+        return [dtype, I64(type.dtype.num), I64(type.ndim), self._shapes[type.shape]]
+
+
+class NumberTable(_Table):
+    """The arguments that are numbers: which classes they may have, and how to come by their values (`entry.py`)."""
+
+    row = ir.LiteralStructType([I64, POINTER, POINTER, POINTER, I64])
+
+    def __init__(self, module: ir.Module, types: Sequence[Type], told: Callable[[Type], list[ir.Value]]):
+        super().__init__(module, [k for k, t in enumerate(types) if not t.ndim])
+        self.fill("numbers", [told(types[k]) for k in self.numbers])
 
 
 def _at(b: ir.IRBuilder, array: ir.Value, k: ir.Value) -> ir.Value:
@@ -97,6 +121,20 @@ def take_all(table: ArrayTable, fits: ir.Function, data: Callable[[ir.IRBuilder,
         with b.if_then(b.icmp_signed("==", right, I32(0)), likely=False):
             b.ret(I32(0))
         b.store(data(b, argument), _at(b, places, j))
+    b.ret(I32(1))
+    return function
+
+
+def take_numbers(table: NumberTable, number: ir.Function) -> ir.Function:
+    """`take_numbers(args, places, buffers)`: not zero if all numbers are as the kernel wants them."""
+    function, b = table.function("take_numbers", I32, 3)
+    args, places, buffers = function.args
+    with table.loop(b, table.count) as (j, (k, *told)):
+        argument = b.load(_at(b, args, k), typ=POINTER)
+        place = b.call(number, [argument, *told, _at(b, buffers, j)])
+        with b.if_then(b.icmp_unsigned("==", place, POINTER(None)), likely=False):
+            b.ret(I32(0))
+        b.store(place, _at(b, places, j))
     b.ret(I32(1))
     return function
 

@@ -29,13 +29,16 @@ _process = ctypes.CDLL(None)
 
 share_hook = ctypes.c_void_p()
 
-_NUMPY_FUNCTIONS = {"wg_PyArray_Scalar": 60, "wg_PyArray_New": 93}
+_NUMPY_FUNCTIONS = {"wg_PyArray_Scalar": 60, "wg_PyArray_NewCopy": 85, "wg_PyArray_New": 93}
 """Places in NumPy's table of functions, which never change."""
 
 _OBJECTS = {
     "wg_type_python_float": float,
     "wg_type_python_complex": complex,
     "wg_type_python_int": int,
+    "wg_type_python_bool": bool,
+    "wg_type_python_str": str,
+    "wg_type_python_dict": dict,
     "wg_type_python_tuple": tuple,
     "wg_true": True,
     "wg_false": False,

@@ -1,0 +1,70 @@
+"""What becomes of a function for arguments of certain types, to look at: `jit(f).lower(x)`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from wengert.backend.execute import module, native, optimised
+from wengert.backend.python import python_source
+from wengert.capture.program import Captured
+from wengert.ir.node import Block, Const, Node, Program
+from wengert.ir.show import show
+
+
+class Lowered:
+    """What becomes of a function for arguments of certain types; see `Jitted.lower`."""
+
+    def __init__(self, found: Captured, names: Sequence[str]):
+        self._found, self._names = found, names
+
+    @property
+    def program(self) -> Program:
+        """The program as data."""
+        return optimised(self._found.block, self._found.name)
+
+    @property
+    def ir(self) -> str:
+        """The program as text."""
+        return show(self.program)
+
+    @property
+    def python(self) -> str:
+        """The program as NumPy source that runs on its own. Arrays that the function finds outside are arguments."""
+        names = [*self._names, *[f"outer{k}" for k in range(len(self._found.inputs))]]
+        return python_source(self.program, names)
+
+    def python_with_constants(self, name: str) -> str:
+        """The same with another name, in which arrays that the function finds outside are constants as they are now."""
+        found = self._found
+        if not found.inputs:
+            return python_source(Program(name, self.program.block), list(self._names))
+        block = with_constants(found.block, [path() for path in found.inputs])
+        return python_source(optimised(block, name), list(self._names))
+
+    @property
+    def llvm(self) -> str:
+        """The optimised LLVM code."""
+        return module(self._found.block, self._found.name).text
+
+    @property
+    def assembly(self) -> str:
+        """The machine code as text."""
+        return module(self._found.block, self._found.name).assembly
+
+    @property
+    def report(self) -> Any:
+        """How each operation was compiled: as native code, by a library, or by calling NumPy."""
+        return native(self._found.block, self._found.name).report
+
+
+def with_constants(block: Block, values: Sequence[Any]) -> Block:
+    """A block with constants in place of its last parameters."""
+    n = len(block.params) - len(values)
+    known: dict[Any, Any] = {p: Const(v, p.type) for p, v in zip(block.params[n:], values, strict=True)}
+    nodes = [
+        Node(node.op, tuple([known.get(a, a) for a in node.args]), node.params, node.outs,
+             tuple([known.get(s, s) for s in node.sizes]), node.source)
+        for node in block.nodes
+    ]  # fmt: skip
+    return Block(block.params[:n], nodes, [known.get(r, r) for r in block.results])
