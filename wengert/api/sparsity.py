@@ -174,9 +174,10 @@ def for_all(f: Callable, argnums: Argnums, has_aux: bool, prepared: Prepared, ar
     others = tuple([None if k in places or k - len(args) in places else a for k, a in enumerate(args)])
     vectors = [np.zeros(*aval) for aval in ins]
     staged = Jitted(tangents, (), (), False)
-    leaves, key, rebuild, names = staged._taken_apart((others, kwargs, list(prepared.leaves), vectors), {})
+    form = staged._form((others, kwargs, list(prepared.leaves), vectors), {})
+    leaves, key = form.leaves, form.key
     try:
-        program, leaves = staged._version(leaves, key, rebuild, names)
+        program = staged._version(form)
     except (ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError) as error:
         error.add_note("  note: for the pattern at these arguments only, write wg.sparsity(f, local=True)")
         raise
