@@ -5,6 +5,8 @@ The reference is a loop over the examples in plain Python.
 
 from __future__ import annotations
 
+import collections
+
 import numpy as np
 import pytest
 
@@ -210,3 +212,63 @@ def test_containers_and_axes():
     want = [f({"a": x, "b": r}, np.ones(2)) for x, r in zip(X, b, strict=True)]
     same(got["y"], np.stack([w["y"] for w in want], 1))
     same(got["z"][0], b)
+
+
+def test_what_was_written_before_the_examples_part_is_forgotten():
+    """The first attempt, on all examples, may have written to the arguments."""
+
+    def f(x, a):
+        x *= a
+        x[0] = 2 * a
+        return np.sum(x * min(0.5, a))
+
+    a = np.array([0.1, 0.7, 2.0])
+    want = np.array([f(x.copy(), v) for x, v in zip(ROWS, a, strict=True)])
+    before = ROWS.copy()
+    same(wg.vmap(f)(ROWS, a), want)
+    same(ROWS, before)
+    alone = [wg.grad(f, (0, 1))(x, v) for x, v in zip(ROWS, a, strict=True)]
+    for k, got in enumerate(wg.grad(lambda X, a: np.sum(wg.vmap(f)(X, a)), (0, 1))(ROWS, a)):
+        same(got, np.stack([g[k] for g in alone]))
+
+
+def test_each_example_finds_what_all_share_as_it_was_given():
+    def f(z, x):
+        z[0] += 1.0
+        return z * x if x > 2 else z
+
+    want = np.stack([f(np.zeros(2), x) for x in X])
+    z = np.zeros(2)
+    same(wg.vmap(f, (None, 0))(z, X), want)
+    same(z, [1.0, 0.0])  # once: all examples write the same
+    z = np.zeros(2)
+    same(wg.jit(wg.vmap(f, (None, 0)))(z, X), want)
+    same(z, [1.0, 0.0])
+
+    def total(z, x):
+        y = wg.vmap(f, (None, 0))(z, x)
+        return np.sum(y) + np.sum(z)  # what was written counts
+
+    same(wg.grad(total)(np.zeros(2), X), np.full(2, sum(x if x > 2 else 1 for x in X) + 1))
+
+
+def test_examples_cannot_write_different_values_into_one_array():
+    def f(z, x):
+        if x > 2:
+            z[0] = x
+        return z[0] * x
+
+    with pytest.raises(wg.errors.InPlaceError, match="they share"):
+        wg.vmap(f, (None, 0))(np.zeros(2), X)
+
+
+def test_sets_and_queues_outside_are_put_back():
+    seen, last = set(), collections.deque(maxlen=10)
+
+    def f(x):
+        seen.add(len(seen))
+        last.append(1)
+        return x if x > 2 else -x
+
+    wg.vmap(f)(X)
+    assert len(seen) == len(last) == len(X)

@@ -12,10 +12,11 @@ from wengert.api.operators import result_of
 from wengert.box.box import Box
 from wengert.box.foreign import hides_traced, where_it_hides
 from wengert.box.writing import settled
+from wengert.capture.effects import Effects
 from wengert.capture.hooks import resolve
 from wengert.capture.optional import numbers_in
 from wengert.capture.reachable import noted
-from wengert.errors import MismatchError
+from wengert.errors import InPlaceError, MismatchError
 from wengert.modes.batch import Apart, BatchTrace
 from wengert.ops.index import index
 from wengert.ops.shape import transpose
@@ -52,13 +53,22 @@ def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
         leaves, structure = tree.flatten(args)
         axes = _axes_of_arguments(in_axes, args, len(leaves))
         batch = BatchTrace(_number_of_examples(leaves, axes, args))
-        given = [x if axis is None else batch.wrap(_moved(x, axis, 0)) for x, axis in zip(leaves, axes, strict=True)]
+        stacked = [x if axis is None else _moved(x, axis, 0) for x, axis in zip(leaves, axes, strict=True)]
+        shared = [x for x, axis in zip(leaves, axes, strict=True) if axis is None]
+        outside, common = noted(f, [*shared, kwargs]) if running.state.capture is None else (None, None)
         try:
-            result = _together(f, batch, tree.unflatten(structure, given), kwargs)
+            given = [x if axis is None else batch.wrap(x) for x, axis in zip(stacked, axes, strict=True)]
+            result = _together(f, batch, tree.unflatten(structure, given), kwargs, outside is not None)
         except Apart as apart:
-            if apart.trace is not batch:
+            if outside is None or common is None or apart.trace is not batch:
                 raise
-            result = _one_by_one(f, batch, given, structure, kwargs)
+            outside.undo()
+            common.undo()
+            examples = [
+                tree.unflatten(structure, [x if a is None else _example(x, k) for x, a in zip(stacked, axes, strict=True)])
+                for k in range(batch.size)
+            ]
+            result = _one_by_one(f, batch, examples, kwargs, common)
         outs, out_structure = tree.flatten(result)
         places = _axes_like(out_axes, result, len(outs), "out_axes")
         return tree.unflatten(out_structure, [_result(batch, settled(y), k) for y, k in zip(outs, places, strict=True)])
@@ -66,29 +76,34 @@ def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
     return mapped
 
 
-def _together(f: Callable, batch: BatchTrace, args: tuple, kwargs: dict) -> Any:
-    """All examples at once; if they go different ways, what was changed outside so far is undone."""
+def _together(f: Callable, batch: BatchTrace, args: tuple, kwargs: dict, splits: bool) -> Any:
+    """All examples at once; `Apart` is raised if they go different ways and somebody can run them one by one."""
     state = running.state
-    effects = noted(f) if state.capture is None else None
-    batch.splits = effects is not None
+    batch.splits = splits
     state.depth += 1
     try:
         return numbers_in(resolve(f)(*args, **kwargs))
-    except Apart:
-        if effects is not None:
-            effects.undo(lambda x: x)
-        raise
     finally:
         state.depth -= 1
         batch.splits = False
 
 
-def _one_by_one(f: Callable, batch: BatchTrace, given: list[Any], structure: Any, kwargs: dict) -> Any:
-    """Each example by itself; the results are put together as those of the batch."""
-    function, results = resolve(f), []
-    for k in range(batch.size):
-        example = [_example(x._value, k) if batch.owns(x) else x for x in given]
-        results.append(tree.flatten(numbers_in(function(*tree.unflatten(structure, example), **kwargs))))
+def _one_by_one(f: Callable, batch: BatchTrace, examples: list[tuple], kwargs: dict, common: Effects) -> Any:
+    """Each example by itself; the results are put together as those of the batch.
+
+    Each finds the arguments that all share as they were given, and leaves the same behind.
+    """
+    function, results, left = resolve(f), [], None
+    for k, args in enumerate(examples):
+        if k:
+            common.undo()
+        results.append(tree.flatten(numbers_in(function(*args, **kwargs))))
+        left, before = common.arrays(), left
+        if before is not None and not all(map(_is_same, left, before)):
+            raise InPlaceError(
+                "examples write different values into an array that they share",
+                remedy="give each example an array of its own (in_axes=0), or write into a copy: a = a.copy()",
+            )
     container = results[0][1]
     if any(other != container for _, other in results):
         raise MismatchError(
@@ -98,6 +113,10 @@ def _one_by_one(f: Callable, batch: BatchTrace, given: list[Any], structure: Any
     return tree.unflatten(
         container, [_stacked(batch, ys) for ys in zip(*[leaves for leaves, _ in results], strict=True)]
     )
+
+
+def _is_same(x: Any, y: Any) -> bool:
+    return x is y or np.array_equal(x, y, equal_nan=True)
 
 
 def _example(x: Any, k: int) -> Any:

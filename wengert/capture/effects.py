@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.writing import become, clone, make_views_stale, plain, settled
 from wengert.capture.objects import content, put
 from wengert.errors import StagingError
+from wengert.ops.op import Traced
 
 _MISSING = object()
 
@@ -54,6 +56,27 @@ class Effects:
         if thing.flags.writeable and thing.dtype.kind in "biufc":
             self._note(id(thing), thing, "an array", get, put)
 
+    def note_box(self, thing: Any) -> None:
+        """An array that is traced outside; while its value is held here it is not written in place."""
+        while thing._view_of is not None:
+            thing = thing._view_of.root
+
+        def put(before: dict) -> None:
+            become(thing, before["kept"])
+            make_views_stale(thing)
+
+        held = settled(thing)
+        kept = clone(held) if isinstance(held, Traced) else held
+
+        def get() -> dict:
+            now = settled(thing)
+            if not isinstance(now, Traced):
+                return {"kept": now}
+            same = now.__class__ is kept.__class__ and all(getattr(now, s) is getattr(kept, s) for s in now._state)  # type: ignore[attr-defined]
+            return {"kept": kept if same else now}
+
+        self._note(id(thing), thing, "an array", get, put)
+
     def note_cell(self, cell: CellType, name: str) -> None:
         def put(before: dict) -> None:
             if name in before:
@@ -71,7 +94,11 @@ class Effects:
 
         self._note((id(namespace), name), namespace, f"the global variable {name}", get, put)
 
-    def undo(self, stands_for: Callable[[Any], Any]) -> str | None:
+    def arrays(self) -> list[np.ndarray]:
+        """What the arrays among them hold now."""
+        return [np.array(plain(thing)) for thing, what, *_ in self._noted.values() if what == "an array"]
+
+    def undo(self, stands_for: Callable[[Any], Any] = lambda x: x) -> str | None:
         """Put back what was there; say what was changed. `stands_for(x)` is what stands for x in the program."""
         changed = None
         for _, what, get, put_back, before in self._noted.values():

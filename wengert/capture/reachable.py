@@ -8,27 +8,33 @@ from __future__ import annotations
 
 import dis
 import functools
+from collections.abc import Iterable
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
+from wengert.box.box import Box
 from wengert.capture.effects import Effects
 from wengert.capture.instrument import is_user_code
-from wengert.capture.objects import content
+from wengert.capture.objects import MUTABLE, content
 from wengert.capture.session import is_object
 
 _MOST = 10000
 """So many things are looked at."""
 
 
-def noted(f: Any) -> Effects:
-    """What a function, and those of the user's that it names, might change outside, as it is now."""
-    effects = Effects()
+def noted(f: Any, arguments: Iterable[Any] = ()) -> tuple[Effects, Effects]:
+    """What a function, and those of the user's that it names, might change outside, as it is now; and what it might
+    change in its arguments."""
+    outside, given = Effects(), Effects()
     pending, seen = [f], set()
-    arrays: list[np.ndarray] = []
+    arrays: list[tuple[Effects, Any]] = []
     writes = False
-    while pending:
+    effects, arguments = outside, list(arguments)
+    while pending or arguments:
+        if not pending:
+            effects, pending, arguments = given, arguments, []
         thing = pending.pop()
         if id(thing) in seen or len(seen) > _MOST:
             continue
@@ -53,22 +59,21 @@ def noted(f: Any) -> Effects:
                     pending.append(cell.cell_contents)
                 except ValueError:
                     pass  # empty
-        elif kind is list:
-            effects.note_list(thing)
-            pending += thing
-        elif kind is dict:
-            effects.note_dict(thing)
-            pending += thing.values()
+        elif isinstance(thing, MUTABLE):
+            effects.note_object(thing)
+            pending += content(thing).values()
         elif kind is tuple:
             pending += thing
         elif kind is np.ndarray:
-            arrays.append(thing)
+            arrays.append((effects, thing))
+        elif isinstance(thing, Box):
+            arrays.append((effects, thing))
         elif is_object(thing):
             effects.note_object(thing)
             pending += content(thing).values()
-    for array in arrays if writes else ():
-        effects.note_array(array)
-    return effects
+    for effects, array in arrays if writes else ():
+        effects.note_array(array) if array.__class__ is np.ndarray else effects.note_box(array)
+    return outside, given
 
 
 _WRITERS = {
