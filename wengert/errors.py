@@ -233,8 +233,6 @@ def explained(error: Exception) -> WengertError | None:
 
     Returns an error that says more, if there is one. With WENGERT_FULL_TRACEBACK set nothing is taken out.
     """
-    if os.environ.get("WENGERT_FULL_TRACEBACK"):
-        return None
     frames = []
     trace = error.__traceback__
     while trace is not None:
@@ -244,7 +242,8 @@ def explained(error: Exception) -> WengertError | None:
     clean = None
     for kept in reversed(frames):
         clean = TracebackType(clean, kept.tb_frame, kept.tb_lasti, kept.tb_lineno)
-    error.__traceback__ = clean
+    if not os.environ.get("WENGERT_FULL_TRACEBACK"):
+        error.__traceback__ = clean
     if isinstance(error, WengertError):
         _mention_missing_source(error, frames)
     if not isinstance(error, WengertError) and isinstance(error, (TypeError, ValueError)):

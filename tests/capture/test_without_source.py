@@ -132,9 +132,9 @@ def test_what_cannot_be_followed_says_so():
 
 def test_control_flow_that_cannot_be_staged_says_why():
     scope = {"np": np}
-    exec("def loop(x, n):\n    for _ in range(n):\n        x = np.sin(x)\n    return x", scope)
+    exec("def loop(x, n):\n    for _ in range(int(n)):\n        x = np.sin(x)\n    return x", scope)
     with pytest.raises(WengertError) as caught:
-        wg.jit(scope["loop"])(1.0, 3)
+        wg.jit(scope["loop"])(1.0, 3.0)
     assert "source of loop cannot be had" in "".join(caught.value.__notes__)
 
 

@@ -1,6 +1,7 @@
 """Derivative operators never change the caller's arrays, whoever writes to them, and under whatever name."""
 
 import functools
+import operator
 
 import numpy as np
 import pytest
@@ -90,8 +91,35 @@ class Owner:
         self.array[0] = 4.0
 
 
-PROGRAMS = [by_itself, by_another_name, through_a_view, in_a_helper, in_a_helper_of_a_helper, in_a_closure, by_numpy,
-            of_traced_values, in_a_method]  # fmt: skip
+def of_a_result_without_a_name(x, A):
+    np.atleast_2d(A)[0] = 0.5
+    np.asarray(A)[1, 0] = 3.0
+    A.reshape(-1)[5] = 4.0
+    return np.sum(A * x)
+
+
+def of_the_same_array(x, A):
+    v, w, u = np.asarray(A), np.array(A, copy=None), np.require(A)
+    v[0] = 0.5
+    w[1, 0] = 3.0
+    u[1, 1] = 4.0
+    return np.sum(A * x)
+
+
+def where_results_go(x, A):
+    np.add(A, 1.0, A)
+    np.clip(A, 1.0, 5.0, A)
+    operator.setitem(A, 0, 2.0)
+    operator.imul(A, 2.0)
+    A.__setitem__(1, 3.0)
+    return np.sum(A * x)
+
+
+PROGRAMS = [
+    of_a_result_without_a_name, of_the_same_array, where_results_go, by_itself, by_another_name,
+    through_a_view, in_a_helper, in_a_helper_of_a_helper, in_a_closure, by_numpy,
+    of_traced_values, in_a_method,
+]  # fmt: skip
 OPERATORS = {
     "grad": lambda f: wg.grad(f),
     "jacfwd": lambda f: wg.jacfwd(f),
@@ -104,13 +132,13 @@ OPERATORS = {
 
 
 @pytest.mark.parametrize("place", ["nowhere", "outside", "inside"])
-@pytest.mark.parametrize("operator", OPERATORS.values(), ids=list(OPERATORS))
+@pytest.mark.parametrize("transformed", OPERATORS.values(), ids=list(OPERATORS))
 @pytest.mark.parametrize("f", PROGRAMS, ids=[f.__name__ for f in PROGRAMS])
-def test_the_callers_arrays_stay_and_the_derivative_is_right(f, operator, place):
+def test_the_callers_arrays_stay_and_the_derivative_is_right(f, transformed, place):
     inner = wg.jit(f) if place == "inside" else f
-    derivative = wg.jit(operator(inner)) if place == "outside" else operator(inner)
+    derivative = wg.jit(transformed(inner)) if place == "outside" else transformed(inner)
     A = np.arange(9.0).reshape(3, 3)
-    expected = operator(lambda x, A: f(x, A.copy()))(X, np.arange(9.0).reshape(3, 3))
+    expected = transformed(lambda x, A: f(x, A.copy()))(X, np.arange(9.0).reshape(3, 3))
     np.testing.assert_allclose(derivative(X.copy(), A), expected, rtol=1e-12)
     np.testing.assert_array_equal(A, np.arange(9.0).reshape(3, 3))
 
@@ -132,3 +160,31 @@ def test_what_is_only_read_is_not_put_into_cells():
     assert written_positions(instrument(loss)) == frozenset()
     assert written_positions(instrument(by_itself)) == {1}
     assert written_positions(instrument(in_a_helper_of_a_helper)) == {1}
+
+
+def test_views_that_others_make_of_the_callers_arrays_cannot_be_written_to():
+    """Nobody follows such a write."""
+
+    def f(x, A):
+        windows = np.lib.stride_tricks.sliding_window_view(A, 2, 0, writeable=True)
+        windows[0] = 3.0
+        return np.sum(A * x)
+
+    A = np.arange(9.0).reshape(3, 3)
+    with pytest.raises(ValueError, match="read-only"):
+        wg.grad(f)(X, A)
+    np.testing.assert_array_equal(A, np.arange(9.0).reshape(3, 3))
+
+
+@pytest.mark.parametrize("same", [np.asarray, np.asanyarray, np.ascontiguousarray, lambda A: np.array(A, copy=None)])
+def test_another_name_of_an_array_from_outside_is_that_array(same):
+    A = np.arange(3.0)
+
+    def f(x):
+        v = same(A)
+        v[0] = 5.0
+        return np.sum(A * x)
+
+    value, dot = wg.jvp(f, (X,), (X,))
+    np.testing.assert_allclose((value, dot), np.sum(A * X))
+    np.testing.assert_array_equal(A, [5.0, 1.0, 2.0])  # as without a derivative

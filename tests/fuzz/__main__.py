@@ -7,6 +7,7 @@ import os
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 os.environ.setdefault("WENGERT_CACHE", "0")  # what is hunted is compiling itself
+os.environ.setdefault("WENGERT_FULL_TRACEBACK", "1")  # errors are grouped by the line of ours that they come from
 
 import argparse
 import itertools

@@ -63,6 +63,11 @@ class Check:
         return [Reference(self.program, p) for p in self.program.points]
 
     @cached_property
+    def examples(self) -> list[Reference]:
+        """The points as a batch has them: one after the other in memory, whatever they were before."""
+        return [Reference(self.program, Point(p.data)) for p in self.program.points]
+
+    @cached_property
     def first(self) -> Reference:
         return self.references[0]
 
@@ -97,13 +102,15 @@ class Check:
         if kind == "values":
             examples = [[np.copy(column[k])[()] for column in self.batch] for k in range(len(self.references))]
             found = [flatten(quiet(self.program.module.f, *example))[0] for example in examples]  # of NumPy's numbers
+            if len({str([np.shape(leaf) for leaf in leaves]) for leaves in found}) > 1:
+                raise Useless("results of other shapes for some examples")
             return [np.stack([np.asarray(leaf) for leaf in leaves]) for leaves in zip(*found, strict=True)], self.rtol
         if kind in ("gradient", "slope", "jacobian"):
             return getattr(self.first, kind), rough
         if kind == "slopes":
-            return np.array([r.slope for r in self.references]), rough
+            return np.array([r.slope for r in self.examples]), rough
         if kind == "gradients":
-            return tuple(np.stack(g) for g in zip(*[r.gradient for r in self.references], strict=True)), rough
+            return tuple(np.stack(g) for g in zip(*[r.gradient for r in self.examples], strict=True)), rough
         if kind == "weighted gradients":
             found = self.expected("gradients")[0]
             return tuple(g * WEIGHTS.reshape(-1, *[1] * (g.ndim - 1)) for g in found), rough

@@ -26,7 +26,7 @@ class Useless(Exception):
 
 
 def quiet(f: Callable, *args: Any) -> Any:
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore", under="ignore"):
         warnings.simplefilter("ignore")
         return f(*args)
 
@@ -56,7 +56,8 @@ class Reference:
 
     @cached_property
     def total(self) -> Any:
-        found = self._plain("total", *self.point.arguments())
+        with np.errstate(over="raise"):  # an infinity on the way may not show in the result, but in its derivative
+            found = self._plain("total", *self.point.arguments())
         if np.ndim(found) or np.asarray(found).dtype.kind != "f":
             raise Useless("no real number")
         if not np.isfinite(found) or abs(found) > HUGE:

@@ -161,8 +161,15 @@ def test_a_view_that_is_kept_from_one_iteration_to_the_next_sees_writes_or_is_re
             before = A[i]
         return total
 
+    A, B = np.arange(32.0).reshape(8, 4), np.arange(32.0).reshape(8, 4)
+    assert wg.jit(long)(A, 8) == long(B, 8)  # for this number
+    np.testing.assert_array_equal(A, B)
+
+    def computed(A):
+        return long(A, int(A[7, 3]) - 23)
+
     with pytest.raises(wg.errors.StagingError, match="copy"):
-        wg.jit(long)(np.arange(32.0).reshape(8, 4), 8)
+        wg.jit(computed)(np.arange(32.0).reshape(8, 4))
 
 
 def test_the_derivative_follows_too():

@@ -379,7 +379,7 @@ def changed_after_a_merge(x):
 def changed_and_rebound(x, n):
     a = [x]
     b = a
-    for _ in range(n):
+    for _ in range(int(n)):
         a[0] = a[0] + 1.0
         a = [a[0] * 0.5]
     return b[0]
@@ -400,7 +400,7 @@ def other_classes(x):
         (none_or_text, (2.0,), ("None", "the string 'more'")),
         (other_keys, (2.0,), ("'b'",)),
         (changed_after_a_merge, (2.0,), ("one of two objects",)),
-        (changed_and_rebound, (2.0, 7), ("another object",)),
+        (changed_and_rebound, (2.0, 7.0), ("another object",)),
         (other_classes, (2.0,), ("Body", "Filter")),
     ],
     ids=lambda x: getattr(x, "__name__", None),

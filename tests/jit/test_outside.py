@@ -79,9 +79,12 @@ def test_what_values_do_not_tell_is_unrolled(f, count):
     np.testing.assert_allclose(compiled_args, args)
 
 
-def test_or_refused():
+def test_or_compiled_for_one_number_of_iterations_or_refused():
+    given, wanted = (X + 1, X + 2), (X + 1, X + 2)
+    np.testing.assert_allclose(wg.jit(renamed)(*given, 6), renamed(*wanted, 6))
+    np.testing.assert_allclose(given, wanted)
     with pytest.raises(StagingError, match="copy"):
-        wg.jit(renamed)(X + 1, X + 2, 6)
+        wg.jit(lambda a, b, n: renamed(a, b, int(n)))(X + 1, X + 2, 6.0)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 9, 1000])

@@ -30,9 +30,9 @@ from wengert.backend.llvm.native import Native
 from wengert.box.box import Box
 from wengert.box.writing import replace, settled
 from wengert.capture.deep import deeply
-from wengert.capture.program import Captured, captured
+from wengert.capture.program import CANNOT_BE_CAPTURED, Captured, captured
 from wengert.control.call import call as call_op
-from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError, explained
+from wengert.errors import StagingError, explained
 from wengert.ir.build import type_of_value
 from wengert.ops.choice import choice
 from wengert.ops.op import Traced, call
@@ -42,7 +42,6 @@ _MOST_VERSIONS = 8
 """How many programs are kept that differ only in what the function found outside."""
 _MOST_WAYS = 8
 """How many forms of calls native code knows for one function."""
-_CANNOT_BE_CAPTURED = (ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError)
 
 
 class Jitted:
@@ -116,7 +115,7 @@ class Jitted:
             return self._f(*args, **kwargs)
         try:
             found = self._version(form)
-        except _CANNOT_BE_CAPTURED as error:
+        except CANNOT_BE_CAPTURED as error:
             if not self._fallback:
                 raise
             self._given_up.add(form.key)
@@ -239,6 +238,12 @@ class Jitted:
             found = captured(self._f, [type_of_value(x) for x in leaves], form.rebuild, form.names(), leaves)
             kept = self._versions.setdefault(form.key, [])
             kept.append(found)
+            if len(kept) > _MOST_VERSIONS and found.pinned and kept[0].pinned:
+                text = ", ".join([form.names()[k] for k in found.pinned])
+                warnings.warn(
+                    f"{self!r} is compiled anew for every value of {text}, since it cannot be compiled for all of them",
+                    RuntimeWarning, stacklevel=3,
+                )  # fmt: skip
             del kept[:-_MOST_VERSIONS]
             return found
 

@@ -64,8 +64,9 @@ def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
                 raise
             outside.undo()
             common.undo()
+            pairs = list(zip(stacked, axes, strict=True))
             examples = [
-                tree.unflatten(structure, [x if a is None else _example(x, k) for x, a in zip(stacked, axes, strict=True)])
+                tree.unflatten(structure, [x if axis is None else _example(x, k) for x, axis in pairs])
                 for k in range(batch.size)
             ]
             result = _one_by_one(f, batch, examples, kwargs, common)

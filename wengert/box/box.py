@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import builtins
 import difflib
+import inspect
 import operator
 import sys
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ import numpy as np
 
 from wengert.box import writers
 from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
-from wengert.box.dispatch import DEFERRING, FUNCTIONS, OPERANDS, UFUNCS, name_of, unsupported
+from wengert.box.dispatch import DEFERRING, FUNCTIONS, OPERANDS, UFUNCS, name_of, place_of_out, unsupported
 from wengert.box.foreign import library_that_asks, remedy_for
 from wengert.box.functions.operands import array, operand
 from wengert.box.functions.shapes import astype, copied
@@ -260,6 +261,10 @@ class Box(Traced):
     __array_priority__ = 1000.0
     _is_cell = False
 
+    def _order(self) -> Any:
+        """The order of the axes in memory of what has no value; `None` is that of C (see `ir/orders.py`)."""
+        return None
+
     @property
     def _is_python_number(self) -> bool:
         """Whether it stands for a number of Python's own, which takes over the dtype of arrays that it meets."""
@@ -299,6 +304,9 @@ class Box(Traced):
         implementation = FUNCTIONS.get(function)
         if implementation is None:
             raise unsupported(function)
+        if len(args) > 1 and len(args) > (place := place_of_out(function)):
+            rest = dict(zip(list(inspect.signature(function).parameters)[place:], args[place:], strict=False))
+            args, kwargs = args[:place], {**kwargs, **rest}
         if kwargs.get("out") is not None:
             kwargs = dict(kwargs)
             return _into(kwargs.pop("out"), implementation(*args, **kwargs), function)

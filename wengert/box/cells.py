@@ -58,7 +58,7 @@ class Cell(Box):
         args, kwargs = without_cells(tuple(args)), without_cells(kwargs)
         if kwargs.get("out") is not None or _holds_traced((args, kwargs)):
             raise
-        return function(*args, **kwargs)
+        return lent(function(*args, **kwargs), (args, kwargs))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(settle(self), dtype=dtype, copy=copy)
@@ -137,6 +137,19 @@ def without_cells(x: Any) -> Any:
     if x.__class__ is dict:
         return {key: without_cells(item) for key, item in x.items()}
     return x
+
+
+def lent(y: Any, given: Any) -> Any:
+    """What a function that knows no cells made of the arrays in them: views of these can be read, not written to, since
+    nobody would follow that, and the memory may be the caller's."""
+    arrays = [x for x in _leaves(given) if x.__class__ is np.ndarray]
+    for part in _leaves(y):
+        if part.__class__ is np.ndarray and any(np.may_share_memory(part, x) for x in arrays):
+            if any(part is x for x in arrays):
+                part = part.view()
+                y = part if y.__class__ is np.ndarray else y
+            part.flags.writeable = False
+    return y
 
 
 def _holds_traced(x: Any) -> bool:

@@ -44,9 +44,15 @@ def _of_plain(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def construct(*args: Any, **kwargs: Any) -> Any:
-        return cell(function(*args, **kwargs))
+        y = function(*args, **kwargs)
+        return y if y.__class__ is np.ndarray and any(_is_view(y, x) for x in args) else cell(y)
 
     return construct
+
+
+def _is_view(y: np.ndarray, x: Any) -> bool:
+    """Whether a result shares the memory of an operand, so that it is no array of its own."""
+    return x.__class__ is np.ndarray and np.may_share_memory(y, x)
 
 
 for _name in [
@@ -93,7 +99,15 @@ for _name in [
 def array(obj: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
           like: Any = None) -> Any:  # fmt: skip
     if not holds_traced(obj):
-        return cell(np.array(obj, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin))  # type: ignore[call-overload]
+        y = np.array(obj, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)  # type: ignore[call-overload]
+        return cell(y) if copy or (y is not obj and y.base is None) else y  # the array itself, or other people's memory
+    if isinstance(obj, Traced) and not copy and not obj._is_python_number:  # type: ignore[attr-defined]
+        if dtype is None or np.dtype(dtype) == dtype_of(obj):
+            y: Any = _in_order(obj, order) if order in ("C", "F") else obj
+            if y is obj or copy is None:
+                return y.reshape((1,) * (ndmin - ndim_of(y)) + y.shape) if ndmin > ndim_of(y) else y
+    if copy is False:
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
     if dtype is not None and np.dtype(dtype) == object:
         return _of_objects(obj)
     x = settled(as_operand(obj))
@@ -138,7 +152,10 @@ def asfortranarray(a: Any, dtype: Any = None, **options: Any) -> Any:
 def _in_order(x: Any, order: str) -> Any:
     """An array, or a copy of it that lies in memory in an order."""
     if not isinstance(x, Traced) or ndim_of(x) < 2:
-        return cell(np.asarray(x, order=order)) if not isinstance(x, Traced) else x  # type: ignore[call-overload]
+        if isinstance(x, Traced):
+            return x
+        y = np.asarray(x, order=order)  # type: ignore[call-overload]
+        return y if y is x else cell(y)
     try:
         flags = laid_out(x).flags
     except UnknownOrder:
@@ -153,6 +170,22 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any
             return s.copy(a)  # an array, which no longer takes over the dtype of what it meets
         return a if order not in ("C", "F") else _in_order(a, order)
     return array(a, dtype, copy=None, order=order or "K")
+
+
+@_constructs(np.asarray_chkfinite)
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    y = asarray(a, dtype, order)
+    if dtype_of(y).kind in "fc" and not np.isfinite(plain(y)).all():
+        raise ValueError("array must not contain infs or NaNs")
+    return y
+
+
+@_constructs(np.require)
+def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any) -> Any:
+    wanted = {str(r).upper()[0] for r in requirements or ()} if isinstance(requirements, (list, tuple, set)) else set(
+        str(requirements or "").upper()[:1]
+    )  # fmt: skip
+    return asarray(a, dtype, "F" if "F" in wanted else "C" if "C" in wanted else None)
 
 
 @_constructs(np.copy)

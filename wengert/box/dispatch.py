@@ -14,6 +14,8 @@ implementations), so it serves every mode, plain arrays included.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import numbers
 import sys
 from collections.abc import Callable
@@ -185,6 +187,17 @@ def no_rule_yet(function: Any) -> UnsupportedFunctionError:
     return UnsupportedFunctionError(
         f"{name} has no derivative rule yet, and does not take traced values", remedy=remedy
     )
+
+
+@functools.cache
+def place_of_out(function: Any) -> int:
+    """As which argument one of NumPy's functions takes the array for the result: `np.sin(x, y)`."""
+    if isinstance(function, np.ufunc):
+        return function.nin
+    try:
+        return list(inspect.signature(function).parameters).index("out")
+    except (TypeError, ValueError):
+        return sys.maxsize
 
 
 def reject_out(out: Any, function: str) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from wengert.box.writing import settled
 from wengert.errors import UnsupportedFunctionError, WengertError
 from wengert.ops.op import Traced
-from wengert.strides import UNKNOWN, in_order
+from wengert.strides import UNKNOWN, array_order, in_order
 from wengert.types import dtype_of, shape_of
 
 
@@ -59,6 +59,14 @@ def laid_out(x: Any) -> Any:
     if inside.shape == shape:
         return inside
     return inside[0] if inside.shape[1:] == shape and inside.shape[0] else np.empty(shape, dtype_of(x))
+
+
+def order_given(x: Any) -> Any:
+    """The order of an array that a program is given, traced or not: UNKNOWN if there are gaps."""
+    try:
+        return array_order(laid_out(x)) if isinstance(x, Traced) else array_order(x)
+    except UnknownOrder:
+        return UNKNOWN
 
 
 def lengths(shape: tuple) -> tuple[int, ...]:

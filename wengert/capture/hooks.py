@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
-from wengert.box.cells import Cell, without_cells
+from wengert.box.cells import Cell, lent, without_cells
 from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, PENDING, SUBSCRIPTED, look_for_imports, no_rule_yet
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
@@ -211,6 +211,7 @@ def with_instrumented_arguments(f: Any, keeps: bool = True) -> Any:
     """
 
     def called(*args: Any, **kwargs: Any) -> Any:
+        given = args, kwargs
         args = tuple([_argument(a, keeps) for a in args])
         kwargs = {k: _argument(a, keeps) for k, a in kwargs.items()}
         if keeps or (isinstance(f, type) and issubclass(f, np.generic)):
@@ -219,7 +220,8 @@ def with_instrumented_arguments(f: Any, keeps: bool = True) -> Any:
         try:
             result = f(*args, **kwargs)
             if refusals.of_conversions == refused_before or _shows_traced(result):
-                return result
+                plain = [a for a, x in zip(_all(args, kwargs), _all(*given), strict=True) if a is not x]
+                return lent(result, plain) if plain else result
         except (ArithmeticError, AttributeError, RuntimeError, SystemError, TypeError, ValueError) as error:
             swallowed = refusals.of_conversions > refused_before and not isinstance(error, WengertError)
             if not swallowed and not _rejects_traced(error):
@@ -228,6 +230,10 @@ def with_instrumented_arguments(f: Any, keeps: bool = True) -> Any:
         raise no_rule_yet(f) from refusal
 
     return called
+
+
+def _all(args: tuple, kwargs: dict) -> tuple:
+    return (*args, *kwargs.values())
 
 
 def _shows_traced(result: Any, depth: int = 3) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from wengert import tree
 from wengert.box.box import Box
 from wengert.box.foreign import hides_traced, where_it_hides
+from wengert.box.memory import order_given
 from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks
 from wengert.capture.effects import refuse
@@ -31,15 +32,24 @@ from wengert.capture.session import (
     current,
     same,
 )
-from wengert.errors import StagingError
+from wengert.errors import (
+    ConcretizationError,
+    EscapedValueError,
+    StagingError,
+    UnsupportedFunctionError,
+)
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Block, Type, Var
+from wengert.ir.symbol import Sym
 from wengert.ops.op import Traced
 from wengert.running import running
-from wengert.strides import array_order
 from wengert.types import SCALARS
 
 _needs_hooks = staged_hooks
+
+
+CANNOT_BE_CAPTURED = (ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError)
+"""How it is said that a function cannot become a program."""
 
 
 class Captured:
@@ -77,7 +87,7 @@ class Captured:
     def is_for(self, leaves: Sequence[Any]) -> bool:
         """Whether the values that are part of the program are those of these arguments, and, if that matters, they lie
         in memory as those did."""
-        if self.orders is not None and self.orders != tuple([array_order(x) for x in leaves]):
+        if self.orders is not None and self.orders != tuple([order_given(x) for x in leaves]):
             return False
         return all(not isinstance(leaves[k], Traced) and leaves[k] == v for k, v in self.pinned.items())
 
@@ -99,7 +109,7 @@ class Captured:
     def _inputs_fit(self) -> bool:
         first = len(self.block.params) - len(self.inputs)
         return all(
-            type_of_value(path()) == p.type and (self.orders is None or array_order(path()) == p.order)
+            type_of_value(path()) == p.type and (self.orders is None or order_given(path()) == p.order)
             for path, p in zip(self.inputs, self.block.params[first:], strict=True)
         )
 
@@ -119,10 +129,19 @@ def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any
     """
     variable: set[int] = set()
     pinned: dict[int, Any] = {}
-    orders = tuple([array_order(x) for x in values])
+    orders = tuple([order_given(x) for x in values])
     while True:
         try:
             return _captured(f, types, rebuild, names, variable, pinned, orders)
+        except CANNOT_BE_CAPTURED:
+            # For any integer it cannot be done; but an axis, a shape or a key is mostly given, and does not change.
+            integers = {
+                k: x for k, x in enumerate(values)
+                if k not in pinned and types[k].dtype.kind in "biu" and not types[k].shape and not isinstance(x, Traced)
+            }  # fmt: skip
+            if not integers:
+                raise
+            pinned.update(integers)
         except WrittenTo:
             continue  # `variable` has grown
         except ValuesDecide as decide:
@@ -186,8 +205,9 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
                     )
                 else:
                     places.append(("constant", y))
-            writes = [k for k, (x, var) in enumerate(zip(leaves, formals, strict=True)) if settled(x)._node is not var]
-            outputs += [settled(leaves[k]) for k in writes]
+            left = [settled(x) for x in leaves]
+            writes = [k for k, var in enumerate(formals) if left[k].__class__ is not Sym or left[k]._node is not var]
+            outputs += [left[k] for k in writes]
             for k in session.written():
                 writes.append(len(formals) + k)
                 outputs.append(session.box_of(session.inputs[k][0]))

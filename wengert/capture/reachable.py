@@ -64,9 +64,7 @@ def noted(f: Any, arguments: Iterable[Any] = ()) -> tuple[Effects, Effects]:
             pending += content(thing).values()
         elif kind is tuple:
             pending += thing
-        elif kind is np.ndarray:
-            arrays.append((effects, thing))
-        elif isinstance(thing, Box):
+        elif kind is np.ndarray or isinstance(thing, Box):
             arrays.append((effects, thing))
         elif is_object(thing):
             effects.note_object(thing)

@@ -20,6 +20,10 @@ from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
+from wengert.box.dispatch import place_of_out
+
 Write = tuple[str, str, str]
 """A parameter, whom it is handed to (as written in the source; empty if the function itself writes to it) and as which
 argument: its position, or its name."""
@@ -38,7 +42,8 @@ _SHARING = frozenset([
     "squeeze", "expand_dims", "atleast_1d", "atleast_2d", "atleast_3d", "moveaxis", "swapaxes", "rollaxis",
     "flip", "fliplr", "flipud", "rot90", "diagonal", "diag", "split", "array_split", "hsplit", "vsplit",
     "dsplit", "real", "imag", "broadcast_to", "broadcast_arrays", "nditer", "ndenumerate", "matrix_transpose",
-    "permute_dims",
+    "permute_dims", "require", "asarray_chkfinite", "nan_to_num", "sliding_window_view", "as_strided", "unstack",
+    "astype", "real_if_close", "trim_zeros", "asmatrix", "frombuffer", "from_dlpack",
 ])  # fmt: skip
 """Functions of libraries whose results may share memory with their arguments."""
 
@@ -132,12 +137,13 @@ def _writes(node: ast.AST, libraries: frozenset[str]) -> Iterator[Write]:
     elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
         targets = [node.target]
     for target in [t for whole in targets for t in ast.walk(whole) if isinstance(t, ast.expr)]:
-        inner = target
-        while isinstance(inner, (ast.Subscript, ast.Attribute, ast.Call)):
-            inner = inner.func if isinstance(inner, ast.Call) else inner.value
-        store = isinstance(getattr(target, "ctx", None), ast.Store)
-        if store and isinstance(inner, ast.Name) and (inner is not target or isinstance(node, ast.AugAssign)):
-            yield inner.id, "", ""
+        if not isinstance(getattr(target, "ctx", None), ast.Store):
+            continue
+        if isinstance(target, (ast.Subscript, ast.Attribute)):
+            for name in _shared(target.value, libraries):
+                yield name, "", ""
+        elif isinstance(target, ast.Name) and isinstance(node, ast.AugAssign):
+            yield target.id, "", ""
     if isinstance(node, ast.Call):
         yield from _handed_on(node, libraries)
 
@@ -146,11 +152,7 @@ def _handed_on(node: ast.Call, libraries: frozenset[str]) -> Iterator[Write]:
     callee = _dotted(node.func)
     of_library = callee.split(".")[0] in libraries
     last = callee.rpartition(".")[2]
-    if (
-        isinstance(node.func, ast.Attribute)
-        and not of_library
-        and last in ("fill", "sort", "partition", "put", "resize")
-    ):
+    if isinstance(node.func, ast.Attribute) and not of_library and (last in _WRITING_METHODS or last.startswith("__")):
         for name in _shared(node.func.value, libraries):
             yield name, "", ""
     if callee in _READING:
@@ -170,16 +172,14 @@ def _handed_on(node: ast.Call, libraries: frozenset[str]) -> Iterator[Write]:
                     yield name, "", ""
             else:
                 yield name, callee if keyword.arg else "", keyword.arg or ""
-    if of_library and len(node.args) > 1:  # np.sin(x, y): the last one may be where the result goes
-        for name in _shared(node.args[-1], libraries):
-            if isinstance(node.args[-1], ast.Name) and last in _UNARY:
+    if of_library:
+        overwrites = last == "nan_to_num" or any((k.arg or "").startswith("overwrite") for k in node.keywords)
+        for argument in node.args if overwrites else node.args[place_of_out(getattr(np, last, None)) :]:
+            for name in _shared(argument, libraries):
                 yield name, "", ""
 
 
-_UNARY = frozenset([
-    "sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "negative", "absolute", "square",
-])  # fmt: skip
-"""The ufuncs of one argument that people give a second one, for the result."""
+_WRITING_METHODS = frozenset(("fill", "sort", "partition", "put", "resize", "setfield", "byteswap", "itemset"))
 
 
 def may_write(f: FunctionType, name: str, writes_of_function: Callable[[FunctionType], Any], seen: tuple = ()) -> bool:
@@ -198,8 +198,8 @@ def may_write(f: FunctionType, name: str, writes_of_function: Callable[[Function
 
 
 def _callee_writes(g: Any, place: str, writes_of_function: Callable[[FunctionType], Any], seen: tuple) -> bool:
-    if isinstance(g, (BuiltinFunctionType, type(len))):
-        return False
+    if isinstance(g, BuiltinFunctionType):
+        return g.__module__ == "_operator" and (g.__name__[0] == "i" or g.__name__ in ("setitem", "delitem"))
     if not isinstance(g, FunctionType):
         return True
     code = g.__code__

@@ -201,6 +201,8 @@ class Capture(Trace):
             if capture is not None and capture is not self and (self.alive is None or self in capture.also):
                 return capture.process(op, args, params)
             raise escaped()
+        if params:
+            params = {name: _in_python_integers(p) for name, p in params.items()}
         if op.name == "index":
             return self._index(args, params["pattern"])
         if op.writes and "pattern" in params:
@@ -402,6 +404,18 @@ def _identity(operand: Operand) -> Any:
         bits = struct.pack("d", value) if value.__class__ is float else np.asarray(value).tobytes()
         return (value.__class__, dtype.kind, dtype.itemsize, operand.type.weak, operand.type.shape, bits)
     return id(operand)
+
+
+def _in_python_integers(p: Any) -> Any:
+    """A parameter of an op, with Python's integers for NumPy's in shapes, axes and places."""
+    if isinstance(p, np.integer):
+        return int(p)
+    if p.__class__ is tuple and p:
+        new = tuple([_in_python_integers(item) for item in p])
+        return p if all(a is b for a, b in zip(new, p, strict=True)) else new
+    if p.__class__ is slice:
+        return slice(*[_in_python_integers(end) for end in (p.start, p.stop, p.step)])
+    return p
 
 
 def _is_known(shape: tuple) -> bool:

@@ -82,7 +82,12 @@ class Sym(Box):
         raise self._unknown("a decision")
 
     def __iter__(self) -> Any:
-        if self.shape and self.shape[0].__class__ is not int:
+        if not self.shape:
+            raise ConcretizationError(
+                "iteration over a number; perhaps it is meant as an axis or a shape, which has to be known when the "
+                "function is compiled", remedy="pass the number as a static argument (static_argnums)",
+            )  # fmt: skip
+        if self.shape[0].__class__ is not int:
             raise self._unknown("the number of iterations")
         return super().__iter__()
 

@@ -59,8 +59,10 @@ class Elementwise(Op):
         **stated: Any,
     ):
         super().__init__(name, impl, **stated)
-        self.partials = tuple(partials)
         self.linear_in = frozenset(linear_in)
+        mixes = len(partials) > len(self.linear_in) and len(partials) > 1
+        differs = [p is not None for p in partials]
+        self.partials = tuple([_in_one_precision(p, differs) if mixes and callable(p) else p for p in partials])
         self.jointly = jointly
         self.selects = selects
         self.batch = lambda args, mapped, params: call(self, *align(args, mapped), **params)
@@ -91,6 +93,34 @@ class Elementwise(Op):
         if c.__class__ is int:
             return t if c == 1 else -t if c == -1 else c * t
         return c * t
+
+
+def _in_one_precision(partial: Callable, differs: list[bool]) -> Callable:
+    """A partial derivative that is computed in the precision of the result: 1 / y in that of y is not enough for a
+    y of fewer digits than x. (A product needs nothing: its coefficients are its operands.)"""
+
+    def precise(z: Any, *args: Any, **params: Any) -> Any:
+        first, alike = None, True
+        for a in args:
+            if a.__class__ not in SCALARS:
+                dtype = dtype_of(a)
+                alike = alike and (first is None or dtype is first or dtype == first)
+                first = dtype
+        return partial(z, *(args if alike else _widened(args, differs)), **params)
+
+    return precise
+
+
+def _widened(args: tuple, differs: list[bool]) -> list[Any]:
+    """Operands of several dtypes, those with fewer digits than the result in its real dtype."""
+    dtypes = [dtype_of(a) for a, d in zip(args, differs, strict=True) if d and a.__class__ not in SCALARS]
+    real = np.empty(0, np.result_type(*dtypes)).real.dtype
+    return [
+        call(TABLE["astype"], a, dtype=real)
+        if d and a.__class__ not in SCALARS and dtype_of(a).kind in "biuf" and dtype_of(a).itemsize < real.itemsize
+        else a
+        for a, d in zip(args, differs, strict=True)
+    ]
 
 
 class Linear(Op):
