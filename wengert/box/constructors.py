@@ -99,8 +99,9 @@ for _name in [
 def array(obj: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
           like: Any = None) -> Any:  # fmt: skip
     if not holds_traced(obj):
-        y = np.array(obj, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)  # type: ignore[call-overload]
-        return cell(y) if copy or (y is not obj and y.base is None) else y  # the array itself, or other people's memory
+        made = np.array(obj, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)  # type: ignore[call-overload]
+        is_new = copy or (made is not obj and made.base is None)  # or the array itself, or other people's memory
+        return cell(made) if is_new else made
     if isinstance(obj, Traced) and not copy and not obj._is_python_number:  # type: ignore[attr-defined]
         if dtype is None or np.dtype(dtype) == dtype_of(obj):
             y: Any = _in_order(obj, order) if order in ("C", "F") else obj
