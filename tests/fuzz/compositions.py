@@ -86,7 +86,7 @@ class Check:
 
     @cached_property
     def batch(self) -> tuple:
-        return tuple(np.stack(columns) for columns in zip(*[p.arguments() for p in self.program.points], strict=True))
+        return tuple(np.stack(columns) for columns in zip(*[p.data for p in self.program.points], strict=True))
 
     # what is right
 

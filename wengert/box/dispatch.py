@@ -195,9 +195,11 @@ def place_of_out(function: Any) -> int:
     if isinstance(function, np.ufunc):
         return function.nin
     try:
-        return list(inspect.signature(function).parameters).index("out")
+        parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         return sys.maxsize
+    by_place = "out" in parameters and parameters["out"].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return list(parameters).index("out") if by_place else sys.maxsize
 
 
 def reject_out(out: Any, function: str) -> None:
