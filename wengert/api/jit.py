@@ -133,7 +133,7 @@ class Jitted:
         return other
 
     def _run(self, found: Captured, form: Form, args: tuple, kwargs: dict) -> Any:
-        inputs = [*form.leaves, *[path() for path in found.inputs]]
+        inputs = [*form.leaves, *found.fetched()]
         if found.writes and _overlap(inputs, found.writes):
             return self._f(*args, **kwargs)  # two names for one array: only Python itself knows what happens when
         if any(isinstance(x, Traced) for x in inputs):
@@ -157,6 +157,7 @@ class Jitted:
         opened less and less often: after a few times only at the 32nd, 64th, 128th, … call that found none.
         """
         is_possible = code.has_entry and form.is_plain and found.takes_inputs_in_c_order and not found.writes
+        is_possible = is_possible and found.later is None
         if not (is_possible and choice.is_default()):
             return
         with self._lock:
@@ -181,7 +182,7 @@ class Jitted:
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """What the function becomes for these arguments: `.ir`, `.llvm`, `.assembly`, `.python`, `.report`."""
         form = self._form(args, kwargs)
-        return Lowered(self._version(form), form.names())
+        return Lowered(self.lasting_version(form), form.names())
 
     def python(self, *args: Any, **kwargs: Any) -> str:
         """The captured program for these arguments as NumPy source that runs on its own."""
@@ -237,7 +238,7 @@ class Jitted:
                     return found
             found = captured(self._f, [type_of_value(x) for x in leaves], form.rebuild, form.names(), leaves)
             kept = self._versions.setdefault(form.key, [])
-            kept.append(found)
+            kept.append(found.later or found)
             if len(kept) > _MOST_VERSIONS and found.pinned and kept[0].pinned:
                 text = ", ".join([form.names()[k] for k in found.pinned])
                 warnings.warn(
@@ -247,12 +248,17 @@ class Jitted:
             del kept[:-_MOST_VERSIONS]
             return found
 
+    def lasting_version(self, form: Form) -> Captured:
+        """The program for calls like this one, other than the first if that leaves something outside."""
+        found = self._version(form)
+        return found.later or found
+
 
 def _stage(static: tuple[int, ...], static_names: tuple[str, ...], f: Callable, args: tuple, kwargs: dict) -> Staged:
     """A function as a program that has all it needs: arrays from outside are constants as they are now."""
     jitted = Jitted(f, static, static_names, False)
     form = jitted._form(args, kwargs)
-    found = jitted._version(form)
+    found = jitted.lasting_version(form)
     leaves, own = form.leaves, form.names()
     for k in found.writes:
         if k >= len(leaves):

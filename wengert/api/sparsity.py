@@ -177,7 +177,7 @@ def for_all(f: Callable, argnums: Argnums, has_aux: bool, prepared: Prepared, ar
     form = staged._form((others, kwargs, list(prepared.leaves), vectors), {})
     leaves, key = form.leaves, form.key
     try:
-        program = staged._version(form)
+        program = staged.lasting_version(form)
     except (ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError) as error:
         error.add_note("  note: for the pattern at these arguments only, write wg.sparsity(f, local=True)")
         raise

@@ -40,6 +40,7 @@ from wengert.box.writing import (
     replace,
     set_item,
     settled,
+    without_flags,
 )
 from wengert.errors import (
     ConcretizationError,
@@ -516,6 +517,10 @@ class Box(Traced):
                 if self._view_of is not None and not self._view_of.fresh and all(i.__class__ is int for i in idx):
                     return read_scalar(self, idx)
             idx = _settled_index(idx)
+            if running.state.capture is not None:
+                wider, place = without_flags(self, idx)
+                if wider is not self:
+                    return wider[place]
             pattern, arrays = split_index(idx)
             if arrays:
                 check_masks(self.shape, idx)

@@ -15,15 +15,17 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import plain
-from wengert.box.cells import cell
+from wengert.box.cells import Cell, cell
 from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import array as as_operand
 from wengert.box.functions.operands import cast, holds_traced
 from wengert.box.functions.shapes import copied
 from wengert.box.memory import UnknownOrder, laid_out
-from wengert.box.writing import settled
+from wengert.box.writing import link, settled
 from wengert.ops import shape as s
-from wengert.ops.op import Traced
+from wengert.ops.index import index
+from wengert.ops.op import Traced, call
+from wengert.running import running
 from wengert.types import dtype_of, ndim_of, shape_of
 
 CONSTRUCTORS: dict[Any, Callable] = {}
@@ -55,16 +57,26 @@ def _is_view(y: np.ndarray, x: Any) -> bool:
     return x.__class__ is np.ndarray and np.may_share_memory(y, x)
 
 
+def _to_be_written(function: Callable) -> Callable:
+    """A constructor of arrays that are made to be written to. In a program that is captured also one of no axes is: it
+    is a view of an array of one element, since a box of no axes is a number, which `+=` would replace."""
+
+    @functools.wraps(function)
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        y = function(*args, **kwargs)
+        if running.state.capture is not None and y.__class__ is np.ndarray and y.ndim == 0 and y.dtype.kind in "fc":
+            return link(Cell(y), Cell(y.reshape(1)), lambda root: call(index, root, pattern=(..., 0)), (0,))
+        return cell(y)
+
+    return construct
+
+
+for _name in ["zeros", "ones", "empty", "zeros_like", "ones_like", "empty_like"]:
+    CONSTRUCTORS[getattr(np, _name)] = _to_be_written(getattr(np, _name))
 for _name in [
-    "zeros",
-    "ones",
-    "empty",
     "eye",
     "identity",
     "tri",
-    "zeros_like",
-    "ones_like",
-    "empty_like",
     "linspace",
     "logspace",
     "geomspace",

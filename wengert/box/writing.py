@@ -38,7 +38,7 @@ from wengert.ops.shape import astype, broadcast_to, copy, filled, imag, real, re
 from wengert.ops.store import counted, store
 from wengert.running import running
 from wengert.strides import UNKNOWN, OwnMemory, array_order, copy_as, empty_as
-from wengert.types import broadcast_shapes, dtype_of, is_inexact, shape_of
+from wengert.types import SCALARS, broadcast_shapes, dtype_of, is_inexact, shape_of
 
 _SMALL_PART = 4
 """A slice that is at most this part of its array is copied when read, so that it does not keep the array from being
@@ -296,16 +296,27 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
         make_views_stale(root)
     if view is None:
         check_masks(box.shape, idx)
-        if isinstance(idx, Traced) and dtype_of(idx).kind == "b" and shape_of(idx) == box.shape and not shape_of(v):
+        if (
+            isinstance(idx, Traced)
+            and dtype_of(idx).kind == "b"
+            and not shape_of(v)
+            and (shape_of(idx) in ((), box.shape))
+        ):
             old = settled(box)  # x[mask] = 0, where the mask is a symbol, or differs between examples
             new = call(where, idx, v, clone(old) if isinstance(old, Traced) else old)
             _take(box, new if dtype_of(new) == box.dtype else call(astype, new, dtype=box.dtype))
             return
+    elif view.readonly:
+        raise ValueError("assignment destination is read-only")
+    if running.state.capture is not None:
+        wider, place = without_flags(box, idx)
+        if wider is not box:
+            _set_item(wider, place, v)
+            return
+    if view is None:
         pattern, arrays = split_index(idx)
         write(box, v, pattern, arrays)
         return
-    if view.readonly:
-        raise ValueError("assignment destination is read-only")
     if not view.certain and sys.getrefcount(root) > _HELD_BY_A_VIEW:
         raise _uncertain()
     if idx is Ellipsis and view.pattern is not None:
@@ -353,7 +364,10 @@ def _write_through(view: View, idx: Any, v: Any) -> None:
     flat = clone(settled(root)) if isinstance(settled(root), Traced) else root._value
     flat = call(reshape, flat, shape=(math.prod(root.shape),))
     if shape_of(positions):
-        v = call(broadcast_to, array(v), shape=shape_of(positions))
+        v = array(v)
+        while len(shape_of(v)) > len(shape_of(positions)) and shape_of(v)[0] == 1:
+            v = call(reshape, v, shape=shape_of(v)[1:])
+        v = call(broadcast_to, v, shape=shape_of(positions))
     if view.part is not None:
         old = call(index, flat, positions, pattern=(ARRAY,))
         v = call(astype, with_part(view.part, old, v), dtype=dtype_of(root))
@@ -430,11 +444,43 @@ def _same_item(a: Any, b: Any) -> bool:
     return a.__class__ is b.__class__ and a == b
 
 
+def without_flags(x: Any, idx: Any) -> tuple[Any, Any]:
+    """An array and an index, or the same elements without a single truth value that only the compiled program knows:
+    with a mask of one element instead, along an axis of length one."""
+    items = idx if isinstance(idx, tuple) else (idx,)
+    flags = [i for i in items if isinstance(i, Traced) and dtype_of(i).kind == "b" and not shape_of(i)]
+    if not flags:
+        return x, idx
+    flag = flags[0]
+    k = next(k for k, item in enumerate(items) if item is flag)
+    taken = [_axes_of(other) for other in items]
+    before = sum(taken[:k])
+    if any(other is Ellipsis for other in items[:k]):
+        before = len(shape_of(x)) - sum(taken[k:])
+    place = (*[slice(None)] * before, None)
+    wider = x[place] if isinstance(x, Traced) else np.asarray(x)[place]  # type: ignore[index]
+    return without_flags(wider, (*items[:k], call(reshape, flag, shape=(1,)), *items[k + 1 :]))
+
+
+def _axes_of(item: Any) -> int:
+    """How many axes of an array one item of an index stands for."""
+    if item is None or item is Ellipsis:
+        return 0
+    if item.__class__ in SCALARS or isinstance(item, slice):
+        return int(not isinstance(item, (bool, np.bool_)))
+    array = item if hasattr(item, "dtype") else np.asarray(item)
+    return len(shape_of(array)) if dtype_of(array).kind == "b" else 1
+
+
 def check_masks(shape: tuple[int, ...], idx: Any) -> None:
     """Raise NumPy's error if a mask does not fit the axes it stands for: as integer arrays it might."""
-    for item in idx if isinstance(idx, tuple) else (idx,):
+    items = idx if isinstance(idx, tuple) else (idx,)
+    for item in items:
         if item.__class__ is list or (item.__class__ is np.ndarray and item.dtype == bool):
-            np.broadcast_to(np.False_, shape)[idx]
+            known: list[Any] = []
+            for other in items:
+                known += [slice(None)] * _axes_of(other) if isinstance(other, Traced) else [other]
+            np.broadcast_to(np.False_, shape)[tuple(known)]
             return
 
 

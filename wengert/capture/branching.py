@@ -21,6 +21,7 @@ from wengert.capture.objects import Content, content, put
 from wengert.capture.undefined import UNDEFINED, Perhaps, is_of_user
 from wengert.capture.undefined import defined as known_to_be_defined
 from wengert.capture.values import (
+    FirstDiffers,
     arguments,
     assign,
     converted,
@@ -204,15 +205,29 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
 
 def _common(a: Type, b: Type, name: str) -> Type:
     """The type of what is a value of one type or of the other: dtypes do not depend on values."""
+    if len(a.shape) != len(b.shape):
+        raise FirstDiffers(
+            f"{_called(name)} is {_with_axes(a)} in one branch and {_with_axes(b)} in the other of an if that depends "
+            "on a value known only when the compiled program runs",
+            remedy="let it have as many axes in both, for instance by np.full(shape, value)",
+        )
     truth = not a.shape and not b.shape and "b" in (a.dtype.kind, b.dtype.kind)  # `x != y and x` is asked, not computed
     if a.dtype != b.dtype and not a.weak and not b.weak and not truth:
-        what = "what the function returns" if name.startswith("_wengert") else name
         raise StagingError(
-            f"{what} is of type {a.dtype} in one branch and of type {b.dtype} in the other of an if that depends on a "
-            "value known only when the compiled program runs",
+            f"{_called(name)} is of type {a.dtype} in one branch and of type {b.dtype} in the other of an if that "
+            "depends on a value known only when the compiled program runs",
             remedy=f"convert it in one of them: .astype(np.{np.result_type(a.dtype, b.dtype)})",
         )
     return widened(a, b, name)
+
+
+def _called(name: str) -> str:
+    return "what the function returns" if name.startswith("_wengert") else name
+
+
+def _with_axes(t: Type) -> str:
+    n = len(t.shape)
+    return "a number" if not n else f"an array of {n} {'axis' if n == 1 else 'axes'}"
 
 
 def _failing(pred: Any, failing: _Branch, place: tuple[int, bool, int]) -> Fails:

@@ -195,10 +195,12 @@ def stages() -> bool:
     return running.state.capture is not None and depth() > 1
 
 
-def about_to_change(thing: Any) -> None:
-    """Note that an object is changed: in a suite that is staged, if it was there before."""
+def about_to_change(thing: Any, slot: Slot | None = None) -> None:
+    """Note that an object is changed, at a place or anywhere: in a suite that is staged, if it was there before."""
     capture = running.state.capture
     session = current.session
+    if session is not None:
+        session.effects.note_write(thing, slot)
     if session is not None and session.frozen.get(id(thing), (None,))[0] is thing:
         raise StagingError(session.frozen[id(thing)][1], remedy="change a copy: make one before the branch or loop")
     if capture is not None and capture.journal is not None:

@@ -1,15 +1,17 @@
-"""What a function must not change outside while it is captured: containers, objects and variables of Python.
+"""What a function changes outside while it is captured: containers, objects and variables of Python.
 
 A compiled program writes to arrays. If the function also binds a global, sets an attribute of an object from outside or
 changes a list from outside, that would happen when it is captured, with symbols, and never again. So what is there
-before is noted, put back afterwards, and a difference is refused.
+before is noted, put back afterwards, and a difference is refused, except what is kept for later (`kept.py`).
+
+A place that is written to without being changed is guarded: it must hold at each call what it held then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import CellType
-from typing import Any
+from types import CellType, ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,19 +19,42 @@ from wengert.box.writing import become, clone, make_views_stale, plain, settled
 from wengert.capture.objects import content, put
 from wengert.errors import StagingError
 from wengert.ops.op import Traced
+from wengert.types import SCALARS
 
-_MISSING = object()
+MISSING = object()
+
+
+class Place(NamedTuple):
+    """Something from outside that can be changed, with what it held before."""
+
+    thing: Any
+    what: str
+    get: Callable[[], dict]
+    put: Callable[[dict], None]
+    before: dict
+
+
+class Change(NamedTuple):
+    """A place that holds something else now."""
+
+    key: Any
+    place: Place
+    now: dict
+    is_of_arrays: bool
+    """Whether only arrays from outside are written to: `self.w += 1` binds the array that is there."""
 
 
 class Effects:
     """Things from outside, with what they were like before."""
 
     def __init__(self) -> None:
-        self._noted: dict[Any, tuple[Any, str, Callable[[], dict], Callable[[dict], None], dict]] = {}
+        self._noted: dict[Any, Place] = {}
+        self._written: dict[Any, set] = {}
+        """Which of them were written to: their slots, or everything."""
 
     def _note(self, key: Any, thing: Any, what: str, get: Callable[[], dict], put: Callable[[dict], None]) -> None:
         if key not in self._noted:
-            self._noted[key] = (thing, what, get, put, get())
+            self._noted[key] = Place(thing, what, get, put, get())
 
     def note_list(self, thing: list) -> None:
         def put(before: dict) -> None:
@@ -77,12 +102,14 @@ class Effects:
 
         self._note(id(thing), thing, "an array", get, put)
 
-    def note_cell(self, cell: CellType, name: str) -> None:
+    def note_cell(self, cell: CellType, name: str, is_bound: bool = False) -> None:
         def put(before: dict) -> None:
             if name in before:
                 cell.cell_contents = before[name]
 
         self._note(id(cell), cell, f"the variable {name}", lambda: _content(cell, name), put)
+        if is_bound:
+            self._written.setdefault(id(cell), {name})
 
     def note_global(self, namespace: dict, name: str) -> None:
         def get() -> dict:
@@ -93,24 +120,87 @@ class Effects:
             namespace.update(before)
 
         self._note((id(namespace), name), namespace, f"the global variable {name}", get, put)
+        self._written.setdefault((id(namespace), name), {name})
 
     def arrays(self) -> list[np.ndarray]:
         """What the arrays among them hold now."""
         return [np.array(plain(thing)) for thing, what, *_ in self._noted.values() if what == "an array"]
 
-    def undo(self, stands_for: Callable[[Any], Any] = lambda x: x) -> str | None:
-        """Put back what was there; say what was changed. `stands_for(x)` is what stands for x in the program."""
-        changed = None
-        for _, what, get, put_back, before in self._noted.values():
-            now = get()
+    def note_attribute(self, owner: type | ModuleType, name: str) -> None:
+        """An attribute of a class, or of a module, that is about to be set or deleted."""
+        own = vars(owner)
+
+        def get() -> dict:
+            return {name: own[name]} if name in own else {}
+
+        def put(before: dict) -> None:
+            if name in before:
+                setattr(owner, name, before[name])
+            elif name in own:
+                delattr(owner, name)
+
+        self._note((id(owner), name), owner, f"the attribute {name} of {owner.__name__}", get, put)
+        self._written.setdefault((id(owner), name), {name})
+
+    def note_write(self, thing: Any, slot: Any = None) -> None:
+        """A thing is about to be changed: at a place in it, or anywhere."""
+        if id(thing) in self._noted:
+            self._written.setdefault(id(thing), set()).add(MISSING if slot is None else slot)
+
+    def changes(self, stands_for: Callable[[Any], Any]) -> list[Change]:
+        """What is not as it was before. `stands_for(x)` is what stands for x in the program."""
+        found = []
+        for key, place in self._noted.items():
+            now, before = place.get(), place.before
             if now.keys() == before.keys() and all(now[k] is before[k] for k in now):
                 continue
-            put_back(before)
             same = now.keys() == before.keys() and all(
                 now[k] is before[k] or now[k] is stands_for(before[k]) for k in now
             )
-            changed = changed if same else what  # (`self.w += 1` writes to the array that is there)
+            found.append(Change(key, place, now, same))
+        return found
+
+    def undo(self, stands_for: Callable[[Any], Any] = lambda x: x) -> str | None:
+        """Put back what was there; say what was changed."""
+        changed = None
+        for change in self.changes(stands_for):
+            change.place.put(change.place.before)
+            changed = changed if change.is_of_arrays else change.place.what
         return changed
+
+    def guards(self) -> list[PlaceGuard]:
+        """Guards for places that were written to, and hold what they held before."""
+        found = []
+        for key, slots in self._written.items():
+            place = self._noted[key]
+            before = place.before
+            if MISSING not in slots:
+                before = {slot: before.get(slot, MISSING) for slot in slots}
+            found.append(PlaceGuard(place.get, before, MISSING in slots))
+        return found
+
+
+class PlaceGuard(NamedTuple):
+    """A place that the function writes to must hold what it held: then writing it changes nothing."""
+
+    path: Callable[[], dict]
+    before: dict
+    all_of_it: bool
+
+    def holds(self) -> bool:
+        now = self.path()
+        if self.all_of_it and now.keys() != self.before.keys():
+            return False
+        for slot, value in self.before.items():
+            found = now.get(slot, MISSING)
+            if found is not value and not (
+                found.__class__ is value.__class__ and value.__class__ in COMPARED and found == value
+            ):
+                return False
+        return True
+
+
+COMPARED = frozenset((*SCALARS, str, bytes))
 
 
 def refuse(what: str) -> StagingError:

@@ -122,6 +122,8 @@ def instrument(f: Any, of: TwinKind | None = None) -> Any:
     if kind is MethodType:
         if is_of_scipy_stats(f):
             return stand_in(f)
+        if of is STAGED:
+            of.entered(f)
         function = instrument(f.__func__, of)
         return f if function is f.__func__ else MethodType(function, f.__self__)
     if kind is functools.partial:
@@ -138,6 +140,8 @@ def instrument(f: Any, of: TwinKind | None = None) -> Any:
         return stand_in(f)
     method = followed(kind.__dict__.get("__call__") or getattr(kind, "__call__", None))  # noqa: B004
     if method.__class__ is FunctionType and is_user_code(method.__code__):
+        if of is STAGED:
+            of.entered(MethodType(method, f))
         function = instrument(method, of)
         return f if function is method else MethodType(function, f)
     return f

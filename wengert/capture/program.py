@@ -21,6 +21,7 @@ from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks
 from wengert.capture.effects import refuse
 from wengert.capture.instrument import staged
+from wengert.capture.kept import Kept
 from wengert.capture.session import (
     AnyGuard,
     ArrayGuard,
@@ -75,10 +76,27 @@ class Captured:
         self.structure = structure
         self.places = places
         self.writes = writes
+        self.at_first: list[Any] | None = None
+        """What the inputs are, in a program for the one call in which the function leaves something outside."""
+        self.later: Captured | None = None
+        """The program for the calls after that one."""
         self.verified: set[str] = set()
         """What was compared with plain Python (`api/verify.py`)."""
         self._quick = [(guard.path, guard.value) for guard in guards if isinstance(guard, Guard)]
         self._arrays = [guard for guard in guards if not isinstance(guard, Guard)]
+
+    def fetched(self) -> list[Any]:
+        """The values that `inputs` fetch. A program that is being captured, of which this one becomes a part, depends
+        on what this one depends on."""
+        first, self.at_first = self.at_first, None
+        values = [path() for path in self.inputs] if first is None else first
+        session = current.session
+        if session is None:
+            return values
+        session.guards.extend(self.guards)
+        for value, path in zip(values, self.inputs, strict=True):
+            session.found(value, path)
+        return [session.external(value) for value in values]
 
     def holds(self) -> bool:
         """Whether what the function found outside is still the same, and of the same type."""
@@ -127,12 +145,30 @@ def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any
 
     `values` are those of the leaves, of this call, in case that types depend on some of them.
     """
+    kept = Kept()
+    try:
+        found = _with_what_is_known(f, types, rebuild, names, values, kept)
+        if found.at_first is not None:
+            found.later = _with_what_is_known(f, types, rebuild, names, values, kept)
+            if found.later.at_first is not None:
+                raise refuse("something different at each call")
+    except BaseException as error:
+        kept.put_back()
+        if isinstance(error, StagingError):
+            error.__class__ = StagingError  # (how loops tell what can be done about it is of no interest here)
+        raise
+    return found
+
+
+def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
+                        values: Sequence[Any], kept: Kept) -> Captured:  # fmt: skip
+    """Capture a function, again until it is known what is written to, and whose values are part of the program."""
     variable: set[int] = set()
     pinned: dict[int, Any] = {}
     orders = tuple([order_given(x) for x in values])
     while True:
         try:
-            return _captured(f, types, rebuild, names, variable, pinned, orders)
+            return _captured(f, types, rebuild, names, variable, pinned, orders, kept)
         except CANNOT_BE_CAPTURED:
             # For any integer it cannot be done; but an axis, a shape or a key is mostly given, and does not change.
             integers = {
@@ -162,7 +198,7 @@ def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any
 
 
 def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
-              variable: set[int], pinned: dict[int, Any], orders: tuple) -> Captured:  # fmt: skip
+              variable: set[int], pinned: dict[int, Any], orders: tuple, kept: Kept) -> Captured:  # fmt: skip
     top = Capture()
     session = Session(top, variable)
     outer, current.session = current.session, session
@@ -213,9 +249,12 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
                 outputs.append(session.box_of(session.inputs[k][0]))
             results = [top.operand(y) for y in outputs]
             session.seal()
+    except BaseException:
+        session.effects.undo(session.stands_for)
+        raise
     finally:
         current.session = outer
-        outside = session.effects.undo(session.stands_for)
+    outside = kept.look_at(session.effects, session.stands_for)
     if outside is not None:
         raise refuse(outside)
     params: list[Var] = [*formals, *[var for _, _, var in session.inputs]]
@@ -237,6 +276,9 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
         orders if top.links.order_matters else None,
     )
     found.pinned = dict(pinned)
+    at_first = [path() for path in inputs]
+    if kept.leave():
+        found.at_first = at_first
     return found
 
 

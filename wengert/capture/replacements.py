@@ -261,7 +261,7 @@ def _type(*args: Any, **kwargs: Any) -> Any:
 
 def class_of(x: Box) -> type:
     """The class of what a traced value stands for."""
-    if shape_of(x):
+    if shape_of(x) or x._view_of is not None:  # (a view of no axes is an array)
         return np.ndarray
     value = plain(x)
     if value.__class__ is Sym:  # which has none: its type says what it will be

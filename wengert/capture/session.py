@@ -25,8 +25,8 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.subclasses import base_array, means_something_else, refusal
-from wengert.capture.effects import Effects
-from wengert.capture.instrument import is_user_code, is_user_file
+from wengert.capture.effects import Effects, PlaceGuard
+from wengert.capture.instrument import STAGED, is_user_code, is_user_file
 from wengert.errors import Signal
 from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Const, Var
@@ -103,7 +103,7 @@ class ArrayGuard(NamedTuple):
         )
 
 
-AnyGuard = Guard | NumbersGuard | ArrayGuard
+AnyGuard = Guard | NumbersGuard | ArrayGuard | PlaceGuard
 
 _SMALL = 4096
 """Arrays of integers with at most so many elements are part of the program."""
@@ -155,11 +155,14 @@ class Session:
     def enter(self, f: Any) -> None:
         """A user's function is called: look at what it refers to."""
         while f.__class__ is MethodType:
-            f = f.__func__
+            owner, f = f.__self__, f.__func__
+            if is_object(owner):
+                self.found(owner, functools.partial(_same, owner))
         if f.__class__ is not FunctionType or id(f) in self._entered or not is_user_code(f.__code__):
             return
         self._entered.add(id(f))
         self.paths[id(f)] = (f, lambda: f)  # keeps it alive
+        self.watch(f)
         for name in _names(f.__code__):
             if name in f.__globals__:
                 self.found(f.__globals__[name], _global(f.__globals__, name))
@@ -186,8 +189,10 @@ class Session:
         bound = {i.argval for i in dis.get_instructions(f.__code__) if i.opname in ("STORE_GLOBAL", "STORE_DEREF")}
         for name in bound.intersection(f.__code__.co_names):
             self.effects.note_global(f.__globals__, name)
+        if f.__code__ in STAGED.finished:
+            return  # it was defined inside, and so are its variables
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
-            self.effects.note_cell(cell, name)
+            self.effects.note_cell(cell, name, name in bound)
 
     def made(self, thing: Any) -> Any:
         """An object was made inside: what it holds is no business of the outside."""
@@ -327,6 +332,7 @@ class Session:
             known = self.paths.get(id(array))
             if known and known[0] is array and id(array) not in self._boxes and id(array) not in self._constants:
                 self.guards.append(ArrayGuard(known[1], array.copy()))
+        self.guards.extend(self.effects.guards())
 
     def about_to_write(self, constant: np.ndarray) -> None:
         """An array is written to that may have been taken for a constant."""
@@ -401,6 +407,10 @@ def _global(namespace: dict, name: str) -> Path:
 
 def _item(path: Path, key: Any) -> Any:
     return path()[key]
+
+
+def _same(x: Any) -> Any:
+    return x
 
 
 def _base_array_at(path: Path) -> Any:

@@ -13,7 +13,7 @@ import math
 from collections import deque
 from collections.abc import Callable
 from sys import getrefcount
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,12 @@ from wengert.box.box import Box
 from wengert.box.cells import Cell
 from wengert.box.dispatch import FUNCTIONS, SUBSCRIPTED
 from wengert.box.functions.operands import array
-from wengert.box.writing import settled
+from wengert.box.writing import settled, without_flags
 from wengert.capture import exceptions, hooks, retrying, rewrite, stage, texts
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
 from wengert.capture.containers import about_to_change, about_to_iterate, leaves, note_created, stages
+from wengert.capture.copying import COPYING
 from wengert.capture.draws import generator_made, random_method
 from wengert.capture.growing import as_array, earlier_of, item_of, length_of
 from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_staged_hooks
@@ -58,6 +59,7 @@ BUILTINS: dict[Any, Callable] = {
     zip: staged_zip,
     reversed: staged_reversed,
     **REPLACED,
+    **COPYING,
 }
 """What is called in place of builtins, and of constructors with lengths that may be symbols."""
 
@@ -324,7 +326,7 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
 
 _FOLLOWING = frozenset(FOLLOW_ARGUMENTS)
 _TAKING_NONE = frozenset((isinstance, bool, any, all, list, dict, set, deque, enumerate, zip, reversed, setattr,
-                          str, repr, format, object.__setattr__))  # fmt: skip
+                          str, repr, format, object.__setattr__, *COPYING))  # fmt: skip
 """Builtins that know what a value is that may be None, or do not look at it."""
 
 
@@ -461,7 +463,8 @@ def read(container: Any, key: Any) -> Any:
     container, key = number_of(container), numbers_in(key)
     if container.__class__ is np.ndarray:
         if _holds_symbols(key):
-            pattern, arrays = split_index(_settled(key))
+            container, key = without_flags(container, _settled(key))
+            pattern, arrays = split_index(key)
             if any(isinstance(a, Traced) for a in arrays):
                 return call(index, container, *arrays, pattern=pattern)
             return running.state.capture.process(index, (container, *arrays), {"pattern": pattern})
@@ -625,13 +628,28 @@ def augment_attribute(name: str, owner: Any, attribute: str, v: Any) -> None:
 def set_attribute(v: Any, owner: Any, name: str) -> None:
     """`owner.name = v`."""
     owner = number_of(owner, name)
-    about_to_change(owner)
+    _about_to_set(owner, name)
     setattr(owner, name, v)
+
+
+def _about_to_set(owner: Any, name: str) -> None:
+    """Note that an attribute is set or deleted."""
+    if not isinstance(owner, (type, ModuleType)):
+        about_to_change(owner, ("attribute", name))
+        return
+    session = current.session
+    if stages() and (session is None or running.state.capture is not session.top):
+        raise StagingError(
+            f"the attribute {name} of {owner.__name__}, a class or a module, is set in a branch or loop that depends "
+            "on a value known only when the compiled program runs", remedy="set it outside, or set one of an object",
+        )  # fmt: skip
+    if session is not None and id(owner) not in session.top.created:
+        session.effects.note_attribute(owner, name)
 
 
 def delete_attribute(owner: Any, name: str) -> None:
     """`del owner.name`."""
-    about_to_change(owner)
+    _about_to_set(owner, name)
     delattr(owner, name)
 
 
@@ -647,7 +665,7 @@ BUILTINS[setattr] = lambda owner, name, v: set_attribute(v, owner, name)
 
 @_replaces(object.__setattr__)
 def _object_setattr(owner: Any, name: str, v: Any) -> None:
-    about_to_change(owner)
+    about_to_change(owner, ("attribute", name))
     object.__setattr__(owner, name, v)
 
 

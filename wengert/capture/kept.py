@@ -1,0 +1,114 @@
+"""What functions keep outside for later: a table that is made at the first call, a dict of what was computed before.
+
+Such a change has nothing to do with the arguments, and does not happen again. So where a function that is captured has
+left nothing but plain values outside, they stay there (`Kept`): what was captured is the program of this one call. The
+function is captured once more, for the calls that follow, and must change nothing that time. Otherwise all is put back,
+and refused.
+
+    table = {}
+    def f(x):
+        if "weights" not in table:              # captured once: the dict is filled
+            table["weights"] = compute()        # captured again: a read of it, and nothing else
+        return table["weights"] @ x
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from wengert.box.foreign import hides_traced
+from wengert.box.writing import settled
+from wengert.capture.effects import COMPARED, MISSING, Change, Effects
+from wengert.capture.instrument import STAGED
+from wengert.capture.objects import MUTABLE, content, put
+from wengert.ops.op import Traced
+
+_MANY = 10_000
+"""So many objects are looked at in search of what must not stay outside."""
+
+
+class Kept:
+    """What a function has left outside while it was captured: to be put back if it cannot be compiled after all."""
+
+    def __init__(self) -> None:
+        self._changes: dict[Any, Change] = {}
+        self._new: list[tuple[Change, dict]] = []
+
+    def look_at(self, effects: Effects, stands_for: Callable[[Any], Any]) -> str | None:
+        """Put back what was there before; say what was changed that must not be."""
+        changes = effects.changes(stands_for)
+        lasting = [change for change in changes if not change.is_of_arrays]
+        refused = next((c.place.what for c in lasting if c.key in self._changes), None)
+        try:
+            self._new = [(change, _plain_content(change)) for change in lasting]
+        except _HoldsSymbols:
+            refused = refused or lasting[0].place.what
+        for change in changes:
+            change.place.put(change.place.before)
+        return refused
+
+    def leave(self) -> bool:
+        """Let there be outside what the function has left there; whether it has."""
+        for change, now in self._new:
+            change.place.put(now)
+            self._changes[change.key] = change
+        return bool(self._new)
+
+    def put_back(self) -> None:
+        for change in self._changes.values():
+            change.place.put(change.place.before)
+        self._changes.clear()
+
+
+class _HoldsSymbols(Exception):
+    """There are values in something that are known only when the program runs, or code that knows of them."""
+
+
+def _plain_content(change: Change) -> dict:
+    before, seen = change.place.before, set[int]()
+    return {k: v if v is before.get(k, MISSING) else _as_plain(v, seen) for k, v in change.now.items()}
+
+
+def _as_plain(x: Any, seen: set[int]) -> Any:
+    """What stands for a value outside of any transformation; containers and instances stay the same objects."""
+    if isinstance(x, Traced):
+        value = settled(x)
+        if isinstance(value, Traced) or x._view_of is not None:  # type: ignore[attr-defined]
+            raise _HoldsSymbols
+        return value
+    if x is None or x.__class__ in COMPARED or isinstance(x, (np.ndarray, np.generic, type, ModuleType)):
+        if isinstance(x, np.ndarray) and x.dtype.kind == "O":
+            raise _HoldsSymbols
+        return x
+    if id(x) in seen:
+        return x
+    seen.add(id(x))
+    if len(seen) > _MANY:
+        raise _HoldsSymbols
+    if isinstance(x, tuple):
+        items = [_as_plain(item, seen) for item in x]
+        if all(a is b for a, b in zip(items, x, strict=True)):
+            return x
+        return x._make(items) if hasattr(x, "_make") else x.__class__(items)
+    own = getattr(x, "__dict__", None)
+    if isinstance(x, MUTABLE) or (own.__class__ is dict and not isinstance(x, FunctionType)):
+        held = content(x)
+        new = {slot: _as_plain(item, seen) for slot, item in held.items()}
+        if any(new[slot] is not item for slot, item in held.items()):
+            put(x, new)
+    elif _is_of_ours(x) or hides_traced(x):
+        raise _HoldsSymbols
+    return x
+
+
+def _is_of_ours(x: Any) -> bool:
+    """Whether something is, or refers to, code that was staged: it must not run outside."""
+    while x.__class__ is functools.partial:
+        x = x.func
+    code = getattr(getattr(x, "__func__", x), "__code__", None)
+    return isinstance(code, CodeType) and code in STAGED.finished
