@@ -24,7 +24,7 @@ from wengert.capture.lowered import (
     TEST,
     TEXT,
 )
-from wengert.capture.names import FunctionScope, binds_in_place, bound
+from wengert.capture.names import FunctionScope, Summaries, binds_in_place, bound
 from wengert.capture.syntax import OURS, at, hook, load, strings, thunk
 
 _COMPARISONS = {
@@ -80,6 +80,7 @@ class Expressions(ast.NodeTransformer):
         self.scope, self.around, self.free, self.in_class, self.numbers = scope, around, free, in_class, numbers
         self.hidden: list[str] = []  # the variables of the comprehensions around the current node
         self.tentative: frozenset[str] = frozenset()  # the local variables that may hold UNDEFINED
+        self.summaries = Summaries()
         self.by_others: list[str] = []  # those that a call of a function inside may bind
         self.assigned = set(scope.parameters)  # those that have been given a value, certainly, at the current node
         self.deleted: set[str] = set()  # those that may have lost it again

@@ -32,12 +32,7 @@ _TRY: Any = (ast.Try, ast.TryStar)
 
 def without_jumps(body: list[ast.stmt]) -> list[ast.stmt]:
     """The body of a function, without jumps. The statements given may be changed."""
-    early = any(
-        isinstance(inner, ast.Return)
-        for statement in own_nodes(body)
-        if isinstance(statement, _BRANCHING)
-        for inner in own_nodes([statement])
-    )
+    early = any(isinstance(inner, ast.Return) for inner in own_nodes(_branching(body)))
     if early and completes(body):
         body = [*body, ast.copy_location(ast.Return(ast.Constant(None)), body[-1])]
     structured = _Structured(early)
@@ -46,6 +41,16 @@ def without_jumps(body: list[ast.stmt]) -> list[ast.stmt]:
     if early:
         body = [_flag(RETURNED, False, body[0]), *body, at(ast.Return(ast.Name(VALUE, ast.Load())), last)]
     return _without_idle_flags(body, structured.tested)
+
+
+def _branching(statements: list[Any]) -> Iterator[ast.AST]:
+    """The branches and loops among statements that no others hold."""
+    for node in statements:
+        if isinstance(node, _BRANCHING):
+            yield node
+        else:
+            for suite in _suites(node):
+                yield from _branching(suite)
 
 
 def jumps_out_of_finally(nodes: Iterable[ast.AST]) -> bool:

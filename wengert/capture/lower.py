@@ -62,7 +62,7 @@ from wengert.capture.lowered import (
     UNDEFINED_NAME,
     WHILE,
 )
-from wengert.capture.names import binds_in_place, body_of, bound, evaluated_here, own_nodes, rebound, scope_of, stored
+from wengert.capture.names import binds_in_place, body_of, bound, evaluated_here, own_nodes, rebound, scope_of
 from wengert.capture.syntax import OURS, assign, at, attempt_of, copied, function, hook, load, statement, strings, thunk
 from wengert.capture.undefined import UNDEFINED, Undefined, defined
 
@@ -187,12 +187,14 @@ class _Lowering(Expressions):
 
     def _names(self, nodes: Iterable[ast.AST]) -> list[str]:
         """The variables that are bound, by the function as written or by the rewriting of what is written into."""
-        nodes = list(nodes)
-        by_others = self.by_others if any(isinstance(node, ast.Call) for node in own_nodes(nodes)) else []
-        return list(dict.fromkeys([*bound(nodes), *self._stores(nodes), *by_others]))
+        found = self.summaries.of(nodes)
+        return list(dict.fromkeys([*found.bound, *self._local(found.stored), *(self.by_others if found.calls else ())]))
 
     def _stores(self, nodes: Iterable[ast.AST]) -> list[str]:
-        return [name for name in stored(nodes) if name in self.scope.local]
+        return self._local(self.summaries.of(nodes).stored)
+
+    def _local(self, names: Iterable[str]) -> list[str]:
+        return [name for name in names if name in self.scope.local]
 
     def _access(self, names: list[str], where: ast.AST) -> tuple[list[ast.stmt], list[ast.expr]]:
         """Functions that get and set variables: their definitions, and the arguments that a hook is given."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -130,6 +130,44 @@ def stored(nodes: Iterable[ast.AST]) -> list[str]:
             if isinstance(item, ast.Name):
                 names[item.id] = None
     return list(names)
+
+
+class Summary(NamedTuple):
+    """What statements do to names: those they bind, those of containers they write into; and whether they call."""
+
+    bound: tuple[str, ...]
+    stored: tuple[str, ...]
+    calls: bool
+
+
+class Summaries:
+    """Summaries of statements of a tree that does not change, each looked at once, however deep it is nested."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[ast.AST, Summary]] = {}  # by id; the node itself keeps that from being used again
+
+    def of(self, nodes: Iterable[ast.AST]) -> Summary:
+        """The summary of several statements, or of other pieces of syntax."""
+        every = [self._of_one(node) for node in nodes]
+        binds = dict.fromkeys(name for one in every for name in one.bound)
+        stores = dict.fromkeys(name for one in every for name in one.stored)
+        return Summary(tuple(binds), tuple(stores), any(one.calls for one in every))
+
+    def _of_one(self, node: ast.AST) -> Summary:
+        if not isinstance(node, _HOLD_STATEMENTS):
+            calls = any(inner.__class__ is ast.Call for inner in own_nodes([node]))
+            return Summary(tuple(bound([node])), tuple(stored([node])), calls)
+        found = self._known.get(id(node))
+        if found is None:
+            inside = self.of(evaluated_here(node))
+            found = self._known[id(node)] = node, inside._replace(bound=(*_bound(node, False), *inside.bound))
+        return found[1]
+
+
+_HOLD_STATEMENTS = (
+    ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.ExceptHandler,
+    ast.Match, ast.match_case,
+)  # fmt: skip
 
 
 def read(node: Any) -> set[str]:

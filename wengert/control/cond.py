@@ -1,8 +1,10 @@
 """The branch: `cond(pred, *args; then, orelse)`. Both blocks take the arguments; their results have the same types.
 
-Reverse mode runs the branch that is taken with its residuals as further results (those of the other branch are zeros
-then), and later the transpose of the same branch. It is given what has arrived at the arguments so far, so an array of
-which a branch reads one element is passed through in place.
+Reverse mode runs the branch that is taken with its residuals as further results, and later the transpose of the same
+branch. It is given what has arrived at the arguments so far, so an array of which a branch reads one element is passed
+through in place. Only one branch is taken, so a residual of one and a residual of the other, of the same type, are the
+same result; and scalars that are cheap to compute from other scalars are computed again. So the levels of a long chain
+of branches (`elif`) do not each keep what all levels inside them keep.
 """
 
 from __future__ import annotations
@@ -25,18 +27,19 @@ from wengert.control.blocks import (
 )
 from wengert.control.differing import one_by_one
 from wengert.control.lifting import joined, lifted, parts_of
+from wengert.control.remat import recomputed
 from wengert.ir.analysis.raising import blocks_may_raise
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found
 from wengert.ir.interpret import run
-from wengert.ir.node import Block, Dyn, Type, Var
+from wengert.ir.node import Block, Dyn, Type
 from wengert.modes.dual import push
 from wengert.modes.mode import Mode
 from wengert.modes.tape import Tape, TapeTrace
 from wengert.ops.derive import Control
 from wengert.ops.elementwise import where
 from wengert.ops.op import call
-from wengert.types import aval_of
+from wengert.types import aval_of, shape_of
 
 
 def _impl(pred: Any, *args: Any, then: Block, orelse: Block) -> tuple:
@@ -90,7 +93,22 @@ class _Branch:
         residuals = [*self.transposed([False] * n).residuals, *self.transposed([True] * n).residuals]
         found = with_lengths(residuals)
         self.invariant = {id(r._node): own[id(r._node)] for r in found if id(r._node) in own}
-        self.saved = [r for r in found if id(r._node) not in own]
+        saved = [r._node for r in found if id(r._node) not in own]
+        scalars = [p._node for p in self.source.params if not p._node.type.shape]
+        self.again, chosen, taken = recomputed(saved, self.source.capture.nodes, scalars)
+        self.given_again = [*[own[id(v)] for v in scalars], *taken]
+        """Operands of `again`: places of arguments, and residuals."""
+        self.computed_again = chosen
+        left = set(chosen)
+        self.saved = [r for r in found if id(r._node) not in own and r._node not in left]
+
+    def residuals(self, kept: Sequence[Any], arguments: Sequence[Any]) -> dict[int, Any]:
+        """All residuals by variable, from those that were kept and from the arguments."""
+        found = dict(zip([id(r._node) for r in self.saved], kept, strict=True))
+        given = [arguments[x] if x.__class__ is int else found[id(x)] for x in self.given_again]
+        found.update(zip(map(id, self.computed_again), run(self.again, given), strict=True))
+        found.update({key: arguments[place] for key, place in self.invariant.items()})
+        return found
 
 
 def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
@@ -101,22 +119,23 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
         return call(cond, *values, **params)
     for branch in branches:
         branch.find_residuals()
-    first, second = branches
     n = len(outs)
-    then = _with_zeros(first.source.primal(first.saved, padded), n + len(first.saved), second.saved)
-    orelse = _with_zeros(second.source.primal(second.saved, padded), n, first.saved)
+    pairs = _paired(*[branch.saved for branch in branches])
+    for which, branch in enumerate(branches):
+        branch.saved = [pair[which] for pair in pairs if pair[which] is not None]
+    then, orelse = [_forward(branch, n, which, pairs) for which, branch in enumerate(branches)]
     results = call(cond, *values, then=then, orelse=orelse)
-    ys = results[:n]
-    kept = [results[n : n + len(first.saved)], results[n + len(first.saved) :]]
+    ys, kept = results[:n], results[n:]
     inputs = [a._node for a, m in zip(args, mine, strict=True) if m]
 
     def pull(cts: Sequence[Any], so_far: Sequence[Any]) -> Sequence[Any]:
         running = [t is not None for t in so_far]
         totals = [t for t in so_far if t is not None]
-        operands = [*cts, *totals, *kept[0], *kept[1], *values[1:]]
-        counts = (len(cts), len(totals), len(kept[0]), len(kept[1]))
+        operands = [*cts, *totals, *kept, *values[1:]]
+        counts = (len(cts), len(totals), len(kept))
         params = [var_like(x) for x in operands]
-        blocks = [_backward(b, k, outs, running, counts, params) for k, b in enumerate(branches)]
+        own = [[k for k, pair in enumerate(pairs) if pair[which] is not None] for which in range(2)]
+        blocks = [_backward(b, k, outs, running, counts, params) for b, k in zip(branches, own, strict=True)]
         return call(cond, values[0], *operands, then=blocks[0], orelse=blocks[1])
 
     def tangent(dots: Sequence[Any]) -> list[Any]:
@@ -130,25 +149,44 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     return tuple([next(boxes) if o else y for y, o in zip(ys, outs, strict=True)])
 
 
-def _with_zeros(block: Block, place: int, others: Sequence[Any]) -> Block:
-    """A branch with zeros among its results, where the other branch has its residuals."""
-    filler = block_of(lambda: [padded_zeros(r) for r in others], [])
-    results = [*block.results[:place], *filler.results, *block.results[place:]]
-    return Block(block.params, [*block.nodes, *filler.nodes], results)
+_Pair = tuple[Any, Any]
+"""A residual of the one branch, or `None`, and one of the other."""
+
+
+def _paired(first: Sequence[Any], second: Sequence[Any]) -> list[_Pair]:
+    """The residuals of both branches; those of a pair are kept in the same form."""
+    waiting: dict[Any, list[Any]] = {}
+    for r in second:
+        waiting.setdefault(_kept_type(r), []).append(r)
+    pairs: list[_Pair] = []
+    for r in first:
+        others = waiting.get(_kept_type(r))
+        pairs.append((r, others.pop(0) if others else None))
+    return [*pairs, *[(None, r) for rest in waiting.values() for r in rest]]
+
+
+def _kept_type(r: Any) -> Any:
+    return tuple([_bound(n) for n in shape_of(r)]), r.dtype, r._node.type.weak
+
+
+def _forward(branch: _Branch, n: int, which: int, pairs: Sequence[_Pair]) -> Block:
+    """A branch with n results, and residuals behind them: zeros where only the other branch has one."""
+    block = branch.source.primal(branch.saved, padded)
+    filler = block_of(lambda: [padded_zeros(pair[1 - which]) for pair in pairs if pair[which] is None], [])
+    own, others = iter(block.results[n:]), iter(filler.results)
+    kept = [next(others if pair[which] is None else own) for pair in pairs]
+    return Block(block.params, [*block.nodes, *filler.nodes], [*block.results[:n], *kept])
 
 
 def _backward(
-    branch: _Branch, which: int, outs: Sequence[bool], running: Sequence[bool], counts: tuple, params: Sequence[Var]
+    branch: _Branch, own: Sequence[int], outs: Sequence[bool], running: Sequence[bool], counts: tuple, params: Any
 ) -> Block:
-    n, m, first, second = counts
+    """The transposed branch, as a function of all that both have; `own` are the places of its residuals among those."""
+    n, m, k = counts
 
     def function(*given: Any) -> list[Any]:
-        cts, rest = given[:n], given[n:]
-        totals, rest = rest[:m], rest[m:]
-        kept = (rest[:first], rest[first : first + second])[which]
-        arguments = rest[first + second :]
-        found = dict(zip([id(r._node) for r in branch.saved], kept, strict=True))
-        found.update({key: arguments[place] for key, place in branch.invariant.items()})
+        cts, totals, kept, arguments = given[:n], given[n : n + m], given[n + m : n + m + k], given[n + m + k :]
+        found = branch.residuals([kept[place] for place in own], arguments)
         wanted = [own for own, o in zip(branch.outputs, outs, strict=True) if o]
         arrived = [ct for ct, own in zip(cts, wanted, strict=True) if own]
         transposed = branch.transposed(running)

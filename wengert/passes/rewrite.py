@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert.ir.check import type_of_value
-from wengert.ir.node import Block, Const, Dyn, Node, Operand, Type, Var, all_nodes
+from wengert.ir.node import Block, Const, Dyn, Node, Operand, Type, Var
 
 Environment = dict[Var, Operand]
 """What stands for values from now on."""
@@ -123,7 +123,11 @@ def inlined(block: Block, args: Sequence[Operand]) -> tuple[list[Node], list[Ope
 
 def has_effects(node: Node) -> bool:
     """Whether a node does more than compute its results, or a block in it does."""
-    if node.op.effect:
-        return True
-    blocks = node.blocks
-    return bool(blocks) and any(inner.op.effect for b in blocks for inner in all_nodes(b))
+    return node.op.effect or any(map(_has_effects, node.blocks))
+
+
+def _has_effects(block: Block) -> bool:
+    found = block.derived.get("effects")
+    if found is None:
+        found = block.derived["effects"] = any(map(has_effects, block.nodes))
+    return found

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from wengert.ir.analysis.regions import region_of
-from wengert.ir.node import Block, Const, Node, all_nodes
+from wengert.ir.node import Block, Const, Node
 from wengert.ops.traits import Raises
 
 
@@ -41,7 +41,14 @@ def may_raise(node: Node) -> bool:
 
 def blocks_may_raise(*blocks: Block) -> bool:
     """Whether a node in one of these blocks may raise."""
-    return any(may_raise(node) for block in blocks for node in all_nodes(block))
+    return any(map(_may_raise, blocks))
+
+
+def _may_raise(block: Block) -> bool:
+    found = block.derived.get("raises")
+    if found is None:
+        found = block.derived["raises"] = any(map(may_raise, block.nodes))
+    return found
 
 
 def _is_of_integers(node: Node) -> bool:
