@@ -10,7 +10,7 @@ from wengert.api import numerical
 from wengert.api.check import check_gradients
 from wengert.api.coloring import coloring
 from wengert.api.custom import custom_jvp, custom_vjp, stop_gradient
-from wengert.api.derivative import derivative
+from wengert.api.derivative_tensor import derivative_tensor
 from wengert.api.fields import curl, curl_and_divergence, divergence, laplacian
 from wengert.api.following import instrument, leave_alone
 from wengert.api.grad import grad, value_and_grad
@@ -21,6 +21,8 @@ from wengert.api.linearize import linearize
 from wengert.api.products import directional, jvp, vjp
 from wengert.api.sparsity import sparsity
 from wengert.api.subgradient import subgradient
+from wengert.api.taylor import derivative, derivatives, jet, taylor
+from wengert.api.taylor_ode import integrate_taylor, taylor_ode
 from wengert.api.vmap import vmap
 from wengert.api.wirtinger import wirtinger
 from wengert.backend.llvm.threads.threads import get_num_threads, set_num_threads
@@ -49,6 +51,8 @@ __all__ = [
     "custom_vjp",
     "debug_nans",
     "derivative",
+    "derivative_tensor",
+    "derivatives",
     "directional",
     "divergence",
     "errors",
@@ -61,9 +65,11 @@ __all__ = [
     "hessian",
     "hvp",
     "instrument",
+    "integrate_taylor",
     "jacfwd",
     "jacobian",
     "jacrev",
+    "jet",
     "jit",
     "jvp",
     "laplacian",
@@ -78,6 +84,8 @@ __all__ = [
     "stop_gradient",
     "subgradient",
     "symbolic",
+    "taylor",
+    "taylor_ode",
     "to_jax",
     "to_scipy",
     "to_torch",

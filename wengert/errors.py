@@ -175,6 +175,10 @@ class RepeatedValuesError(WengertError, ArithmeticError):
     page = "repeated-values"
 
 
+class ConvergenceError(WengertError, ArithmeticError):
+    """What a solver returned is no answer, or one without a derivative."""
+
+
 class NonFiniteError(WengertError, FloatingPointError):
     """A value or a derivative became NaN or infinite, found by `wg.debug_nans`.
 

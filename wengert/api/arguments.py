@@ -24,6 +24,7 @@ from wengert.capture.optional import numbers_in
 from wengert.errors import MismatchError, NotDifferentiableInputError, NotDifferentiableOutputError
 from wengert.modes.dual import push
 from wengert.modes.linear import Tangent
+from wengert.modes.series import expand
 from wengert.modes.tape import Recorded, record
 from wengert.ops.shape import astype
 from wengert.strides import copy_as
@@ -159,6 +160,18 @@ class Prepared:
         """The leaves of the function's value, and their tangents (`None` is zero)."""
         values, dots = push(self, self.leaves, tangents)
         return self._keep_aux(values), dots[: self._count]
+
+    def expand(self, curves: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
+        """Taylor coefficients 0 … order of the leaves of the function's value, for curves through the arguments."""
+        found = expand(self, curves, order)
+        self._keep_aux([y for y, _ in found])
+        return [[y, *rest] for y, rest in found[: self._count]]
+
+    def coefficients(self, series: Sequence[Sequence[Any]], k: int, given: Sequence[Any] = ()) -> Any:
+        """Coefficient k of each leaf, in the containers of the function's value."""
+        if k == 0:
+            return self.outputs(owned([x[0] for x in series], self.leaves))
+        return self.tangents([x[0] for x in series], [x[k] for x in series], given)
 
     def cotangents(self, cts: Sequence[Any], given: Sequence[Any] = ()) -> Any:
         """Cotangents of the differentiated leaves, in the containers of the arguments, made from those `given`."""

@@ -254,6 +254,14 @@ class Unmapped(NamedTuple):
     value: Any
 
 
+class Guarded(NamedTuple):
+    """What `expansion` may return: where the mask holds, coefficient k > 0 is not that of the program but `fill(k)`."""
+
+    program: Any
+    mask: Any
+    fill: Callable[[int], Any]
+
+
 class Control(Op):
     """An op that holds code: blocks of IR among its parameters.
 

@@ -22,9 +22,18 @@ from typing import Any
 import numpy as np
 
 from wengert.ops.choice import choice
-from wengert.ops.derive import elementwise, zero
+from wengert.ops.derive import Guarded, elementwise, zero
+from wengert.ops.op import Traced
 from wengert.ops.traits import CHEAP, FREE, INTEGERS, MODERATE
 from wengert.types import SCALARS, dtype_of, scalar_like
+
+
+def plain(x: Any) -> Any:
+    """The ordinary value behind a traced one, if it is known."""
+    while isinstance(x, Traced) and "_value" in x._state:  # type: ignore[attr-defined]
+        x = x._value  # type: ignore[attr-defined]
+    return x
+
 
 LN2 = math.log(2.0)
 LN10 = math.log(10.0)
@@ -120,11 +129,25 @@ def _divide_in_numerator(z: Any, x: Any, y: Any) -> Any:
     return (scalar_like(1, x) if y.__class__ in SCALARS else 1) / y
 
 
-divide = elementwise("divide", _divide, (_divide_in_numerator, lambda z, x, y: -z / y), linear_in=(0,), cost=MODERATE)
+divide = elementwise(
+    "divide",
+    _divide,
+    (_divide_in_numerator, lambda z, x, y: -z / y),
+    linear_in=(0,),
+    cost=MODERATE,
+    solves=True,
+)
 negative = elementwise("negative", operator.neg, (-1,), linear_in=(0,), jointly=True, cost=CHEAP)
 positive = elementwise("positive", np.positive, (1,), linear_in=(0,), jointly=True, cost=FREE, moves=True)
-reciprocal = elementwise("reciprocal", np.reciprocal, (lambda y, x: -y * y,), raises=INTEGERS, cost=MODERATE)
-square = elementwise("square", np.square, (lambda y, x: 2 * x,), cost=CHEAP)
+reciprocal = elementwise(
+    "reciprocal",
+    np.reciprocal,
+    (lambda y, x: -y * y,),
+    raises=INTEGERS,
+    cost=MODERATE,
+    expansion=lambda x: divide(scalar_like(1, x), x),
+)
+square = elementwise("square", np.square, (lambda y, x: 2 * x,), cost=CHEAP, expansion=lambda x: multiply(x, x))
 sqrt = elementwise("sqrt", np.sqrt, (lambda y, x: 0.5 / y,), cost=MODERATE)
 cbrt = elementwise("cbrt", np.cbrt, (lambda y, x: 1 / (3 * y * y),))
 
@@ -157,7 +180,38 @@ def _power_in_base(z: Any, x: Any, p: Any) -> Any:
     return where(small, near, p * power(where(small, one, x), where(unused, 0, p - 1)))
 
 
-power = elementwise("power", _power, (_power_in_base, lambda z, x, p: power_log(x, p, n=1)), raises=INTEGERS)
+def _powers(x: Any, p: Any) -> Any:
+    """As products for a whole number p; exp(p·log x) where x > 0, which is the general case."""
+    if p.__class__ in SCALARS or isinstance(p, np.generic):
+        if p.real == p and float(p.real).is_integer() and abs(p) <= _PRODUCTS:
+            y, factor, left = None, x, int(abs(p.real))
+            while left:
+                y = y if left % 2 == 0 else factor if y is None else y * factor
+                factor, left = factor * factor if left > 1 else factor, left // 2
+            return NotImplemented if y is None else y if p.real > 0 else reciprocal(y)
+    elif not isinstance(p, Traced) and np.all(np.equal(p, np.rint(p))):
+        return NotImplemented
+    if dtype_of(x).kind == "c" or dtype_of(p).kind == "c":
+        return NotImplemented
+    outside = less_equal(x, 0)
+    if not isinstance(plain(outside), Traced):
+        return NotImplemented if np.any(plain(outside)) else exp(p * log(x))
+    # It is not known yet. At zero the first coefficients vanish, the others are infinite, or not determined.
+    at_zero, exponent = equal(x, 0), stop_gradient(p)
+    fill = lambda k: where(logical_and(at_zero, greater(exponent, k)), 0, math.nan)
+    return Guarded(exp(p * log(where(outside, scalar_like(1, x), x))), outside, fill)
+
+
+_PRODUCTS = 64
+"""Powers up to here are expanded as products."""
+
+power = elementwise(
+    "power",
+    _power,
+    (_power_in_base, lambda z, x, p: power_log(x, p, n=1)),
+    raises=INTEGERS,
+    expansion=_powers,
+)
 
 
 def _power_log(x: Any, p: Any, n: int) -> Any:

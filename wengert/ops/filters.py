@@ -157,6 +157,7 @@ recursive_filter = general(
     shape=lambda a, x: np.broadcast_shapes(a.shape[:-1], x.shape[:-1]) + x.shape[-1:],
     raises=NEVER,
     cost=MORE,
+    solves=True,
 )
 
 

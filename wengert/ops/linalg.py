@@ -60,6 +60,7 @@ solve = general(
     shape=solution_shape,
     raises=VALUES,
     cost=MORE,
+    solves=True,
     flops=cubic(2 / 3),
     axes=axes.stacked,
 )
@@ -124,6 +125,7 @@ solve_factored = general(
     shape=lambda a, factors, b, turned: b.shape,
     raises=VALUES,
     cost=MORE,
+    solves=True,
 )
 """a⁻¹ b, or a⁻ᵀ b if `turned`, for one matrix a of which the factors are known."""
 
@@ -163,6 +165,7 @@ solve_triangular = general(
     shape=solution_shape,
     raises=VALUES,
     cost=MORE,
+    solves=True,
     flops=cubic(1),
     axes=axes.stacked,
 )
@@ -508,5 +511,6 @@ solve_banded = general(
     shape=lambda ab, b, l, u: b.shape,
     raises=VALUES,
     cost=MORE,
+    solves=True,
 )
 """a⁻¹ b for one banded matrix, in time proportional to its size."""

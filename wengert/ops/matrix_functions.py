@@ -84,6 +84,7 @@ sylvester = general(
     shape=lambda a, b, q: (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2], q.shape[:-2]), *q.shape[-2:]),
     raises=VALUES,
     cost=MORE,
+    solves=True,
 )
 """The solution x of a x + x b = q."""
 

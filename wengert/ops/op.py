@@ -113,6 +113,8 @@ class Op:
     effect: bool
     pure: bool
     marks: bool
+    solves: bool
+    expansion: Callable | None
     dtype: Dtype
     axes: Rule | None
     links: Callable | None

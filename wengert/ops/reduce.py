@@ -264,6 +264,7 @@ linear_recurrence = general(
     shape=lambda a, b: b.shape,
     raises=NEVER,
     cost=CHEAP,
+    solves=True,
     axes=axes.kept_but_first,
     links=scan_links,
 )

@@ -118,4 +118,5 @@ sparse_solve = general(
     shape=lambda data, b, rows, columns: b.shape,
     raises=NEVER,
     cost=MORE,
+    solves=True,
 )

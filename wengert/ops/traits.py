@@ -27,6 +27,9 @@ programs (a node that may raise moved out of a loop that never runs) or slow one
     pure          the same operands give the same results, whenever; not so a question to a function of the user's, or
                   what depends on a choice of the running thread
     marks         it says something about derivatives that its value does not
+    solves        the result solves an equation that is linear in it and, while it is held, in all operands: a quotient
+    expansion     of an op whose Taylor coefficients its own rule gives slowly: a program of other ops that has the
+                  same, or `NotImplemented` for operands for which that is not so
     dtype         of the result, where it is not what the operands are promoted to (`Dtype`)
     axes          which axes of the result go with which axes of the operands (`axes.py`)
     links         which elements of the result depend on which of the operands, where nothing else says it (`links.py`)
@@ -104,6 +107,8 @@ DEFAULTS: dict[str, Any] = {
     "effect": False,
     "pure": True,
     "marks": False,
+    "solves": False,
+    "expansion": None,
     "dtype": Dtype.TRIED,
     "axes": None,
     "links": None,

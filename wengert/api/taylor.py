@@ -1,0 +1,242 @@
+"""Taylor series: `jet`, `taylor`, `derivatives`, and `derivative` of any order."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert import tree
+from wengert.api.arguments import Prepared
+from wengert.api.operators import operation, result_of
+from wengert.box.box import Box, plain
+from wengert.errors import MismatchError, NotDifferentiableInputError
+from wengert.types import dtype_of, shape_of
+
+
+def checked_order(order: Any) -> int:
+    """An order as an int; anything else is an error."""
+    try:
+        number = operator.index(order)
+    except TypeError:
+        number = int(order) if isinstance(order, float) and order.is_integer() else -1
+    if number < 0:
+        raise ValueError(f"order is a whole number from 0 on, not {order!r}")
+    return number
+
+
+@operation
+def jet(f: Callable, *series: Sequence[Any], order: int | None = None) -> list[Any]:
+    """The Taylor coefficients of t ↦ f(x(t), …), given those of x(t) = x₀ + x₁t + x₂t² + …
+
+    Args:
+        f: a function of as many arguments as there are `series`.
+        series: for each argument the list [x₀, x₁, …, xₙ] of its coefficients (not of its derivatives), each like the
+            argument: a number, an array, or a container of them. Shorter ones are padded with zeros.
+        order: up to which order to compute; that of the longest series if left out.
+
+    Returns:
+        The list [y₀, …, yₙ] of the coefficients of the result, each like the result of `f`.
+
+    Cost: a product of two numbers becomes (n + 1)(n + 2)/2 products; the order is paid for quadratically.
+
+    >>> import numpy as np
+    >>> jet(np.exp, [0.0, 1.0, 0.0, 0.0])
+    [np.float64(1.0), np.float64(1.0), np.float64(0.5), np.float64(0.16666666666666666)]
+    >>> jet(lambda x, y: x * y, [1.0, 2.0], [3.0, 0.0, 4.0])
+    [3.0, 6.0, 4.0]
+    """
+    lists = [_coefficients(x, k) for k, x in enumerate(series)]
+    longest = max([len(x) for x in lists], default=1) - 1
+    n = longest if order is None else checked_order(order)
+    prepared = Prepared(f, tuple(range(len(lists))), tuple([x[0] for x in lists]), {}, False)
+    curves: list[list[Any]] = [[x] for x in prepared.leaves]
+    given: list[Any] = []
+    for k in range(1, min(n, longest) + 1):
+        nothing = [x[k] if k < len(x) else tree.map(_nothing, x[0]) for x in lists]
+        for curve, x, missing in zip(
+            curves, prepared.input_leaves(tuple(nothing), "a coefficient"), _missing(lists, k), strict=True
+        ):
+            curve.append(None if missing else x)
+            given.append(x)
+    found = prepared.expand(curves, n)
+    return [prepared.coefficients(found, k, given) for k in range(n + 1)]
+
+
+def _coefficients(x: Any, place: int) -> list[Any]:
+    if not isinstance(x, (list, tuple)) and (not hasattr(x, "shape") or not shape_of(x)):
+        raise MismatchError(
+            f"the series of argument {place} is a {type(x).__name__}, not a list of coefficients",
+            remedy="write wg.jet(f, [x0, x1, x2]), with one list for each argument of f",
+        )
+    found = list(x)
+    if not found:
+        raise MismatchError(
+            f"the series of argument {place} has no coefficients", remedy="give its value at least: [x0]"
+        )
+    return found
+
+
+def _nothing(x: Any) -> Any:
+    return np.zeros(shape_of(x), dtype_of(x))
+
+
+def _missing(lists: Sequence[Sequence[Any]], k: int) -> list[bool]:
+    """For each leaf, whether the series it belongs to ends before order k."""
+    return [k >= len(x) for x in lists for _ in tree.leaves(x[0])]
+
+
+@operation
+def taylor(f: Callable, x: Any, order: int, direction: Any = None) -> list[Any]:
+    """The Taylor coefficients of t ↦ f(x + t·v) at t = 0: a list of order + 1 results of `f`.
+
+    Args:
+        f: a function of one argument.
+        x: where to expand: a number, an array, or a container of them.
+        order: the highest power of t.
+        direction: v, like x. For a number it is 1 if left out.
+
+    Cost: as `jet`.
+
+    >>> import numpy as np
+    >>> taylor(lambda x: 1 / (1 - x), 0.0, 4)
+    [1.0, 1.0, 1.0, 1.0, 1.0]
+    >>> taylor(lambda x: np.sum(x**2), np.array([1.0, 2.0]), 2, direction=np.array([1.0, 0.0]))
+    [np.float64(5.0), np.float64(2.0), np.float64(1.0)]
+    """
+    n = checked_order(order)
+    prepared = Prepared(f, 0, (x,), {}, False)
+    if direction is None:
+        if len(prepared.leaves) != 1 or shape_of(prepared.leaves[0]):
+            raise MismatchError(
+                "wg.taylor of a function of several numbers, without a direction",
+                remedy="give the direction in which to expand: wg.taylor(f, x, order, direction=v), with v like x",
+            )
+        direction = prepared.inputs([dtype_of(prepared.leaves[0]).type(1)])
+    given = prepared.input_leaves(direction, "the direction")
+    found = prepared.expand([[x, v] for x, v in zip(prepared.leaves, given, strict=True)], n)
+    return [prepared.coefficients(found, k, given) for k in range(n + 1)]
+
+
+def derivatives(f: Callable, order: int, argnums: int = 0) -> Callable:
+    """All derivatives of a function of one number up to an order: (f(x), f′(x), …, f⁽ⁿ⁾(x)).
+
+    Args:
+        f: a function of a number (and other arguments); its result may be anything. Or a function that acts on each
+            element of an array: then the derivatives are those of each element.
+        order: n.
+        argnums: which positional argument is the number.
+
+    Returns:
+        A function with the arguments of `f` that returns a tuple of n + 1 results.
+
+    Cost: as `jet`, all orders together; not 2ⁿ.
+
+    >>> import numpy as np
+    >>> derivatives(np.exp, order=3)(0.0)
+    (np.float64(1.0), np.float64(1.0), np.float64(1.0), np.float64(1.0))
+    >>> derivatives(lambda x: x**3, order=2)(np.array([1.0, 2.0]))
+    (array([1., 8.]), array([ 3., 12.]), array([ 6., 12.]))
+    """
+    n = checked_order(order)
+
+    @result_of("derivatives", f)
+    def differentiated(*args: Any, **kwargs: Any) -> tuple:
+        prepared = Prepared(f, argnums, args, kwargs, False)
+        found = one_number(prepared, "derivatives", n, elementwise=True)
+        return tuple([_scaled(prepared.coefficients(found, k), k) for k in range(n + 1)])
+
+    return differentiated
+
+
+def derivative(f: Callable, order: int = 1, argnums: int = 0, has_aux: bool = False) -> Callable:
+    """The n-th derivative of a function of one real number: by forward mode, from the second on by Taylor series.
+
+    Args:
+        f: a function of a number (and other arguments) whose result is a number, an array, or a container of them.
+        order: how often to differentiate; 0 is the function itself.
+        argnums: which positional argument is the number.
+        has_aux: whether `f` returns `(result, aux)`.
+
+    Returns:
+        A function with the arguments of `f` that returns the derivative; with `has_aux`, `(derivative, aux)`.
+
+    Cost: grows with the square of the order.
+
+    >>> import numpy as np
+    >>> derivative(np.sin)(0.0), derivative(np.exp, order=3)(0.0)
+    (np.float64(1.0), np.float64(1.0))
+    """
+    n = checked_order(order)
+    if n == 0:
+        return f
+
+    @result_of("derivative", f)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        prepared = Prepared(f, argnums, args, kwargs, has_aux)
+        if n == 1:
+            _check_number(prepared, "derivative")
+            y = prepared.tangents(*prepared.push([dtype_of(prepared.leaves[0]).type(1)]))
+        else:
+            y = _scaled(prepared.coefficients(one_number(prepared, "derivative", n), n), n)
+        return (y, prepared.aux) if has_aux else y
+
+    return differentiated
+
+
+def one_number(prepared: Prepared, name: str, order: int, elementwise: bool = False) -> list[list[Any]]:
+    """The series of a function at x + t, where x is one number (or, if `elementwise`, at each of an array of them)."""
+    _check_number(prepared, name, elementwise)
+    (x,) = prepared.leaves
+    if not shape_of(x):
+        return prepared.expand([[x, dtype_of(x).type(1)]], order)
+    found = prepared.expand([[x, np.ones(shape_of(x), dtype_of(x))]], order)
+    if order:
+        _check_elementwise(prepared, found)
+    return found
+
+
+def _check_number(prepared: Prepared, name: str, elementwise: bool = False) -> None:
+    if len(prepared.leaves) != 1 or (shape_of(prepared.leaves[0]) and not elementwise):
+        raise NotDifferentiableInputError(
+            f"{name} is for functions of a single number",
+            remedy="use wg.grad or wg.jacobian for arrays and containers",
+        )
+
+
+def _check_elementwise(prepared: Prepared, found: Sequence[Sequence[Any]]) -> None:
+    """An elementwise function has a diagonal Jacobian: along any vector the derivative is f′ times that vector."""
+    (x,) = prepared.leaves
+    rng = np.random.default_rng(20)
+    v = (1 + rng.random(shape_of(x))).astype(dtype_of(x))
+    _, along = prepared.push([v])
+    for (y, slope, *_), dot in zip(found, along, strict=True):
+        if shape_of(y) == shape_of(x):
+            if slope is None or dot is None:
+                if slope is dot:
+                    continue
+            elif isinstance(plain(slope * v - dot), Box):
+                continue  # in a program that is captured; there the shape has to do
+            else:
+                expected, got = plain(slope * v), plain(dot)
+                finite = np.isfinite(expected) & np.isfinite(got)
+                size = np.max(np.abs(expected[finite]), initial=0)
+                if np.all(np.abs(expected - got)[finite] <= 1e-3 * np.abs(expected[finite]) + 1e-6 * size):
+                    continue
+        raise NotDifferentiableInputError(
+            "derivatives of an array are taken element by element, and this function is not elementwise",
+            remedy="use wg.derivative_tensor, wg.jacobian or wg.hessian",
+        )
+
+
+def _scaled(y: Any, k: int) -> Any:
+    """k! · y, for each leaf."""
+    factor = float(math.factorial(k)) if k <= _LARGEST else math.inf
+    return y if k < 2 else tree.map(lambda x: x * factor, y)
+
+
+_LARGEST = 170
+"""The largest number whose factorial is a floating-point number."""
