@@ -18,9 +18,8 @@ import numpy as np
 
 from wengert import tree
 from wengert.api.arguments import Prepared
-from wengert.api.grad import value_and_grad
-from wengert.api.hessian import hessian
-from wengert.api.jacobian import jacobian
+from wengert.api.dense import dense_jacobian
+from wengert.api.grad import grad, value_and_grad
 from wengert.backend.llvm.calls.header import different, header, identifier
 from wengert.backend.llvm.calls.standalone import StandaloneFunction, compiled
 from wengert.errors import UnsupportedFunctionError
@@ -213,12 +212,13 @@ def _jvp(of: _Arguments) -> Derivative:
 
 def _jacobian(of: _Arguments) -> Derivative:
     names = [f"{y}_by_{x}" for y in of.out_names for x in of.chosen_names()]
-    return jacobian(of.f, argnums=of.which), (), of.names, names, "The Jacobian of"
+    return dense_jacobian(of.f, of.which), (), of.names, names, "The Jacobian of"
 
 
 def _hessian(of: _Arguments) -> Derivative:
     names = [f"by_{x}_{y}" for x in of.chosen_names() for y in of.chosen_names()]
-    return hessian(of.f, argnums=of.which), (), of.names, names, "The Hessian of"
+    second = dense_jacobian(grad(of.f, of.which), of.which, "forward")
+    return second, (), of.names, names, "The Hessian of"
 
 
 def _with(suffix: str, names: Sequence[str]) -> list[str]:

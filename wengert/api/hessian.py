@@ -12,54 +12,87 @@ from typing import Any
 from wengert import tree
 from wengert.api.arguments import Argnums, Prepared
 from wengert.api.grad import grad, value_and_grad
-from wengert.api.jacobian import jacobian, value_and_jacobian
+from wengert.api.jacobian import jacobian, sparse_derivatives, value_and_jacobian
 from wengert.api.operators import result_of
 from wengert.api.products import jvp
 from wengert.errors import MismatchError
 from wengert.ops.shape import sum
 
 
-def hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Callable:
+def hessian(
+    f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, sparse: Any = False
+) -> Callable:
     """All second derivatives of a function with one real result.
 
     Arguments as for `grad`. The result has the containers of the argument, twice nested, with arrays of shape
-    `x.shape + x.shape`. With `has_aux`, `(hessian, aux)`.
+    `x.shape + x.shape`. With `has_aux`, `(hessian, aux)`. With `sparse=True`, or a pattern, they are sparse matrices of
+    shape `(x.size, x.size)`, as those of `jacobian` are.
 
-    Cost: as many tangents as there are inputs, all at once, on one gradient.
+    Cost: as many tangents as there are inputs, all at once, on one gradient; with `sparse`, as many as a star colouring
+    of the pattern has colours.
 
     >>> import numpy as np
     >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
     array([[4., 2.],
            [2., 0.]])
+    >>> hessian(lambda x: np.sum(x[1:] * x[:-1]), sparse=True)(np.ones(3)).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]])
     """
-    return result_of("hessian", f)(
-        jacobian(grad(f, argnums, has_aux, holomorphic), argnums, "forward", has_aux, holomorphic)
-    )
+    gradient = grad(f, argnums, has_aux, holomorphic)
+    if not _is_sparse(sparse):
+        return result_of("hessian", f)(jacobian(gradient, argnums, "forward", has_aux, holomorphic))
+    both = sparse_derivatives("hessian", f, gradient, argnums, "symmetric", has_aux, holomorphic, sparse)
+
+    @result_of("hessian", f)
+    def second_derivatives(*args: Any, **kwargs: Any) -> Any:
+        value, result = both(*args, **kwargs)
+        return (result, value[1]) if has_aux else result
+
+    return second_derivatives
 
 
-def grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+def _is_sparse(sparse: Any) -> bool:
+    return sparse is not False and sparse is not None
+
+
+def _gradient_and_second(f: Callable, g: Callable, argnums: Argnums, has_aux: bool, sparse: Any) -> Callable:
+    """A gradient, and its Jacobian."""
+    if _is_sparse(sparse):
+        return sparse_derivatives("hessian", f, g, argnums, "symmetric", has_aux, False, sparse)
+    return value_and_jacobian(g, argnums, "forward", has_aux)
+
+
+def grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, sparse: Any = False) -> Callable:
     """`(gradient, hessian)`, at the cost of the Hessian; with `has_aux`, `((gradient, aux), hessian)`.
 
     >>> grad_and_hessian(lambda x: x**3)(2.0)
     (np.float64(12.0), np.float64(12.0))
     """
-    return result_of("grad_and_hessian", f)(value_and_jacobian(grad(f, argnums, has_aux), argnums, "forward", has_aux))
+    return result_of("grad_and_hessian", f)(
+        _gradient_and_second(f, grad(f, argnums, has_aux), argnums, has_aux, sparse)
+    )
 
 
-def value_grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
+def value_grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, sparse: Any = False) -> Callable:
     """`(value, gradient, hessian)`, at the cost of the Hessian; with `has_aux`, `((value, aux), gradient, hessian)`.
 
     >>> value_grad_and_hessian(lambda x: x**3)(2.0)
     (8.0, np.float64(12.0), np.float64(12.0))
     """
 
+    both = value_and_grad(f, argnums, has_aux)
+
+    def gradient_and_value(*args: Any, **kwargs: Any) -> Any:
+        value, gradient = both(*args, **kwargs)
+        return gradient, value
+
+    first_and_second = _gradient_and_second(f, gradient_and_value, argnums, True, sparse)
+
     @result_of("value_grad_and_hessian", f)
     def all_three(*args: Any, **kwargs: Any) -> Any:
-        def gradient_and_value(*args: Any, **kwargs: Any) -> Any:
-            value, gradient = value_and_grad(f, argnums, has_aux)(*args, **kwargs)
-            return gradient, value
-
-        (gradient, value), second = value_and_jacobian(gradient_and_value, argnums, "forward", True)(*args, **kwargs)
+        (gradient, value), second = first_and_second(*args, **kwargs)
         return value, gradient, second
 
     return all_three

@@ -10,7 +10,10 @@ from scipy.sparse.linalg import LinearOperator
 
 from wengert.api.arguments import Prepared, owned
 from wengert.api.basis import total_size, unit_vectors
+from wengert.api.compressed import Plan
 from wengert.api.operators import operation
+from wengert.api.sparsity import pattern_of, units
+from wengert.control.united import United
 from wengert.errors import MismatchError, UnsupportedFunctionError
 from wengert.modes.batch import BatchTrace
 from wengert.modes.tape import Recorded
@@ -24,8 +27,9 @@ def linearize(f: Callable, *primals: Any, has_aux: bool = False) -> Any:
 
     The function runs once. The operator is a `scipy.sparse.linalg.LinearOperator` on flat vectors (the leaves of all
     arguments, each ravelled, one after the other), for SciPy's iterative solvers: `J @ v`, `J.T @ r`, also with
-    matrices of several columns, all at once. `J.dense()` is the Jacobian as a matrix; `J.push(*tangents)` and
-    `J.pull(cotangent)` do the same in the containers of the arguments and of the result.
+    matrices of several columns, all at once. `J.dense()` is the Jacobian as a matrix, `J.sparse()` as a sparse matrix
+    with the pattern that it has at this point. `J.push(*tangents)` and `J.pull(cotangent)` are products in the
+    containers of the arguments and of the result.
 
     Returns:
         `(y, J)`, or `(y, J, aux)` with `has_aux`.
@@ -118,6 +122,21 @@ class Jacobian(_TraceableOperator):
         batch, vectors = unit_vectors(self._outs, 0, rows)
         return _flat_rows(batch, self._program.pull(vectors), self._ins)
 
+    def sparse(self) -> Any:
+        """The Jacobian as a sparse matrix, by as many products as a colouring of its pattern has colours."""
+        trace = United(total_size(self._ins))
+        dots = self._program.push(units(trace, self._ins))
+        pattern = pattern_of(trace, dots, self._outs)
+        plan = Plan(pattern, [Aval((self.shape[1],), self.dtype)], [Aval((self.shape[0],), self.dtype)], "auto")
+        products = []
+        if plan.backward:
+            batch, (cts,) = plan.backward_seeds()
+            products.append(transpose(self.rmatmat(transpose(batch.unwrap(cts), axes=(1, 0))), axes=(1, 0)))
+        if plan.forward:
+            batch, (vectors,) = plan.forward_seeds()
+            products.append(transpose(self.matmat(transpose(batch.unwrap(vectors), axes=(1, 0))), axes=(1, 0)))
+        return plan.read(products)[0][0]
+
     def matvec(self, x: Any) -> Any:
         """J times a flat vector."""
         return _apply(self._program.push, x, self._ins, self._outs)
@@ -160,6 +179,10 @@ class _Transposed(_TraceableOperator):
     def dense(self) -> Any:
         """The transposed Jacobian as a matrix."""
         return transpose(self._jacobian.dense(), axes=(1, 0))
+
+    def sparse(self) -> Any:
+        """The transposed Jacobian as a sparse matrix."""
+        return self._jacobian.sparse().T.tocsr()
 
     def _transpose(self) -> Any:
         return self._jacobian

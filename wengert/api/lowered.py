@@ -54,8 +54,9 @@ class Lowered:
 
     @property
     def report(self) -> Any:
-        """How each operation was compiled: as native code, by a library, or by calling NumPy."""
-        return native(self._found.block, self._found.name).report
+        """What operators have chosen, and how each operation was compiled: as native code, by a library, or by calling
+        NumPy."""
+        return [*self._found.notes, *native(self._found.block, self._found.name).report]
 
 
 def with_constants(block: Block, values: Sequence[Any]) -> Block:

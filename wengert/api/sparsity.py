@@ -21,9 +21,11 @@ from wengert.api.jit import Jitted
 from wengert.api.operators import result_of
 from wengert.box.writing import settled
 from wengert.capture.program import Captured
+from wengert.capture.session import ArrayGuard
 from wengert.control.united import United
 from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
 from wengert.modes.sets import Sets, stacked
+from wengert.ops.op import Traced
 from wengert.types import Aval, aval_of
 
 
@@ -62,7 +64,7 @@ def sparsity(f: Callable, order: int = 1, *, argnums: Argnums = 0, local: bool =
     @result_of("sparsity", f)
     def pattern(*args: Any, **kwargs: Any) -> Any:
         prepared = Prepared(g, argnums, args, kwargs, False)
-        found = at_point(prepared) if local else for_all(g, argnums, False, prepared, args, kwargs).found
+        found = at_point(prepared) if local else Staged(g, argnums, False, prepared, args, kwargs).found().found
         blocks = found.blocks() if order == 1 else symmetric(found.blocks())
         return tree_of(found, prepared, blocks)
 
@@ -70,21 +72,16 @@ def sparsity(f: Callable, order: int = 1, *, argnums: Argnums = 0, local: bool =
 
 
 class Found(NamedTuple):
-    """The pattern of a Jacobian: one `Sets` for each leaf of the result, over the elements of all leaves."""
+    """The pattern of a Jacobian, over the elements of all leaves of the result and of the arguments."""
 
-    sets: list[Sets]
+    whole: csr_array
     ins: list[Aval]
     outs: list[Aval]
     outputs: Callable[[Sequence[Any]], Any]
 
-    def whole(self) -> csr_array:
-        """All of it as one matrix."""
-        width = total_size(self.ins)
-        return stacked(self.sets).matrix() if self.sets else csr_array((0, width), dtype=bool)
-
     def blocks(self) -> list[list[csr_array]]:
         """One matrix for each leaf of the result and each leaf of the arguments."""
-        return cut(self.whole(), self.ins, self.outs)
+        return cut(self.whole, self.ins, self.outs)
 
 
 def cut(matrix: csr_array, ins: Sequence[Aval], outs: Sequence[Aval]) -> list[list[csr_array]]:
@@ -120,7 +117,8 @@ def tree_of(found: Found, prepared: Prepared, blocks: list[list[Any]]) -> Any:
 # ------------------------------------------------------------------------------------------------------- at one point
 
 
-def _units(trace: United, ins: Sequence[Aval]) -> list[Any]:
+def units(trace: United, ins: Sequence[Aval]) -> list[Any]:
+    """Tangents that depend on one element of the arguments each."""
     vectors, start = [], 0
     for aval in ins:
         vectors.append(trace.unit(aval, start))
@@ -132,15 +130,79 @@ def at_point(prepared: Prepared) -> Found:
     """The pattern at the arguments of this call."""
     ins = [aval_of(x) for x in prepared.leaves]
     trace = United(total_size(ins))
-    values, dots = prepared.push(_units(trace, ins))
+    values, dots = prepared.push(units(trace, ins))
+    outs = [aval_of(y) for y in values]
+    return Found(pattern_of(trace, dots, outs), ins, outs, prepared.outputs)
+
+
+def pattern_of(trace: United, dots: Sequence[Any], outs: Sequence[Aval]) -> csr_array:
+    """The pattern of tangents of the results, one leaf after the other; None is zero."""
     sets = [
-        Sets.empty(aval_of(y).size, trace.width) if d is None else trace.sets_of(settled(d))
-        for y, d in zip(values, dots, strict=True)
+        Sets.empty(aval.size, trace.width) if d is None else trace.sets_of(settled(d))
+        for d, aval in zip(dots, outs, strict=True)
     ]
-    return Found(sets, ins, [aval_of(y) for y in values], prepared.outputs)
+    return stacked(sets).matrix() if sets else csr_array((0, trace.width), dtype=bool)
 
 
 # ------------------------------------------------------------------------------------------------------ for all values
+
+
+class Staged:
+    """Forward mode of a call, to be captured as `jit` would: what the pattern depends on besides the function.
+
+    `key` tells calls of other types and shapes apart. Integers among the arguments that are not differentiated are
+    part of the pattern, as indices are; other numbers are not.
+    """
+
+    def __init__(self, f: Callable, argnums: Argnums, has_aux: bool, prepared: Prepared, args: tuple, kwargs: dict):
+        self.ins = [aval_of(x) for x in prepared.leaves]
+        self._about: list[Any] = []
+        numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+
+        def tangents(others: tuple, named: dict, xs: list, vectors: list) -> list[Any]:
+            filled = list(others)
+            chosen = prepared.inputs(xs)
+            for k, x in zip(numbers, [chosen] if isinstance(argnums, int) else chosen, strict=True):
+                filled[k] = x
+            inner = Prepared(f, argnums, tuple(filled), named, has_aux)
+            values, dots = inner.push(vectors)
+            self._about[:] = [[aval_of(y) for y in values], [d is not None for d in dots], inner.outputs]
+            return [d for d in dots if d is not None]
+
+        others = list(args)
+        for k in numbers:
+            others[k] = None
+        vectors = [np.zeros(*aval) for aval in self.ins]
+        self._jitted = Jitted(tangents, (), (), False)
+        self._form = self._jitted._form((tuple(others), kwargs, list(prepared.leaves), vectors), {})
+        self.leaves, self.key = self._form.leaves, self._form.key
+        self.count = len(self.leaves) - 2 * len(self.ins)
+        """How many of the leaves are not differentiated."""
+
+    def found(self) -> ForAll:
+        """The pattern for all values of the arguments."""
+        try:
+            program, leaves = self._jitted.lasting_version(self._form), self.leaves
+        except (ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError) as error:
+            error.add_note("  note: the pattern at these arguments only is wg.sparsity(f, local=True)")
+            raise
+        trace = United(total_size(self.ins))
+        known = {k: np.array(x) for k, x in enumerate(leaves[: self.count]) if _is_structure(x)}
+        given: list[Any] = [
+            leaves[k] if k in known else trace.unknown(aval_of(leaves[k])) for k in range(len(leaves) - len(self.ins))
+        ]
+        given += units(trace, self.ins)
+        for k, x in program.pinned.items():
+            given[k] = x
+        outside = [path() for path in program.inputs]
+        results = trace.run(program.block, [*given, *[trace.unknown(aval_of(x)) if isinstance(x, Traced) else x
+                                                      for x in outside]])  # fmt: skip
+        dots = iter(program.output(given, results[: len(results) - len(program.writes)]))
+        outs, active, outputs = self._about
+        pattern = pattern_of(trace, [next(dots) if a else None for a in active], outs)
+        frozen = [(path, np.array(x)) for path, x in zip(program.inputs, outside, strict=True)
+                  if not isinstance(x, Traced)]  # fmt: skip
+        return ForAll(Found(pattern, self.ins, outs, outputs), program, known, [ArrayGuard(*pair) for pair in frozen])
 
 
 class ForAll(NamedTuple):
@@ -148,55 +210,24 @@ class ForAll(NamedTuple):
 
     found: Found
     program: Captured
-    key: Any
-    known: list[tuple[int, Any]]
-    """Arguments that are known, by their places among the leaves of the program."""
-    outside: list[Any]
-    """Copies of what was found outside."""
+    known: dict[int, np.ndarray]
+    """Arguments that are part of it, by their places among the leaves."""
+    outside: list[ArrayGuard]
+    """Arrays that the function finds outside."""
+
+    @property
+    def guards(self) -> list[Any]:
+        return [*self.program.guards, *self.outside]
+
+    def holds(self, leaves: Sequence[Any]) -> bool:
+        """Whether it is the pattern for these arguments."""
+        return (
+            self.program.is_for(leaves)
+            and all(not isinstance(leaves[k], Traced) and np.array_equal(leaves[k], x) for k, x in self.known.items())
+            and self.program.guards_hold()
+            and all(guard.holds() for guard in self.outside)
+        )
 
 
-def for_all(f: Callable, argnums: Argnums, has_aux: bool, prepared: Prepared, args: tuple, kwargs: dict) -> ForAll:
-    """The pattern for all values of the arguments."""
-    ins = [aval_of(x) for x in prepared.leaves]
-    about: list[Any] = []
-
-    def tangents(others: tuple, named: dict, xs: list, vectors: list) -> list[Any]:
-        filled = list(others)
-        chosen = prepared.inputs(xs)
-        for k, x in [(argnums, chosen)] if isinstance(argnums, int) else zip(argnums, chosen, strict=True):
-            filled[k] = x
-        inner = Prepared(f, argnums, tuple(filled), named, has_aux)
-        values, dots = inner.push(vectors)
-        about[:] = [[aval_of(y) for y in values], [d is not None for d in dots], inner.outputs]
-        return [d for d in dots if d is not None]
-
-    places = [argnums] if isinstance(argnums, int) else list(argnums)
-    others = tuple([None if k in places or k - len(args) in places else a for k, a in enumerate(args)])
-    vectors = [np.zeros(*aval) for aval in ins]
-    staged = Jitted(tangents, (), (), False)
-    form = staged._form((others, kwargs, list(prepared.leaves), vectors), {})
-    leaves, key = form.leaves, form.key
-    try:
-        program = staged.lasting_version(form)
-    except (ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError) as error:
-        error.add_note("  note: for the pattern at these arguments only, write wg.sparsity(f, local=True)")
-        raise
-    n = len(ins)
-    trace = United(total_size(ins))
-    count = len(leaves) - 2 * n
-    given: list[Any] = [x if aval_of(x).dtype.kind in "biu" else trace.unknown(aval_of(x)) for x in leaves[:count]]
-    given += [trace.unknown(aval) for aval in ins]
-    given += _units(trace, ins)
-    for k, x in program.pinned.items():
-        given[k] = x
-    outside = [path() for path in program.inputs]
-    results = trace.run(program.block, [*given, *outside])
-    dots = iter(program.output(given, results[: len(results) - len(program.writes)]))
-    outs, active, outputs = about
-    sets = [
-        trace.sets_of(next(dots)) if a else Sets.empty(y.size, trace.width) for y, a in zip(outs, active, strict=True)
-    ]
-    known = [(k, np.array(x)) for k, x in enumerate(leaves[:count]) if aval_of(x).dtype.kind in "biu"]
-    return ForAll(
-        Found(sets, ins, outs, outputs), program, key, known, [np.array(x) for x in outside]
-    )  # fmt: skip
+def _is_structure(x: Any) -> bool:
+    return not isinstance(x, Traced) and aval_of(x).dtype.kind in "biu"

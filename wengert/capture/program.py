@@ -80,6 +80,8 @@ class Captured:
         """What the inputs are, in a program for the one call in which the function leaves something outside."""
         self.later: Captured | None = None
         """The program for the calls after that one."""
+        self.notes: list[tuple[str, str]] = []
+        """What operators have chosen while it was captured."""
         self.verified: set[str] = set()
         """What was compared with plain Python (`api/verify.py`)."""
         self._quick = [(guard.path, guard.value) for guard in guards if isinstance(guard, Guard)]
@@ -279,6 +281,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
     at_first = [path() for path in inputs]
     if kept.leave():
         found.at_first = at_first
+    found.notes = list(dict.fromkeys(session.notes))
     return found
 
 

@@ -127,6 +127,8 @@ class Session:
         self.variable = variable
         self.top = top
         self.guards: list[AnyGuard] = []
+        self.notes: list[tuple[str, str]] = []
+        """What was decided while the function was captured, for people who ask: an operator, and what it chose."""
         self.paths: dict[int, tuple[Any, Path]] = {}
         """Arrays that come from outside, and containers and objects in which there may be some: how to fetch them."""
         self.inputs: list[tuple[Any, Path, Var]] = []

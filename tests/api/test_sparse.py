@@ -1,0 +1,317 @@
+"""Sparse Jacobians and Hessians are the dense ones, eagerly and compiled, in the form that SciPy wants."""
+
+from __future__ import annotations
+
+import pickle
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import scipy.sparse
+import scipy.sparse.linalg
+
+import wengert as wg
+from wengert.errors import PatternError
+
+X = np.array([0.3, -0.7, 0.55, 1.2, 0.8, -0.4, 0.9])
+N = len(X)
+INDEX = np.array([4, 0, 0, 2, 6])
+
+
+def banded(x):
+    return x[1:] * np.sin(x[:-1])
+
+
+def arrow(x):
+    return np.concatenate([np.array([x @ x]), x[0] * x[1:] ** 2])
+
+
+def tall(x):
+    return np.concatenate([x[:2] * x[0], np.exp(x[:2]), x[:2] - x[1], [x[0] * x[1]]])
+
+
+def looped(x):
+    y = np.zeros(len(x))
+    for i in range(1, len(x)):
+        y[i] = x[i] * x[i - 1] if x[i] > 0 else np.sin(x[i])
+    return y
+
+
+def scattered(x):
+    y = np.zeros(8)
+    np.add.at(y, INDEX, x[INDEX] ** 2)
+    y[1::3] = x[:3] * x[3]
+    return y
+
+
+def dense_column(x):
+    return x * x[3]
+
+
+def linear(x):
+    return x[::-1] * 2.0 + 1.0
+
+
+def nothing(x):
+    return np.floor(x)
+
+
+FUNCTIONS = [banded, arrow, tall, looped, scattered, dense_column, linear, nothing, np.sum]
+
+
+def close(sparse, dense):
+    assert isinstance(sparse, scipy.sparse.csr_array)
+    assert sparse.has_canonical_format
+    dense = np.asarray(dense).reshape(sparse.shape)
+    assert sparse.dtype == dense.dtype
+    np.testing.assert_allclose(sparse.toarray(), dense, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
+@pytest.mark.parametrize("f", FUNCTIONS)
+def test_jacobians(f, mode):
+    expected = wg.jacobian(f)(X)
+    close(wg.jacobian(f, mode=mode, sparse=True)(X), expected)
+    close(wg.jacobian(wg.jit(f), mode=mode, sparse=True)(X), expected)
+    close(wg.jit(wg.jacobian(f, mode=mode, sparse=True))(X), expected)
+
+
+@pytest.mark.parametrize("f", FUNCTIONS)
+def test_all_entries_of_the_pattern_are_stored(f):
+    pattern = wg.sparsity(f)(X)
+    for found in (wg.jacobian(f, sparse=True)(X), wg.jit(wg.jacobian(f, sparse=True))(X)):
+        np.testing.assert_array_equal(found.indices, pattern.indices)
+        np.testing.assert_array_equal(found.indptr, pattern.indptr)
+
+
+def rosenbrock(x):
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def wheel(x):
+    return np.sum((x[:-1] ** 2 + x[-1] ** 2) ** 2 - 4 * x[:-1])
+
+
+def by_element(x):
+    total = 0.0
+    for i in range(len(x) - 1):
+        if x[i] > 0:
+            total = total + x[i] ** 2 * x[i + 1]
+        else:
+            total = total + np.cos(x[i])
+    return total
+
+
+HESSIANS = [rosenbrock, wheel, by_element, np.sum, np.prod, lambda x: x @ x]
+
+
+@pytest.mark.parametrize("f", HESSIANS)
+def test_hessians(f):
+    expected = wg.hessian(f)(X)
+    close(wg.hessian(f, sparse=True)(X), expected)
+    close(wg.hessian(wg.jit(f), sparse=True)(X), expected)
+    close(wg.jit(wg.hessian(f, sparse=True))(X), expected)
+    gradient, second = wg.grad_and_hessian(f, sparse=True)(X)
+    np.testing.assert_allclose(gradient, wg.grad(f)(X))
+    close(second, expected)
+    value, gradient, second = wg.value_grad_and_hessian(f, sparse=True)(X)
+    np.testing.assert_allclose(value, f(X))
+    np.testing.assert_allclose(gradient, wg.grad(f)(X))
+    close(second, expected)
+
+
+@pytest.mark.parametrize("operator", [lambda f: f, wg.jit])
+def test_matrices_share_their_index_arrays_and_nothing_else(operator):
+    derivative = operator(wg.jacobian(banded, sparse=True))
+    first, second = derivative(X), derivative(X + 1)
+    assert first.indices is second.indices
+    assert first.indptr is second.indptr
+    assert not np.shares_memory(first.data, second.data)
+    with pytest.raises(ValueError, match="read-only"):
+        first.indices[0] = 1
+    first.data *= 2
+    close(derivative(X), wg.jacobian(banded)(X))
+
+
+def test_scipy_works_with_them():
+    J = wg.jacobian(lambda x: 3 * x + 0.1 * np.roll(x, 1) ** 2, sparse=True)(X)
+    dense = J.toarray()
+    np.testing.assert_allclose(J @ X, dense @ X)
+    np.testing.assert_allclose((J.T @ J).toarray(), dense.T @ dense)
+    np.testing.assert_allclose(scipy.sparse.linalg.spsolve(J, X), np.linalg.solve(dense, X))
+    np.testing.assert_allclose(scipy.sparse.linalg.splu(J.tocsc()).solve(X), np.linalg.solve(dense, X))
+    np.testing.assert_allclose((J + J.T).toarray(), dense + dense.T)
+    np.testing.assert_allclose(J.copy().tocoo().toarray(), dense)
+    own = J.copy()
+    own.data[0] = 0
+    own.eliminate_zeros()
+    assert own.nnz == J.nnz - 1
+
+
+class Pair(NamedTuple):
+    u: np.ndarray
+    v: np.ndarray
+
+
+PAIR = Pair(np.array([0.5, 1.5, -0.3]), np.array([[0.2, 0.4], [-1.0, 2.0]]))
+
+
+def of_pair(p, w):
+    return {"a": p.u[:, None] * p.v[0], "b": (w * p.v.ravel(), np.sum(p.u))}
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
+def test_containers(compiled, mode):
+    derivative = wg.jacobian(of_pair, argnums=(0, 1), mode=mode, sparse=True)
+    found = (wg.jit(derivative) if compiled else derivative)(PAIR, 1.5)
+    expected = wg.jacobian(of_pair, argnums=(0, 1))(PAIR, 1.5)
+    for row, wanted in ((found["a"], expected["a"]), *zip(found["b"], expected["b"], strict=True)):
+        close(row[0].u, wanted[0].u)
+        close(row[0].v, wanted[0].v)
+        close(row[1], wanted[1])
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_hessians_of_containers(compiled):
+    f = lambda p, w: w * np.sum(p.u[1:] ** 2 * p.u[:-1]) + p.u[0] * np.sum(p.v**3) + p.v[0, 1] * p.v[1, 0]
+    derivative = wg.hessian(f, argnums=(0, 1), sparse=True)
+    found = (wg.jit(derivative) if compiled else derivative)(PAIR, 1.5)
+    expected = wg.hessian(f, argnums=(0, 1))(PAIR, 1.5)
+    close(found[0].u[0].u, expected[0].u[0].u)
+    close(found[0].u[0].v, expected[0].u[0].v)
+    close(found[0].v[0].u, expected[0].v[0].u)
+    close(found[0].v[0].v, expected[0].v[0].v)
+    close(found[0].u[1], expected[0].u[1])
+    close(found[1][0].u, expected[1][0].u)
+    close(found[1][1], expected[1][1])
+
+
+def test_auxiliary_data():
+    f = lambda x, k: (banded(x) * k, {"sum": np.sum(x)})
+    J, aux = wg.jacobian(f, has_aux=True, sparse=True)(X, 2.0)
+    close(J, wg.jacobian(banded)(X) * 2)
+    assert aux["sum"] == np.sum(X)
+    (value, aux), J = wg.value_and_jacobian(f, has_aux=True, sparse=True)(X, 2.0)
+    np.testing.assert_array_equal(value, banded(X) * 2)
+    H, aux = wg.hessian(lambda x: (rosenbrock(x), x[0]), has_aux=True, sparse=True)(X)
+    assert aux == X[0]
+    close(H, wg.hessian(rosenbrock)(X))
+
+
+def test_other_types():
+    single = X.astype(np.float32)
+    found = wg.jacobian(banded, sparse=True)(single)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found.toarray(), wg.jacobian(banded)(single), rtol=1e-6)
+    close(wg.jacobian(banded, sparse=True, holomorphic=True)(X + 1j), wg.jacobian(banded, holomorphic=True)(X + 1j))
+    close(wg.jacobian(lambda x: banded(x) * 1j, sparse=True)(X), wg.jacobian(lambda x: banded(x) * 1j)(X))
+    with pytest.raises(wg.errors.UnsupportedFunctionError, match="holomorphic"):
+        wg.jacobian(banded, sparse=True)(X + 1j)
+
+
+def test_no_rows_no_columns():
+    assert wg.jacobian(banded, sparse=True)(np.zeros(1)).shape == (0, 1)
+    assert wg.jacobian(lambda x: x * x, sparse=True)(np.zeros(0)).shape == (0, 0)
+    assert wg.jit(wg.jacobian(lambda x: np.sum(x) * np.ones(3), sparse=True))(np.zeros(0)).shape == (3, 0)
+    close(wg.jacobian(lambda x: x**2, sparse=True)(3.0), np.array(6.0))
+
+
+# ------------------------------------------------------------------------------------------------ when patterns change
+
+
+def test_indices_among_the_arguments_may_change():
+    derivative = wg.jacobian(lambda x, i: x[i] ** 2, sparse=True)
+    for i in (np.array([0, 1]), np.array([4, 2]), np.array([0, 1]), np.array([3])):
+        close(derivative(X, i), 2 * X[i][:, None] * np.eye(N)[i])
+
+
+def test_arrays_outside_may_change():
+    weights = np.eye(N)
+    derivative = wg.jacobian(lambda x: weights @ x**2, sparse=True)
+    compiled = wg.jit(wg.jacobian(lambda x: weights @ x**2, sparse=True))
+    for place in (None, (0, 3), (5, 1)):
+        if place is not None:
+            weights[place] = 2.0
+        for found in (derivative(X), compiled(X)):
+            close(found, 2 * weights * X)
+            assert found.nnz == np.count_nonzero(weights)
+
+
+def test_shapes_may_change():
+    derivative = wg.jacobian(banded, sparse=True)
+    for n in (3, 7, 3, 5):
+        close(derivative(X[:n]), wg.jacobian(banded)(X[:n]))
+
+
+def test_a_branch_that_is_taken_later_is_in_the_pattern():
+    f = lambda x: x[::-1] * x[0] if x[0] > 0 else x**2
+    derivative = wg.jacobian(f, sparse=True)
+    for x in (-X, X, -X):
+        close(derivative(x), wg.jacobian(f)(x))
+
+
+# --------------------------------------------------------------------------------------------------- the user's pattern
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_pattern_may_be_too_large_and_not_too_small(compiled):
+    transform = wg.jit if compiled else lambda f: f
+    expected = wg.jacobian(banded)(X)
+    exact = wg.sparsity(banded)(X)
+    for pattern in (exact, exact.tocoo(), exact.toarray(), np.ones(exact.shape)):
+        found = transform(wg.jacobian(banded, sparse=pattern))(X)
+        assert found.nnz == np.count_nonzero(pattern.toarray() if scipy.sparse.issparse(pattern) else pattern)
+        close(found, expected)
+    less = exact.toarray()
+    less[3, 4] = False
+    with pytest.raises(ValueError, match="too small"):
+        transform(wg.jacobian(banded, sparse=less))(X)
+    with pytest.raises(PatternError, match="7 x 7"):
+        transform(wg.jacobian(banded, sparse=np.eye(N)))(X)
+
+
+def test_the_pattern_of_a_hessian_may_be_given():
+    band = abs(np.subtract.outer(np.arange(N), np.arange(N))) <= 1
+    close(wg.hessian(rosenbrock, sparse=band)(X), wg.hessian(rosenbrock)(X))
+    close(wg.hessian(rosenbrock, sparse=np.tril(band))(X), wg.hessian(rosenbrock)(X))
+    with pytest.raises(PatternError, match="too small"):
+        wg.hessian(rosenbrock, sparse=np.eye(N))(X)
+
+
+# ------------------------------------------------------------------------------------------------- in other operators
+
+
+def test_derivatives_of_sparse_derivatives():
+    f = lambda x: np.sum(wg.jacobian(banded, sparse=True)(x) @ x)
+    g = lambda x: np.sum(wg.jacobian(banded)(x) @ x)
+    np.testing.assert_allclose(f(X), g(X))
+    np.testing.assert_allclose(wg.grad(f)(X), wg.grad(g)(X), atol=1e-14)
+    np.testing.assert_allclose(wg.jit(wg.grad(f))(X), wg.grad(g)(X), atol=1e-14)
+    np.testing.assert_allclose(wg.jit(f)(X), g(X))
+
+
+def test_linear_operators_are_sparse_matrices():
+    for f in (banded, arrow, tall, looped, nothing, linear):
+        _, J = wg.linearize(f, X)
+        close(J.sparse(), J.dense())
+        close(J.T.sparse(), J.dense().T)
+    _, J = wg.linearize(lambda p: (p.u[:2] * p.v[0], p.u), PAIR)
+    close(J.sparse(), J.dense())
+    assert J.sparse().nnz < J.dense().size
+
+
+def test_what_was_chosen_is_reported():
+    ((operator, reason), *_) = wg.jit(wg.jacobian(arrow, sparse=True)).lower(np.arange(1.0, 41.0)).report
+    assert operator == "jacobian"
+    assert "both modes" in reason
+    ((operator, reason), *_) = wg.jit(wg.hessian(rosenbrock, sparse=True)).lower(X).report
+    assert operator == "hessian"
+    assert reason.startswith("3 products")
+
+
+def test_operators_can_be_pickled():
+    derivative = wg.jacobian(banded, sparse=True)
+    expected = derivative(X)
+    close(pickle.loads(pickle.dumps(derivative))(X), expected.toarray())
+    close(pickle.loads(pickle.dumps(wg.jit(wg.hessian(rosenbrock, sparse=True))))(X), wg.hessian(rosenbrock)(X))

@@ -1,0 +1,225 @@
+"""How a sparse Jacobian is compressed, and read back.
+
+Columns that have no row in common are found by one product together (Curtis, Powell, Reid 1974). So a sparse Jacobian
+is a pattern (`sparsity.py`), a colouring of it (`graphs/`), as many products as there are colours, all at once with a
+hidden axis, and a gather that takes each entry from where it stands among them. A `Plan` is all of this but the
+products. Matrices that come from one plan share their index arrays.
+
+Which products: forward, with sums of columns; reverse, with sums of rows; or both, where a few rows and a few columns
+are dense. Hessians are products with the gradient's Jacobian, in which either of two symmetric entries may be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from wengert import tree
+from wengert.api.basis import total_size
+from wengert.api.coloring import coloring
+from wengert.box.functions.sparse import SparseMatrix
+from wengert.modes.batch import BatchTrace
+from wengert.ops.elementwise import equal
+from wengert.ops.index import ARRAY, index
+from wengert.ops.op import Traced
+from wengert.ops.shape import astype, concatenate, reshape
+from wengert.ops.sizes import iota
+from wengert.running import running
+from wengert.types import Aval, aval_of, dtype_of
+
+REVERSE_COSTS = 1.5
+"""A product of reverse mode, in products of forward mode."""
+_FEW = 12
+"""With so few colours it is not worth looking for something better than columns or rows."""
+
+
+# -------------------------------------------------------------------------------------------------------- the matrices
+
+
+class Template:
+    """A sparse matrix without its entries: the index arrays that all matrices of a plan share."""
+
+    def __init__(self, indptr: np.ndarray, indices: np.ndarray, shape: tuple[int, int]):
+        self.indptr, self.indices, self.shape = indptr, indices, shape
+        for array in (indptr, indices):
+            array.flags.writeable = False  # `eliminate_zeros` of one matrix would damage all others
+
+    def filled(self, data: Any) -> Any:
+        """The matrix with these entries: of SciPy, or one whose entries are traced."""
+        if isinstance(data, Traced):
+            return TracedMatrix(data, self)
+        made = csr_array(self.shape, dtype=data.dtype)
+        made.data, made.indices, made.indptr = data, self.indices, self.indptr
+        made.has_canonical_format = True
+        return made
+
+
+class TracedMatrix(SparseMatrix):
+    """A sparse matrix with traced entries. Among the results of a compiled function it is a container of one leaf, its
+    entries, and comes out as a matrix of SciPy."""
+
+    def __init__(self, data: Any, template: Template):
+        rows = np.repeat(np.arange(template.shape[0]), np.diff(template.indptr))
+        super().__init__(data, rows, template.indices, template.shape)
+        self.template = template
+
+    def __abs__(self) -> Any:
+        return self.template.filled(abs(self.data))
+
+
+def _put_together(template: Template, parts: Sequence[Any]) -> Any:
+    (data,) = parts
+    return template.filled(data) if isinstance(data, (np.ndarray, Traced)) else TracedMatrix(data, template)
+
+
+tree.register(TracedMatrix, lambda m: ((m.data,), m.template, ("data",)), _put_together)
+
+
+# ------------------------------------------------------------------------------------------------------------ the plan
+
+
+class Block(NamedTuple):
+    """The derivatives of one leaf of the result with respect to one leaf of the arguments."""
+
+    template: Template
+    places: np.ndarray
+    """Where its entries stand among all products, flat."""
+    dtype: np.dtype
+
+
+class Plan:
+    """Which products make up a Jacobian, and where its entries stand in them.
+
+    Products of reverse mode stand before those of forward mode; each leaf has its own, of shape (colours, *shape).
+    """
+
+    def __init__(self, pattern: csr_array, ins: Sequence[Aval], outs: Sequence[Aval], mode: str):
+        """`mode` is "auto", "forward", "reverse" or "symmetric"."""
+        self.ins, self.outs = list(ins), list(outs)
+        way, found, self.reason = _chosen(pattern, mode)
+        self.columns: np.ndarray | None = found.colors[1] if way == "both" else None if way == "row" else found.colors
+        self.rows: np.ndarray | None = found.colors[0] if way == "both" else found.colors if way == "row" else None
+        self.forward, self.backward = [_count(c) for c in (self.columns, self.rows)]
+        self.blocks = self._blocks(pattern, self._places(way, found.source.astype(np.int64), pattern.shape))
+
+    def _places(self, way: str, source: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+        """Where entries stand among the products, from where the colouring says that they stand in the compressed
+        matrix: Sᵀ @ M of shape (colours, n), and behind it M @ S of shape (m, colours)."""
+        n = max(shape[1], 1)
+        first = self.backward * shape[1]
+        backward = source < first
+        rest = source - first
+        vector = np.where(backward, source // n, rest % max(self.forward, 1))
+        place = np.where(backward, source % n, rest // max(self.forward, 1))
+        found = np.zeros(len(source), np.int64)
+        for chosen, avals, count, start in (
+            (backward, self.ins, self.backward, 0),
+            (~backward, self.outs, self.forward, first),
+        ):
+            starts = np.array([0, *np.cumsum([aval.size for aval in avals])])
+            leaf = np.searchsorted(starts, place[chosen], side="right") - 1
+            lengths = np.diff(starts)[leaf]
+            begin = starts[leaf]
+            found[chosen] = start + count * begin + vector[chosen] * lengths + place[chosen] - begin
+        return found
+
+    def _blocks(self, pattern: csr_array, places: np.ndarray) -> list[list[Block]]:
+        numbered = csr_array((np.arange(len(places)), pattern.indices, pattern.indptr), shape=pattern.shape)
+        alone = len(self.ins) == len(self.outs) == 1
+        blocks, a = [], 0
+        for out in self.outs:
+            row, c = [], 0
+            for own in self.ins:
+                part = numbered if alone else csr_array(numbered[a : a + out.size, c : c + own.size])
+                template = Template(part.indptr.astype(np.int32), part.indices.astype(np.int32), part.shape)
+                row.append(Block(template, places[part.data], own.dtype if self.columns is None else out.dtype))
+                c += own.size
+            blocks.append(row)
+            a += out.size
+        return blocks
+
+    def forward_seeds(self) -> tuple[BatchTrace, list[Any]]:
+        """For each colour of columns the sum of their unit vectors: the batch, and one value for each leaf."""
+        assert self.columns is not None
+        return _seeds(self.columns, self.forward, self.ins)
+
+    def backward_seeds(self) -> tuple[BatchTrace, list[Any]]:
+        """For each colour of rows the sum of their unit vectors."""
+        assert self.rows is not None
+        return _seeds(self.rows, self.backward, self.outs)
+
+    def read(self, products: Sequence[Any]) -> list[list[Any]]:
+        """The blocks, from all products, those of reverse mode first."""
+        parts = [reshape(x, shape=(aval_of(x).size,)) for x in products]
+        whole = np.zeros(0) if not parts else parts[0] if len(parts) == 1 else concatenate(*parts, axis=0)
+        blocks = []
+        for row in self.blocks:
+            filled = []
+            for template, places, dtype in row:
+                data = index(whole, places, pattern=(ARRAY,)) if len(places) else np.zeros(0, dtype)
+                filled.append(template.filled(data if dtype_of(data) == dtype else astype(data, dtype=dtype)))
+            blocks.append(filled)
+        return blocks
+
+
+def _count(colors: np.ndarray | None) -> int:
+    return 0 if colors is None else int(colors.max(initial=-1)) + 1
+
+
+def _seeds(colors: np.ndarray, count: int, avals: Sequence[Aval]) -> tuple[BatchTrace, list[Any]]:
+    """In a program that is captured, seeds are made when it runs, rather than kept."""
+    batch = BatchTrace(count)
+    capture = running.state.capture
+    numbers: Any = np.arange(count) if capture is None else capture.process(iota, (), {"n": count})
+    vectors, start = [], 0
+    for aval in avals:
+        own = colors[start : start + aval.size].reshape(1, *aval.shape)
+        column = reshape(numbers, shape=(count, *(1,) * len(aval.shape)))
+        vectors.append(batch.wrap(astype(equal(column, own), dtype=aval.dtype)))
+        start += aval.size
+    assert start == total_size(avals)
+    return batch, vectors
+
+
+# ---------------------------------------------------------------------------------------------------------- the choice
+
+
+def _chosen(pattern: csr_array, mode: str) -> tuple[str, Any, str]:
+    """Which colouring, and why."""
+    asked = {"symmetric": "symmetric", "forward": "column", "reverse": "row"}.get(mode)
+    if asked is not None:
+        found = coloring(pattern, asked)
+        why = "a star colouring of the Hessian" if mode == "symmetric" else f"{mode} mode, as asked for"
+        return asked, found, f"{found.count} products: {why}"
+    m, n = pattern.shape
+    widest = int(np.diff(pattern.indptr).max(initial=0))
+    tallest = int(np.bincount(pattern.indices, minlength=n).max(initial=0))
+    ways: dict[str, Any] = {}
+    cost: dict[str, float] = {}
+
+    def tried(way: str) -> None:
+        found = ways[way] = coloring(pattern, way)
+        backward = 0 if way == "column" else _count(found.colors[0] if way == "both" else found.colors)
+        cost[way] = found.count + (REVERSE_COSTS - 1) * backward
+
+    # Columns need at least as many colours as the widest row has entries: what cannot win is not looked for.
+    least = {"column": widest, "row": REVERSE_COSTS * tallest}
+    first, second = sorted(least, key=least.__getitem__)
+    tried(first)
+    if least[second] < cost[first]:
+        tried(second)
+    if min(cost.values()) > max(_FEW, 4 * pattern.nnz / max(m, n, 1)):
+        tried("both")
+    best = min(cost, key=cost.__getitem__)
+    names = {
+        "column": "forward mode by columns",
+        "row": "reverse mode by rows",
+        "both": "both modes, by rows and columns",
+    }
+    others = [f"{names[way]}: {ways[way].count}" for way in ways if way != best]
+    if second not in ways:
+        others.append(f"{names[second]}: at least {tallest if second == 'row' else widest}")
+    return best, ways[best], f"{ways[best].count} products: {names[best]} ({', '.join(others)})"

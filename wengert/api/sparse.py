@@ -1,0 +1,163 @@
+"""Jacobians and Hessians as sparse matrices: plans that are kept from call to call, and what a call does with one.
+
+`compressed.py` says what a plan is. It depends on the function and on the types and shapes of its arguments, on
+integers among the others and on what the function finds outside, not on the values of the arguments that are
+differentiated; so it is made once, and again when one of those is another. In a compiled program it is made while the
+function is captured, and what it depends on is guarded.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from scipy.sparse import csr_array
+
+from wengert.api.arguments import Argnums, Prepared
+from wengert.api.basis import total_size
+from wengert.api.compressed import Plan
+from wengert.api.sparsity import ForAll, Staged, symmetric
+from wengert.capture.session import current
+from wengert.errors import PatternError
+from wengert.modes.batch import BatchTrace
+from wengert.ops.op import TABLE, Traced, call
+from wengert.ops.shape import reshape
+from wengert.ops.sizes import require
+from wengert.running import running
+from wengert.types import Aval, aval_of
+
+Blocks = list[list[Any]]
+_MOST_PLANS = 8
+"""How many plans are kept that differ only in integers and in what the function found outside."""
+
+
+class Kept(NamedTuple):
+    """A plan, and what it depends on."""
+
+    plan: Plan
+    pattern: ForAll | None
+
+
+class Plans:
+    """The plans of one function. `sparse` is True, or the user's own pattern."""
+
+    def __init__(self, sparse: Any, mode: str):
+        self._sparse, self._mode = sparse, mode
+        self._kept: dict[Any, list[Kept]] = {}
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> Any:
+        return Plans, (self._sparse, self._mode)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the pattern is the user's own, which may be too small."""
+        return self._sparse is not True
+
+    def plan(self, f: Callable, argnums: Argnums, has_aux: bool, prepared: Prepared, args: tuple, kwargs: dict) -> Plan:
+        """The plan for a call."""
+        staged = Staged(f, argnums, has_aux, prepared, args, kwargs)
+        key = (staged.key, tuple([isinstance(x, Traced) for x in staged.leaves[: staged.count]]))
+        with self._lock:
+            kept = self._kept.setdefault(key, [])
+            for one in kept:
+                if one.pattern is None or one.pattern.holds(staged.leaves):
+                    return self._used(one)
+            one = self._given(prepared) if self.is_given else self._found(staged)
+            kept.append(one)
+            del kept[:-_MOST_PLANS]
+            return self._used(one)
+
+    def _used(self, one: Kept) -> Plan:
+        session = current.session
+        if session is not None and running.state.capture is not None:
+            session.notes.append(("jacobian" if self._mode != "symmetric" else "hessian", one.plan.reason))
+            if one.pattern is not None:
+                session.guards.extend(one.pattern.guards)
+        return one.plan
+
+    def _found(self, staged: Staged) -> Kept:
+        pattern = staged.found()
+        found = pattern.found
+        return Kept(self._planned(found.whole, found.ins, found.outs), pattern)
+
+    def _given(self, prepared: Prepared) -> Kept:
+        ins = [aval_of(x) for x in prepared.leaves]
+        values, _ = prepared.push([None] * len(ins))
+        outs = [aval_of(y) for y in values]
+        given = self._sparse
+        pattern = csr_array(given) if scipy.sparse.issparse(given) else csr_array(np.atleast_2d(given))
+        shape = (total_size(outs), total_size(ins))
+        if pattern.shape != shape:
+            raise PatternError(
+                f"the pattern is {pattern.shape[0]} x {pattern.shape[1]}, the derivative {shape[0]} x {shape[1]}",
+                remedy="give a row for each element of the result, and a column for each element of the argument",
+            )
+        pattern = csr_array((np.ones(pattern.nnz, bool), pattern.indices, pattern.indptr), shape=shape)
+        pattern.sum_duplicates()
+        return Kept(self._planned(pattern, ins, outs), None)
+
+    def _planned(self, pattern: csr_array, ins: Sequence[Aval], outs: Sequence[Aval]) -> Plan:
+        mode = self._mode
+        if mode == "symmetric":
+            ((pattern,),) = symmetric([[pattern]])
+        elif mode == "auto" and any(aval.dtype.kind == "c" for aval in outs) and ins[0].dtype.kind != "c":
+            mode = "forward"
+        return Plan(pattern, ins, outs, mode)
+
+
+def value_and_blocks(prepared: Prepared, plan: Plan, checked: bool) -> tuple[list[Any], Blocks]:
+    """The leaves of the function's value, and the blocks of its Jacobian. `checked`: the pattern may be too small."""
+    products: list[Any] = []
+    if plan.rows is not None:
+        values, program = prepared.record()
+        batch, cts = plan.backward_seeds()
+        products += _unwrapped(batch, program.pull(cts, consume=plan.columns is None), plan.ins) if batch.size else []
+        if plan.columns is not None and plan.forward:
+            batch, vectors = plan.forward_seeds()
+            products += _unwrapped(batch, program.push(vectors), plan.outs)
+    elif plan.forward:
+        batch, vectors = plan.forward_seeds()
+        values, dots = prepared.push(vectors)
+        products += _unwrapped(batch, dots, plan.outs)
+    else:
+        values, _ = prepared.push([None] * len(plan.ins))
+    blocks = plan.read(products)
+    if checked:
+        _check(prepared, plan, blocks)
+    return values, blocks
+
+
+def _unwrapped(batch: BatchTrace, found: Sequence[Any], avals: Sequence[Aval]) -> list[Any]:
+    return [
+        np.zeros((batch.size, *aval.shape), aval.dtype) if x is None else batch.unwrap(x)
+        for x, aval in zip(found, avals, strict=True)
+    ]
+
+
+def _check(prepared: Prepared, plan: Plan, blocks: Blocks) -> None:
+    """Compare the matrix with the derivative along one random vector: entries outside of the pattern would show."""
+    rng = np.random.default_rng(0)
+    vectors = [rng.uniform(1, 2, aval.shape).astype(aval.dtype) for aval in plan.ins]
+    _, dots = prepared.push(vectors)
+    for row, dot, aval in zip(blocks, dots, plan.outs, strict=True):
+        product: Any = 0
+        scale: Any = 0
+        for block, v in zip(row, vectors, strict=True):
+            product = product + block @ v.ravel()
+            scale = scale + abs(block) @ abs(v.ravel())
+        slope = np.zeros(aval.size, aval.dtype) if dot is None else reshape(dot, shape=(aval.size,))
+        tolerance = float(np.finfo(aval.dtype).eps) ** 0.5
+        fits: Any = ~(abs(product - slope) > tolerance * (scale + abs(slope)))
+        problem = "the pattern is too small: the derivative has entries that are not in it"
+        if isinstance(fits, Traced):
+            call(require, call(TABLE["all"], fits, axis=(0,)), error="ValueError", message=problem)
+        elif not np.all(fits):
+            row_of = int(np.flatnonzero(~fits)[0])
+            raise PatternError(
+                f"{problem}, the first of them in row {row_of}",
+                remedy="take wg.sparsity(f)(x), or sparse=True, which finds the pattern",
+            )
