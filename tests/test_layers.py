@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent / PACKAGE
 # A folder or module imports only from rows above its own.
 ROWS = (
     ("packages",),
-    ("errors", "tree", "types", "strides", "disk", "running"),
+    ("errors", "tree", "types", "strides", "identical", "disk", "running"),
     ("graphs",),
     ("ops",),
     ("box",),

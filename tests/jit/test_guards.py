@@ -110,3 +110,168 @@ def test_what_was_not_read_costs_nothing():
     small = {"rate": 2.0, "sub": {"a": 1.0}}
     of_small = seconds(wg.jit(lambda x: x * small["rate"] * small["sub"]["a"]))
     assert seconds(wg.jit(lambda x: x * PARAMS["rate"] * PARAMS["sub"]["a"])) < 5 * of_small + 2e-6
+
+
+# ----------------------------------------------------------------------------- containers that are passed to functions
+
+
+def rate_of(x, p):
+    return x * p["rate"]
+
+
+def further(x, p, q=None):
+    return rate_of(x, p=p) + rate_of(x, p)
+
+
+def with_length(x, p):
+    return x * p["rate"] + len(p)
+
+
+def with_alias(x, p):
+    q = p
+    return x * p["rate"] + len(q)
+
+
+def in_lambda(x, p):
+    return x * p["rate"] + (lambda: len(p))()
+
+
+def in_lambda_by_item(x, p):
+    return x * (lambda: p["rate"])()
+
+
+def in_comprehension(x, p):
+    return x * sum([p["rate"] + len(k) for k in p])
+
+
+def returned(x, p):
+    return p
+
+
+def starred(x, p):
+    return further(*(x, p)) + len(p)
+
+
+def rebound(x, p):
+    p = dict(p)
+    return x * p["rate"]
+
+
+def gotten(x, p):
+    return x * p.get("rate", 7.0) + p.get("more", 0.0)
+
+
+def passed_twice(x, p):
+    both = [p] * 3
+    return sum([rate_of(x, each) for each in both]) + len(both[0])
+
+
+def generated(x, p):
+    def numbers():
+        yield p["rate"]
+        yield len(p)
+
+    return x * sum(numbers())
+
+
+def mixed(x, p):
+    return rate_of(x, p) + rate_of(x, p) + x * len(p)
+
+
+def out_of_finally(x, p):
+    for _ in range(2):
+        try:
+            x = x * len(p)
+        finally:
+            continue  # noqa: B012
+    return x * p["rate"]
+
+
+class Model:
+    def __init__(self, p):
+        self.p = p
+
+    def scaled(self, x):
+        return rate_of(x, self.p) + self.further(x, self.p)
+
+    def further(self, x, p):
+        return x * p["rate"]
+
+    def counted(self, x):
+        return rate_of(x, self.p) + self.count(x, self.p)
+
+    def count(self, x, p):
+        return x * len(p)
+
+
+PASSING = [
+    rate_of, further, with_length, with_alias, in_lambda, in_lambda_by_item, in_comprehension, starred, rebound, gotten,
+    passed_twice, generated, mixed, lambda x, p: Model(p).scaled(x), lambda x, p: Model(p).counted(x),
+    lambda x, p: returned(x, p)["rate"] * x, lambda x, p: len(returned(x, p)) * x,
+    lambda x, p: sum(map(len, [p, p])) * rate_of(x, p), lambda x, p: x * max(rate_of(1.0, p), len(p)), out_of_finally,
+]  # fmt: skip
+
+
+PASSED: dict = {}
+HOLDER = Model({})
+
+
+@pytest.mark.parametrize("number", range(len(PASSING)))
+def test_containers_that_are_passed_on(number):
+    f, x = PASSING[number], 3.0
+    numbers: dict = {}
+
+    def with_local(x):
+        p = numbers
+        return f(x, p)
+
+    HOLDER.p = numbers
+    for p, of_x in (
+        (PASSED, lambda x: f(x, PASSED)),
+        (numbers, lambda x: f(p=HOLDER.p, x=x)),
+        (numbers, with_local),
+    ):
+        p.clear()
+        p.update(rate=2.0, other=1.0)
+        compiled = wg.jit(of_x)
+        for new in ({}, {"new": 1.0}, {"rate": 5.0}, {"more": 3.0}):
+            p.update(new)
+            assert compiled(x) == of_x(x)
+        del p["other"]
+        assert compiled(x) == of_x(x)
+        del p["rate"]
+        try:
+            expected = of_x(x)
+        except KeyError:
+            with pytest.raises(KeyError):
+                compiled(x)
+        else:
+            assert compiled(x) == expected
+
+
+@pytest.mark.parametrize("f", [rate_of, further, in_lambda_by_item, gotten, Model.scaled])
+def test_what_is_read_where_it_was_passed_is_all_that_is_compared(f):
+    p = {"rate": 2.0, "long": list(LONG), "array": np.zeros(100_000)}
+    model = Model(p)
+    compiled = wg.jit(lambda x: model.scaled(x) if f is Model.scaled else f(x, p))
+    compiled(X)
+    ((found,),) = compiled._versions.values()
+    p["long"].append(1.0)
+    p["array"] += 1.0
+    p["unknown"] = 1.0
+    assert found.holds()
+    p["rate"] = 3.0
+    assert not found.holds()
+
+
+def test_long_lists_and_large_arrays_are_compared_quickly():
+    numbers, array = [float(k) for k in range(20_000)], np.arange(20_000)
+    compiled = wg.jit(lambda x: x * sum(numbers) + array[:2].sum() + np.sum([len(numbers), len(array)]))
+    np.testing.assert_allclose(compiled(X), X * sum(numbers) + 40_001)
+    ((found,),) = compiled._versions.values()
+    start = time.perf_counter()
+    for _ in range(100):
+        assert found.holds()
+    assert time.perf_counter() - start < 0.03  # 300 µs a call; item by item it takes a millisecond
+    numbers[-1] = 7.0
+    assert not found.holds()

@@ -20,6 +20,7 @@ from wengert.capture.lowered import (
     MADE,
     NOT,
     OR,
+    PASSED,
     SUBJECT,
     TEST,
     TEXT,
@@ -38,6 +39,23 @@ def with_identity(node: ast.Compare) -> ast.AST:
     if not isinstance(node.ops[0], (ast.Is, ast.IsNot)):
         return node
     return at(hook(IS, node.left, node.comparators[0], ast.Constant(isinstance(node.ops[0], ast.Is))), node)
+
+
+def is_plain_call(node: ast.Call) -> bool:
+    """Whether it is written which argument is which."""
+    return not any(isinstance(a, ast.Starred) for a in node.args) and all(k.arg is not None for k in node.keywords)
+
+
+def _is_hook(node: ast.AST, *names: str) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+
+
+def _is_get(node: ast.Call) -> bool:
+    """Whether a call, whose parts are lowered, is `container.get(…)` of something that is read in this place."""
+    if not _is_hook(node.func, ATTR):
+        return False
+    base, name = node.func.args  # type: ignore[attr-defined]
+    return name.value == "get" and (isinstance(base, ast.Subscript) or _is_hook(base, LOAD, ATTR))
 
 
 class Identities(ast.NodeTransformer):
@@ -123,7 +141,22 @@ class Expressions(ast.NodeTransformer):
         if is_super and self.in_class and self.scope.first and "super" not in self.around | self.scope.local:
             node.args = [load("__class__"), load(self.scope.first)]  # suites do not have these at hand
             return node
-        return self.generic_visit(node)
+        self.generic_visit(node)
+        if _is_get(node):
+            base = node.func.args[0]  # type: ignore[attr-defined]
+            node.func.args[0] = at(hook(BASE, base), base)  # type: ignore[attr-defined]
+        if is_plain_call(node):
+            node.args = [self._passed(a) for a in node.args]
+            for keyword in node.keywords:
+                keyword.value = self._passed(keyword.value)
+        return node
+
+    def _passed(self, argument: ast.expr) -> ast.expr:
+        """An argument that may be a container from outside (`session.py`)."""
+        is_read = isinstance(argument, ast.Subscript) or _is_hook(argument, LOAD, ATTR)
+        if not is_read and not self._is_own(argument):
+            return argument
+        return at(hook(PASSED, argument, ast.Constant(is_read)), argument)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         self.generic_visit(node)

@@ -78,13 +78,13 @@ def lower(node: Function, free: tuple[str, ...]) -> Function:
 
     `free` are the free variables of the function.
     """
-    if not _can_be_lowered(node):
+    if not can_be_lowered(node):
         return ast.fix_missing_locations(Identities().visit(node))
     _Lowering(scope_of(node), frozenset(), frozenset(free), "__class__" in free, itertools.count(1)).function(node)
     return ast.fix_missing_locations(node)
 
 
-def _can_be_lowered(node: Any) -> bool:
+def can_be_lowered(node: Any) -> bool:
     """Not generators and coroutines, and nothing that looks at its own frame."""
     if isinstance(node, ast.AsyncFunctionDef):
         return False
@@ -127,7 +127,7 @@ class _Lowering(Expressions):
 
     def _nested(self, node: Any, in_class: bool) -> None:
         """Lower a function inside this one."""
-        if _can_be_lowered(node):
+        if can_be_lowered(node):
             around = (self.around - self.scope.as_global) | self.scope.local | set(self.hidden)
             _Lowering(scope_of(node), around, self.free, in_class, self.numbers).function(node)
         else:

@@ -5,8 +5,9 @@ fetched again at each call, and written back if the program writes to them. Numb
 and small arrays of integers, which often say how a program is to be built, are part of the program; `Guard`s compare
 them at each call, so that nothing is ever stale.
 
-Of a container only those items count that the function reads by an index (`params["rate"]`); if it does anything else
-with it (passes it on, takes its length), all that is in it does.
+Of a container only those items count that the function reads by an index or by `get` (`params["rate"]`), also in
+functions to which it is passed (`reading.py`); if it does anything else with it (takes its length, goes through it),
+all that is in it does.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from wengert.box.box import Box
 from wengert.box.subclasses import base_array, means_something_else, refusal
 from wengert.capture.effects import Effects, PlaceGuard
 from wengert.capture.instrument import STAGED, is_user_code, is_user_file
+from wengert.capture.reading import containers_only_read
 from wengert.errors import Signal
+from wengert.identical import hold_the_same, same_bytes
 from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Const, Var
 from wengert.ir.symbol import Sym
@@ -66,14 +69,20 @@ class NumbersGuard(NamedTuple):
     kind: Any
     keys: list | None
     values: list
+    itself: tuple | None
+    """The container, if it cannot change."""
 
     def holds(self) -> bool:
         try:
             now: Any = self.path()
         except Exception:
             return False
+        if now is self.itself and now is not None:
+            return True
         if now.__class__ is not self.kind or len(now) != len(self.values):
             return False
+        if self.kind is list and hold_the_same(now, self.values):
+            return True
         if self.keys is not None:
             if list(now) != self.keys:
                 return False
@@ -99,7 +108,7 @@ class ArrayGuard(NamedTuple):
             isinstance(now, np.ndarray)
             and now.dtype == value.dtype
             and now.shape == value.shape
-            and now.tobytes() == value.tobytes()  # ten times as fast as `array_equal`
+            and same_bytes(now, value)
         )
 
 
@@ -146,6 +155,8 @@ class Session:
         self._inside: dict[int, Any] = {}
         self._uses: dict[int, list[Any]] = {}
         """Containers from outside that the function got hold of, and how often other than to read an item."""
+        self.passed: list[Any] = []
+        """Containers that are arguments of calls whose arguments are being computed."""
         self._read: set[tuple[int, Any]] = set()
         self._held: list[np.ndarray] = []
         """Arrays in containers of which all was read."""
@@ -226,12 +237,12 @@ class Session:
 
     def attribute(self, owner: Any, name: str, value: Any) -> Any:
         """`owner.name` was read."""
-        if isinstance(owner, (np.ndarray, Box)) or id(owner) in self._inside:
+        is_libraries = (owner.__class__ is ModuleType or isinstance(owner, type)) and not is_of_user(owner)
+        if isinstance(owner, (np.ndarray, Box)) or id(owner) in self._inside or is_libraries:
+            if value.__class__ in (list, tuple, dict):
+                self._note_use(value)
             return value
-        if owner.__class__ is ModuleType or isinstance(owner, type):
-            if not is_of_user(owner):
-                return value
-        elif callable(value) and not is_object(value):
+        if not isinstance(owner, (ModuleType, type)) and callable(value) and not is_object(value):
             return value
         if id(value) not in self._boxes:
             self.found(value, functools.partial(getattr, owner, name))
@@ -254,6 +265,37 @@ class Session:
         if noted is not None and noted[0] is container:
             noted[1] -= 1
 
+    def note_passed(self, container: Any, is_read: bool) -> None:
+        """A container is an argument of a call. `is_read`: it was got hold of there, and that was noted."""
+        if not is_read:
+            self._note_use(container)
+        self.passed.append(container)
+
+    def pass_on(self, f: Any, target: Callable, before: int, *args: Any, **kwargs: Any) -> Any:
+        """Call a user's function. If it does nothing but read items of a container that it is given, passing it on was
+        no other use. `before`: how many containers were passed when the call began."""
+        passed = self.passed[before:]
+        if passed:
+            del self.passed[before:]
+            for container in containers_only_read(f, passed, args, kwargs):
+                self.used_by_item(container)
+        return target(*args, **kwargs)
+
+    def get(self, container: dict, key: Any, default: Any = None, /) -> Any:
+        """`container.get(key, default)`."""
+        known = self.paths.get(id(container))
+        if known is None or known[0] is not container:
+            return container.get(key, default)
+        if key in container:
+            return self.item(container, key, container[key])
+        path = known[1]
+        self.guards.append(Guard(lambda: key in path(), False))
+        return default
+
+    def _note_use(self, container: Any) -> None:
+        noted = self._uses.setdefault(id(container), [container, 0])
+        noted[1] += 1
+
     def _whole(self, container: Any) -> None:
         """All that is in a container from outside, and in those inside of it, is part of the program, or an input."""
         pending = [container]
@@ -268,7 +310,13 @@ class Session:
             values = list(container.values()) if of_dict else list(container)
             if all(v.__class__ in _PLAIN_NUMBERS for v in values):
                 self.guards.append(
-                    NumbersGuard(path, container.__class__, list(container) if of_dict else None, values)
+                    NumbersGuard(
+                        path,
+                        container.__class__,
+                        list(container) if of_dict else None,
+                        values,
+                        container if container.__class__ is tuple else None,
+                    )
                 )
                 continue
             self.guards.append(Guard(lambda path=path: len(path()), len(values)))  # type: ignore[misc]
@@ -283,8 +331,7 @@ class Session:
         """What stands for a value from outside in the program: for an array an input, else the value itself."""
         if value.__class__ is not np.ndarray and not isinstance(value, np.ndarray):
             if value.__class__ in (list, tuple, dict):
-                noted = self._uses.setdefault(id(value), [value, 0])
-                noted[1] += 1
+                self._note_use(value)
             return value
         if means_something_else(value.__class__):  # type: ignore[arg-type]
             raise refusal(value)

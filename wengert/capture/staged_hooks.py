@@ -298,8 +298,11 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
     kind = f.__class__
     if kind is BuiltinFunctionType:
         owner = f.__self__
-        if owner.__class__ is dict and f.__name__ in ("values", "items", "get") and session is not None:
-            return getattr(session.mapping(owner), f.__name__)
+        if owner.__class__ is dict and session is not None:
+            if f.__name__ in ("values", "items"):
+                return getattr(session.mapping(owner), f.__name__)
+            if f.__name__ == "get":
+                return functools.partial(session.get, owner)
         if isinstance(owner, str) and f.__name__ in ("format", "join"):
             return functools.partial(_format if f.__name__ == "format" else _join, owner)
         if isinstance(owner, list) and f.__name__ == "sort":
@@ -316,7 +319,8 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
     if not (is_staged(f) or f in _FOLLOWING or _puts_away(f)):
         target = _with_numbers(target, f)
     if session is None or is_user_function(f):
-        return _noting_iterators(target) if _is_generator_function(f) else target
+        target = _noting_iterators(target) if _is_generator_function(f) else target
+        return target if session is None else functools.partial(session.pass_on, f, target, len(session.passed))
     if isinstance(f, type) and f not in _FOLLOWING:
         return functools.partial(_instance, target, session)
     if f in _FOLLOWING:
@@ -685,6 +689,13 @@ def base(container: Any) -> Any:
     return container
 
 
+def passed(value: Any, is_read: bool) -> Any:
+    """An argument of a call: a variable, or something that is read there."""
+    if current.session is not None and value.__class__ in (list, tuple, dict):
+        current.session.note_passed(value, is_read)
+    return value
+
+
 def attr(owner: Any, name: str) -> Any:
     """`owner.name`."""
     owner = number_of(owner, name)
@@ -743,6 +754,7 @@ set_staged_hooks(
         lowering.CHAIN: stage.chain,
         lowering.LOAD: load,
         lowering.BASE: base,
+        lowering.PASSED: passed,
         lowering.ATTR: attr,
         lowering.ASSERT: exceptions.assert_,
         lowering.RAISE: exceptions.raise_,
