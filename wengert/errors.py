@@ -69,6 +69,13 @@ class WengertError(Exception):
     page = ""
     """The page of the documentation that says more."""
 
+    def __init_subclass__(cls, **options: Any):
+        """Classes by which parts of this package tell refusals apart are called what users can catch."""
+        super().__init_subclass__(**options)
+        if cls.__module__.startswith("wengert.") and not cls.__name__.endswith("Error"):
+            public = next(base for base in cls.__mro__[1:] if base.__name__.endswith("Error"))
+            cls.__name__, cls.__qualname__, cls.__module__ = public.__name__, public.__qualname__, public.__module__
+
     def __init__(self, problem: str, *, remedy: str = "", where: str | None = None):
         text = problem
         if remedy:

@@ -200,7 +200,7 @@ def test_results_of_different_kinds_are_refused():
 
 def test_what_cannot_be_compiled_says_what_to_do():
     with pytest.raises(ConcretizationError, match="length that differs between examples"):
-        wg.jit(wg.vmap(masked_sum))(ROWS)
+        wg.jit(wg.vmap(lambda x: x[x > 0.5]))(ROWS)
 
 
 def test_containers_and_axes():

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import tree
+from wengert.api.jit import jit
 from wengert.api.operators import result_of
 from wengert.box.box import Box
 from wengert.box.foreign import hides_traced, where_it_hides
@@ -15,7 +16,9 @@ from wengert.box.writing import settled
 from wengert.capture.effects import Effects
 from wengert.capture.hooks import resolve
 from wengert.capture.optional import numbers_in
+from wengert.capture.program import CANNOT_BE_CAPTURED
 from wengert.capture.reachable import noted
+from wengert.capture.retrying import undone_if_refused
 from wengert.errors import InPlaceError, MismatchError
 from wengert.modes.batch import Apart, BatchTrace
 from wengert.ops.index import index
@@ -54,22 +57,32 @@ def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
         axes = _axes_of_arguments(in_axes, args, len(leaves))
         batch = BatchTrace(_number_of_examples(leaves, axes, args))
         stacked = [x if axis is None else _moved(x, axis, 0) for x, axis in zip(leaves, axes, strict=True)]
-        shared = [x for x, axis in zip(leaves, axes, strict=True) if axis is None]
-        outside, common = noted(f, [*shared, kwargs]) if running.state.capture is None else (None, None)
-        try:
-            given = [x if axis is None else batch.wrap(x) for x, axis in zip(stacked, axes, strict=True)]
-            result = _together(f, batch, tree.unflatten(structure, given), kwargs, outside is not None)
-        except Apart as apart:
-            if outside is None or common is None or apart.trace is not batch:
-                raise
-            outside.undo()
-            common.undo()
-            pairs = list(zip(stacked, axes, strict=True))
-            examples = [
-                tree.unflatten(structure, [x if axis is None else _example(x, k) for x, axis in pairs])
-                for k in range(batch.size)
-            ]
-            result = _one_by_one(f, batch, examples, kwargs, common)
+
+        def arguments() -> tuple:
+            boxes = [x if axis is None else batch.wrap(x) for x, axis in zip(stacked, axes, strict=True)]
+            return tree.unflatten(structure, boxes)
+
+        if running.state.capture is not None:
+            result = _in_a_program(f, arguments, kwargs)
+        else:
+            shared = [x for x, axis in zip(leaves, axes, strict=True) if axis is None]
+            outside, common = noted(f, [*shared, kwargs])
+            batch.splits = True
+            try:
+                result = _together(f, arguments(), kwargs)
+            except Apart as apart:
+                if apart.trace is not batch:
+                    raise
+                outside.undo()
+                common.undo()
+                pairs = list(zip(stacked, axes, strict=True))
+                examples = [
+                    tree.unflatten(structure, [x if axis is None else _example(x, k) for x, axis in pairs])
+                    for k in range(batch.size)
+                ]
+                result = _one_by_one(f, batch, examples, kwargs, common)
+            finally:
+                batch.splits = False
         outs, out_structure = tree.flatten(result)
         places = _axes_like(out_axes, result, len(outs), "out_axes")
         return tree.unflatten(out_structure, [_result(batch, settled(y), k) for y, k in zip(outs, places, strict=True)])
@@ -77,16 +90,25 @@ def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
     return mapped
 
 
-def _together(f: Callable, batch: BatchTrace, args: tuple, kwargs: dict, splits: bool) -> Any:
-    """All examples at once; `Apart` is raised if they go different ways and somebody can run them one by one."""
-    state = running.state
-    batch.splits = splits
-    state.depth += 1
+def _together(f: Callable, args: tuple, kwargs: dict) -> Any:
+    """All examples at once."""
+    running.state.depth += 1
     try:
         return numbers_in(resolve(f)(*args, **kwargs))
     finally:
-        state.depth -= 1
-        batch.splits = False
+        running.state.depth -= 1
+
+
+def _in_a_program(f: Callable, arguments: Callable[[], tuple], kwargs: dict) -> Any:
+    """All examples at once; or, if that is refused, since they do what can be done for one only, a call of a program for
+    one example, of which the batch makes a loop (`control/call.py`)."""
+    result, refusal = undone_if_refused(lambda: _together(f, arguments(), kwargs), CANNOT_BE_CAPTURED)
+    if refusal is None:
+        return result
+    try:
+        return numbers_in(jit(f)(*arguments(), **kwargs))
+    except CANNOT_BE_CAPTURED:
+        raise refusal from None
 
 
 def _one_by_one(f: Callable, batch: BatchTrace, examples: list[tuple], kwargs: dict, common: Effects) -> Any:

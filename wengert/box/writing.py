@@ -129,7 +129,10 @@ class View:
     def positions(self) -> np.ndarray:
         """Where in the root, counted in C order, each element of the view lies."""
         if self._positions is None:
-            self._positions = np.asarray(self.function(counted(self.shape)))
+            found = self.function(counted(self.shape))
+            if isinstance(found, Traced) and hasattr(found._owner, "apart"):
+                raise found._owner.apart("the place of a part of an array")
+            self._positions = np.asarray(found)
         return self._positions
 
     def read(self) -> Any:

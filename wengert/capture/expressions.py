@@ -35,7 +35,10 @@ _COMPARISONS = {
 
 
 def with_identity(node: ast.Compare) -> ast.AST:
-    """`a is b`, if that is what it is, as a call: what a name stands for may be None or not."""
+    """`a is b` or `a in b`, if that is what it is, as a call: what a name stands for may be None or not, and what is in
+    a tuple may be known only when a program runs."""
+    if isinstance(node.ops[0], (ast.In, ast.NotIn)) and not binds_in_place(node.comparators[0]):
+        return at(hook(CHAIN, node.left, strings([_COMPARISONS[type(node.ops[0])]]), thunk(node.comparators[0])), node)
     if not isinstance(node.ops[0], (ast.Is, ast.IsNot)):
         return node
     return at(hook(IS, node.left, node.comparators[0], ast.Constant(isinstance(node.ops[0], ast.Is))), node)

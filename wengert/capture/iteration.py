@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from wengert.box.writing import settled
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced
-from wengert.types import shape_of
+from wengert.types import dtype_of, shape_of
 
 
 class Items:
@@ -64,7 +65,11 @@ def staged_range(*args: Any) -> Any:
     """`range`."""
     args = tuple([settled(a) for a in args])
     if not any(isinstance(a, Traced) for a in args):
-        return range(*[int(a) if isinstance(a, np.ndarray) else a for a in args])
+        return range(*[operator.index(a) if isinstance(a, np.ndarray) else a for a in args])
+    for a in args:
+        if isinstance(a, Traced) and (dtype_of(a).kind not in "biu" or shape_of(a)):
+            what = "float" if dtype_of(a).kind == "f" and not shape_of(a) else dtype_of(a).name
+            raise TypeError(f"'{what}' object cannot be interpreted as an integer")
     start, stop = (0, args[0]) if len(args) == 1 else args[:2]
     step: Any = args[2] if len(args) > 2 else 1
     if isinstance(step, Traced):

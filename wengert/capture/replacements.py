@@ -11,6 +11,7 @@ import cmath
 import functools
 import itertools
 import math
+import operator
 import statistics
 from collections.abc import Callable
 from typing import Any
@@ -298,6 +299,9 @@ def _isscalar(x: Any) -> bool:
 
 @_replaces(range)
 def _range(*args: Any) -> range:
+    args = tuple(
+        [operator.index(a) if isinstance(a, Box) and a.dtype.kind in "iu" and not a.shape else a for a in args]
+    )
     for a in args:
         if isinstance(a, Traced):
             raise ConcretizationError(

@@ -104,6 +104,24 @@ def _fails(trying: Trying, statement: Callable, attempt: Attempt, get: Callable,
     return None
 
 
+def undone_if_refused(function: Callable[[], Any], refusals: tuple) -> tuple[Any, Exception | None]:
+    """The result of a function in a program that is being captured. If it is refused, what it did is undone, and the
+    refusal returned, unless something has happened that cannot be undone."""
+    capture = running.state.capture
+    around, capture.journal, nodes = capture.journal, [], len(capture.nodes)
+    try:
+        return function(), None
+    except refusals as refusal:
+        if any(map(_has_effect, capture.nodes[nodes:])):
+            raise
+        _undo(capture.journal)
+        return None, refusal
+    finally:
+        if around is not None:
+            around += capture.journal
+        capture.journal = around
+
+
 def _has_effect(node: Node) -> bool:
     """Whether something happens that is seen outside. (A check before is made again, and raises the same.)"""
     if node.blocks:

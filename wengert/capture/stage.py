@@ -98,12 +98,38 @@ def not_(x: Any) -> Any:
     return e.logical_not(truth(x)) if is_symbolic(x) else not settled(x)
 
 
+def _contains(a: Any, b: Any) -> Any:
+    """`a in b`: equal to one of its items."""
+    kind = b.__class__
+    if isinstance(b, np.ndarray) or is_symbolic(b):
+        if is_symbolic(a) or is_symbolic(b):
+            return truth(np.any(np.equal(b, number_of(a))))
+    elif kind is range and is_symbolic(a) and len(b) > _LISTED and dtype_of(a).kind in "biu":
+        first, last = min(b[0], b[-1]), max(b[0], b[-1])
+        inside = e.logical_and(e.greater_equal(a, first), e.less_equal(a, last))
+        return e.logical_and(inside, e.equal(e.remainder(a - first, abs(b.step)), 0))
+    elif kind in (tuple, list, range, set, frozenset, dict) and (is_symbolic(a) or any(map(is_symbolic, b))):
+        found: Any = False
+        for item in b:
+            same = True if item is a else number_of(item) == number_of(a)
+            if is_symbolic(same):
+                found = truth(same) if found is False else e.logical_or(found, truth(same))
+            elif same:
+                return True
+        return found
+    return a in b
+
+
+_LISTED = 32
+"""A longer range is not gone through item by item."""
+
+
 _COMPARE: dict[str, Callable] = {
     **{name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
     "is_": is_,
     "is_not": is_not,
-    "contains": lambda a, b: a in b,
-    "not_contains": lambda a, b: a not in b,
+    "contains": _contains,
+    "not_contains": lambda a, b: not_(_contains(a, b)),
 }
 
 

@@ -255,10 +255,10 @@ def _arange(*args: Any, **options: Any) -> Any:
     bounds = [settled(a) for a in args]
     if not any(map(is_symbolic, bounds)):
         return hooks.REPLACEMENTS[np.arange](*args, **options)
-    items = staged_range(*bounds)
     if any(dtype_of(b).kind not in "iu" for b in bounds):
         raise StagingError("np.arange with bounds that are no integers and known only when the compiled program runs",
                            remedy="use a + step * np.arange(n)")  # fmt: skip
+    items = staged_range(*bounds)
     counted = running.state.capture.process(iota, (), {"n": items.count})
     return items.item(counted)
 

@@ -121,10 +121,16 @@ def padded(x: Any) -> Any:
     return with_room(x, shape=tuple([n if n.__class__ is int else n.bound for n in shape]))
 
 
-def padded_zeros(x: Sym) -> Any:
-    """Zeros in place of a residual."""
-    shape = tuple([n if n.__class__ is int else n.bound for n in shape_of(x)])
-    return np.zeros(shape, x.dtype)
+def padded_if_bounded(x: Any) -> Any:
+    """A residual as a branch keeps it, where nothing needs a fixed size: as it is, if it has no largest length."""
+    return x if any(n.__class__ is Dim and n.bound is None for n in shape_of(x)) else padded(x)
+
+
+def zeros_for(x: Sym) -> Any:
+    """What the other branch has in place of a residual that is kept so."""
+    shape = shape_of(x)
+    without_bound = any(n.__class__ is Dim and n.bound is None for n in shape)
+    return np.zeros([n if n.__class__ is int else 0 if without_bound else n.bound for n in shape], x.dtype)
 
 
 def with_lengths(residuals: Sequence[Any]) -> list[Any]:

@@ -12,10 +12,12 @@ from typing import Any
 from wengert.box.writing import zeros
 from wengert.control.blocks import Linearised, Transposed, unwrapped
 from wengert.control.derived import derived
+from wengert.control.differing import one_by_one
 from wengert.control.lifting import joined, lifted, parts_of
+from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
 from wengert.ir.infer import Found, found
 from wengert.ir.interpret import run
-from wengert.ir.node import Block
+from wengert.ir.node import Block, Dyn
 from wengert.modes.dual import push
 from wengert.modes.mode import Mode
 from wengert.modes.tape import Tape, TapeTrace
@@ -23,6 +25,7 @@ from wengert.ops import op as door
 from wengert.ops.derive import Control
 from wengert.types import aval_of
 
+CANNOT_BE_LIFTED = (ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError)
 execute: list[Callable] = [lambda body, name, args: run(body, args)]
 """How a block is run on plain values: `execute[0](body, name, args)`."""
 
@@ -35,7 +38,15 @@ def _impl(*args: Any, body: Block, name: str) -> tuple:
 
 def _lift(mode: Mode, args: tuple, params: dict) -> tuple:
     given = parts_of(mode, args)
-    block, outs = lifted(params["body"], mode, given.boxed)
+    try:
+        block, outs = lifted(params["body"], mode, given.boxed)
+    except CANNOT_BE_LIFTED:
+        if not mode.batches:
+            raise
+        # Examples do what cannot be done for all of them at once: arrays of other lengths, for instance.
+        if any(n.__class__ is Dyn for r in params["body"].results for n in r.type.shape):
+            raise mode.apart("an array of a length") from None
+        return one_by_one(mode, call, args, [p.type for p in params["body"].params], params)
     name = f"{params['name']}_{mode.name}"
     results = door.call(call, *given.leading, *given.companions, body=block, name=name)
     return joined(mode, results[: len(outs)], results[len(outs) :], outs)

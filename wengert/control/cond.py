@@ -19,15 +19,16 @@ from wengert.control.blocks import (
     Linearised,
     Transposed,
     block_of,
-    padded,
-    padded_zeros,
+    padded_if_bounded,
     unpadded,
     unwrapped,
     with_lengths,
+    zeros_for,
 )
 from wengert.control.differing import one_by_one
 from wengert.control.lifting import joined, lifted, parts_of
 from wengert.control.remat import recomputed
+from wengert.errors import ConcretizationError
 from wengert.ir.analysis.raising import blocks_may_raise
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found
@@ -64,6 +65,12 @@ def _lift(mode: Mode, args: tuple, params: dict) -> tuple:
     if not differs:
         results = call(cond, pred, *values, then=then, orelse=orelse)
         return joined(mode, results[:n], results[n:], outs)
+    for a, b in zip(*[block.results for block in branches], strict=True):
+        if a.type.shape != b.type.shape or any(n.__class__ is Dyn for n in a.type.shape):
+            raise ConcretizationError(
+                "an array has a length that differs between examples, since they take different branches of an if",
+                remedy="let it have one length in both branches, or loop over the examples",
+            )
     taken, other = [joined(mode, ys[:n], ys[n:], outs) for ys in (run(then, values), run(orelse, values))]
     return tuple([call(where, pred, a, b) for a, b in zip(taken, other, strict=True)])
 
@@ -171,8 +178,8 @@ def _kept_type(r: Any) -> Any:
 
 def _forward(branch: _Branch, n: int, which: int, pairs: Sequence[_Pair]) -> Block:
     """A branch with n results, and residuals behind them: zeros where only the other branch has one."""
-    block = branch.source.primal(branch.saved, padded)
-    filler = block_of(lambda: [padded_zeros(pair[1 - which]) for pair in pairs if pair[which] is None], [])
+    block = branch.source.primal(branch.saved, padded_if_bounded)
+    filler = block_of(lambda: [zeros_for(pair[1 - which]) for pair in pairs if pair[which] is None], [])
     own, others = iter(block.results[n:]), iter(filler.results)
     kept = [next(others if pair[which] is None else own) for pair in pairs]
     return Block(block.params, [*block.nodes, *filler.nodes], [*block.results[:n], *kept])

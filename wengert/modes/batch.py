@@ -62,17 +62,22 @@ class Batch(Box):
     def __float__(self) -> float:
         return float(self._common("float(x) of a value"))
 
+    def __hash__(self) -> int:
+        if self.shape or self.dtype.kind not in "biu":
+            return super().__hash__()
+        return hash(self._common("a key"))
+
     def __index__(self) -> int:
         return operator.index(self._common("an index or a number of repetitions"))
 
     def _common(self, what: str) -> Any:
         """The number that all examples have in common."""
         v = self._value
-        if isinstance(v, Traced) or v.shape != (self._owner.size,):
+        if shape_of(v) != (self._owner.size,):
             return v
-        if not v.size:
-            return v.dtype.type(0)
-        if np.all(v == v[0]):
+        if not self._owner.size:
+            return dtype_of(v).type(0)
+        if bool(np.all(np.equal(v, v[0]))):
             return v[0]
         raise self._owner.apart(what)
 

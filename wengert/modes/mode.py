@@ -65,6 +65,10 @@ class Mode(Trace):
         """The parts of a box, from the parts of boxes that were stacked along a new first axis."""
         return parts
 
+    def apart(self, what: str) -> BaseException:
+        """What is raised where a box stands for values that cannot be treated alike."""
+        return self._undecided()
+
     # Decisions (which branch, whether to go on, how often) are made on plain values. Where the conditions of a mode are
     # boxes themselves, since they may hold and not hold at once, both branches are run, and `where` is asked which
     # result counts.

@@ -27,7 +27,7 @@ from wengert.ops.links import added_at, joined, starts_of
 from wengert.ops.op import Traced
 from wengert.ops.shape import broadcast_to, reshape, transpose
 from wengert.ops.traits import CHEAP, FREE, PLACE, Dtype
-from wengert.types import SCALARS, ndim_of, shape_of
+from wengert.types import SCALARS, dtype_of, ndim_of, shape_of
 
 
 @functools.lru_cache(maxsize=8)
@@ -58,7 +58,12 @@ def split_index(idx: Any) -> tuple[tuple, tuple]:
     pattern: list[Any] = []
     arrays: list[Any] = []
     for item in idx if isinstance(idx, tuple) else (idx,):
-        if item is None or item is Ellipsis or item.__class__ is int or isinstance(item, slice):
+        if isinstance(item, slice):
+            for end in (item.start, item.stop, item.step):
+                if isinstance(end, Traced) and dtype_of(end).kind not in "biu":
+                    raise TypeError("slice indices must be integers or None or have an __index__ method")
+            pattern.append(item)
+        elif item is None or item is Ellipsis or item.__class__ is int:
             pattern.append(item)
         elif isinstance(item, np.integer):
             pattern.append(int(item))
@@ -72,6 +77,12 @@ def split_index(idx: Any) -> tuple[tuple, tuple]:
                     positions = np.nonzero(array)
                     pattern.extend([ARRAY] * len(positions))
                     arrays.extend(positions)
+            elif array.dtype.kind not in "iu":
+                raise IndexError(
+                    "arrays used as indices must be of integer (or boolean) type" if ndim_of(array) else
+                    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean "
+                    "arrays are valid indices"
+                )  # fmt: skip
             else:
                 pattern.append(ARRAY)
                 arrays.append(array)
