@@ -12,7 +12,8 @@ TESTS = {
     "tuple": lambda k, x: k in (1, 5, 9), "list": lambda k, x: k in [5.0, 2], "not in": lambda k, x: k not in (1, 5),
     "texts": lambda k, x: k in ("a", 5, None), "set": lambda k, x: k in {2, 7}, "dict": lambda k, x: k in {5: "a"},
     "range": lambda k, x: k in range(2, 6), "long range": lambda k, x: k in range(2, 1000, 3),
-    "backwards": lambda k, x: k in range(1000, 1, -3), "empty": lambda k, x: k in tuple(TESTS)[:0], "array": lambda k, x: k in x,
+    "backwards": lambda k, x: k in range(1000, 1, -3), "empty": lambda k, x: k in tuple(TESTS)[:0],
+    "array": lambda k, x: k in x,
     "computed": lambda k, x: 7 in (k, k + 2), "chained": lambda k, x: 1 < k in (5, 7), "of data": lambda k, x: 5 in x,
     "float in range": lambda k, x: k * 1.0 in range(2, 1000),
 }  # fmt: skip

@@ -100,8 +100,8 @@ def _together(f: Callable, args: tuple, kwargs: dict) -> Any:
 
 
 def _in_a_program(f: Callable, arguments: Callable[[], tuple], kwargs: dict) -> Any:
-    """All examples at once; or, if that is refused, since they do what can be done for one only, a call of a program for
-    one example, of which the batch makes a loop (`control/call.py`)."""
+    """All examples at once; or, if that is refused, since they do what can be done for one only, a call of a program
+    for one example, of which the batch makes a loop (`control/call.py`)."""
     result, refusal = undone_if_refused(lambda: _together(f, arguments(), kwargs), CANNOT_BE_CAPTURED)
     if refusal is None:
         return result
