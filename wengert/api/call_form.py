@@ -159,7 +159,7 @@ def _static_key(x: Any) -> Any:
         return (x.__class__, repr(x))
     try:
         hash(x)
-    except TypeError:
+    except (TypeError, ValueError):  # a memoryview has its own opinion
         return _Same(x)
     return (x.__class__, x)
 

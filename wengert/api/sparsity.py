@@ -20,8 +20,8 @@ from wengert.api.grad import grad
 from wengert.api.jit import Jitted
 from wengert.api.operators import result_of
 from wengert.box.writing import settled
+from wengert.capture.guards import ArrayGuard
 from wengert.capture.program import Captured
-from wengert.capture.session import ArrayGuard
 from wengert.control.united import United
 from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
 from wengert.modes.sets import Sets, stacked

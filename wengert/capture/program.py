@@ -20,19 +20,10 @@ from wengert.box.memory import order_given
 from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks
 from wengert.capture.effects import refuse
+from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, itself, same
 from wengert.capture.instrument import staged
 from wengert.capture.kept import Kept
-from wengert.capture.session import (
-    AnyGuard,
-    ArrayGuard,
-    Guard,
-    Path,
-    Session,
-    ValuesDecide,
-    WrittenTo,
-    current,
-    same,
-)
+from wengert.capture.session import Session, ValuesDecide, WrittenTo, current
 from wengert.errors import (
     ConcretizationError,
     EscapedValueError,
@@ -216,7 +207,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             session.watch(f)
             given, container = tree.flatten((args, kwargs))
             for x in given:
-                session.found(x, functools.partial(_same, x))
+                session.found(x, functools.partial(itself, x))
             out = staged(f)(*args, **kwargs)
             now, changed = tree.flatten((args, kwargs))
             if changed != container or any(a is not b for a, b in zip(now, given, strict=True)):
@@ -264,9 +255,9 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
     for p, x in zip(top.params, top.captured, strict=True):
         if x is not None:
             params.append(p)
-            inputs.append(functools.partial(_same, x))
+            inputs.append(functools.partial(itself, x))
     name = getattr(f, "__name__", type(f).__name__)
-    guards = [guard for guard in session.guards if not _always_holds(guard)]
+    guards = [guard for guard in session.guards if not always_holds(guard)]
     found = Captured(
         Block(params, top.nodes, results),
         name,
@@ -320,20 +311,10 @@ def fixed_outside(told: Callable[[list], None]) -> Iterator[None]:
         outside = session.effects.undo(session.stands_for)
     if outside is not None:
         raise refuse(outside)
-    guards = [guard for guard in session.guards if not _always_holds(guard)]
+    guards = [guard for guard in session.guards if not always_holds(guard)]
     if outer is not None:
         outer.guards.extend(guards)
     told(guards)
-
-
-def _always_holds(guard: AnyGuard) -> bool:
-    """Whether a guard asks an argument whether it is itself."""
-    path = guard.path
-    return isinstance(guard, Guard) and isinstance(path, functools.partial) and path.func is _same
-
-
-def _same(x: Any) -> Any:
-    return x
 
 
 def _mentions_symbols(y: Any) -> bool:

@@ -15,104 +15,43 @@ from __future__ import annotations
 import dis
 import functools
 import operator
-import random
 import sys
 import threading
 from collections.abc import Callable
-from types import CellType, CodeType, FunctionType, MethodType, ModuleType
-from typing import Any, NamedTuple
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
 
 import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.subclasses import base_array, means_something_else, refusal
-from wengert.capture.effects import Effects, PlaceGuard
+from wengert.capture.effects import Effects
+from wengert.capture.guards import (
+    PLAIN_NUMBERS,
+    AnyGuard,
+    ArrayGuard,
+    ContentsGuard,
+    FunctionGuard,
+    Guard,
+    IdentityGuard,
+    NumbersGuard,
+    Path,
+    has_contents,
+    is_named_tuple,
+    itself,
+    place_of,
+)
 from wengert.capture.instrument import STAGED, is_user_code, is_user_file
 from wengert.capture.reading import containers_only_read
 from wengert.errors import Signal
-from wengert.identical import hold_the_same, same_bytes
 from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Const, Var
 from wengert.ir.symbol import Sym
 from wengert.strides import array_order
 
-Path = Callable[[], Any]
-"""Fetches something again."""
-
 _ALL = object()
-_PLAIN_NUMBERS = frozenset((int, float, complex, bool, str, bytes, type(None), np.float64, np.int64))
 _NUMBERS = (int, float, complex, bool, str, bytes, type(None), np.generic)
 
-
-class Guard(NamedTuple):
-    """What was found at a path; it must be found there again."""
-
-    path: Path
-    value: Any
-
-    def holds(self) -> bool:
-        try:
-            now = self.path()
-        except Exception:
-            return False
-        return now is self.value or (now.__class__ is self.value.__class__ and same(now, self.value))
-
-
-def same(a: Any, b: Any) -> bool:
-    return a == b or (a != a and b != b)
-
-
-class NumbersGuard(NamedTuple):
-    """A container that holds nothing but numbers, all of which are part of the program."""
-
-    path: Path
-    kind: Any
-    keys: list | None
-    values: list
-    itself: tuple | None
-    """The container, if it cannot change."""
-
-    def holds(self) -> bool:
-        try:
-            now: Any = self.path()
-        except Exception:
-            return False
-        if now is self.itself and now is not None:
-            return True
-        if now.__class__ is not self.kind or len(now) != len(self.values):
-            return False
-        if self.kind is list and hold_the_same(now, self.values):
-            return True
-        if self.keys is not None:
-            if list(now) != self.keys:
-                return False
-            now = now.values()
-        if all(map(operator.is_, now, self.values)):
-            return True
-        return all(a is b or (a.__class__ is b.__class__ and same(a, b)) for a, b in zip(now, self.values, strict=True))
-
-
-class ArrayGuard(NamedTuple):
-    """The content of an array that is part of the program."""
-
-    path: Path
-    value: np.ndarray
-
-    def holds(self) -> bool:
-        try:
-            now = self.path()
-        except Exception:
-            return False
-        value = self.value
-        return (
-            isinstance(now, np.ndarray)
-            and now.dtype == value.dtype
-            and now.shape == value.shape
-            and same_bytes(now, value)
-        )
-
-
-AnyGuard = Guard | NumbersGuard | ArrayGuard | PlaceGuard
 
 _SMALL = 4096
 """Arrays of integers with at most so many elements are part of the program."""
@@ -164,17 +103,20 @@ class Session:
         self._constants: dict[int, np.ndarray] = {}
         self._originals: dict[int, np.ndarray] = {}
         self._entered: set[int] = set()
+        self._places: dict[Any, tuple[Any, Path]] = {}
+        """What was found where."""
+        self._named_tuples: list[tuple] = []
 
     def enter(self, f: Any) -> None:
         """A user's function is called: look at what it refers to."""
         while f.__class__ is MethodType:
             owner, f = f.__self__, f.__func__
             if is_object(owner):
-                self.found(owner, functools.partial(_same, owner))
+                self.found(owner, functools.partial(itself, owner))
         if f.__class__ is not FunctionType or id(f) in self._entered or not is_user_code(f.__code__):
             return
         self._entered.add(id(f))
-        self.paths[id(f)] = (f, lambda: f)  # keeps it alive
+        self.paths[id(f)] = (f, functools.partial(itself, f))  # keeps it alive
         self.watch(f)
         for name in _names(f.__code__):
             if name in f.__globals__:
@@ -186,7 +128,9 @@ class Session:
                 pass  # empty yet
         defaults = f.__defaults__ or ()
         if defaults and all(isinstance(default, _NUMBERS) for default in defaults):
-            self.guards.append(Guard(lambda: f.__defaults__, defaults))
+            self.guards.append(
+                NumbersGuard(functools.partial(getattr, f, "__defaults__"), tuple, None, list(defaults), defaults)
+            )
         else:
             for k, default in enumerate(defaults):
                 self.found(default, functools.partial(_item, functools.partial(getattr, f, "__defaults__"), k))
@@ -214,26 +158,57 @@ class Session:
 
     def found(self, value: Any, path: Path) -> None:
         """Something was found outside."""
+        place = place_of(path)
+        if place in self._places and self._places[place][0] is value:
+            return
+        self._places[place] = value, path
         if isinstance(value, _NUMBERS):
             self.guards.append(Guard(path, value))
         elif isinstance(value, (np.ndarray, Box)):
-            self.paths.setdefault(id(value), (value, path))
-        elif isinstance(value, (np.random.Generator, np.random.RandomState, random.Random)):
-            self.guards.append(Guard(path, value))
-        elif id(value) in self.top.created:
-            pass  # a function that was defined inside refers to it
-        elif value.__class__ in (list, tuple, dict) and id(value) not in self.paths:
-            self.paths[id(value)] = (value, path)
+            self._note_path(value, path)
+            if isinstance(value, np.ndarray) and value.dtype.kind not in "biufc":
+                self.guards.append(ContentsGuard.of(path, value))
+        elif id(value) in self.top.created or id(value) in self._inside or isinstance(value, ModuleType):
+            return  # a function that was defined inside refers to it
+        elif value.__class__ in (list, tuple, dict):
+            self._note_path(value, path)
             if value.__class__ is list:
                 self.effects.note_list(value)
             elif value.__class__ is dict:
                 self.effects.note_dict(value)
-        elif value.__class__ is FunctionType and is_user_code(value.__code__):
-            self.guards.append(Guard(lambda: path().__code__, value.__code__))
+        elif is_named_tuple(value):
+            self._note_path(value, path)
+            self._named_tuples.append(value)
+            return
+        elif has_contents(value):
+            self.guards.append(ContentsGuard.of(path, value))
+        else:
+            guard = (FunctionGuard if value.__class__ is FunctionType else IdentityGuard)(path, value)
+            is_attribute = path.__class__ is functools.partial and path.func is getattr
+            if not is_attribute or guard.holds():  # otherwise it is made anew whenever it is read
+                self.guards.append(guard)
+        if value.__class__ is FunctionType:
             self.watch(value)
-        elif id(value) not in self.paths and id(value) not in self._inside and is_object(value):
-            self.paths[id(value)] = (value, path)
+        elif value.__class__ is functools.partial:
+            self._look_into(value)
+        elif is_object(value):
+            self.paths.setdefault(id(value), (value, path))
             self.effects.note_object(value)
+
+    def _note_path(self, value: Any, path: Path) -> None:
+        """How to fetch an array or a container; if it was found elsewhere, too, it has to be the same there."""
+        known = self.paths.setdefault(id(value), (value, path))
+        if known[1] is not path:
+            self.guards.append(Guard(functools.partial(_is_at_both, known[1], path), True))
+
+    def _look_into(self, partial: functools.partial) -> None:
+        """The arguments that a function was given in advance are constants of the program."""
+        for value in (partial.func, *partial.args, *partial.keywords.values()):
+            self.found(value, functools.partial(itself, value))
+            if value.__class__ is np.ndarray:
+                self._held.append(value)
+            elif value.__class__ in (list, tuple, dict):
+                self._whole(value)
 
     def attribute(self, owner: Any, name: str, value: Any) -> Any:
         """`owner.name` was read."""
@@ -242,16 +217,18 @@ class Session:
             if value.__class__ in (list, tuple, dict):
                 self._note_use(value)
             return value
-        if not isinstance(owner, (ModuleType, type)) and callable(value) and not is_object(value):
+        if value.__class__ in (MethodType, BuiltinFunctionType) and value.__self__ is owner:
             return value
         if id(value) not in self._boxes:
-            self.found(value, functools.partial(getattr, owner, name))
+            known = self.paths.get(id(owner)) if isinstance(owner, tuple) else None
+            fetch = functools.partial(getattr, owner, name)
+            self.found(value, fetch if known is None else functools.partial(_attribute, known[1], name))
         return self.external(value)
 
     def item(self, container: Any, key: Any, value: Any) -> Any:
         """`container[key]` was read."""
         known = self.paths.get(id(container))
-        if known is not None and known[0] is container and container.__class__ in (list, tuple, dict):
+        if known is not None and known[0] is container and _holds_parts(container):
             if key.__class__ is slice:
                 self._whole(container)
             elif (id(container), key) not in self._read:
@@ -289,7 +266,7 @@ class Session:
         if key in container:
             return self.item(container, key, container[key])
         path = known[1]
-        self.guards.append(Guard(lambda: key in path(), False))
+        self.guards.append(Guard(functools.partial(_contains, path, key), False))
         return default
 
     def _note_use(self, container: Any) -> None:
@@ -308,21 +285,21 @@ class Session:
             path = known[1]
             of_dict = container.__class__ is dict
             values = list(container.values()) if of_dict else list(container)
-            if all(v.__class__ in _PLAIN_NUMBERS for v in values):
+            if all(v.__class__ in PLAIN_NUMBERS for v in values):
                 self.guards.append(
                     NumbersGuard(
                         path,
                         container.__class__,
                         list(container) if of_dict else None,
                         values,
-                        container if container.__class__ is tuple else None,
+                        container if isinstance(container, tuple) else None,
                     )
                 )
                 continue
-            self.guards.append(Guard(lambda path=path: len(path()), len(values)))  # type: ignore[misc]
+            self.guards.append(Guard(functools.partial(_form, path), (container.__class__, len(values))))
             for key, value in container.items() if of_dict else enumerate(values):
                 self.found(value, functools.partial(_item, path, key))
-                if value.__class__ in (list, tuple, dict):
+                if _holds_parts(value):
                     pending.append(value)
                 elif value.__class__ is np.ndarray:
                     self._held.append(value)
@@ -377,6 +354,8 @@ class Session:
         for container, count in list(self._uses.values()):
             if count > 0:
                 self._whole(container)
+        for container in self._named_tuples:
+            self._whole(container)
         for array in self._held:
             known = self.paths.get(id(array))
             if known and known[0] is array and id(array) not in self._boxes and id(array) not in self._constants:
@@ -442,8 +421,10 @@ def is_object(thing: Any) -> bool:
     return is_of_user(kind) and not hasattr(kind, "__wrapped__")
 
 
+@functools.lru_cache(4096)
 def _names(code: CodeType) -> set[str]:
-    names = set(code.co_names)
+    """The names that a function looks for in its module."""
+    names = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             names |= _names(constant)
@@ -458,16 +439,33 @@ def _item(path: Path, key: Any) -> Any:
     return path()[key]
 
 
-def _same(x: Any) -> Any:
-    return x
-
-
 def _base_array_at(path: Path) -> Any:
     return base_array(path())
 
 
+def _holds_parts(container: Any) -> bool:
+    return container.__class__ in (list, tuple, dict) or is_named_tuple(container)
+
+
+def _attribute(path: Path, name: str) -> Any:
+    return getattr(path(), name)
+
+
+def _contains(path: Path, key: Any) -> bool:
+    return key in path()
+
+
+def _form(path: Path) -> tuple[type, int]:
+    found = path()
+    return found.__class__, len(found)
+
+
+def _is_at_both(path: Path, other: Path) -> bool:
+    return path() is other()
+
+
 def _content(cell: CellType) -> Path:
-    return lambda: cell.cell_contents
+    return functools.partial(getattr, cell, "cell_contents")
 
 
 class _Current(threading.local):
