@@ -151,7 +151,7 @@ class FunctionGuard(NamedTuple):
     """A function that has to be the same, or does the same since it has nothing but its code."""
 
     path: Path
-    value: FunctionType
+    value: Any
 
     def holds(self) -> bool:
         try:
