@@ -48,6 +48,8 @@ gram = lambda x: np.matmul(x, np.swapaxes(x, -1, -2)) + np.eye(3)
 to_real = lambda z: np.real(z) + 3 * np.imag(z)
 
 EXAMPLES: dict[str, list[Call]] = {
+    "step": [call(P, count=2), call(M, count=-1)],
+    "by_numpy": [call(P, name="sin"), call(P, Q, name="power")],
     # locally constant
     **{
         name: [call(P), call(M), call(0.7)]

@@ -11,6 +11,7 @@ from wengert.api.check import check_gradients
 from wengert.api.coloring import coloring
 from wengert.api.custom import custom_jvp, custom_vjp, stop_gradient
 from wengert.api.derivative_tensor import derivative_tensor
+from wengert.api.enclose import enclose, interval
 from wengert.api.fields import curl, curl_and_divergence, divergence, laplacian
 from wengert.api.following import instrument, leave_alone
 from wengert.api.grad import grad, value_and_grad
@@ -55,6 +56,7 @@ __all__ = [
     "derivatives",
     "directional",
     "divergence",
+    "enclose",
     "errors",
     "explain",
     "expression_swell",
@@ -66,6 +68,7 @@ __all__ = [
     "hvp",
     "instrument",
     "integrate_taylor",
+    "interval",
     "jacfwd",
     "jacobian",
     "jacrev",

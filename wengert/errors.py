@@ -140,6 +140,12 @@ class ConcretizationError(WengertError, TypeError):
         super().__init__(problem, remedy=remedy, where=where)
 
 
+class UndecidedError(WengertError, ValueError):
+    """A decision by an interval whose numbers do not all decide alike."""
+
+    page = "undecided"
+
+
 class EscapedValueError(WengertError, RuntimeError):
     """A traced value was used after the differentiation it belongs to had ended."""
 

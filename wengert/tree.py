@@ -119,6 +119,12 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
     return leaves, structure
 
 
+def flatten_until(tree: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Any]:
+    """The leaves of a container and its structure, where some containers are leaves."""
+    flatten(tree)  # registers dataclasses
+    return optree.tree_flatten(tree, is_leaf=is_leaf, namespace=NAMESPACE)
+
+
 def unflatten(structure: Any, leaves: Any) -> Any:
     """The container of that structure with these leaves.
 

@@ -69,7 +69,7 @@ class Prepared:
             self.argnums = argnums
         if argnums.__class__ is int:
             x = _argument(function, args, argnums)
-            if x.__class__ is np.ndarray or x.__class__ is float:
+            if x.__class__ is np.ndarray or x.__class__ is float or isinstance(x, Box):
                 self.in_structure: Any = _LEAF
                 self.leaves = [x]
             else:

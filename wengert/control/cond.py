@@ -52,6 +52,9 @@ def _impl(pred: Any, *args: Any, then: Block, orelse: Block) -> tuple:
 
 def _lift(mode: Mode, args: tuple, params: dict) -> tuple:
     pred, *operands = args
+    if mode.owns(pred):
+        pred = mode.decided(pred)
+        args = (pred, *operands)
     branches = [params[name] for name in ("then", "orelse")]
     differs = mode.owns(pred)
     if differs and mode.batches and blocks_may_raise(*branches):

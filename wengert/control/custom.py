@@ -271,7 +271,7 @@ def _types(args: Sequence[Any], params: dict) -> list[Found]:
     return [found(r.type) for r in params["body"].results]
 
 
-custom = Control("custom", _impl, lift=_lift, record=_record, types=_types, stage=_stage)
+custom = Control("custom", _impl, lift=_lift, record=_record, types=_types, stage=_stage, marks=True)
 
 
 def without_rules(block: Block) -> Block:

@@ -56,21 +56,24 @@ def joined(mode: Mode, leading: Sequence[Any], companions: Sequence[Any], boxed:
 
 
 def lifted(
-    block: Block, mode: Mode, boxed: Sequence[bool], wanted: Sequence[bool] | None = None
+    block: Block, mode: Mode, boxed: Sequence[bool], wanted: Sequence[bool] | None = None, decides: bool = False
 ) -> tuple[Block, list[bool]]:
     """A block on boxes of a mode, for parameters that are boxes or not, and which of its results are boxes.
 
-    Results that are `wanted` as boxes are made boxes in any case.
+    Results that are `wanted` as boxes are made boxes in any case; those of a block that `decides` whether a loop goes
+    on are none, if the mode has it so.
     """
     if wanted is not None:
         found = lifted(block, mode, boxed)
         if all(o or not w for o, w in zip(found[1], wanted, strict=True)):
             return found
-    key = ("lifted", mode.key, tuple(boxed), None if wanted is None else tuple(wanted))
-    return derived(block, key, lambda: _lifted(block, mode, boxed, wanted))
+    key = ("lifted", mode.key, tuple(boxed), None if wanted is None else tuple(wanted), decides)
+    return derived(block, key, lambda: _lifted(block, mode, boxed, wanted, decides))
 
 
-def _lifted(block: Block, mode: Mode, boxed: Sequence[bool], wanted: Sequence[bool] | None) -> tuple[Block, list[bool]]:
+def _lifted(
+    block: Block, mode: Mode, boxed: Sequence[bool], wanted: Sequence[bool] | None, decides: bool
+) -> tuple[Block, list[bool]]:
     capture = Capture()
     with capturing(capture):
         trace = mode.fresh()
@@ -88,6 +91,8 @@ def _lifted(block: Block, mode: Mode, boxed: Sequence[bool], wanted: Sequence[bo
                 x = trace.join([x, *rest])
             xs.append(x)
         ys = _run(trace, block, xs)
+        if decides:
+            ys = [trace.decided_always(y) if trace.owns(y) else y for y in ys]
         own = [trace.owns(y) for y in ys]
         outs = own if wanted is None else [o or w for o, w in zip(own, wanted, strict=True)]
         found = parts_of(trace, ys, outs)
@@ -145,7 +150,7 @@ def arranged(items: Sequence[Any], first: int, leading: int, companions: int) ->
 
 def lifted_test(mode: Mode, test: Block, carried: int, state: Sequence[bool], consts: Sequence[bool]) -> tuple:
     """The test of a loop, lifted, with the parameters of its lifted body; and whether its result is a box."""
-    block, (boxed,) = lifted(test, mode, [*state, *consts])
+    block, (boxed,) = lifted(test, mode, [*state, *consts], decides=True)
     params = arranged(block.params, carried, len(test.params), mode.companions * sum(state))
     return Block(params, block.nodes, block.results), boxed
 

@@ -67,6 +67,8 @@ def _lift(mode: Mode, args: tuple, params: dict) -> tuple:
     body, carried = params["body"], params["carried"]
     count, *rest = args
     if mode.owns(count):
+        count = mode.decided_always(count)
+    if mode.owns(count):
         return _lift_differing(mode, args, params)
     new = lifted_body(mode, body, 1, carried, [mode.owns(a) for a in rest])
     operands, n = loop_operands(mode, rest, carried, new.boxed)

@@ -69,6 +69,14 @@ class Mode(Trace):
         """What is raised where a box stands for values that cannot be treated alike."""
         return self._undecided()
 
+    def decided(self, box: Any) -> Any:
+        """The plain condition that a box stands for, if it must be one; otherwise the box."""
+        return box
+
+    def decided_always(self, box: Any) -> Any:
+        """The same, for loops: where a mode has no use for iterations that some do and others do not."""
+        return box
+
     # Decisions (which branch, whether to go on, how often) are made on plain values. Where the conditions of a mode are
     # boxes themselves, since they may hold and not hold at once, both branches are run, and `where` is asked which
     # result counts.

@@ -21,9 +21,36 @@ from typing import Any
 
 import numpy as np
 
+from wengert.ops import interval_arithmetic as arithmetic
 from wengert.ops.choice import choice
 from wengert.ops.derive import Guarded, elementwise, zero
+from wengert.ops.enclosures import (
+    EQUAL,
+    GREATER,
+    GREATER_EQUAL,
+    IS_FINITE,
+    IS_INFINITE,
+    IS_NAN,
+    LESS,
+    LESS_EQUAL,
+    NOT,
+    NOT_EQUAL,
+    ON_BOUNDS,
+    STEPWISE,
+    composed,
+    decreasing,
+    even,
+    increasing,
+    increasing_composed,
+    magnitudes,
+    periodic,
+    stated,
+    with_poles,
+)
+from wengert.ops.enclosures import copysign as copysign_enclosed
+from wengert.ops.enclosures import where as where_enclosed
 from wengert.ops.op import Traced
+from wengert.ops.rounding import rounded_number
 from wengert.ops.traits import CHEAP, FREE, INTEGERS, MODERATE
 from wengert.types import SCALARS, dtype_of, scalar_like
 
@@ -35,32 +62,43 @@ def plain(x: Any) -> Any:
     return x
 
 
-LN2 = math.log(2.0)
-LN10 = math.log(10.0)
+LN2 = rounded_number(math.log(2.0))
+LN10 = rounded_number(math.log(10.0))
 
 # ------------------------------------------------------------------------------------------------- locally constant
 
-floor = zero("floor", np.floor, elementwise=True)
-ceil = zero("ceil", np.ceil, elementwise=True)
-trunc = zero("trunc", np.trunc, elementwise=True)
-rint = zero("rint", np.rint, elementwise=True)
-round = zero("round", lambda x, decimals=0: np.round(x, decimals), elementwise=True, cost=MODERATE)
-sign = zero("sign", np.sign, elementwise=True)
+floor = zero("floor", np.floor, elementwise=True, bounds=STEPWISE)
+ceil = zero("ceil", np.ceil, elementwise=True, bounds=STEPWISE)
+trunc = zero("trunc", np.trunc, elementwise=True, bounds=STEPWISE)
+rint = zero("rint", np.rint, elementwise=True, bounds=STEPWISE)
+round = zero("round", lambda x, decimals=0: np.round(x, decimals), elementwise=True, cost=MODERATE, bounds=STEPWISE)
+sign = zero("sign", np.sign, elementwise=True, bounds=STEPWISE)
 signbit = zero("signbit", np.signbit, elementwise=True)
-floor_divide = zero("floor_divide", np.floor_divide, elementwise=True, raises=INTEGERS, cost=MODERATE)
-equal = zero("equal", np.equal, elementwise=True, compares="equality", commutes="biufc")
-not_equal = zero("not_equal", np.not_equal, elementwise=True, compares="equality", commutes="biufc")
-less = zero("less", np.less, elementwise=True, compares="order")
-less_equal = zero("less_equal", np.less_equal, elementwise=True, compares="order")
-greater = zero("greater", np.greater, elementwise=True, compares="order")
-greater_equal = zero("greater_equal", np.greater_equal, elementwise=True, compares="order")
-logical_and = zero("logical_and", np.logical_and, elementwise=True, commutes="biufc", reduction="all", identity=True)
-logical_or = zero("logical_or", np.logical_or, elementwise=True, commutes="biufc", reduction="any", identity=False)
-logical_xor = zero("logical_xor", np.logical_xor, elementwise=True, commutes="biufc")
-logical_not = zero("logical_not", np.logical_not, elementwise=True)
-isnan = zero("isnan", np.isnan, elementwise=True)
-isinf = zero("isinf", np.isinf, elementwise=True)
-isfinite = zero("isfinite", np.isfinite, elementwise=True)
+floor_divide = zero(
+    "floor_divide",
+    np.floor_divide,
+    elementwise=True,
+    raises=INTEGERS,
+    cost=MODERATE,
+    bounds=composed(lambda x, y: floor(divide(x, y))),
+)
+equal = zero("equal", np.equal, elementwise=True, compares="equality", commutes="biufc", bounds=EQUAL)
+not_equal = zero("not_equal", np.not_equal, elementwise=True, compares="equality", commutes="biufc", bounds=NOT_EQUAL)
+less = zero("less", np.less, elementwise=True, compares="order", bounds=LESS)
+less_equal = zero("less_equal", np.less_equal, elementwise=True, compares="order", bounds=LESS_EQUAL)
+greater = zero("greater", np.greater, elementwise=True, compares="order", bounds=GREATER)
+greater_equal = zero("greater_equal", np.greater_equal, elementwise=True, compares="order", bounds=GREATER_EQUAL)
+logical_and = zero(
+    "logical_and", np.logical_and, elementwise=True, commutes="biufc", reduction="all", identity=True, bounds=ON_BOUNDS
+)
+logical_or = zero(
+    "logical_or", np.logical_or, elementwise=True, commutes="biufc", reduction="any", identity=False, bounds=ON_BOUNDS
+)
+logical_xor = zero("logical_xor", np.logical_xor, elementwise=True, commutes="biufc", bounds=composed(not_equal))
+logical_not = zero("logical_not", np.logical_not, elementwise=True, bounds=NOT)
+isnan = zero("isnan", np.isnan, elementwise=True, bounds=IS_NAN)
+isinf = zero("isinf", np.isinf, elementwise=True, bounds=IS_INFINITE)
+isfinite = zero("isfinite", np.isfinite, elementwise=True, bounds=IS_FINITE)
 spacing = zero("spacing", np.spacing, elementwise=True, cost=MODERATE)
 isclose = zero("isclose", np.isclose, elementwise=True, cost=MODERATE)
 exponent = zero("exponent", lambda x: np.frexp(x)[1], elementwise=True)
@@ -78,6 +116,7 @@ where = elementwise(
     selects=True,
     cost=CHEAP,
     moves=True,
+    bounds=where_enclosed,
 )
 
 nan_to_num = elementwise(
@@ -86,6 +125,7 @@ nan_to_num = elementwise(
     (lambda y, x, **replacements: isfinite(x),),
     selects=True,
     cost=CHEAP,
+    bounds=composed(lambda x, **_: positive(x)),
 )
 
 # ------------------------------------------------------------------------------------------------------- arithmetic
@@ -111,8 +151,11 @@ add = elementwise(
     commutes="biufc",
     reduction="sum",
     identity=0,
+    bounds=stated(arithmetic.add),
 )
-subtract = elementwise("subtract", operator.sub, (1, -1), linear_in=(0, 1), jointly=True, cost=CHEAP)
+subtract = elementwise(
+    "subtract", operator.sub, (1, -1), linear_in=(0, 1), jointly=True, cost=CHEAP, bounds=stated(arithmetic.subtract)
+)
 multiply = elementwise(
     "multiply",
     operator.mul,
@@ -122,6 +165,7 @@ multiply = elementwise(
     commutes="biuf",
     reduction="prod",
     identity=1,
+    bounds=stated(arithmetic.multiply),
 )
 
 
@@ -136,8 +180,11 @@ divide = elementwise(
     linear_in=(0,),
     cost=MODERATE,
     solves=True,
+    bounds=stated(arithmetic.divide, breaks=lambda x, y: arithmetic.contains_zero(y)),
 )
-negative = elementwise("negative", operator.neg, (-1,), linear_in=(0,), jointly=True, cost=CHEAP)
+negative = elementwise(
+    "negative", operator.neg, (-1,), linear_in=(0,), jointly=True, cost=CHEAP, bounds=stated(arithmetic.negative)
+)
 positive = elementwise("positive", np.positive, (1,), linear_in=(0,), jointly=True, cost=FREE, moves=True)
 reciprocal = elementwise(
     "reciprocal",
@@ -146,10 +193,24 @@ reciprocal = elementwise(
     raises=INTEGERS,
     cost=MODERATE,
     expansion=lambda x: divide(scalar_like(1, x), x),
+    bounds=stated(arithmetic.reciprocal, breaks=arithmetic.contains_zero),
 )
-square = elementwise("square", np.square, (lambda y, x: 2 * x,), cost=CHEAP, expansion=lambda x: multiply(x, x))
-sqrt = elementwise("sqrt", np.sqrt, (lambda y, x: 0.5 / y,), cost=MODERATE)
-cbrt = elementwise("cbrt", np.cbrt, (lambda y, x: 1 / (3 * y * y),))
+square = elementwise(
+    "square",
+    np.square,
+    (lambda y, x: 2 * x,),
+    cost=CHEAP,
+    expansion=lambda x: multiply(x, x),
+    bounds=stated(arithmetic.square),
+)
+sqrt = elementwise(
+    "sqrt",
+    np.sqrt,
+    (lambda y, x: 0.5 / y,),
+    cost=MODERATE,
+    bounds=stated(arithmetic.sqrt, breaks=lambda x: less(x.lo, 0)),
+)
+cbrt = elementwise("cbrt", np.cbrt, (lambda y, x: 1 / (3 * y * y),), bounds=increasing(exact=((0.0, 0.0),), steps=3))
 
 
 def _inverse(x: Any) -> Any:
@@ -211,6 +272,7 @@ power = elementwise(
     (_power_in_base, lambda z, x, p: power_log(x, p, n=1)),
     raises=INTEGERS,
     expansion=_powers,
+    bounds=stated(arithmetic.power, breaks=arithmetic.power_breaks),
 )
 
 
@@ -227,25 +289,74 @@ power_log = elementwise(
         lambda z, x, p, n: p * power_log(x, p - 1, n=n) + n * power_log(x, p - 1, n=n - 1),
         lambda z, x, p, n: power_log(x, p, n=n + 1),
     ),
+    bounds=composed(lambda x, p, n: where(equal(x, 0), 0.0, power(x, p) * log(x) ** n)),
 )
 """x^p · logⁿ x, the derivatives of a power in its exponent; where x = 0 and p > 0 the limit, zero."""
 
 # The integer quotients are those that belong to the remainders: rounding x / y may miss them by one.
 remainder = elementwise(
-    "remainder", np.remainder, (1, lambda z, x, y: -floor_divide(x, y)), raises=INTEGERS, cost=MODERATE
+    "remainder",
+    np.remainder,
+    (1, lambda z, x, y: -floor_divide(x, y)),
+    raises=INTEGERS,
+    cost=MODERATE,
+    bounds=composed(lambda x, y: x - y * floor(divide(x, y))),
 )
-fmod = elementwise("fmod", np.fmod, (1, lambda z, x, y: -rint((x - z) / y)), raises=INTEGERS, cost=MODERATE)
-ldexp = elementwise("ldexp", np.ldexp, (lambda z, x, n: ldexp(scalar_like(1, x), n), None), linear_in=(0,), cost=CHEAP)
+fmod = elementwise(
+    "fmod",
+    np.fmod,
+    (1, lambda z, x, y: -rint((x - z) / y)),
+    raises=INTEGERS,
+    cost=MODERATE,
+    bounds=composed(lambda x, y: x - y * trunc(divide(x, y))),
+)
+ldexp = elementwise(
+    "ldexp",
+    np.ldexp,
+    (lambda z, x, n: ldexp(scalar_like(1, x), n), None),
+    linear_in=(0,),
+    cost=CHEAP,
+    bounds=composed(lambda x, n: x * ldexp(1.0, n)),
+)
 
 # ----------------------------------------------------------------------------------------- exponentials, logarithms
 
-exp = elementwise("exp", np.exp, (lambda y, x: y,))
-exp2 = elementwise("exp2", np.exp2, (lambda y, x: y * LN2,))
-expm1 = elementwise("expm1", np.expm1, (lambda y, x: exp(x),))
-log = elementwise("log", np.log, (lambda y, x: _inverse(x),))
-log2 = elementwise("log2", np.log2, (lambda y, x: _inverse(x * LN2),))
-log10 = elementwise("log10", np.log10, (lambda y, x: _inverse(x * LN10),))
-log1p = elementwise("log1p", np.log1p, (lambda y, x: _inverse(1 + x),))
+exp = elementwise(
+    "exp", np.exp, (lambda y, x: y,), bounds=increasing(range=(0.0, math.inf), exact=((0.0, 1.0), (-math.inf, 0.0)))
+)
+exp2 = elementwise(
+    "exp2",
+    np.exp2,
+    (lambda y, x: y * LN2,),
+    bounds=increasing(range=(0.0, math.inf), exact=((0.0, 1.0), (-math.inf, 0.0))),
+)
+expm1 = elementwise(
+    "expm1", np.expm1, (lambda y, x: exp(x),), bounds=increasing(range=(-1.0, math.inf), exact=((0.0, 0.0),))
+)
+log = elementwise(
+    "log",
+    np.log,
+    (lambda y, x: _inverse(x),),
+    bounds=increasing(domain=(0.0, math.inf), open=True, exact=((1.0, 0.0),)),
+)
+log2 = elementwise(
+    "log2",
+    np.log2,
+    (lambda y, x: _inverse(x * LN2),),
+    bounds=increasing(domain=(0.0, math.inf), open=True, exact=((1.0, 0.0),)),
+)
+log10 = elementwise(
+    "log10",
+    np.log10,
+    (lambda y, x: _inverse(x * LN10),),
+    bounds=increasing(domain=(0.0, math.inf), open=True, exact=((1.0, 0.0),)),
+)
+log1p = elementwise(
+    "log1p",
+    np.log1p,
+    (lambda y, x: _inverse(1 + x),),
+    bounds=increasing(domain=(-1.0, math.inf), open=True, exact=((0.0, 0.0),)),
+)
 
 
 def _lead(y: Any, x: Any) -> Any:
@@ -259,21 +370,33 @@ logaddexp = elementwise(
     "logaddexp",
     np.logaddexp,
     (lambda z, x, y: exp(-logaddexp(0, _lead(y, x))), lambda z, x, y: exp(-logaddexp(0, _lead(x, y)))),
+    bounds=increasing_composed(lambda x, y: maximum(x, y) + log1p(exp(-absolute(x - y)))),
 )
 logaddexp2 = elementwise(
     "logaddexp2",
     np.logaddexp2,
     (lambda z, x, y: exp2(-logaddexp2(0, _lead(y, x))), lambda z, x, y: exp2(-logaddexp2(0, _lead(x, y)))),
+    bounds=increasing_composed(lambda x, y: maximum(x, y) + log1p(exp2(-absolute(x - y))) / LN2),
 )
 
 # ----------------------------------------------------------------------------------------------------- trigonometry
 
-sin = elementwise("sin", np.sin, (lambda y, x: cos(x),))
-cos = elementwise("cos", np.cos, (lambda y, x: -sin(x),))
-tan = elementwise("tan", np.tan, (lambda y, x: 1 + y * y,))
-arcsin = elementwise("arcsin", np.arcsin, (lambda y, x: 1 / sqrt((1 - x) * (1 + x)),))
-arccos = elementwise("arccos", np.arccos, (lambda y, x: -1 / sqrt((1 - x) * (1 + x)),))
-arctan = elementwise("arctan", np.arctan, (lambda y, x: _inverse(1 + x * x),))
+sin = elementwise("sin", np.sin, (lambda y, x: cos(x),), bounds=periodic(lambda x: cos(x), 0.0))
+cos = elementwise("cos", np.cos, (lambda y, x: -sin(x),), bounds=periodic(lambda x: -sin(x), 1.0))
+tan = elementwise("tan", np.tan, (lambda y, x: 1 + y * y,), bounds=with_poles(lambda x: cos(x)))
+arcsin = elementwise(
+    "arcsin",
+    np.arcsin,
+    (lambda y, x: 1 / sqrt((1 - x) * (1 + x)),),
+    bounds=increasing(domain=(-1.0, 1.0), exact=((0.0, 0.0),)),
+)
+arccos = elementwise(
+    "arccos",
+    np.arccos,
+    (lambda y, x: -1 / sqrt((1 - x) * (1 + x)),),
+    bounds=decreasing(domain=(-1.0, 1.0), range=(0.0, 4.0), exact=((1.0, 0.0),)),
+)
+arctan = elementwise("arctan", np.arctan, (lambda y, x: _inverse(1 + x * x),), bounds=increasing(exact=((0.0, 0.0),)))
 
 
 def _arctan2_in_y(z: Any, y: Any, x: Any) -> Any:
@@ -286,22 +409,46 @@ def _arctan2_in_x(z: Any, y: Any, x: Any) -> Any:
     return -(y / r) / r
 
 
-arctan2 = elementwise("arctan2", np.arctan2, (_arctan2_in_y, _arctan2_in_x))
+arctan2 = elementwise(
+    "arctan2",
+    np.arctan2,
+    (_arctan2_in_y, _arctan2_in_x),
+    bounds=stated(arithmetic.arctan2, breaks=arithmetic.crosses_cut),
+)
 
 
 def _hypot_slope(z: Any, x: Any) -> Any:
     return x / where(equal(z, 0), math.inf, z)
 
 
-hypot = elementwise("hypot", np.hypot, (lambda z, x, y: _hypot_slope(z, x), lambda z, x, y: _hypot_slope(z, y)))
+hypot = elementwise(
+    "hypot",
+    np.hypot,
+    (lambda z, x, y: _hypot_slope(z, x), lambda z, x, y: _hypot_slope(z, y)),
+    bounds=stated(arithmetic.hypot),
+)
 
-degrees = elementwise("degrees", np.degrees, (180 / math.pi,), linear_in=(0,), cost=CHEAP)
-radians = elementwise("radians", np.radians, (math.pi / 180,), linear_in=(0,), cost=CHEAP)
+degrees = elementwise(
+    "degrees",
+    np.degrees,
+    (rounded_number(180 / math.pi),),
+    linear_in=(0,),
+    cost=CHEAP,
+    bounds=composed(lambda x: x * rounded_number(180 / math.pi)),
+)
+radians = elementwise(
+    "radians",
+    np.radians,
+    (rounded_number(math.pi / 180),),
+    linear_in=(0,),
+    cost=CHEAP,
+    bounds=composed(lambda x: x * rounded_number(math.pi / 180)),
+)
 
 # ------------------------------------------------------------------------------------------------------- hyperbolic
 
-sinh = elementwise("sinh", np.sinh, (lambda y, x: cosh(x),))
-cosh = elementwise("cosh", np.cosh, (lambda y, x: sinh(x),))
+sinh = elementwise("sinh", np.sinh, (lambda y, x: cosh(x),), bounds=increasing(exact=((0.0, 0.0),)))
+cosh = elementwise("cosh", np.cosh, (lambda y, x: sinh(x),), bounds=even(range=(1.0, math.inf), exact=((0.0, 1.0),)))
 
 
 def _tanh_slope(y: Any, x: Any) -> Any:
@@ -318,7 +465,7 @@ def _tanh_slope(y: Any, x: Any) -> Any:
 _TAIL = 0.01
 """Below this, 1 − tanh² has lost two digits and more."""
 
-tanh = elementwise("tanh", np.tanh, (_tanh_slope,))
+tanh = elementwise("tanh", np.tanh, (_tanh_slope,), bounds=increasing(range=(-1.0, 1.0), exact=((0.0, 0.0),)))
 
 
 def _sech_squared(x: Any) -> Any:
@@ -327,7 +474,9 @@ def _sech_squared(x: Any) -> Any:
         return 1 / (c * c)
 
 
-sech_squared = elementwise("sech_squared", _sech_squared, (lambda y, x: -2 * y * tanh(x),))
+sech_squared = elementwise(
+    "sech_squared", _sech_squared, (lambda y, x: -2 * y * tanh(x),), bounds=composed(lambda x: 1 / square(cosh(x)))
+)
 """1 / cosh² x, the derivative of tanh: `1 - tanh(x)**2` loses all its digits in the tails."""
 
 
@@ -335,9 +484,19 @@ def _arcsinh_slope(y: Any, x: Any) -> Any:
     return 1 / (sqrt(1 + x * x) if dtype_of(x).kind == "c" else hypot(x, 1))
 
 
-arcsinh = elementwise("arcsinh", np.arcsinh, (_arcsinh_slope,))
-arccosh = elementwise("arccosh", np.arccosh, (lambda y, x: 1 / (sqrt(x - 1) * sqrt(x + 1)),))
-arctanh = elementwise("arctanh", np.arctanh, (lambda y, x: _inverse((1 - x) * (1 + x)),))
+arcsinh = elementwise("arcsinh", np.arcsinh, (_arcsinh_slope,), bounds=increasing(exact=((0.0, 0.0),)))
+arccosh = elementwise(
+    "arccosh",
+    np.arccosh,
+    (lambda y, x: 1 / (sqrt(x - 1) * sqrt(x + 1)),),
+    bounds=increasing(domain=(1.0, math.inf), range=(0.0, math.inf), exact=((1.0, 0.0),)),
+)
+arctanh = elementwise(
+    "arctanh",
+    np.arctanh,
+    (lambda y, x: _inverse((1 - x) * (1 + x)),),
+    bounds=increasing(domain=(-1.0, 1.0), open=True, exact=((0.0, 0.0),)),
+)
 
 # ---------------------------------------------------------------------------------------------- kinks and selections
 
@@ -351,11 +510,22 @@ def _absolute_slope(y: Any, x: Any) -> Any:
     )
 
 
-absolute = elementwise("absolute", np.absolute, (_absolute_slope,), cost=CHEAP)
+absolute = elementwise("absolute", np.absolute, (_absolute_slope,), cost=CHEAP, bounds=stated(magnitudes))
 copysign = elementwise(
-    "copysign", np.copysign, (lambda z, x, s: sign(x) * copysign(scalar_like(1, x), s), None), cost=CHEAP
+    "copysign",
+    np.copysign,
+    (lambda z, x, s: sign(x) * copysign(scalar_like(1, x), s), None),
+    cost=CHEAP,
+    bounds=stated(copysign_enclosed, breaks=lambda x, s: arithmetic.contains_zero(s)),
 )
-heaviside = elementwise("heaviside", np.heaviside, (None, lambda z, x, h: equal(x, 0)), selects=True, cost=CHEAP)
+heaviside = elementwise(
+    "heaviside",
+    np.heaviside,
+    (None, lambda z, x, h: equal(x, 0)),
+    selects=True,
+    cost=CHEAP,
+    bounds=composed(lambda x, h: where(less(x, 0), 0.0, where(equal(x, 0), h, 1.0))),
+)
 
 
 def _share(x: Any, wins: Any, ties: Any, place: str) -> Any:
@@ -389,16 +559,44 @@ def _of_two(rule: Any) -> tuple:
 
 
 maximum = elementwise(
-    "maximum", np.maximum, _of_two(_larger), cost=CHEAP, commutes="biu", reduction="max", identity=-np.inf
+    "maximum",
+    np.maximum,
+    _of_two(_larger),
+    cost=CHEAP,
+    commutes="biu",
+    reduction="max",
+    identity=-np.inf,
+    bounds=ON_BOUNDS,
 )
 minimum = elementwise(
-    "minimum", np.minimum, _of_two(_smaller), cost=CHEAP, commutes="biu", reduction="min", identity=np.inf
+    "minimum",
+    np.minimum,
+    _of_two(_smaller),
+    cost=CHEAP,
+    commutes="biu",
+    reduction="min",
+    identity=np.inf,
+    bounds=ON_BOUNDS,
 )
 fmax = elementwise(
-    "fmax", np.fmax, _of_two(_larger_number), cost=CHEAP, commutes="biu", reduction="nanmax", identity=np.nan
+    "fmax",
+    np.fmax,
+    _of_two(_larger_number),
+    cost=CHEAP,
+    commutes="biu",
+    reduction="nanmax",
+    identity=np.nan,
+    bounds=ON_BOUNDS,
 )
 fmin = elementwise(
-    "fmin", np.fmin, _of_two(_smaller_number), cost=CHEAP, commutes="biu", reduction="nanmin", identity=np.nan
+    "fmin",
+    np.fmin,
+    _of_two(_smaller_number),
+    cost=CHEAP,
+    commutes="biu",
+    reduction="nanmin",
+    identity=np.nan,
+    bounds=ON_BOUNDS,
 )
 
 # ------------------------------------------------------------------------------------------------------------- sinc

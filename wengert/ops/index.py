@@ -23,8 +23,9 @@ import numpy as np
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.axes import Cut
 from wengert.ops.derive import multilinear, variadic_linear
+from wengert.ops.enclosures import composed
 from wengert.ops.links import added_at, joined, starts_of
-from wengert.ops.op import Traced
+from wengert.ops.op import TABLE, Traced, call
 from wengert.ops.shape import broadcast_to, reshape, transpose
 from wengert.ops.traits import CHEAP, FREE, PLACE, Dtype
 from wengert.types import SCALARS, dtype_of, ndim_of, shape_of
@@ -339,6 +340,15 @@ def _scatter_links(active: Sequence[int], args: Any, shape: tuple, params: dict)
     return joined([added_at(starts[k], args[k], counted(shape)[fill_pattern(patterns[k], dealt[k])]) for k in active])
 
 
+def _scatter_one_by_one(*args: Any, patterns: tuple, shape: tuple, starts: Any = None) -> Any:
+    """The same, as sums into one array."""
+    k = len(patterns)
+    y: Any = np.zeros(shape, dtype_of(args[0]))
+    for value, pattern, arrays in zip(args[:k], patterns, arrays_of_patterns(patterns, args[k:]), strict=True):
+        y = call(TABLE["add_at"], y, value, *arrays, pattern=pattern)
+    return y
+
+
 scatter = variadic_linear(
     "scatter",
     _scatter,
@@ -349,6 +359,7 @@ scatter = variadic_linear(
     raises=PLACE,
     cost=CHEAP,
     links=_scatter_links,
+    bounds=composed(_scatter_one_by_one),
 )
 """`starts` says where the arrays of each pattern begin, so that the transpose for n values costs O(n) in all."""
 

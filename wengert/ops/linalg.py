@@ -17,9 +17,10 @@ import numpy as np
 import scipy.linalg
 from scipy.linalg import lapack
 
-from wengert.ops import axes
+from wengert.ops import axes, interval_sums
 from wengert.ops.derive import general, unfit, zero
 from wengert.ops.elementwise import logical_not, not_equal, where
+from wengert.ops.enclosures import composed
 from wengert.ops.index import index
 from wengert.ops.matrices import (
     above,
@@ -63,6 +64,7 @@ solve = general(
     solves=True,
     flops=cubic(2 / 3),
     axes=axes.stacked,
+    bounds=interval_sums.SOLVE,
 )
 """a⁻¹ b."""
 
@@ -188,6 +190,7 @@ inv = general(
     cost=MORE,
     flops=cubic(2),
     axes=axes.stacked,
+    bounds=interval_sums.INV,
 )
 
 
@@ -361,6 +364,7 @@ det = general(
     cost=MORE,
     flops=cubic(2 / 3),
     axes=axes.stacked,
+    bounds=composed(interval_sums.det),
 )
 
 

@@ -118,6 +118,7 @@ class Op:
     dtype: Dtype
     axes: Rule | None
     links: Callable | None
+    bounds: Any
 
     def __init__(
         self, name: str, impl: Callable, *, batch: Callable | None = None, shape: Callable | None = None, **stated: Any

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ops import axes
+from wengert.ops import axes, interval_sums
 from wengert.ops.derive import multilinear, unfit
 from wengert.ops.elementwise import equal, where
+from wengert.ops.enclosures import composed
 from wengert.ops.links import convolution_links
 from wengert.ops.op import TABLE, call
 from wengert.ops.reduce import reduction
@@ -119,6 +120,7 @@ matmul = multilinear(
     flops=lambda shapes, result: 2.0 * math.prod(result) * shapes[0][-1],
     axes=axes.of_matmul,
     combine="add",
+    bounds=interval_sums.MATMUL,
 )
 
 # ------------------------------------------------------------------------------------------------------------ einsum
@@ -179,6 +181,7 @@ einsum = multilinear(
     axes=axes.of_einsum,
     combine="add",
     view=True,
+    bounds=composed(interval_sums.einsum),
 )
 
 # ------------------------------------------------------------------------------------------------------- convolution
@@ -212,6 +215,7 @@ convolve = multilinear(
     raises=LENGTHS,
     cost=MORE,
     links=convolution_links,
+    bounds=composed(interval_sums.convolve),
 )
 """One-dimensional; mode "full", or "valid" with `a` at least as long as `v`."""
 
@@ -240,5 +244,12 @@ def _norm(x: Any, axis: tuple[int, ...]) -> Any:
     return np.sqrt(np.sum(np.square(x / top), axis=axis)) * np.reshape(top, lanes)
 
 
-norm = reduction("norm", _norm, lambda y, x, axis: x / where(equal(y, 0), math.inf, y), raises=NEVER, cost=CHEAP)
+norm = reduction(
+    "norm",
+    _norm,
+    lambda y, x, axis: x / where(equal(y, 0), math.inf, y),
+    raises=NEVER,
+    cost=CHEAP,
+    bounds=composed(interval_sums.norm),
+)
 """The 2-norm over the axes `axis`; at zero its derivative is zero, the subgradient of least norm."""

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
-from wengert.ops import axes
+from wengert.ops import axes, interval_sums
 from wengert.ops.choice import choice
 from wengert.ops.derive import General, align, general, linear, multilinear, unfit, zero
+from wengert.ops.enclosures import ON_BOUNDS, composed, increasing_composed, stated
 from wengert.ops.links import scan_links
 from wengert.ops.op import call
 from wengert.ops.shape import broadcast_to, concatenate, flip, reshape, sum, transpose
@@ -71,6 +72,7 @@ weighted_sum = multilinear(
     cost=CHEAP,
     combine="add",
     axes=axes.reduced,
+    bounds=interval_sums.WEIGHTED_SUM,
 )
 """Σ c · x over `axis`, of arrays of one shape: the derivative of every reduction."""
 
@@ -115,7 +117,14 @@ def _only_one(chosen: Any, axis: tuple[int, ...], which: str) -> Any:
 
 
 shares = zero(
-    "shares", _shares, batch=_shift_axes(lambda: shares), raises=NEVER, cost=CHEAP, pure=False, axes=axes.kept
+    "shares",
+    _shares,
+    batch=_shift_axes(lambda: shares),
+    raises=NEVER,
+    cost=CHEAP,
+    pure=False,
+    axes=axes.kept,
+    bounds=stated(interval_sums.shares),
 )
 """One over the number of elements that are equal to y, for these, and zero for the others.
 
@@ -129,6 +138,7 @@ max = reduction(
     raises=LENGTHS,
     cost=CHEAP,
     combine="maximum",
+    bounds=ON_BOUNDS,
 )
 min = reduction(
     "min",
@@ -137,6 +147,7 @@ min = reduction(
     raises=LENGTHS,
     cost=CHEAP,
     combine="minimum",
+    bounds=ON_BOUNDS,
 )
 
 nanmax = reduction(
@@ -146,6 +157,7 @@ nanmax = reduction(
     raises=LENGTHS,
     cost=CHEAP,
     combine="fmax",
+    bounds=ON_BOUNDS,
 )
 nanmin = reduction(
     "nanmin",
@@ -154,6 +166,7 @@ nanmin = reduction(
     raises=LENGTHS,
     cost=CHEAP,
     combine="fmin",
+    bounds=ON_BOUNDS,
 )
 """NaN are left out. Where there is nothing else the value is NaN, and nobody has a share of it."""
 
@@ -181,7 +194,14 @@ def _softmax(x: Any, axis: tuple[int, ...]) -> Any:
     return weights / sum.impl(weights, axis=axis, keepdims=True)
 
 
-logsumexp = reduction("logsumexp", _logsumexp, lambda y, x, axis: softmax(x, axis=axis), raises=LENGTHS, cost=DEAR)
+logsumexp = reduction(
+    "logsumexp",
+    _logsumexp,
+    lambda y, x, axis: softmax(x, axis=axis),
+    raises=LENGTHS,
+    cost=DEAR,
+    bounds=increasing_composed(interval_sums.logsumexp),
+)
 
 softmax = general(
     "softmax",
@@ -191,6 +211,7 @@ softmax = general(
     raises=LENGTHS,
     cost=DEAR,
     axes=axes.kept,
+    bounds=composed(interval_sums.softmax),
 )
 
 # ------------------------------------------------------------------------------------------------------------- scans
@@ -208,6 +229,7 @@ cumsum = linear(
     one_pass=True,
     axes=axes.kept,
     links=scan_links,
+    bounds=interval_sums.CUMSUM,
 )
 
 
@@ -267,6 +289,7 @@ linear_recurrence = general(
     solves=True,
     axes=axes.kept_but_first,
     links=scan_links,
+    bounds=composed(interval_sums.linear_recurrence),
 )
 """Closed under differentiation, and exact where elements are zero: what `cumprod` and `prod` are derived from."""
 
@@ -286,6 +309,7 @@ cumprod = general(
     cost=CHEAP,
     one_pass=True,
     axes=axes.kept_but_first,
+    bounds=composed(interval_sums.cumprod),
 )
 """Along the first axis."""
 
@@ -306,7 +330,13 @@ def _products_of_others(y: Any, x: Any, axis: tuple[int, ...]) -> Any:
 
 
 prod = reduction(
-    "prod", _by_ufunc(np.multiply, np.prod), _products_of_others, raises=NEVER, cost=CHEAP, combine="multiply"
+    "prod",
+    _by_ufunc(np.multiply, np.prod),
+    _products_of_others,
+    raises=NEVER,
+    cost=CHEAP,
+    combine="multiply",
+    bounds=composed(interval_sums.prod),
 )
 
 # -------------------------------------------------------------------------------------------------- locally constant
@@ -319,6 +349,7 @@ any = zero(
     cost=CHEAP,
     combine="logical_or",
     axes=axes.reduced,
+    bounds=ON_BOUNDS,
 )
 all = zero(
     "all",
@@ -328,6 +359,7 @@ all = zero(
     cost=CHEAP,
     combine="logical_and",
     axes=axes.reduced,
+    bounds=ON_BOUNDS,
 )
 count_nonzero = zero(
     "count_nonzero",
@@ -337,6 +369,7 @@ count_nonzero = zero(
     cost=CHEAP,
     combine="add",
     axes=axes.reduced,
+    bounds=ON_BOUNDS,
 )
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ops import axes
+from wengert.ops import axes, interval_sums
 from wengert.ops.derive import linear, variadic_linear, zero
+from wengert.ops.enclosures import CASTS, ON_BOUNDS
 from wengert.ops.traits import CHEAP, FREE, LENGTHS, NEVER, Dtype
 from wengert.types import PLAIN, SCALARS, dtype_of, ndim_of, shape_of
 
@@ -137,6 +138,7 @@ sum = linear(
     cost=CHEAP,
     combine="add",
     axes=axes.reduced,
+    bounds=interval_sums.SUM,
 )
 
 flip = linear(
@@ -193,6 +195,7 @@ astype = linear(
     raises=NEVER,
     cost=CHEAP,
     elementwise=True,
+    bounds=CASTS,
 )
 
 as_integer = zero(
@@ -202,6 +205,7 @@ as_integer = zero(
     raises=NEVER,
     cost=CHEAP,
     elementwise=True,
+    bounds=CASTS,
 )
 """A cast to an integer or boolean type: rounding."""
 
@@ -231,6 +235,7 @@ real = linear(
     cost=FREE,
     elementwise=True,
     view=True,
+    bounds=ON_BOUNDS,
 )
 imag = linear(
     "imag",
@@ -250,4 +255,5 @@ conjugate = linear(
     raises=NEVER,
     cost=CHEAP,
     elementwise=True,
+    bounds=ON_BOUNDS,
 )

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert.ops.derive import Unmapped, linear, zero
+from wengert.ops.enclosures import DECIDED
 from wengert.ops.index import index
 from wengert.ops.traits import CHEAP, FREE, LENGTHS, NEVER, VALUES, Dtype
 from wengert.types import dtype_of, shape_of
@@ -29,7 +30,7 @@ iota = zero("iota", lambda n: np.arange(n), raises=LENGTHS, cost=FREE, expands=T
 """0, 1, …, n − 1. It has no operands."""
 
 
-true_positions = zero("true_positions", np.flatnonzero, raises=NEVER, cost=CHEAP, dtype=Dtype.POSITION)
+true_positions = zero("true_positions", np.flatnonzero, raises=NEVER, cost=CHEAP, dtype=Dtype.POSITION, bounds=DECIDED)
 """Where a mask is true, counted in C order. How many there are is known only when it is computed."""
 
 

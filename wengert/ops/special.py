@@ -41,13 +41,16 @@ from wengert.ops.elementwise import (
     square,
     where,
 )
+from wengert.ops.enclosures import composed, decreasing, increasing, increasing_composed
+from wengert.ops.rounding import rounded_number
 from wengert.ops.traits import DEAR
 from wengert.types import SCALARS, dtype_of
 
-SQRT_PI = math.sqrt(math.pi)
-SQRT_2 = math.sqrt(2.0)
-SQRT_2PI = math.sqrt(2 * math.pi)
-LN10 = math.log(10.0)
+SQRT_PI = rounded_number(math.sqrt(math.pi))
+SQRT_2 = rounded_number(math.sqrt(2.0))
+SQRT_2PI = rounded_number(math.sqrt(2 * math.pi))
+LN10 = rounded_number(math.log(10.0))
+_ERF_SLOPE = rounded_number(2 / math.sqrt(math.pi))
 
 NODES, WEIGHTS = (0.5 * (np.polynomial.legendre.leggauss(64)[0] + 1), 0.5 * np.polynomial.legendre.leggauss(64)[1])
 """Gauss–Legendre quadrature on [0, 1]."""
@@ -88,8 +91,18 @@ def is_complex(x: Any) -> bool:
 
 # --------------------------------------------------------------------------------------------------- error functions
 
-erf = elementwise("erf", sc.erf, (lambda y, x: 2 / SQRT_PI * exp(-x * x),))
-erfc = elementwise("erfc", sc.erfc, (lambda y, x: -2 / SQRT_PI * exp(-x * x),))
+erf = elementwise(
+    "erf",
+    sc.erf,
+    (lambda y, x: _ERF_SLOPE * exp(-x * x),),
+    bounds=increasing(range=(-1.0, 1.0), exact=((0.0, 0.0),), steps=5),
+)
+erfc = elementwise(
+    "erfc",
+    sc.erfc,
+    (lambda y, x: -_ERF_SLOPE * exp(-x * x),),
+    bounds=decreasing(range=(0.0, 2.0), exact=((0.0, 1.0),), steps=2048, flushes=True),
+)
 erfi = elementwise("erfi", sc.erfi, (lambda y, x: 2 / SQRT_PI * exp(x * x),))
 erfinv = elementwise("erfinv", sc.erfinv, (lambda y, x: SQRT_PI / 2 * exp(y * y),))
 erfcinv = elementwise("erfcinv", sc.erfcinv, (lambda y, x: -SQRT_PI / 2 * exp(y * y),))
@@ -149,7 +162,12 @@ def _dawsn(x: Any, n: int) -> Any:
 
 dawsn = elementwise("dawsn", _dawsn, (lambda y, x, n: dawsn(x, n=n + 1),))
 
-ndtr = elementwise("ndtr", sc.ndtr, (lambda y, x: exp(-0.5 * x * x) / SQRT_2PI,))
+ndtr = elementwise(
+    "ndtr",
+    sc.ndtr,
+    (lambda y, x: exp(-0.5 * x * x) / SQRT_2PI,),
+    bounds=composed(lambda x: 0.5 * erfc(-x / SQRT_2)),
+)
 ndtri = elementwise("ndtri", sc.ndtri, (lambda y, p: SQRT_2PI * exp(0.5 * y * y),))
 log_ndtr = elementwise("log_ndtr", sc.log_ndtr, (lambda y, x: mills(x),))
 ndtri_exp = elementwise("ndtri_exp", sc.ndtri_exp, (lambda y, x: reciprocal(mills(y)),))
@@ -168,9 +186,21 @@ mills = elementwise("mills", lambda x: SQRT_2 / SQRT_PI / sc.erfcx(x * (-1 / SQR
 
 # -------------------------------------------------------------------------------------------------------- sigmoids
 
-expit = elementwise("expit", sc.expit, (lambda y, x: y * expit(-x),))
-logit = elementwise("logit", sc.logit, (lambda y, x: reciprocal(x) + reciprocal(1 - x),))
-log_expit = elementwise("log_expit", sc.log_expit, (lambda y, x: expit(-x),))
+expit = elementwise(
+    "expit", sc.expit, (lambda y, x: y * expit(-x),), bounds=composed(lambda x: reciprocal(1 + exp(-x)))
+)
+logit = elementwise(
+    "logit",
+    sc.logit,
+    (lambda y, x: reciprocal(x) + reciprocal(1 - x),),
+    bounds=composed(lambda x: -log(reciprocal(x) - 1)),
+)
+log_expit = elementwise(
+    "log_expit",
+    sc.log_expit,
+    (lambda y, x: expit(-x),),
+    bounds=increasing_composed(lambda x: minimum(x, 0.0) - log1p(exp(-absolute(x)))),
+)
 
 # -------------------------------------------------------------------------------------- entropies and robust losses
 
@@ -243,7 +273,7 @@ def _exprel(x: Any, n: int) -> Any:
 
 
 exprel = elementwise("exprel", _exprel, (lambda y, x, n: exprel(x, n=n + 1),))
-exp10 = elementwise("exp10", sc.exp10, (lambda y, x: y * LN10,))
+exp10 = elementwise("exp10", sc.exp10, (lambda y, x: y * LN10,), bounds=composed(lambda x: power(10.0, x)))
 sindg = elementwise("sindg", sc.sindg, (lambda y, x: math.pi / 180 * cosdg(x),))
 cosdg = elementwise("cosdg", sc.cosdg, (lambda y, x: -math.pi / 180 * sindg(x),))
 tandg = elementwise("tandg", sc.tandg, (lambda y, x: math.pi / 180 * (1 + y * y),))

@@ -17,8 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.ops import interval_arithmetic, interval_sums
 from wengert.ops.derive import elementwise, unfit, variadic_linear
 from wengert.ops.elementwise import equal, where
+from wengert.ops.enclosures import composed, stated
 from wengert.ops.index import (
     FLAG,
     add_in_place,
@@ -204,10 +206,20 @@ add_at = variadic_linear(
     data=2,
     axes=write_axes,
     links=_add_at_links,
+    bounds=interval_sums.ADD_AT,
 )
 
 
-accumulate = elementwise("accumulate", operator.add, (1, 1), linear_in=(0, 1), jointly=True, cost=CHEAP, identity=0)
+accumulate = elementwise(
+    "accumulate",
+    operator.add,
+    (1, 1),
+    linear_in=(0, 1),
+    jointly=True,
+    cost=CHEAP,
+    identity=0,
+    bounds=stated(interval_arithmetic.add),
+)
 """A sum to which more is added, in whatever order: programs have it where loops add up what `add_at` would."""
 
 
@@ -248,6 +260,7 @@ add_parts = variadic_linear(
     writes=True,
     one_pass=True,
     links=_add_parts_links,
+    bounds=composed(interval_sums.add_parts),
 )
 """x, in which the part `cleared` is zero (if it is not None), with values added to parts of it.
 

@@ -33,6 +33,8 @@ programs (a node that may raise moved out of a loop that never runs) or slow one
     dtype         of the result, where it is not what the operands are promoted to (`Dtype`)
     axes          which axes of the result go with which axes of the operands (`axes.py`)
     links         which elements of the result depend on which of the operands, where nothing else says it (`links.py`)
+    bounds        which interval contains its results where operands vary in intervals (`enclosures.py`); `None` if
+                  nobody has said so. What only moves elements does so with bounds
 """
 
 from __future__ import annotations
@@ -112,6 +114,7 @@ DEFAULTS: dict[str, Any] = {
     "dtype": Dtype.TRIED,
     "axes": None,
     "links": None,
+    "bounds": None,
 }
 DEMANDED = ("raises", "cost")
 NAMES = (*DEFAULTS, *DEMANDED)

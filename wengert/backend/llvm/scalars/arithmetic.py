@@ -52,6 +52,18 @@ for _ufunc in (np.floor, np.ceil, np.trunc):
 # ------------------------------------------------------------------------------------------------- signs and angles
 
 
+@rule(np.nextafter)
+def _nextafter(x: Lane, y: Lane) -> Any:
+    """Floats in order are integers in order, those of negative ones backwards."""
+    bits = ir.IntType(8 * x.dtype.itemsize)
+    away = x.b.xor(x.b.fcmp_ordered("<", x.value, y.value), x.b.fcmp_ordered("<", x.value, x.value.type(0.0)))
+    number = x.b.bitcast(x.value, bits)
+    there = x.like(x.b.bitcast(x.b.select(away, x.b.add(number, bits(1)), x.b.sub(number, bits(1))), x.value.type))
+    least = np.copysign(x.like(constant(float(np.finfo(x.dtype).smallest_subnormal), x.dtype)), y)
+    found = select(x == y, y, select(x == x.like(constant(0, x.dtype)), least, there))
+    return select(np.isnan(x), x, select(np.isnan(y), y, found))
+
+
 @rule(np.signbit)
 def _signbit(x: Lane) -> Lane:
     bits = ir.IntType(8 * x.dtype.itemsize)

@@ -25,7 +25,7 @@ from wengert.backend.llvm.scalars import (  # noqa: F401  (their rules)
     integers,
 )
 from wengert.backend.llvm.scalars.external import attribute
-from wengert.backend.llvm.scalars.lane import Lane, Unsupported, lane_of, select
+from wengert.backend.llvm.scalars.lane import Lane, Unsupported, apply_loop, lane_of, select
 from wengert.backend.llvm.scalars.values import constant, convert, known_number, real_dtype
 from wengert.ops.op import TABLE
 
@@ -70,8 +70,14 @@ def _fits(x: Any, y: Any, operation: str) -> Any:
     return Lane(cx, cx.builder.not_(cx.builder.extract_value(both, 1)), np.dtype(bool))
 
 
+def _by_numpy(*xs: Any, name: str) -> Any:
+    impl = TABLE[name].impl
+    return apply_loop(impl if isinstance(impl, np.ufunc) else getattr(np, name), xs)
+
+
 _INSTEAD: dict[str, Callable] = {
     "where": select,
+    "by_numpy": _by_numpy,
     "fits": _fits,
     "accumulate": _accumulate,
     "polygamma": _polygamma,

@@ -225,6 +225,19 @@ def apply(ufunc: np.ufunc, inputs: tuple, dtype: Any = None) -> Any:
         y = special_call(cx, ufunc.__name__, "".join(d.char for d in dtypes), values)
         if y is not None:
             return Lane(cx, y, dtypes[-1])
+    return _by_loop(cx, ufunc, dtypes, values)
+
+
+def apply_loop(ufunc: np.ufunc, inputs: tuple) -> Any:
+    """The same by the ufunc's own inner loop, bit by bit as NumPy computes it, though there may be a quicker way."""
+    cx = next(x.cx for x in inputs if isinstance(x, Lane))
+    dtypes = _loop_dtypes(ufunc, tuple([_described(x) for x in inputs]), None)
+    if not all(map(is_native, dtypes)):
+        raise Unsupported(f"{ufunc.__name__} computes in {dtypes}")
+    return _by_loop(cx, ufunc, dtypes, [lane_of(cx, x, d).value for x, d in zip(inputs, dtypes, strict=False)])
+
+
+def _by_loop(cx: Any, ufunc: np.ufunc, dtypes: tuple, values: list) -> Any:
     results = loop_call(cx, ufunc, dtypes, values)
     if results is None:
         raise Unsupported(f"{ufunc.__name__} has no loop for {dtypes}")

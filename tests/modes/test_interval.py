@@ -1,0 +1,478 @@
+"""Intervals: arithmetic of sets, comparisons, branches, loops, derivatives, and every placement of `jit`."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.errors import UndecidedError, UnsupportedFunctionError
+
+I = wg.interval
+INF = math.inf
+
+
+def same(y, low, high):
+    assert (y.lo, y.hi) == (low, high), y
+
+
+def close(y, low, high):
+    """A little more than an interval: compiled products are rounded outward, exact or not."""
+    assert y.lo <= low <= y.lo + 4 * np.spacing(abs(low))
+    assert y.hi - 4 * np.spacing(abs(high)) <= high <= y.hi
+
+
+def contains_values(y, values, slack=0.0):
+    assert np.all(np.asarray(y.lo) - slack <= values), y
+    assert np.all(values <= np.asarray(y.hi) + slack), y
+
+
+# ------------------------------------------------------------------------------------------------------------ the sets
+
+
+@pytest.mark.parametrize(
+    ("got", "low", "high"),
+    [
+        (lambda: I(1, 2) + I(3, 4), 4, 6),
+        (lambda: I(1, 2) - I(3, 4), -3, -1),
+        (lambda: I(-1, 2) * I(-3, 4), -6, 8),
+        (lambda: I(0) * I(-INF, INF), 0, 0),
+        (lambda: I(0, 1) * I(2, INF), 0, INF),
+        (lambda: I(1, 2) / I(4, 8), 0.125, 0.5),
+        (lambda: I(1, 2) / I(0, 1), 1, INF),
+        (lambda: I(1, 2) / I(-1, 0), -INF, -1),
+        (lambda: I(1, 2) / I(-1, 1), -INF, INF),
+        (lambda: I(0) / I(-1, 1), 0, 0),
+        (lambda: 1 / I(2, INF), 0, 0.5),
+        (lambda: I(-1, 2) ** 2, 0, 4),
+        (lambda: I(-2, 1) ** 3, -8, 1),
+        (lambda: I(-2, -1) ** -1, -1, -0.5),
+        (lambda: I(-1, 2) ** -2, 0.25, INF),
+        (lambda: I(-5, 3) ** 0, 1, 1),
+        (lambda: I(-4, 9) ** 0.5, 0, 3),
+        (lambda: I(0, 4) ** -0.5, 0.5, INF),
+        (lambda: np.sqrt(I(-1, 4)), 0, 2),
+        (lambda: abs(I(-3, 2)), 0, 3),
+        (lambda: abs(I(-3, -2)), 2, 3),
+        (lambda: np.log(I(0, 1)), -INF, 0),
+        (lambda: np.cos(I(-1, 7)), -1, 1),
+        (lambda: np.tan(I(1, 2)), -INF, INF),
+        (lambda: np.floor(I(1.5, 3.5)), 1, 3),
+        (lambda: np.sign(I(-2, 3)), -1, 1),
+        (lambda: np.maximum(I(0, 3), I(1, 2)), 1, 3),
+        (lambda: I(1, 3) & I(2, 4), 2, 3),
+        (lambda: I(1, 2) | I(4, 5), 1, 5),
+        (lambda: np.where(I(-1, 1) > 0, I(2, 3), 7.0), 2, 7),
+        (lambda: I(1, 2) * 2 - 1, 1, 3),
+        (lambda: 3 - I(1, 2), 1, 2),
+    ],
+)
+def test_sets(got, low, high):
+    y = got()
+    same(y, low, high)
+    assert not y.empty
+
+
+@pytest.mark.parametrize(
+    "got",
+    [
+        lambda: np.log(I(-1, 0)),
+        lambda: np.sqrt(I(-2, -1)),
+        lambda: I(1, 2) & I(3, 4),
+        lambda: I(1, 2) / I(0),
+        lambda: np.arccosh(I(0, 0.5)),
+        lambda: np.log(I(-1, 0)) + 1,
+        lambda: np.sin(np.log(I(-1, 0))),
+        lambda: (I(1, 2) & I(3, 4)) * I(0),
+        lambda: (I(1, 2) & I(3, 4)) ** 2,
+        lambda: np.sum(np.log(I(np.array([-1.0, 1.0]), np.array([0.0, 2.0])))),
+    ],
+)
+def test_nothing_stays_nothing(got):
+    y = got()
+    assert y.empty
+    assert math.isnan(y.lo)
+    assert math.isnan(y.hi)
+
+
+def test_parts():
+    x = I(1, 4)
+    assert (x.mid, x.rad, x.width) == (2.5, 1.5, 3)
+    assert 1 in x
+    assert 4.0 in x
+    assert 4.1 not in x
+    assert math.inf not in I(-INF, INF)
+    assert I(2, 3) in x
+    assert I(0, 2) not in x
+    assert I(-INF, INF).mid == 0
+    assert math.isfinite(I(0, INF).mid)
+    big = I(-1.7e308, 1.7e308)
+    assert big.mid == 0
+    assert big.rad >= 1.7e308
+    tiny = I(0, 5e-324)
+    assert tiny.mid in tiny
+    assert tiny.mid + tiny.rad >= 5e-324
+    assert repr(x) == "interval(1.0, 4.0)"
+    y = I(0.1)
+    assert y.lo == y.hi == 0.1
+    a = I(np.zeros(3), np.arange(1.0, 4))
+    assert a.shape == (3,)
+    assert a[1].hi == 2
+    assert len(a) == 3
+    assert np.all(a.mid == [0.5, 1, 1.5])
+
+
+@pytest.mark.parametrize(
+    "bounds", [(2, 1), (math.nan, 1), (INF, INF), (-INF, -INF), (1j, 2), (np.ones(2), np.zeros(2))]
+)
+def test_what_is_no_interval_is_refused(bounds):
+    with pytest.raises((ValueError, TypeError)):
+        I(*bounds)
+
+
+def test_bounds_that_are_no_floats_are_rounded_outward():
+    n = 2**60 + 1
+    assert I(n).lo < I(n).hi
+    assert int(I(n).lo) < n < int(I(n).hi)
+
+
+def test_rounding_is_outward(rng):
+    """Exact rational arithmetic lies between the bounds, which are neighbours or equal."""
+    from fractions import Fraction
+
+    for _ in range(300):
+        a, b = (float(v) for v in rng.normal(size=2) * 10.0 ** rng.integers(-5, 5, size=2))
+        for y, exact in [
+            (I(a) + b, Fraction(a) + Fraction(b)),
+            (I(a) - b, Fraction(a) - Fraction(b)),
+            (I(a) * b, Fraction(a) * Fraction(b)),
+            (I(a) / b, Fraction(a) / Fraction(b)),
+        ]:
+            assert Fraction(float(y.lo)) <= exact <= Fraction(float(y.hi))
+            assert y.hi <= np.nextafter(y.lo, INF)
+            assert (y.lo == y.hi) == (Fraction(float(y.lo)) == exact)
+
+
+def test_sums_are_outward_and_good(rng):
+    from fractions import Fraction
+
+    for n in (1, 2, 7, 100, 1001):
+        v = rng.normal(size=n) * 10.0 ** rng.integers(-8, 8, size=n)
+        y = np.sum(I(v))
+        exact = sum(map(Fraction, v.tolist()))
+        assert Fraction(float(y.lo)) <= exact <= Fraction(float(y.hi))
+        assert y.hi - y.lo <= 4 * np.spacing(abs(y.hi)) + 1e-25 * np.sum(abs(v))
+    same(np.sum(I(np.arange(100.0))), 4950, 4950)
+
+
+def test_products_of_matrices(rng):
+    from fractions import Fraction
+
+    for n in (3, 40):
+        a, b = rng.normal(size=(n, n)), rng.normal(size=(n, n))
+        y = I(a) @ I(b)
+        for i, j in [(0, 0), (n - 1, 1)]:
+            exact = sum(Fraction(p) * Fraction(q) for p, q in zip(a[i].tolist(), b[:, j].tolist(), strict=True))
+            assert Fraction(float(y.lo[i, j])) <= exact <= Fraction(float(y.hi[i, j]))
+        wide = I(a - 0.1, a + 0.1) @ I(b - 0.1, b + 0.1)
+        for _ in range(20):
+            contains_values(wide, (a + rng.uniform(-0.1, 0.1, a.shape)) @ (b + rng.uniform(-0.1, 0.1, b.shape)))
+
+
+def test_linear_systems(rng):
+    a, b = rng.normal(size=(5, 5)) + 6 * np.eye(5), rng.normal(size=5)
+    y = np.linalg.solve(I(a - 1e-2, a + 1e-2), I(b - 1e-2, b + 1e-2))
+    for _ in range(50):
+        x = np.linalg.solve(a + rng.uniform(-1e-2, 1e-2, a.shape), b + rng.uniform(-1e-2, 1e-2, b.shape))
+        contains_values(y, x)
+    assert np.all(y.width < 0.1)
+    point = np.linalg.solve(I(a), b)
+    assert np.all(point.width < 1e-13)
+    assert np.all(np.abs(a @ point.mid - b) < 1e-12)
+    singular = np.linalg.solve(I(np.ones((2, 2))), np.ones(2))
+    assert np.all(singular.lo == -INF)
+    assert np.all(singular.hi == INF)
+    contains_values(np.linalg.inv(I(a)), np.linalg.inv(a), 1e-14)
+    contains_values(np.linalg.det(I(a[:3, :3])), np.linalg.det(a[:3, :3]), 1e-10)
+
+
+# ------------------------------------------------------------------------------------------- comparisons and branches
+
+
+def test_comparisons_are_certain_impossible_or_undecided():
+    assert I(1, 2) < 3
+    assert not I(1, 2) > 3
+    assert not I(1, 2) <= 0.5
+    assert I(1, 2) < I(2.5, 3)
+    assert I(1) == 1
+    assert I(1, 2) != 3
+    for undecided in (I(1, 2) < 1.5, I(1, 2) == 1.5, I(1, 2) <= I(2, 3) - 0.5):
+        with pytest.raises(UndecidedError, match="remedy"):
+            bool(undecided)
+    mask = I(np.array([0.0, 2.0]), np.array([1.0, 3.0])) > 1.5
+    assert mask.tolist() == [False, True]
+
+
+def kink(x):
+    if x > 1:
+        return x * x
+    return 2 - x
+
+
+def test_branches():
+    same(wg.enclose(kink)(I(2, 3)), 4, 9)
+    for f in (wg.enclose(kink), wg.enclose(wg.jit(kink)), wg.jit(wg.enclose(kink))):
+        close(f(I(2, 3)), 4, 9)
+        close(f(I(0, 0.5)), 1.5, 2)
+        with pytest.raises(ValueError, match="holds for some numbers and not for others"):
+            f(I(0, 3))
+    for f in (
+        wg.enclose(kink, branch="both"),
+        wg.enclose(wg.jit(kink), branch="both"),
+        wg.jit(wg.enclose(kink, branch="both")),
+    ):
+        y = f(I(0, 3))
+        contains_values(y, np.array([kink(v) for v in np.linspace(0, 3, 50)]))
+        close(f(I(2, 3)), 4, 9)
+
+
+def test_both_ways_of_many_branches_and_a_loop():
+    def collatz(x):
+        count = 0.0
+        while x < 10:
+            if x > 5:
+                x = x + 3
+            else:
+                x = x * 2
+            count = count + 1
+        return x, count
+
+    x, count = wg.enclose(collatz, branch="both")(I(1, 2))
+    for v in np.linspace(1, 2, 40):
+        a, b = collatz(v)
+        assert a in x
+        assert b in count
+
+
+def test_what_a_function_does_outside_is_done_once_for_the_last_way():
+    seen = []
+
+    def f(x):
+        seen.append(1)
+        return x if x > 0 else -x
+
+    wg.enclose(f, branch="both")(I(-1, 1))
+    assert len(seen) == 1
+
+
+def test_undecided_loops_of_compiled_code_are_refused():
+    @wg.jit
+    def f(x):
+        while x < 10:
+            x = x * 1.5
+        return x
+
+    contains_values(wg.enclose(f)(I(1, 1.01)), np.array([f(v) for v in np.linspace(1, 1.01, 20)]))
+    for branch in ("raise", "both"):
+        with pytest.raises(ValueError, match="holds for some"):
+            wg.enclose(f, branch=branch)(I(1, 2))
+
+
+def test_indices_and_masks_must_be_decided():
+    a = np.arange(5.0)
+    assert wg.enclose(lambda x: a[int(x)])(I(1.2, 1.8)).lo == 1
+    with pytest.raises(UndecidedError):
+        wg.enclose(lambda x: a[int(x)])(I(1.2, 2.8))
+    x = I(np.array([-1.0, 2.0]), np.array([-0.5, 3.0]))
+    same(wg.enclose(lambda x: np.sum(x[x > 0]))(x), 2, 3)
+    with pytest.raises(UndecidedError):
+        wg.enclose(lambda x: x[x > 2.5])(x)
+
+
+def test_what_has_no_enclosure_is_refused_with_its_line():
+    def f(x):
+        return np.sort(x)[0]
+
+    with pytest.raises(UnsupportedFunctionError, match=r"no enclosure(.|\n)*np\.sort"):
+        wg.enclose(f)(I(np.zeros(3), np.ones(3)))
+
+
+# ------------------------------------------------------------------------------------- programs, derivatives, compiled
+
+
+def recurrence(x):
+    s = x
+    for i in range(8):
+        s = np.sin(s) * 0.9 + 0.1 * x * i
+    return s
+
+
+def written(x):
+    out = np.zeros(6)
+    for i in range(6):
+        out[i] = x * i + (out[i - 1] ** 2 if i > 0 else 0.0) * 0.1
+    return np.sum(out * out) / 3
+
+
+def mixed(x):
+    v = np.stack([x, x * x, np.exp(-x)])
+    w = np.linspace(0.5, 2.0, 9).reshape(3, 3) @ v
+    return np.max(w) + np.mean(np.tanh(w)) + np.linalg.norm(v) + np.log(1 + np.abs(w[1])) + np.prod(v)
+
+
+def extremes(x):
+    v = np.stack([x, 1 - x, x * x])
+    return np.max(v) * np.min(v) + np.clip(x, 0.2, 0.9) + np.hypot(x, 1.0) + np.arctan2(x, 2.0)
+
+
+PROGRAMS = [recurrence, written, mixed, extremes]
+
+
+@pytest.mark.parametrize("derivative", [False, True], ids=["value", "derivative"])
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_programs_and_their_derivatives(f, derivative):
+    g = wg.grad(f) if derivative else f
+    ways = [wg.enclose(g), wg.enclose(wg.jit(g)), wg.jit(wg.enclose(g))]
+    if derivative:
+        ways.append(wg.enclose(wg.grad(wg.jit(f))))
+    for bounds in [(0.3, 0.3), (0.3, 0.31), (0.1, 1.2)]:
+        values = np.array([g(v) for v in np.linspace(*bounds, 30)])
+        for way in ways:
+            y = way(I(*bounds))
+            contains_values(y, values, 1e-14)
+            assert y.width < (1e-11 if bounds[0] == bounds[1] else 1e3)
+
+
+def test_derivatives_of_every_kind():
+    A = np.array([[2.0, 0.5], [0.5, 1.0]])
+    f = lambda x: np.sum(np.exp(A @ x)) + x[0] * x[1] ** 3
+    x, r = np.array([0.3, -0.4]), 0.05
+    box = I(x - r, x + r)
+    rng = np.random.default_rng(0)
+    for operator in (wg.grad, wg.hessian, wg.jacobian, wg.jacfwd, wg.jacrev):
+        y = wg.enclose(operator(f))(box)
+        for _ in range(20):
+            contains_values(y, operator(f)(x + rng.uniform(-r, r, 2)), 1e-13)
+    y = wg.enclose(lambda x, v: wg.jvp(f, (x,), (v,))[1])(box, np.ones(2))
+    contains_values(y, wg.jvp(f, (x,), (np.ones(2),))[1])
+    batch = I(np.stack([x, x + 1]) - r, np.stack([x, x + 1]) + r)
+    y = wg.enclose(wg.vmap(wg.grad(f)))(batch)
+    contains_values(y, wg.vmap(wg.grad(f))(np.stack([x, x + 1])))
+
+
+def test_containers_and_constants():
+    y = wg.enclose(lambda p, n: {"sum": p["a"] + p["b"] * n, "n": n, "c": 1.5})({"a": I(1, 2), "b": I(0, 1)}, 3)
+    same(y["sum"], 1, 5)
+    same(y["c"], 1.5, 1.5)
+    assert y["n"] == 3
+
+
+def test_single_precision():
+    x = I(np.float32(0.1), np.float32(0.2))
+    for f in (np.exp, np.sin, np.sqrt, lambda x: x * x + 1, lambda x: 1 / x):
+        y = f(x)
+        assert y.dtype == np.float32
+        for v in np.linspace(x.lo, x.hi, 50, dtype=np.float32):
+            assert y.lo <= float(f(np.float64(v))) <= y.hi
+
+
+def test_gradients_of_bounds():
+    """Bounds are differentiable functions of the bounds they come from."""
+    f = lambda r: wg.enclose(lambda x: np.exp(x) * x)(wg.interval(1 - r, 1 + r)).hi
+    assert wg.grad(f)(0.25) == pytest.approx(np.exp(1.25) * 2.25, rel=1e-12)
+
+
+def test_jit_of_a_function_of_intervals():
+    f = lambda x, y: (x * y, np.sqrt(x) + y)
+    a, b = wg.jit(f)(I(1, 2), I(-1, 1))
+    close(a, -2, 2)
+    contains_values(b, np.array([0.0, 1 + 1]))
+
+
+def test_compiled_bounds_agree_with_eager_ones():
+    """Elementary functions are those of NumPy in compiled code too: bounds differ by roundings of products at most."""
+    x = I(np.linspace(-2, 2, 200) - 0.01, np.linspace(-2, 2, 200) + 0.01)
+    f = lambda x: np.sin(3 * x) * np.exp(-x) + np.cos(x) / (2 + np.tanh(x))
+    eager, compiled = wg.enclose(f)(x), wg.jit(wg.enclose(f))(x)
+    np.testing.assert_allclose(compiled.lo, eager.lo, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(compiled.hi, eager.hi, rtol=0, atol=1e-14)
+
+
+# ------------------------------------------------------------------------------------------------------- centred forms
+
+FORMS = [("mean-value", 1), ("taylor", 1), ("taylor", 2), ("taylor", 4)]
+
+
+@pytest.mark.parametrize(("method", "order"), FORMS)
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_centred_forms_contain_values(f, method, order):
+    for bounds in [(0.3, 0.3), (0.3, 0.32), (0.1, 1.2)]:
+        y = wg.enclose(f, method=method, order=order)(I(*bounds))
+        contains_values(y, np.array([f(v) for v in np.linspace(*bounds, 30)]), 1e-14)
+        assert y in wg.enclose(f)(I(*bounds))
+
+
+def test_the_excess_of_a_taylor_form_has_its_order():
+    """The excess over the range goes with the square of the width, and more so for higher orders."""
+    f = lambda x: np.exp(x) * np.sin(3 * x) - x * x
+    widths = np.array([0.1, 0.05, 0.025])
+    for method, order, rate in [("natural", 1, 1), ("mean-value", 1, 2)]:
+        excess = []
+        for w in widths:
+            values = f(np.linspace(0.62 - w, 0.62 + w, 4001))
+            y = wg.enclose(f, method=method, order=order)(I(0.62 - w, 0.62 + w))
+            excess.append(y.width - (values.max() - values.min()))
+        assert np.all(np.log2(np.array(excess[:-1]) / excess[1:]) > rate - 0.3), (method, excess)
+
+
+def test_monotone_functions_are_enclosed_by_their_values_at_the_ends():
+    f = lambda x: x * np.exp(x) + x - np.sin(x) * 0.1
+    y = wg.enclose(f, method="mean-value")(I(0.5, 1.5))
+    close(y, f(0.5), f(1.5))
+    g = lambda v: v[0] * v[1] - v[1] / v[0]
+    y = wg.enclose(g, method="mean-value")(I(np.array([1.0, 2.0]), np.array([2.0, 3.0])))
+    close(y, 0.0, 4.5)
+    contains_values(y, np.array([g(np.array([a, b])) for a in (1, 1.5, 2) for b in (2, 2.5, 3)]))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.where(x > 0.1, x + 1, x),
+        lambda x: np.floor(x * 3) + 0 * x,
+        lambda x: np.sign(x),
+        lambda x: wg.stop_gradient(x) * 2,
+        lambda x: 1 / (x - 0.2),
+        lambda x: np.round(x) + x,
+        lambda x: x % 0.5,
+        lambda x: np.copysign(1.0, x),
+    ],
+)
+def test_derivatives_prove_nothing_of_functions_that_jump(f):
+    """Where a function is not continuous, or its derivative is not that of its value, no theorem holds."""
+    points = np.linspace(-1, 1, 301)
+    for method, order in FORMS:
+        y = wg.enclose(f, method=method, order=order)(I(-1, 1))
+        contains_values(y, np.array([f(v) for v in points]), 1e-14)
+
+
+def test_rules_of_users_prove_nothing():
+    @wg.custom_jvp
+    def halved(x):
+        return 2.0 * x
+
+    halved.defjvp(lambda primals, tangents: (2.0 * primals[0], 0.0 * tangents[0]))
+    y = wg.enclose(lambda x: halved(x), method="mean-value")(I(1, 2))
+    same(y, 2, 4)
+
+
+def test_centred_forms_of_containers_compiled():
+    f = lambda p: p["a"] * np.sin(p["b"]) - np.sum(p["b"] ** 2) * p["a"]
+    p = {"a": I(1, 1.01), "b": I(np.array([0.5, 0.6]), np.array([0.51, 0.61]))}
+    eager = wg.enclose(f, method="mean-value")(p)
+    for y in (wg.jit(wg.enclose(f, method="mean-value"))(p), wg.enclose(wg.jit(f), method="mean-value")(p)):
+        np.testing.assert_allclose(y.lo, eager.lo, rtol=1e-13)
+        np.testing.assert_allclose(y.hi, eager.hi, rtol=1e-13)
+    assert np.all(eager.width < wg.enclose(f)(p).width)

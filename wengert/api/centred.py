@@ -1,0 +1,150 @@
+"""Centred forms: enclosures by derivatives, which are the better the narrower the interval.
+
+    mean value     f(x) ∈ f(m) + f′(X)·(X − m)
+    Taylor         f(x) ∈ Σₖ₍ₖ₌₀…ₙ₋₁₎ f⁽ᵏ⁾(m)/k!·(X − m)ᵏ + f⁽ⁿ⁾(X)/n!·(X − m)ⁿ
+
+for every x in X and any m there (Moore 1966; Neumaier 1990). Derivatives are those of the function run on intervals, so
+they are enclosed, rounding included; powers of one variable are taken as powers. In variables in which a result only
+rises, or only falls, its bounds are at the ends.
+
+The function must be defined and continuous on all of X, with derivatives almost everywhere: kinks are fine, since the
+derivative there is enclosed by what it is on both sides. Whether it is shows the natural enclosure, with which the
+result is intersected; where it is not, that is all there is.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import tree
+from wengert.api.jacobian import jacobian
+from wengert.api.natural import is_interval, natural
+from wengert.capture.hooks import resolve
+from wengert.capture.optional import numbers_in
+from wengert.errors import MismatchError
+from wengert.modes.interval import make
+from wengert.ops.op import Traced
+from wengert.ops.rounding import V
+from wengert.types import shape_of
+
+_MOST = 200_000
+"""So many derivatives of the highest order are computed."""
+
+
+def centred(f: Callable, args: tuple, kwargs: dict, branch: str, order: int) -> Any:
+    """The Taylor form of an order, in the containers of the result."""
+    direct, broken = natural(f, args, kwargs, branch, watches=True)
+    leaves, structure = tree.flatten_until((args, kwargs), is_interval)
+    outs, container = tree.flatten_until(direct, is_interval)
+    results = [k for k, y in enumerate(outs) if is_interval(y)]
+    if broken is True or not results or not any(map(is_interval, leaves)):
+        return direct
+
+    function = resolve(f)
+
+    def vector(z: Any) -> Any:
+        """The function of all numbers that vary, as one vector, with one for its results."""
+        given, named = tree.unflatten(structure, unpacked(z, leaves))
+        found = tree.flatten_until(numbers_in(function(*given, **named)), is_interval)[0]
+        return packed([found[k] for k in results])
+
+    box = packed([x for x in leaves if is_interval(x)])
+    y = taylor(vector, box, order)
+    parts = unpacked(y, outs)
+    return tree.unflatten(
+        container, [_intersected(a, b, broken) if is_interval(a) else a for a, b in zip(outs, parts, strict=True)]
+    )
+
+
+def _intersected(direct: Any, other: Any, broken: Any) -> Any:
+    both = direct & other
+    if isinstance(broken, Traced):
+        return make(V.where(broken, direct.lo, both.lo), V.where(broken, direct.hi, both.hi))
+    return both
+
+
+def packed(leaves: list[Any]) -> Any:
+    """Numbers and arrays as one vector."""
+    return np.concatenate([np.reshape(x, (-1,)) if hasattr(x, "shape") else np.full(1, x) for x in leaves])
+
+
+def unpacked(z: Any, leaves: list[Any]) -> list[Any]:
+    """The parts of a vector that stand for intervals among leaves; the others as they are."""
+    found, start = [], 0
+    for x in leaves:
+        if is_interval(x):
+            shape = shape_of(x)
+            size = math.prod(shape)
+            found.append(np.reshape(z[start : start + size], shape) if shape else z[start])
+            start += size
+        else:
+            found.append(x)
+    return found
+
+
+def taylor(vector: Callable, box: Any, order: int) -> Any:
+    """The Taylor form of a function from vectors to vectors."""
+    n = shape_of(box)[0]
+    if n**order > _MOST:
+        raise MismatchError(
+            f"{n} variables have {n**order} derivatives of order {order}",
+            remedy="use a lower order, or method='natural'",
+        )
+    middle = box.mid
+    centre = make(middle, V.add(middle, 0.0))
+    away = box - centre
+    total = natural(vector, (centre,), {})[0]
+    slopes = _derivative(jacobian(vector), box)
+    derivative = vector
+    for k in range(1, order + 1):
+        derivative = jacobian(derivative)
+        d = slopes if k == order == 1 else _derivative(derivative, centre if k < order else box)
+        term = np.reshape(d, (-1, n**k)) * monomials(away, k)
+        total = total + np.sum(term, axis=1) / math.factorial(k)
+    return total & _at_ends(vector, box, slopes) if shape_of(total)[0] <= _FEW else total
+
+
+_FEW = 4
+"""Of so many results each is looked at, whether it rises or falls."""
+
+
+def _derivative(derivative: Callable, at: Any) -> Any:
+    d = natural(derivative, (at,), {})[0]
+    return make(V.where(d.empty, -math.inf, d.lo), V.where(d.empty, math.inf, d.hi))
+
+
+def _at_ends(vector: Callable, box: Any, slopes: Any) -> Any:
+    """Each result on the parts of a box where it can be least and greatest: at ends, where it rises or falls."""
+    found = []
+    for k in range(shape_of(slopes)[0]):
+        rises, falls = V.greater_equal(slopes.lo[k], 0), V.less_equal(slopes.hi[k], 0)
+        low = make(V.where(falls, box.hi, box.lo), V.where(rises, box.lo, box.hi))
+        high = make(V.where(rises, box.hi, box.lo), V.where(falls, box.lo, box.hi))
+        least, most = [natural(vector, (part,), {})[0] for part in (low, high)]
+        found.append(make(least.lo[k], most.hi[k]))
+    return np.stack(found)
+
+
+def monomials(x: Any, k: int) -> Any:
+    """All products of k of the elements of x, in the order of a tensor, with powers for what occurs several times."""
+    if k == 1:
+        return x
+    n = shape_of(x)[0]
+    powers: dict[tuple[int, int], Any] = {}
+    found: dict[tuple, Any] = {}
+    for places in itertools.combinations_with_replacement(range(n), k):
+        product = None
+        for place, count in Counter(places).items():
+            if (place, count) not in powers:
+                powers[place, count] = x[place] ** count
+            factor = powers[place, count]
+            product = factor if product is None else product * factor
+        found[places] = product
+    rows = [found[tuple(sorted(places))] for places in itertools.product(range(n), repeat=k)]
+    return np.stack(rows)
