@@ -45,10 +45,12 @@ def natural(f: Callable, args: tuple, kwargs: dict, branch: str = "raise", watch
     if branch == "raise" or state.capture is not None:
         return run(), trace.broken
     branches = trace.branches = OpenDecisions()
-    effects, found = noted(f), None
+    outside, common = noted(f, [x for x in leaves if not is_interval(x)])
+    found = None
     while branches.next_run():
         if found is not None:
-            effects.undo(lambda x: x)
+            outside.undo()
+            common.undo()
         y = run()
         found = y if found is None else _united(found, y)
     return found, trace.broken or branches.runs > 1
