@@ -17,6 +17,7 @@ from wengert.box.functions.quadrature import Integrand
 from wengert.ops.derive import Control
 from wengert.ops.index import ARRAY
 from wengert.ops.op import TABLE
+from wengert.solvers.answer import Problem
 
 
 @dataclass
@@ -390,6 +391,10 @@ EXAMPLES: dict[str, list[Call]] = {
         call(2 + T[0, 0], N, rows=np.array([0, 1, 2, 0]), columns=np.array([0, 1, 2, 1])),
     ],
     "integral": [call(0.3, 1.1, V, integrand=Integrand(lambda t, p: np.sum(np.sin(p * t)), scipy.integrate.quad, {}))],
+    "guarded_product": [call(M, V), call(V, M[0]), call(2.0, V)],
+    "solution": [
+        call(P, problem=Problem("cube root", lambda values: np.cbrt(values[0]), lambda y, p: y**3 - p, 3, 3)),
+    ],
     # linear algebra
     "solve": [call(G, N), call(G, T[:, :, :2]), call(np.stack([G, G.T]), N)],
     "factors": [call(G)],

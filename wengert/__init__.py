@@ -39,10 +39,15 @@ from wengert.explain.write import explain
 from wengert.interop.jax import to_jax
 from wengert.interop.scipy import to_scipy
 from wengert.interop.torch import to_torch
+from wengert.solvers import scipy_minima, scipy_ode, scipy_roots  # noqa: F401 (what SciPy's solvers mean)
+from wengert.solvers.implicit import implicit
+from wengert.solvers.native import argmin, fixed_point, root
+from wengert.solvers.odeint import odeint
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "argmin",
     "check_gradients",
     "coloring",
     "compare_ways",
@@ -60,12 +65,14 @@ __all__ = [
     "errors",
     "explain",
     "expression_swell",
+    "fixed_point",
     "get_num_threads",
     "grad",
     "grad_and_hessian",
     "grad_and_hvp",
     "hessian",
     "hvp",
+    "implicit",
     "instrument",
     "integrate_taylor",
     "interval",
@@ -80,7 +87,9 @@ __all__ = [
     "linearize",
     "logsumexp",
     "numerical",
+    "odeint",
     "profile",
+    "root",
     "set_num_threads",
     "source",
     "sparsity",

@@ -191,6 +191,8 @@ class RepeatedValuesError(WengertError, ArithmeticError):
 class ConvergenceError(WengertError, ArithmeticError):
     """What a solver returned is no answer, or one without a derivative."""
 
+    page = "convergence"
+
 
 class NonFiniteError(WengertError, FloatingPointError):
     """A value or a derivative became NaN or infinite, found by `wg.debug_nans`.

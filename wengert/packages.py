@@ -19,8 +19,8 @@ from pathlib import Path
 
 _PACKAGE = str(Path(__file__).parent) + os.sep
 _STANDARD = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
-_KERNELS = os.path.join(_PACKAGE, "graphs", "kernels") + os.sep
-"""Code of this package that is followed: it is written to be compiled by it."""
+_FOLLOWED = tuple(_PACKAGE + os.path.join(*folders) + os.sep for folders in (("algorithms",), ("graphs", "kernels")))
+"""Code of this package that is written, and followed, like a user's, so that it compiles."""
 _INSTALLED = ("site-packages", "dist-packages")
 
 _LEFT_ALONE = frozenset(
@@ -57,7 +57,7 @@ def decide(name: str, followed: bool) -> None:
 def is_followed(filename: str) -> bool:
     """Whether code of a file is followed."""
     if filename.startswith((_PACKAGE, "<frozen")):
-        return filename.startswith(_KERNELS)
+        return filename.startswith(_FOLLOWED)
     for place in sorted(_decided, key=len, reverse=True):
         if filename.startswith(place):
             return _decided[place]

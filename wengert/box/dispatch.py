@@ -181,8 +181,8 @@ def no_rule_yet(function: Any) -> UnsupportedFunctionError:
     name = name_of(function)
     if name.startswith(("scipy.optimize", "scipy.integrate")):
         remedy = (
-            "what a solver finds has the derivative that the implicit function theorem gives: state it with "
-            "wg.custom_jvp; or write the steps of the method out in Python"
+            "what a solver finds has the derivative that the implicit function theorem gives: say what its answer "
+            "satisfies with wg.implicit; or write the steps of the method out in Python"
         )
     return UnsupportedFunctionError(
         f"{name} has no derivative rule yet, and does not take traced values", remedy=remedy

@@ -9,12 +9,12 @@ so are exceptions of NumPy's.
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from wengert import raised
 from wengert.box.writing import settled
 from wengert.capture.containers import depth, stages
 from wengert.capture.optional import condition as what_decides
@@ -164,7 +164,7 @@ def _with_those_inside(node: Node) -> Iterator[Node]:
 def _errors_of(node: Node) -> Sequence[type]:
     """What a node may raise when the program runs."""
     if node.op is require:
-        return (_class_named(node.params["error"]) or RuntimeError,)
+        return (raised.class_named(node.params["error"]),)
     when = node.op.raises
     if when is Raises.BODY or not may_raise(node):
         return ()
@@ -173,10 +173,6 @@ def _errors_of(node: Node) -> Sequence[type]:
     if when is Raises.VALUES and not node.blocks:
         return (np.linalg.LinAlgError,)
     return (ValueError,) if when in (Raises.INTEGERS, Raises.LENGTHS) else ()
-
-
-def _class_named(name: str) -> Any:
-    return np.linalg.LinAlgError if name == "LinAlgError" else getattr(builtins, name, None)
 
 
 def trying(kinds: Thunk) -> Trying:
@@ -204,10 +200,10 @@ def current_attempt() -> Attempt | None:
 
 
 def _catch(ok: Any, error: str, message: str) -> bool:
-    kind = _class_named(error) or RuntimeError
+    kind = raised.class_named(error)
     attempt = _attempt_that_fails(kind)
     if attempt is not None:
-        attempt.check(ok, kind(message))
+        attempt.check(ok, raised.made(error, message))
     return attempt is not None
 
 
@@ -316,9 +312,9 @@ def raise_when_run(error: BaseException) -> None:
                 raise _refused(error)
             attempt.check(False, error)
             return
-    name, text = type(error).__name__, str.__str__(str(error))
-    if _class_named(name) is not type(error):
-        name, text = "RuntimeError", f"{name}: {text}"
+    name, text = raised.name_of(type(error)), str.__str__(str(error))
+    if raised.class_named(name) is not type(error):
+        text = f"{type(error).__name__}: {text}"
     running.state.capture.process(require, (False,), {"error": name, "message": text})
 
 

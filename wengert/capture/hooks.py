@@ -93,7 +93,9 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
         found = replacement_of(f)
         if found is not None:
             return found
-        return with_instrumented_arguments(CALLERS.get(f, f), not _of_a_library(f.__module__))
+        if f in CALLERS:
+            return _implemented(CALLERS[f])
+        return with_instrumented_arguments(f, not _of_a_library(f.__module__))
     if (kind is BuiltinFunctionType or kind is MethodType) and isinstance(f.__self__, GENERATORS):
         return random_method(f)
     if kind is BuiltinFunctionType:
@@ -153,7 +155,7 @@ def _decorated(f: FunctionType) -> Any:
             of_method.dispatcher.dispatch(_kind(args[0])).__get__(contents["obj"], contents["cls"])
         )(*args, **kwargs)
     if not any(is_user_function(content) for content in contents.values()):
-        return with_instrumented_arguments(CALLERS.get(f, f))
+        return _implemented(CALLERS[f]) if f in CALLERS else with_instrumented_arguments(f)
     closure = tuple([CellType(call(c) if is_user_function(c) else c) for c in contents.values()])
     twin = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, closure)
     twin.__kwdefaults__ = f.__kwdefaults__
@@ -234,6 +236,16 @@ def with_instrumented_arguments(f: Any, keeps: bool = True) -> Any:
 
 def _all(args: tuple, kwargs: dict) -> tuple:
     return (*args, *kwargs.values())
+
+
+def _implemented(f: Any) -> Any:
+    """What a function that calls functions means on traced values: it gets instrumented functions, and plain arrays for
+    cells."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return f(*[_argument(a, False) for a in args], **{k: _argument(a, False) for k, a in kwargs.items()})
+
+    return called
 
 
 def _shows_traced(result: Any, depth: int = 3) -> bool:

@@ -33,7 +33,7 @@ from wengert.box.box import Box
 from wengert.box.writing import overwrite, zeros
 from wengert.errors import NotLinearError
 from wengert.ops.derive import Control, Elementwise, General, Linear, Multilinear, fit, result_aval, unfit
-from wengert.ops.elementwise import equal, where
+from wengert.ops.guarded import guarded_product
 from wengert.ops.index import Scattered, index
 from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
 from wengert.ops.shape import copy
@@ -228,6 +228,8 @@ def pull(nodes: list[Any], cts: list[Any], *, consume: bool = False) -> None:
                 ct = Owned(ct)  # from here on the only reference
                 _undo_write(cts, inputs, places, ct, args, params["pattern"])
                 continue
+            if op is guarded_product:
+                times = _guarded_product
             for i, p in zip(inputs, places, strict=True):
                 part = op.transpose(p, ct, args, params)
                 old = cts[i]
@@ -257,7 +259,7 @@ def pull(nodes: list[Any], cts: list[Any], *, consume: bool = False) -> None:
 def _guarded_product(c: Any, ct: Any) -> Any:
     """c · ct, where zero cotangents stay zero, whatever the coefficient."""
     if not (_is_numpy(c) and _is_numpy(ct)):
-        return where(equal(ct, 0), 0, c) * ct
+        return guarded_product(c, ct)
     with np.errstate(invalid="ignore"):
         part = c * ct
     if np.any(np.isnan(part)):

@@ -89,7 +89,7 @@ class TapeTrace(Trace):
             return self._elementwise(op, args, params)  # type: ignore[arg-type]
         if family is Control:
             return op.record(self, args, params)  # type: ignore[attr-defined]
-        if len(args) == 1 and family is not Zero and family is not General:
+        if len(args) == 1 and family is not Zero and not isinstance(op, General):
             (a,) = args
             x = a._value
             y = call(op, x, **params) if isinstance(x, Traced) else op.impl(x, **params)

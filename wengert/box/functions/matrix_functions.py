@@ -15,9 +15,10 @@ import scipy.linalg
 
 from wengert.box.dispatch import FUNCTIONS, implements_blind
 from wengert.box.functions.elementwise import is_complex
+from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.linalg import squares
 from wengert.box.functions.operands import cast, common_answer, unsupported_option
-from wengert.box.functions.quadrature import MODES, Lifted
+from wengert.box.functions.quadrature import MODES
 from wengert.box.writing import settled
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import linalg as l

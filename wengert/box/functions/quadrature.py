@@ -1,24 +1,20 @@
 """Integrals: of functions (scipy.integrate.quad and its like), and of samples (Simpson's rules, the trapezoidal one).
 
-`quad` is given a function, which may depend on traced values in three ways: through `args=`, through variables of the
-function around it, and through the attributes of an object whose method it is. All of them become parameters of the op
-`integral`: they are found in the closure (`Lifted`), and a copy of the function is made with other values instead.
-Integrands and their derivatives are evaluated at plain numbers, by SciPy's adaptive quadrature.
+The traced values that an integrand depends on become parameters of the op `integral` (`lifted.py`). Integrands
+and their derivatives are evaluated at plain numbers, by SciPy's adaptive quadrature.
 """
 
 from __future__ import annotations
 
-import copy
-import functools
 import math
 from collections.abc import Callable
-from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.dispatch import CALLERS, FUNCTIONS, implements_blind, when_imported
+from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import answer, array, cast, holds_traced, join, part
 from wengert.box.functions.scans import along
 from wengert.box.writing import settled
@@ -32,112 +28,6 @@ from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
 
 MODES: dict[str, Callable] = {}
 """How to differentiate an integrand: `record` of reverse mode, which `capture/` puts here."""
-
-
-# -------------------------------------------------------------------------------------------------- what f depends on
-
-
-class Lifted:
-    """A function, or a container of such, with the traced values it depends on taken out of it."""
-
-    def __init__(self, thing: Any):
-        self.thing = thing
-        self.values: list[Any] = []
-        self._places: dict[int, int] = {}
-        self._touched: dict[int, bool] = {}
-        self._kept: list[Any] = []
-        self._look(thing)
-
-    def _look(self, x: Any) -> bool:
-        """Whether there is a traced value in x; those that are found are remembered."""
-        if isinstance(x, Traced):
-            if id(x) not in self._places:
-                self._places[id(x)] = len(self.values)
-                self.values.append(settled(x))
-                self._kept.append(x)
-            return True
-        parts = _parts(x)
-        if parts is None:
-            return False
-        known = self._touched.get(id(x))
-        if known is not None:
-            return known
-        self._touched[id(x)] = False  # a function that calls itself
-        self._kept.append(x)
-        found = [self._look(p) for p in parts]
-        self._touched[id(x)] = any(found)
-        return any(found)
-
-    def with_values(self, values: Any) -> Any:
-        """The same, depending on these values instead."""
-        return self._rebuilt(self.thing, values, {})
-
-    def _rebuilt(self, x: Any, values: Any, made: dict[int, Any]) -> Any:
-        if isinstance(x, Traced):
-            return values[self._places[id(x)]]
-        if not self._touched.get(id(x)):
-            return x
-        if id(x) in made:
-            return made[id(x)]
-
-        def again(p: Any) -> Any:
-            return self._rebuilt(p, values, made)
-
-        if x.__class__ is FunctionType:
-            cells = tuple([CellType() for _ in x.__closure__ or ()])
-            new: Any = FunctionType(x.__code__, x.__globals__, x.__name__, None, cells or None)
-            made[id(x)] = new
-            new.__dict__.update({k: v for k, v in x.__dict__.items() if not k.startswith("__wengert_twin")})
-            new.__defaults__ = again(x.__defaults__)
-            new.__kwdefaults__ = again(x.__kwdefaults__)
-            for cell, old in zip(cells, x.__closure__ or (), strict=True):
-                if _filled(old):
-                    cell.cell_contents = again(old.cell_contents)
-            return new
-        if x.__class__ is MethodType:
-            return MethodType(again(x.__func__), again(x.__self__))
-        if x.__class__ is functools.partial:
-            return functools.partial(again(x.func), *again(x.args), **again(x.keywords))
-        if x.__class__ in (list, tuple):
-            return x.__class__([again(p) for p in x])
-        if x.__class__ is dict:
-            return {k: again(v) for k, v in x.items()}
-        new = made[id(x)] = copy.copy(x)
-        for name, value in x.__dict__.items():
-            object.__setattr__(new, name, again(value))
-        return new
-
-
-def _filled(cell: CellType) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
-
-
-def _parts(x: Any) -> list[Any] | None:
-    """What a function, container or object holds; `None` if there is nothing to look into."""
-    kind = x.__class__
-    if kind is FunctionType:
-        inside = [c.cell_contents for c in x.__closure__ or () if _filled(c)]
-        return [*inside, x.__defaults__, x.__kwdefaults__]
-    if kind is MethodType:
-        return [x.__func__, x.__self__]
-    if kind is functools.partial:
-        return [x.func, x.args, x.keywords]
-    if kind in (list, tuple):
-        return list(x)
-    if kind is dict:
-        return list(x.values())
-    if isinstance(x, (type, ModuleType)) or kind.__module__.partition(".")[0] in (
-        "wengert",
-        "numpy",
-        "scipy",
-        "builtins",
-    ):
-        return None
-    return list(x.__dict__.values()) if hasattr(x, "__dict__") else None
 
 
 # ------------------------------------------------------------------------------------------------------------ integrals

@@ -8,13 +8,11 @@ wrote into its fault record.
 
 from __future__ import annotations
 
-import builtins
 import ctypes
 import threading
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from wengert import raised
 from wengert.ir.node import Source
 
 OK, RAISED, SIGNALLED, FIRST = 0, 1, 2, 3
@@ -43,17 +41,7 @@ class Fault(NamedTuple):
         text = self.message.format(*values)
         if self.source is not None:
             text = f"{text} (at {self.source.file}:{self.source.line})"
-        return exception_class(self.kind)(text)
-
-
-def exception_class(name: str) -> Any:
-    """The builtin exception of that name, or one of NumPy's.
-
-    >>> exception_class("IndexError"), exception_class("LinAlgError")
-    (<class 'IndexError'>, <class 'numpy.linalg.LinAlgError'>)
-    """
-    found = getattr(builtins, name, None) or getattr(np.linalg, name, None) or getattr(np.exceptions, name, None)
-    return found if isinstance(found, type) and issubclass(found, BaseException) else RuntimeError
+        return raised.made(self.kind, text)
 
 
 def leave(exception: BaseException) -> int:

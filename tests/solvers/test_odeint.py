@@ -1,0 +1,148 @@
+"""`wg.odeint` against references of 30 digits, closed forms, and itself in other modes."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.errors import ConvergenceError, MismatchError
+
+DATA = Path(__file__).parents[3] / "shared" / "testdata" / "ode"
+
+RIGHT_HAND_SIDES = {
+    "three compartments": lambda t, y, p: np.array([
+        -(p[0] + p[2] + p[4]) * y[0] + p[1] * y[1] + p[3] * y[2], p[0] * y[0] - p[1] * y[1], p[2] * y[0] - p[3] * y[2]
+    ]),
+    "logistic growth": lambda t, y, p: p[0] * y * (1 - y / p[1]),
+    "forced linear": lambda t, y, p: -p[0] * y + p[1] * np.sin(p[2] * t),
+    "Lotka-Volterra": lambda t, y, p: np.array([p[0] * y[0] - p[1] * y[0] * y[1], -p[2] * y[1] + p[3] * y[0] * y[1]]),
+    "Van der Pol, mu = 1": lambda t, y, p: np.array([y[1], p[0] * (1 - y[0] ** 2) * y[1] - y[0]]),
+    "Van der Pol, mu = 5": lambda t, y, p: np.array([y[1], p[0] * (1 - y[0] ** 2) * y[1] - y[0]]),
+    "Robertson": lambda t, y, p: np.array([
+        -p[0] * y[0] + p[1] * y[1] * y[2], p[0] * y[0] - p[1] * y[1] * y[2] - p[2] * y[1] ** 2, p[2] * y[1] ** 2
+    ]),
+    "Brusselator": lambda t, y, p: np.array([
+        p[0] + y[0] ** 2 * y[1] - (p[1] + 1) * y[0], p[1] * y[0] - y[0] ** 2 * y[1]
+    ]),
+    "pendulum": lambda t, y, p: np.array([y[1], -p[0] / p[1] * np.sin(y[0])]),
+    "SIR epidemic": lambda t, y, p: np.array([-p[0] * y[0] * y[1], p[0] * y[0] * y[1] - p[1] * y[1], p[1] * y[1]]),
+    "Duffing, forced": lambda t, y, p: np.array([
+        y[1], -p[0] * y[1] - p[1] * y[0] - p[2] * y[0] ** 3 + p[3] * np.cos(p[4] * t)
+    ]),
+}  # fmt: skip
+STIFF = ("Robertson",)
+
+
+@pytest.mark.parametrize("name", RIGHT_HAND_SIDES)
+def test_sensitivities(name):
+    if not DATA.exists():
+        pytest.skip("the reference solutions are not here")
+    problem = json.loads((DATA / "sensitivities.json").read_text())[name]
+    f = RIGHT_HAND_SIDES[name]
+    y0, p = np.array(problem["y0"], float), np.array(list(problem["parameters"].values()), float)
+    results = problem["results"]
+    t = np.array([0.0, *[float(r["t"]) for r in results]])
+    method = "Radau" if name in STIFF else "DOP853"
+    solve = lambda y0, p: wg.odeint(f, y0, t, p, method=method, rtol=1e-10, atol=1e-13)[1:]
+    y, (by_y0, by_p) = wg.jit(wg.value_and_jacobian(solve, (0, 1), mode="forward"))(y0, p)
+    for k, result in enumerate(results):
+        for found, wanted in ((y[k], result["y"]), (by_y0[k], result["dy_dy0"]), (by_p[k], result["dy_dparameters"])):
+            wanted = np.array(wanted, float)
+            np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=2e-8 * np.max(np.abs(wanted), axis=-1).max())
+
+
+METHODS = ("RK23", "RK45", "DOP853", "Radau")
+LV, Y0, P = RIGHT_HAND_SIDES["Lotka-Volterra"], np.array([1.0, 1.0]), np.array([1.5, 1.0, 3.0, 1.0])
+T = np.array([0.0, 0.2, 0.7])
+OPTIONS = {"rtol": 1e-5, "atol": 1e-7}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_modes_agree(method):
+    """Steps may differ in the last digits between eager and compiled code, and results by what the tolerance allows."""
+    f = lambda p: np.sum(wg.odeint(LV, Y0 * p[0], T, p, method=method, **OPTIONS)[1:] ** 2)
+    reverse = wg.grad(f)(P)
+    np.testing.assert_allclose(wg.jacfwd(f)(P), reverse, rtol=1e-11)
+    np.testing.assert_allclose(wg.jit(wg.grad(f))(P), reverse, rtol=1e-3)
+    np.testing.assert_allclose(wg.jit(wg.jacfwd(f))(P), wg.jit(wg.grad(f))(P), rtol=1e-11)
+    np.testing.assert_allclose(reverse, wg.numerical.grad(f, step=1e-2)(P), rtol=1e-2)
+
+
+@pytest.mark.parametrize("derivative", ["adjoint", "forward"])
+@pytest.mark.parametrize("method", ["RK45", "Radau"])
+def test_other_derivatives(method, derivative):
+    def f(p, y0, t, derivative):
+        return np.sum(wg.odeint(LV, y0, t, p, method=method, derivative=derivative, rtol=1e-7, atol=1e-9) ** 2)
+
+    wanted = wg.grad(f, (0, 1, 2))(P, Y0, T, "discrete")
+    for found, exact in zip(wg.grad(f, (0, 1, 2))(P, Y0, T, derivative), wanted, strict=True):
+        np.testing.assert_allclose(found, exact, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_times(method):
+    """∂y/∂t is the right-hand side, and its derivative that of the right-hand side along the solution."""
+    exact = lambda t: np.exp(-0.7 * (t[1] - t[0]))
+    f = lambda t: wg.odeint(lambda t, y: -0.7 * y, 1.0, t, method=method, rtol=1e-9, atol=1e-12)[1]
+    t = np.array([0.2, 1.3])
+    assert f(t) == pytest.approx(exact(t), rel=1e-7)
+    np.testing.assert_allclose(wg.grad(f)(t), wg.grad(exact)(t), rtol=1e-7)
+    np.testing.assert_allclose(wg.hessian(f)(t), wg.hessian(exact)(t), rtol=1e-6)
+    np.testing.assert_allclose(wg.jit(wg.hessian(f))(t), wg.hessian(exact)(t), rtol=1e-6)
+
+
+def test_second_derivatives():
+    f = lambda p: np.sum(wg.odeint(LV, Y0, T, p, **OPTIONS)[-1])
+    hessian = wg.hessian(f)(P)
+    np.testing.assert_allclose(hessian, hessian.T, rtol=1e-9)
+    np.testing.assert_allclose(hessian, wg.numerical.jacobian(wg.grad(f), step=1e-3)(P), rtol=1e-2, atol=1e-2)
+    np.testing.assert_allclose(wg.jit(wg.jacfwd(wg.jacfwd(f)))(P), hessian, rtol=1e-2, atol=1e-3)
+
+
+def test_backwards_in_time_and_interpolation():
+    t = np.linspace(0, 2, 21)
+    for method in METHODS:
+        there = wg.odeint(LV, Y0, t, P, method=method, rtol=1e-9, atol=1e-12)
+        back = wg.odeint(LV, there[-1], t[::-1], P, method=method, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(back[::-1], there, rtol=2e-5)
+
+
+def test_containers_and_closures():
+    def f(k):
+        rates = lambda t, y: {"x": y["v"], "v": -k * y["x"]}
+        return wg.odeint(rates, {"x": 1.0, "v": np.array([0.0])}, np.array([0.0, 1.0]))
+
+    found = f(4.0)
+    np.testing.assert_allclose(found["x"], [1.0, np.cos(2.0)], rtol=1e-6)
+    assert found["v"].shape == (2, 1)
+    assert wg.grad(lambda k: f(k)["x"][1])(4.0) == pytest.approx(-np.sin(2.0) / 4, rel=1e-6)
+
+
+def test_a_batch_of_problems():
+    f = lambda rate: wg.odeint(lambda t, y: -rate * y, 1.0, np.array([0.0, 1.0]))[1]
+    rates = np.array([0.1, 1.0, 20.0])
+    for g in (wg.vmap(f), wg.jit(wg.vmap(f))):
+        np.testing.assert_allclose(g(rates), np.exp(-rates), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(wg.jit(wg.vmap(wg.grad(f)))(rates), -np.exp(-rates), rtol=1e-5, atol=1e-8)
+
+
+def test_a_mass_matrix():
+    """y₁' = −y₁ with the constraint y₂ = y₁², and a regular one."""
+    f = lambda t, y, k: np.array([-k * y[0], y[1] - y[0] ** 2])
+    solve = lambda k: wg.odeint(f, np.ones(2), np.array([0.0, 1.0]), k, method="Radau", mass=np.diag([1.0, 0.0]))[1]
+    np.testing.assert_allclose(solve(1.0), [np.exp(-1), np.exp(-2)], rtol=1e-6)
+    np.testing.assert_allclose(wg.jacobian(solve)(1.0), [-np.exp(-1), -2 * np.exp(-2)], rtol=1e-5)
+    heavy = lambda m: wg.odeint(lambda t, y: -y, 1.0, np.array([0.0, 1.0]), method="Radau", mass=[[m]])[1]
+    assert wg.grad(heavy)(2.0) == pytest.approx(np.exp(-0.5) / 4, rel=1e-6)
+
+
+def test_mistakes():
+    with pytest.raises(ValueError, match="method is one of"):
+        wg.odeint(LV, Y0, T, P, method="Euler")
+    with pytest.raises(MismatchError, match="3 numbers, and y0 has 2"):
+        wg.odeint(lambda t, y: np.zeros(3), Y0, T)
+    for f in (wg.odeint, wg.jit(lambda f, y0, t: wg.odeint(lambda t, y: y * y, y0, t), static_argnums=0)):
+        with pytest.raises(ConvergenceError, match="step size"):
+            f(lambda t, y: y * y, 1.0, np.array([0.0, 2.0]))  # infinite at t = 1

@@ -1,0 +1,89 @@
+"""`scipy.integrate.solve_ivp` and `odeint` inside differentiated functions."""
+
+import numpy as np
+import pytest
+import scipy.integrate as si
+
+import wengert as wg
+from wengert.errors import UnsupportedFunctionError
+
+Y0 = np.array([1.0, 1.0])
+P = np.array([1.5, 1.0, 3.0, 1.0])
+T = np.linspace(0, 1, 3)
+TIGHT = {"rtol": 1e-8, "atol": 1e-10}
+
+
+def predators(t, y, p):
+    return [p[0] * y[0] - p[1] * y[0] * y[1], p[3] * y[0] * y[1] - p[2] * y[1]]
+
+
+REFERENCE = wg.jit(
+    wg.jacfwd(
+        lambda p: wg.odeint(lambda t, y: np.array(predators(t, y, p)), Y0, T, method="DOP853", rtol=1e-12, atol=1e-13)
+    )
+)
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "Radau", "BDF", "LSODA"])
+def test_methods(method):
+    f = lambda p: si.solve_ivp(predators, (0, 1), Y0, method, t_eval=T, args=(p,), **TIGHT).y.T
+    value, slopes = wg.value_and_jacobian(f)(P)
+    assert np.array_equal(value, f(P)), "the values are SciPy's own"
+    np.testing.assert_allclose(slopes, REFERENCE(P), rtol=1e-5, atol=1e-6)
+
+
+def test_its_own_times_and_a_span_that_is_differentiated():
+    f = lambda end: si.solve_ivp(lambda t, y: -0.5 * y, (0, end), [2.0], **TIGHT).y[0, -1]
+    assert wg.grad(f)(1.4) == pytest.approx(-np.exp(-0.7), rel=1e-7)
+    assert wg.grad(wg.grad(f))(1.4) == pytest.approx(0.5 * np.exp(-0.7), rel=1e-6)
+
+
+def test_dense_output():
+    f = lambda k, t: si.solve_ivp(lambda t, y: -k * y, (0, 2), [2.0], dense_output=True, **TIGHT).sol(t)[0]
+    assert wg.grad(f)(0.5, 1.1) == pytest.approx(-2.2 * np.exp(-0.55), rel=1e-7)
+    np.testing.assert_allclose(
+        wg.grad(lambda p: f(p[0], p[1]))(np.array([0.5, 1.1])), -np.exp(-0.55) * np.array([2.2, 1.0]), rtol=1e-7
+    )
+    t = np.array([1.5, 0.5])
+    np.testing.assert_allclose(wg.jacobian(f)(0.5, t), -2 * t * np.exp(-0.5 * t), rtol=1e-7)
+
+
+def test_events():
+    """A ball that is thrown: the time and the speed of the impact in closed form."""
+
+    def ground(t, y, g):
+        return y[0]
+
+    ground.terminal, ground.direction = True, -1
+
+    def fall(q):
+        return si.solve_ivp(lambda t, y, g: [y[1], -g], (0, 10), [q[1], q[2]], events=ground, args=(q[0],), **TIGHT)
+
+    time = lambda q: (q[2] + np.sqrt(q[2] ** 2 + 2 * q[0] * q[1])) / q[0]
+    speed = lambda q: -np.sqrt(q[2] ** 2 + 2 * q[0] * q[1])
+    q = np.array([9.81, 2.0, 3.0])
+    np.testing.assert_allclose(wg.grad(lambda q: fall(q).t_events[0][0])(q), wg.grad(time)(q), rtol=1e-8)
+    np.testing.assert_allclose(wg.hessian(lambda q: fall(q).t_events[0][0])(q), wg.hessian(time)(q), rtol=1e-7)
+    np.testing.assert_allclose(wg.grad(lambda q: fall(q).y_events[0][0][1])(q), wg.grad(speed)(q), rtol=1e-8)
+    np.testing.assert_allclose(wg.grad(lambda q: fall(q).y[1, -1])(q), wg.grad(speed)(q), rtol=1e-8)
+    own = lambda q: wg.odeint(
+        lambda t, y, g: np.array([y[1], -g]), np.array([q[1], q[2]]), np.array([0.0, 10.0]), q[0], events=ground
+    ).t_events[0][0]
+    np.testing.assert_allclose(wg.grad(own)(q), wg.grad(time)(q), rtol=1e-8)
+
+
+def test_odeint():
+    f = lambda p: si.odeint(lambda y, t: predators(t, y, p), Y0, T, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(wg.jacobian(f)(P), REFERENCE(P), rtol=1e-5, atol=1e-6)
+
+
+def test_a_batch():
+    f = lambda a: si.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], t_eval=[1.0], **TIGHT).y[0, 0]
+    a = np.array([1.0, 2.0])
+    np.testing.assert_allclose(wg.vmap(f)(a), np.exp(-a), rtol=1e-7)
+    np.testing.assert_allclose(wg.vmap(wg.grad(f))(a), -np.exp(-a), rtol=1e-7)
+
+
+def test_under_jit_the_error_names_what_compiles():
+    with pytest.raises(UnsupportedFunctionError, match="wg.odeint"):
+        wg.jit(lambda p: si.solve_ivp(predators, (0, 2), Y0, args=(p,)).y)(P)

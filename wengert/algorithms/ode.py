@@ -1,0 +1,255 @@
+"""Initial-value problems y' = f(t, y): explicit Runge–Kutta methods and Radau IIA, with control of the step size.
+
+Steps are chosen from plain numbers: what is differentiated is the formula of the steps that were taken, so a derivative
+is exact for them. Results at the times asked for come from the methods' own interpolants.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wengert.errors import ConvergenceError
+
+_SAFETY = 0.9
+_SMALLEST_FACTOR = 0.2
+_LARGEST_FACTOR = 10.0
+
+
+def _norm(x):
+    return np.sqrt(np.sum(x * x) / x.shape[0])
+
+
+def first_step(f, t, y, slope, direction, order, rtol, atol):
+    """A first step size from the sizes of the first two derivatives (Hairer, Nørsett and Wanner, II.4)."""
+    scale = atol + np.abs(y) * rtol
+    d0 = _norm(y / scale)
+    d1 = _norm(slope / scale)
+    h0 = 1e-6
+    if d0 >= 1e-5 and d1 >= 1e-5:
+        h0 = 0.01 * d0 / d1
+    after = f(t + h0 * direction, y + h0 * direction * slope, 1)
+    d2 = _norm((after - slope) / scale) / h0
+    largest = np.maximum(d1, d2)
+    h1 = np.maximum(1e-6, h0 * 1e-3)
+    if largest > 1e-15:
+        h1 = (0.01 / largest) ** (1 / (order + 1))
+    return np.minimum(100 * h0, h1)
+
+
+def integrate(f, y, times, constant, attempt, interpolate, stages, order, rtol, atol, hit, most):
+    """The solution at `times`, the first of which is the start, by steps of one method.
+
+    `f(t, y, i)` is the slope in the interval that ends with `times[i]`. `attempt(f, t, h, y, slope, i)` gives the new
+    y, all that the interpolant needs (an array of so many `stages`), and the error of each component.
+    `interpolate(f, t, h, y, new, stages, theta, i)` is the solution inside a step; with `hit` steps end at each of the
+    times instead. `constant(x)` is x without its derivative.
+    """
+    count = times.shape[0]
+    n = y.shape[0]
+    out = np.zeros((count, n))
+    out[0] = y
+    t = times[0]
+    direction = np.sign(times[count - 1] - times[0])
+    slope = f(t, y, 1)
+    h = direction * constant(first_step(f, t, constant(y), constant(slope), direction, order, rtol, atol))
+    start = t
+    width = h
+    old = y
+    kept = np.zeros((stages, n))
+    steps = 0
+    for i in range(1, count):
+        target = times[i]
+        if hit and i > 1:
+            slope = f(t, y, i)
+        while (target - t) * direction > 0:
+            rest = target - t
+            last = hit and np.abs(rest) <= np.abs(h)
+            used = h
+            if last:
+                used = rest
+            new, K, new_slope, error = attempt(f, t, used, y, slope, i)
+            scale = atol + np.maximum(np.abs(constant(y)), np.abs(constant(new))) * rtol
+            size = error(scale)
+            factor = np.minimum(_LARGEST_FACTOR, np.maximum(_SMALLEST_FACTOR, _SAFETY * size ** (-1 / (order + 1))))
+            if size < 1:
+                start = t
+                width = used
+                old = y
+                kept = K
+                t = t + used
+                if last:
+                    t = target
+                y = new
+                slope = new_slope
+                if not last or np.abs(used * factor) > np.abs(h):
+                    h = used * factor
+            elif size >= 1:
+                h = used * np.minimum(1.0, factor)
+            else:  # NaN: the step went where f has no value
+                h = used * _SMALLEST_FACTOR
+            steps = steps + 1
+            if steps > most or np.abs(h) < 1e-15 * np.abs(t):
+                raise ConvergenceError(
+                    "wg.odeint: the step size became too small, or there were too many steps",
+                    remedy="the equation may be stiff (method='Radau'), or its solution may not exist that long; "
+                    "otherwise allow more steps (maxsteps=)",
+                )
+        if hit:
+            out[i] = y
+        else:
+            out[i] = interpolate(f, start, width, old, y, kept, (target - start) / width, i)
+    return out
+
+
+def explicit(A, B, C, constant, estimate):
+    """A step of an explicit method; `estimate(K, h, scale)` is its error, relative to what is allowed."""
+    stages = B.shape[0]
+
+    def attempt(f, t, h, y, slope, i):
+        K = np.zeros((stages + 1, y.shape[0]))
+        K[0] = slope
+        for s in range(1, stages):
+            K[s] = f(t + C[s] * h, y + h * (A[s, :s] @ K[:s]), i)
+        new = y + h * (B @ K[:stages])
+        K[stages] = f(t + h, new, i)
+
+        def error(scale):
+            return estimate(constant(K), h, scale)
+
+        return new, K, K[stages], error
+
+    return attempt
+
+
+def estimated(E):
+    """The error of a step, from one embedded formula."""
+
+    def estimate(K, h, scale):
+        return _norm((E @ K) * h / scale)
+
+    return estimate
+
+
+def interpolated(P):
+    """The solution inside a step as a polynomial of theta, from the stages."""
+
+    def interpolate(f, t, h, y, new, K, theta, i):
+        Q = P.T @ K
+        value = np.zeros(y.shape[0])
+        for j in range(P.shape[1] - 1, -1, -1):
+            value = (value + Q[j]) * theta
+        return y + h * value
+
+    return interpolate
+
+
+def estimated_by_two(E3, E5):
+    """The error of a step of DOP853, from embedded formulas of order three and five."""
+
+    def estimate(K, h, scale):
+        five = np.sum(((E5 @ K) / scale) ** 2)
+        three = np.sum(((E3 @ K) / scale) ** 2)
+        total = five + 0.01 * three
+        if total == 0:
+            return 0.0 * h
+        return np.abs(h) * five / np.sqrt(total * scale.shape[0])
+
+    return estimate
+
+
+def interpolated_by_more_stages(A, C, D):
+    """The solution inside a step of DOP853: a polynomial of degree seven, for which three more stages are computed."""
+
+    def interpolate(f, t, h, y, new, K, theta, i):
+        stages = K.shape[0]
+        all_stages = np.zeros((stages + C.shape[0], y.shape[0]))
+        all_stages[:stages] = K
+        for s in range(C.shape[0]):
+            all_stages[stages + s] = f(t + C[s] * h, y + h * (A[s, : stages + s] @ all_stages[: stages + s]), i)
+        step = new - y
+        first = h * K[0] - step
+        second = 2 * step - h * (K[stages - 1] + K[0])
+        rest = h * (D @ all_stages)
+        value = rest[3] * theta
+        value = (value + rest[2]) * (1 - theta)
+        value = (value + rest[1]) * theta
+        value = (value + rest[0]) * (1 - theta)
+        value = (value + second) * theta
+        value = (value + first) * (1 - theta)
+        value = (value + step) * theta
+        return y + value
+
+    return interpolate
+
+
+def radau(A, C, E, mu, mass, jacobian, solve_stages, constant):
+    """A step of Radau IIA: `solve_stages(t, h, y, i, start, matrix)` gives the stages, as one vector.
+
+    `jacobian(t, y, i)` is that of f in y; `mu` is the real eigenvalue of the inverse of A. The error is that of an
+    embedded formula, filtered by one linear system (Hairer and Wanner, IV.8).
+    """
+    s = C.shape[0]
+
+    def attempt(f, t, h, y, slope, i):
+        n = y.shape[0]
+        slopes = jacobian(t, constant(y), i)
+        matrix = np.kron(np.eye(s), mass) - h * np.kron(A, slopes)
+        Z = solve_stages(t, h, y, i, np.linalg.inv(matrix)).reshape(s, n)
+        new = y + Z[s - 1]
+
+        def error(scale):
+            weighted = mass @ (E @ constant(Z)) / h
+            found = np.linalg.solve(mu / h * mass - slopes, constant(slope) + weighted)
+            return _norm(found / scale)
+
+        return new, Z, f(t + h, new, i), error
+
+    return attempt
+
+
+def stages_by_newton(f, A, C, mass, t, h, y, i, inverse, tolerance):
+    """The stages of an implicit step: Newton's method with one matrix. Where it does not converge they are NaN."""
+    s = C.shape[0]
+    n = y.shape[0]
+    Z = np.zeros(s * n)
+    size = np.inf
+    rate = 0.0
+    count = 0
+    while size > tolerance and count < 12:
+        step = inverse @ stage_residual(f, A, C, mass, t, h, y, i, Z)
+        Z = Z - step
+        before = size
+        size = np.max(np.abs(step)) / (1e-300 + np.max(np.abs(y)) + np.max(np.abs(Z)))
+        rate = size / before
+        count = count + 1
+        if np.isnan(size) or rate > 2:
+            count = 99
+    if size > 1e3 * tolerance or np.isnan(size):
+        Z = Z * np.nan
+    return Z
+
+
+def stage_residual(f, A, C, mass, t, h, y, i, Z):
+    """What is zero at the stages of an implicit step."""
+    s = C.shape[0]
+    n = y.shape[0]
+    stages = Z.reshape(s, n)
+    slopes = np.zeros((s, n))
+    for k in range(s):
+        slopes[k] = f(t + C[k] * h, y + stages[k], i)
+    return (stages @ mass.T - h * (A @ slopes)).reshape(-1)
+
+
+def polynomial_through(C):
+    """The solution inside a step as the polynomial through the stages."""
+    powers = C[:, None] ** np.arange(1, C.shape[0] + 1)
+    inverse = np.linalg.inv(powers)
+
+    def interpolate(f, t, h, y, new, Z, theta, i):
+        Q = inverse @ Z
+        value = np.zeros(y.shape[0])
+        for j in range(C.shape[0] - 1, -1, -1):
+            value = (value + Q[j]) * theta
+        return y + value
+
+    return interpolate

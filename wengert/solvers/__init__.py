@@ -1,0 +1,1 @@
+"""Answers of solvers, with the derivative of the answer instead of that of the iterations."""

@@ -1,0 +1,256 @@
+"""Solutions of ordinary differential equations, differentiable with respect to everything.
+
+The methods (`algorithms/ode.py`) are plain NumPy: eagerly they run step by step, under `jit` as one native loop. What
+the right-hand side depends on, through `params` or by closure, is taken out of it first, so that it can be passed on.
+
+Times that are differentiated are mapped: the solver sees plain times, and in the interval before `t[i]` the right-hand
+side is multiplied by the rate at which the true time passes, which is 1 and has a derivative. Then steps end at each of
+the times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.integrate
+
+from wengert import tree
+from wengert.algorithms import ode
+from wengert.api.custom import custom_jvp, custom_vjp
+from wengert.api.jacobian import jacfwd, jacobian
+from wengert.api.products import vjp
+from wengert.box.functions.operands import array, join, part, stacked
+from wengert.box.writing import settled
+from wengert.capture.hooks import instrument
+from wengert.errors import MismatchError
+from wengert.ops.elementwise import stop_gradient
+from wengert.ops.op import Traced
+from wengert.ops.products import matmul
+from wengert.ops.shape import reshape
+from wengert.solvers.answer import Parameters, vector
+from wengert.solvers.implicit import Equation, Implicit, Packing
+from wengert.types import shape_of
+
+METHODS = ("RK23", "RK45", "DOP853", "Radau")
+DERIVATIVES = ("discrete", "adjoint", "forward")
+
+_ROOT = 6**0.5
+_RADAU_A = np.array(
+    [
+        [(88 - 7 * _ROOT) / 360, (296 - 169 * _ROOT) / 1800, (-2 + 3 * _ROOT) / 225],
+        [(296 + 169 * _ROOT) / 1800, (88 + 7 * _ROOT) / 360, (-2 - 3 * _ROOT) / 225],
+        [(16 - _ROOT) / 36, (16 + _ROOT) / 36, 1 / 9],
+    ]
+)
+_RADAU_C = np.array([(4 - _ROOT) / 10, (4 + _ROOT) / 10, 1.0])
+_RADAU_E = np.array([-13 - 7 * _ROOT, -13 + 7 * _ROOT, -1]) / 3
+_RADAU_MU = 3 + 3 ** (2 / 3) - 3 ** (1 / 3)
+
+
+def trajectory(
+    f: Callable,
+    y0: Any,
+    t: Any,
+    *params: Any,
+    method: str = "RK45",
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    mass: Any = None,
+    derivative: str = "discrete",
+    maxsteps: int = 100_000,
+) -> Any:
+    """The states at the times `t`; arguments as for `odeint`."""
+    f = instrument(f)
+    times = vector(t)
+    parameters = Parameters((f, params))
+    packing = Packing(y0)
+    start = packing.vector(y0)
+    traced_times = isinstance(settled(times), Traced)
+    integrator = _Integrator(packing, parameters, method, rtol, atol, mass, maxsteps, traced_times)
+    if shape_of(times)[0] == 1:
+        out = reshape(start, shape=(1, *shape_of(start)))
+    elif derivative == "adjoint":
+        out = _by_adjoint(integrator)(start, times, list(parameters.values))
+    elif derivative == "forward":
+        out = _by_sensitivities(integrator)(start, times, list(parameters.values))
+    else:
+        out = integrator(start, times, parameters.values)
+    return _unpacked(packing, out)
+
+
+def _unpacked(packing: Packing, out: Any) -> Any:
+    """States in their containers, from rows of numbers."""
+    found, begin = [], 0
+    for aval in packing.avals:
+        size = int(np.prod(aval.shape))
+        columns = out[:, begin : begin + size]
+        found.append(reshape(columns, shape=(shape_of(out)[0], *aval.shape)))
+        begin += size
+    return tree.unflatten(packing.structure, found)
+
+
+class _Integrator:
+    """From vectors of numbers to rows of numbers, one for each time."""
+
+    def __init__(
+        self,
+        packing: Packing,
+        parameters: Parameters,
+        method: str,
+        rtol: float,
+        atol: float,
+        mass: Any,
+        maxsteps: int,
+        hit: bool,
+    ):
+        self.packing = packing
+        self.parameters = parameters
+        self.method = method
+        self.rtol, self.atol = rtol, atol
+        self.mass = mass
+        self.maxsteps = maxsteps
+        self.hit = hit
+
+    def slope(self, t: Any, y: Any, values: Sequence[Any]) -> Any:
+        """The right-hand side, of vectors."""
+        f, params = self.parameters.put(values)
+        found = f(t, self.packing.container(y), *params)
+        if isinstance(found, (list, tuple)) and len(self.packing.avals) == 1:
+            found = array(found)
+        found = self.packing.vector(found)
+        if shape_of(found) != shape_of(y):
+            raise MismatchError(
+                f"the right-hand side has {shape_of(found)[0]} numbers, and y0 has {shape_of(y)[0]}",
+                remedy="return the derivative of each number in y0",
+            )
+        return found
+
+    def __call__(self, y: Any, times: Any, values: Sequence[Any]) -> Any:
+        plain = stop_gradient(times)
+        if self.hit:
+
+            def f(t: Any, y: Any, i: Any) -> Any:
+                rate = (times[i] - times[i - 1]) / (plain[i] - plain[i - 1])
+                return rate * self.slope(times[i - 1] + (t - plain[i - 1]) * rate, y, values)
+
+        else:
+
+            def f(t: Any, y: Any, i: Any) -> Any:
+                return self.slope(t, y, values)
+
+        attempt, interpolate, stages, order = self._radau(times, values) if self.method == "Radau" else self._explicit()
+        return instrument(ode.integrate)(
+            f, y, plain, stop_gradient, attempt, interpolate, stages, order, self.rtol, self.atol, self.hit,
+            self.maxsteps,
+        )  # fmt: skip
+
+    def _explicit(self) -> tuple:
+        """SciPy's classes hold the coefficients of the methods."""
+        of = getattr(scipy.integrate, self.method)
+        if self.method == "DOP853":
+            estimate = instrument(ode.estimated_by_two)(of.E3, of.E5)
+            interpolate = instrument(ode.interpolated_by_more_stages)(of.A_EXTRA, of.C_EXTRA, of.D)
+        else:
+            estimate, interpolate = instrument(ode.estimated)(of.E), instrument(ode.interpolated)(of.P)
+        attempt = instrument(ode.explicit)(of.A, of.B, of.C, stop_gradient, estimate)
+        return attempt, interpolate, len(of.B) + 1, of.error_estimator_order
+
+    def _radau(self, times: Any, values: Sequence[Any]) -> tuple:
+        n = sum(int(np.prod(a.shape)) for a in self.packing.avals)
+        mass = np.eye(n) if self.mass is None else array(self.mass)
+        tolerance = max(1e-14, min(0.03 * self.rtol, 1e-6))
+        hit = self.hit
+
+        def of_interval(times: Any, values: Sequence[Any]) -> Callable:
+            plain = stop_gradient(times)
+
+            def f(t: Any, y: Any, i: Any) -> Any:
+                if not hit:
+                    return self.slope(t, y, values)
+                rate = (times[i] - times[i - 1]) / (plain[i] - plain[i - 1])
+                return rate * self.slope(times[i - 1] + (t - plain[i - 1]) * rate, y, values)
+
+            return f
+
+        def solve(t: Any, h: Any, y: Any, i: Any, inverse: Any, times: Any, mass: Any, values: Any) -> Any:
+            return instrument(ode.stages_by_newton)(
+                of_interval(times, values), _RADAU_A, _RADAU_C, mass, t, h, y, i, inverse, tolerance
+            )
+
+        def satisfied(Z: Any, t: Any, h: Any, y: Any, i: Any, inverse: Any, times: Any, mass: Any, values: Any) -> Any:
+            return instrument(ode.stage_residual)(of_interval(times, values), _RADAU_A, _RADAU_C, mass, t, h, y, i, Z)
+
+        stages = Implicit(solve, Equation(satisfied), None)
+
+        def solve_stages(t: Any, h: Any, y: Any, i: Any, inverse: Any) -> Any:
+            return stages(t, h, y, i, stop_gradient(inverse), times, mass, list(values))
+
+        f = of_interval(stop_gradient(times), [stop_gradient(v) for v in values])
+        slopes = lambda t, y, i: jacobian(lambda y: f(t, y, i))(y)
+        attempt = instrument(ode.radau)(
+            _RADAU_A, _RADAU_C, _RADAU_E, _RADAU_MU, stop_gradient(mass), slopes, solve_stages, stop_gradient
+        )
+        return attempt, instrument(ode.polynomial_through)(_RADAU_C), 3, 3
+
+
+# ------------------------------------------------------------------------------------------- derivatives by other ways
+
+
+def _by_sensitivities(integrator: _Integrator) -> Callable:
+    """The solution with its Jacobian, computed in forward mode together with it."""
+    solve = custom_jvp(lambda y, times, values: integrator(y, times, values))
+
+    @solve.defjvp
+    def rule(primals: tuple, tangents: tuple) -> tuple:
+        packing = Packing(primals)
+        joint = packing.vector(primals)
+        slopes = jacfwd(lambda v: integrator(*packing.container(v)))(joint)
+        return solve(*primals), matmul(slopes, packing.vector(tangents))
+
+    return solve
+
+
+def _by_adjoint(integrator: _Integrator) -> Callable:
+    """The solution, with a pullback that integrates the adjoint equation backwards from one time to the one before.
+
+    a' = −a·f_y, and the gradient of what f depends on gathers a·f_p; the states at the times asked for are kept, and y
+    is integrated backwards with the rest in between.
+    """
+    solve = custom_vjp(lambda y, times, values: integrator(y, times, values))
+
+    def forward(y: Any, times: Any, values: Any) -> tuple:
+        out = integrator(y, times, values)
+        return out, (out, times, values)
+
+    def backward(kept: Any, out_bar: Any) -> tuple:
+        out, times, values = kept
+        count, n = shape_of(out)
+        packing = Packing(values)
+        size = sum(int(np.prod(a.shape)) for a in packing.avals)
+        a = np.zeros(n)
+        gathered = np.zeros(size)
+        times_bar: list[Any] = [np.zeros(())] * count
+
+        def augmented(t: Any, state: Any, values: Any) -> Any:
+            y, a = part(state, 0, slice(0, n)), part(state, 0, slice(n, 2 * n))
+            slope, pull = vjp(lambda y, values: integrator.slope(t, y, values), y, values)
+            y_bar, values_bar = pull(a)
+            return join([slope, -y_bar, -packing.vector(values_bar)] if size else [slope, -y_bar], 0)
+
+        for i in range(count - 1, 0, -1):
+            a = a + out_bar[i]
+            times_bar[i] = times_bar[i] + matmul(integrator.slope(times[i], out[i], values), out_bar[i])
+            state = join([out[i], a, gathered], 0)
+            span = stacked([times[i], times[i - 1]], 0)
+            back = trajectory(
+                augmented, state, span, values, method=integrator.method, rtol=integrator.rtol, atol=integrator.atol,
+                maxsteps=integrator.maxsteps,
+            )[-1]  # fmt: skip
+            a, gathered = part(back, 0, slice(n, 2 * n)), part(back, 0, slice(2 * n, None))
+        times_bar[0] = -matmul(integrator.slope(times[0], out[0], values), a)
+        return a + out_bar[0], stacked(times_bar, 0), packing.container(gathered) if size else values
+
+    solve.defvjp(forward, backward)
+    return solve

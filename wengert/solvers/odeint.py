@@ -1,0 +1,81 @@
+"""`odeint`: initial-value problems, the operator that users call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import scipy.integrate
+
+from wengert.box.dispatch import CALLERS
+from wengert.box.functions.operands import part
+from wengert.capture.hooks import instrument
+from wengert.errors import MismatchError
+from wengert.solvers.answer import vector
+from wengert.solvers.ode import DERIVATIVES, METHODS, trajectory
+
+
+def odeint(
+    f: Callable,
+    y0: Any,
+    t: Any,
+    *params: Any,
+    method: str = "RK45",
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    events: Any = None,
+    mass: Any = None,
+    derivative: str = "discrete",
+    maxsteps: int = 100_000,
+) -> Any:
+    """The solution of y' = f(t, y, *params) with y(t[0]) = y0, at the times `t`.
+
+    Args:
+        f: the right-hand side; it returns what y0 is, numbers, arrays or containers of them.
+        y0: the state at the first time.
+        t: increasing or decreasing times.
+        method: "RK23", "RK45" or "DOP853" (explicit, of order 3, 5 and 8), or "Radau" (implicit, of order 5) for stiff
+            equations, with exact Jacobians.
+        rtol, atol: the error of a step is kept below atol + rtol · |y|.
+        events: functions `event(t, y, *params)`, as for `scipy.integrate.solve_ivp`, which then finds them; the
+            result is an object like that function's. The times of events have derivatives. Not under `jit`.
+        mass: with "Radau", a matrix M for M y' = f(t, y); it may be singular.
+        derivative: "discrete" differentiates the steps that were taken, and is exact for them; "adjoint" integrates the
+            adjoint equation backwards, with memory that does not grow with the number of steps; "forward" carries
+            sensitivities along, for few parameters.
+        maxsteps: the largest number of steps; a `ConvergenceError` after that.
+
+    Returns the states with an axis for the times in front; the first is y0. Differentiable with respect to `y0`, `t`,
+    `params` and what `f` closes over.
+
+    >>> import numpy as np, wengert as wg
+    >>> decay = lambda rate: wg.odeint(lambda t, y: -rate * y, 1.0, np.array([0.0, 2.0]))[-1]
+    >>> decay(0.5).round(6), wg.grad(decay)(0.5).round(6)
+    (np.float64(0.367879), np.float64(-0.735759))
+    """
+    if method not in METHODS:
+        raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
+    if derivative not in DERIVATIVES:
+        raise ValueError(f"derivative is one of {', '.join(DERIVATIVES)}, not {derivative!r}")
+    if mass is not None and method != "Radau":
+        raise MismatchError("a mass matrix needs an implicit method", remedy='say method="Radau"')
+    if events is not None:
+        if derivative != "discrete" or mass is not None:
+            raise MismatchError("events go with derivative='discrete' and without a mass matrix")
+        times = vector(t)
+        watched = [events] if callable(events) else list(events)
+        return CALLERS[scipy.integrate.solve_ivp](
+            instrument(f), (part(times, 0, 0), part(times, 0, -1)), y0, method=method, t_eval=times, args=params,
+            events=[_like(instrument(e), e) for e in watched], rtol=rtol, atol=atol,
+        )  # fmt: skip
+    return trajectory(
+        f, y0, t, *params, method=method, rtol=rtol, atol=atol, mass=mass, derivative=derivative, maxsteps=maxsteps
+    )
+
+
+def _like(event: Any, original: Any) -> Any:
+    """An event that says of itself what the original says: whether it is the end, and the direction of the crossing."""
+    for name in ("terminal", "direction"):
+        if hasattr(original, name) and not hasattr(event, name):
+            setattr(event, name, getattr(original, name))
+    return event

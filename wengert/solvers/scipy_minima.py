@@ -1,0 +1,400 @@
+"""Minima that SciPy finds: `minimize` and `minimize_scalar`, least squares of all kinds, `linprog`.
+
+SciPy's functions run on plain numbers as always; where something they depend on is traced, the minimum is an answer
+(`optimum.py`) of the conditions that hold there.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.api.jacobian import jacobian
+from wengert.box.dispatch import CALLERS, FUNCTIONS, when_imported
+from wengert.box.functions.linalg import inv
+from wengert.box.functions.operands import array, holds_traced, part
+from wengert.errors import UnsupportedFunctionError
+from wengert.ops import elementwise as e
+from wengert.ops.op import Traced
+from wengert.ops.products import matmul
+from wengert.ops.reduce import sum
+from wengert.ops.shape import broadcast_to, transpose
+from wengert.solvers.answer import vector
+from wengert.solvers.optimum import Function, Optimum
+from wengert.solvers.scipy_roots import Given, not_converged, solver
+from wengert.types import shape_of
+
+# ---------------------------------------------------------------------------------------------- constraints and bounds
+
+
+def _is_finite(x: Any) -> np.ndarray:
+    """Which entries of a limit may be finite. A traced one is: nobody differentiates with respect to infinity."""
+    if isinstance(x, (list, tuple)):
+        return np.array([item is not None and bool(np.all(_is_finite(item))) for item in x], bool)
+    return np.ones(shape_of(x) or (1,), bool) if isinstance(x, Traced) else np.isfinite(np.atleast_1d(x)).reshape(-1)
+
+
+def _limits(
+    value: Function, lower: Callable[[Any], Any], upper: Callable[[Any], Any], arguments: Any, count: int
+) -> tuple[list[Function], list[Function]]:
+    """Equalities and inequalities for lower ≤ value ≤ upper."""
+
+    def spread(x: Any) -> Any:
+        x = vector(x)
+        return x if shape_of(x)[0] == count else broadcast_to(x, shape=(count,))
+
+    low, high = lower(arguments), upper(arguments)
+    has_low, has_high = (np.broadcast_to(_is_finite(limit), (count,)) for limit in (low, high))
+    same = np.zeros(count, bool)
+    if not holds_traced(low) and not holds_traced(high):
+        same = np.asarray(spread(low) == spread(high))
+    equalities: list[Function] = []
+    inequalities: list[Function] = []
+
+    def rows(mask: np.ndarray, difference: Callable[[Any, Any], Any]) -> Function:
+        chosen = np.flatnonzero(mask)
+        return lambda a, x: difference(a, x)[chosen]
+
+    if np.any(same):
+        equalities.append(rows(same, lambda a, x: vector(value(a, x)) - spread(lower(a))))
+    if np.any(has_low & ~same):
+        inequalities.append(rows(has_low & ~same, lambda a, x: vector(value(a, x)) - spread(lower(a))))
+    if np.any(has_high & ~same):
+        inequalities.append(rows(has_high & ~same, lambda a, x: spread(upper(a)) - vector(value(a, x))))
+    return equalities, inequalities
+
+
+def _pairs(bounds: Any, n: int) -> tuple[Any, Any]:
+    """Lower and upper limits from any form in which SciPy takes bounds."""
+    if hasattr(bounds, "lb"):
+        return bounds.lb, bounds.ub
+    if isinstance(bounds, (Traced, np.ndarray)):
+        both: Any = bounds
+        return both[:, 0], both[:, 1]
+    items = list(bounds)
+    if len(items) == 2 and not _is_pair(items[0]) and (n != 2 or not _is_pair(items[1])):
+        items = [items] * n
+    number = lambda x, otherwise: otherwise if x is None else x
+    return [number(low, -np.inf) for low, _ in items], [number(high, np.inf) for _, high in items]
+
+
+def _bounded(given: Given, n: int) -> tuple[list[Function], list[Function]]:
+    """What the argument `bounds`, a pair of limits or an object with such, demands of x."""
+    bounds = given["bounds"]
+    limit = lambda a, k: getattr(a["bounds"], ("lb", "ub")[k]) if hasattr(bounds, "lb") else a["bounds"][k]
+    return _limits(lambda a, x: x, lambda a: limit(a, 0), lambda a: limit(a, 1), given.arguments, n)
+
+
+def _is_pair(x: Any) -> bool:
+    return x.__class__ in (list, tuple) or bool(shape_of(x) if x is not None else ())
+
+
+def _described(constraints: Any) -> list[dict[str, Any]]:
+    """Constraints as plain containers, in which traced values are found."""
+    if isinstance(constraints, dict) or hasattr(constraints, "lb"):
+        constraints = [constraints]
+    found = []
+    for c in constraints or ():
+        if isinstance(c, dict):
+            extra = c.get("args", ())
+            found.append({**c, "args": extra if isinstance(extra, tuple) else (extra,)})
+        elif hasattr(c, "A"):
+            found.append({"type": "limits", "A": c.A, "lb": c.lb, "ub": c.ub, "object": c})
+        elif hasattr(c, "fun"):
+            found.append({"type": "limits", "fun": c.fun, "lb": c.lb, "ub": c.ub, "object": c})
+        else:
+            raise UnsupportedFunctionError(
+                f"a constraint of type {type(c).__name__} in scipy.optimize.minimize of traced values",
+                remedy="use a dict, LinearConstraint or NonlinearConstraint",
+            )
+    return found
+
+
+def _constraint_value(c: dict, x: Any) -> Any:
+    if "A" in c:
+        a = c["A"].toarray() if hasattr(c["A"], "toarray") else c["A"]
+        return matmul(FUNCTIONS[np.atleast_2d](a), x)
+    return c["fun"](x, *c.get("args", ()))
+
+
+def _constraint(k: int) -> Function:
+    return lambda a, x: _constraint_value(a["constraints"][k], x)
+
+
+def _limit(k: int, which: str) -> Callable[[Any], Any]:
+    return lambda a: a["constraints"][k][which]
+
+
+# --------------------------------------------------------------------------------------------------------- the solvers
+
+
+def _minimize(module: Any) -> None:
+    original = module.minimize
+
+    def as_scipy_takes(c: dict) -> Any:
+        """A constraint for SciPy, with plain numbers."""
+        if c["type"] != "limits":
+            return {k: v for k, v in c.items() if k != "key"}
+        if "A" in c:
+            return module.LinearConstraint(c["A"], c["lb"], c["ub"])
+        old = c["object"]
+        options = {k: getattr(old, k) for k in ("jac", "hess", "keep_feasible") if hasattr(old, k)}
+        return module.NonlinearConstraint(c["fun"], c["lb"], c["ub"], **options)
+
+    def minimize(*args: Any, **kwargs: Any) -> Any:
+        bound = inspect.signature(original).bind(*args, **kwargs)
+        given_constraints = _described(bound.arguments.get("constraints", ()))
+        n = int(np.prod(shape_of(array(bound.arguments["x0"])) or (1,)))
+        bounds = bound.arguments.get("bounds")
+        limits = None if bounds is None else _pairs(bounds, n)
+        given = Given(original, (), {**bound.arguments, "constraints": given_constraints, "bounds": limits})
+        if not given.parameters.any:
+            return original(*args, **kwargs)
+        with_gradient = given["jac"] is True
+        outcome = module.OptimizeResult(success=True)
+        arguments = given.arguments
+
+        def value(a: Any, x: Any) -> Any:
+            y = a["fun"](x, *a["args"])
+            return y[0] if with_gradient else y
+
+        equalities: list[Function] = []
+        inequalities: list[Function] = []
+        start = vector(array(given["x0"]))
+        for k, c in enumerate(given_constraints):
+            at = _constraint(k)
+            if c["type"] == "eq":
+                equalities.append(at)
+            elif c["type"] == "ineq":
+                inequalities.append(at)
+            else:
+                count = shape_of(vector(at(arguments, start)))[0]
+                more = _limits(at, _limit(k, "lb"), _limit(k, "ub"), arguments, count)
+                equalities += more[0]
+                inequalities += more[1]
+        if limits is not None:
+            more = _bounded(given, n)
+            equalities += more[0]
+            inequalities += more[1]
+
+        def find(plain: dict[str, Any]) -> Any:
+            options = given.passed(plain)
+            options["constraints"] = [as_scipy_takes(c) for c in plain["constraints"]]
+            if limits is not None:
+                options["bounds"] = module.Bounds(*plain["bounds"])
+            if not with_gradient and not callable(plain["jac"]):
+                options["fun"] = lambda x, *rest: np.float64(plain["fun"](x, *rest))
+            found = original(**options)
+            if not found.success:
+                raise not_converged("scipy.optimize.minimize", found.message)
+            outcome.update(found)
+            return found.x
+
+        optimum = Optimum("scipy.optimize.minimize", given.parameters, value, equalities, inequalities)
+        x = optimum.minimum(start, (n,), find)
+        return module.OptimizeResult({**outcome, "x": x, "fun": value(arguments, x)})
+
+    from_scipy(original, minimize)
+
+
+def from_scipy(original: Callable, implementation: Callable) -> None:
+    """Declare what a solver does, which itself looks whether something is traced."""
+    CALLERS[original] = implementation
+
+
+def _minimize_scalar(module: Any) -> None:
+    original = module.minimize_scalar
+
+    @solver(original)
+    def minimize_scalar(given: Given) -> Any:
+        outcome = module.OptimizeResult(success=True)
+        limits = given["bounds"]
+        value = lambda a, x: a["fun"](part(x, 0, 0), *a["args"])
+        inequalities = [] if limits is None else [
+            lambda a, x: x - a["bounds"][0], lambda a, x: a["bounds"][1] - x
+        ]  # fmt: skip
+
+        def find(plain: dict[str, Any]) -> Any:
+            found = original(**{**given.passed(plain), "fun": lambda x, *rest: np.float64(plain["fun"](x, *rest))})
+            if not found.success:
+                raise not_converged("scipy.optimize.minimize_scalar", found.message)
+            outcome.update(found)
+            return found.x
+
+        optimum = Optimum("scipy.optimize.minimize_scalar", given.parameters, value, (), inequalities)
+        x = optimum.minimum(np.ones(1), (), find)
+        return module.OptimizeResult({**outcome, "x": x, "fun": given["fun"](x, *given["args"])})
+
+
+def _linear(z: Any) -> Any:
+    return z
+
+
+_LOSSES: dict[str, Callable[[Any], Any]] = {
+    "linear": _linear,
+    "soft_l1": lambda z: 2 * (e.sqrt(1 + z) - 1),
+    "huber": lambda z: e.where(z <= 1, z, 2 * e.sqrt(e.where(z <= 1, 1.0, z)) - 1),
+    "cauchy": e.log1p,
+    "arctan": e.arctan,
+}
+"""ρ(z) of SciPy's robust losses."""
+
+
+def _cost(residuals: Any, loss: str, scale: Any) -> Any:
+    if loss == "linear":
+        return 0.5 * sum(residuals * residuals)
+    return 0.5 * scale * scale * sum(_LOSSES[loss]((residuals / scale) ** 2))
+
+
+def _least_squares(module: Any) -> None:
+    original = module.least_squares
+
+    @solver(original)
+    def least_squares(given: Given) -> Any:
+        loss = given["loss"]
+        if callable(loss):
+            raise UnsupportedFunctionError(
+                "scipy.optimize.least_squares of traced values with a loss that is a function",
+                remedy=f"use one of {', '.join(_LOSSES)}",
+            )
+        outcome = module.OptimizeResult(success=True)
+        n = int(np.prod(shape_of(array(given["x0"])) or (1,)))
+        residuals = lambda a, x: vector(a["fun"](x, *a["args"], **(a["kwargs"] or {})))
+        value = lambda a, x: _cost(residuals(a, x), loss, a["f_scale"])
+        more = _bounded(given, n)
+
+        def find(plain: dict[str, Any]) -> Any:
+            fun = plain["fun"]
+            as_arrays = lambda x, *rest, **others: np.atleast_1d(np.asarray(fun(x, *rest, **others), float))
+            found = original(**{**given.passed(plain), "fun": as_arrays})
+            if not found.success:
+                raise not_converged("scipy.optimize.least_squares", found.message)
+            outcome.update(found)
+            return found.x
+
+        x = Optimum("scipy.optimize.least_squares", given.parameters, value, *more).minimum(
+            vector(array(given["x0"])), (n,), find
+        )
+        r = residuals(given.arguments, x)
+        return module.OptimizeResult({**outcome, "x": x, "fun": r, "cost": _cost(r, loss, given["f_scale"])})
+
+
+def _curve_fit(module: Any) -> None:
+    original = module.curve_fit
+
+    @solver(original)
+    def curve_fit(given: Given) -> Any:
+        if given["full_output"]:
+            raise UnsupportedFunctionError("curve_fit with full_output=True on traced values", remedy="leave it out")
+        n = len(given["p0"]) if given["p0"] is not None else _count_parameters(given["f"])
+        weights = None if given["sigma"] is None else np.ndim(given["sigma"]) if not isinstance(
+            given["sigma"], Traced) else len(shape_of(given["sigma"]))  # fmt: skip
+        seen: list[Any] = [None]
+
+        def weighted(a: Any, p: Any) -> Any:
+            r = vector(a["f"](a["xdata"], *[part(p, 0, k) for k in range(n)])) - vector(a["ydata"])
+            if weights is None:
+                return r
+            if weights == 1:
+                return r / vector(a["sigma"])
+            return FUNCTIONS[np.linalg.solve](FUNCTIONS[np.linalg.cholesky](array(a["sigma"])), r)
+
+        more = _bounded(given, n)
+
+        def find(plain: dict[str, Any]) -> Any:
+            try:
+                seen[0], *_ = original(**given.passed(plain))
+            except RuntimeError as error:
+                raise not_converged("scipy.optimize.curve_fit", error) from None
+            return seen[0]
+
+        value = lambda a, p: _cost(weighted(a, p), "linear", 1.0)
+        popt = Optimum("scipy.optimize.curve_fit", given.parameters, value, *more).minimum(np.ones(n), (n,), find)
+        r = weighted(given.arguments, popt)
+        slopes = jacobian(lambda p: weighted(given.arguments, p))(popt)
+        pcov = inv(matmul(transpose(slopes, axes=(1, 0)), slopes))
+        if not given["absolute_sigma"]:
+            pcov = pcov * (sum(r * r) / (shape_of(r)[0] - n))
+        return popt, pcov
+
+
+def _count_parameters(f: Callable) -> int:
+    names = [p for p in inspect.signature(f).parameters.values() if p.kind is not inspect.Parameter.VAR_POSITIONAL]
+    return len(names) - 1
+
+
+def _linear_least_squares(module: Any) -> None:
+    of_nnls, of_lsq = module.nnls, module.lsq_linear
+    residuals = lambda a, x: matmul(array(a["A"]), x) - vector(a["b"])
+    value = lambda a, x: _cost(residuals(a, x), "linear", 1.0)
+
+    @solver(of_nnls)
+    def nnls(given: Given) -> Any:
+        n = shape_of(array(given["A"]))[1]
+        optimum = Optimum("scipy.optimize.nnls", given.parameters, value, (), [lambda a, x: x])
+        x = optimum.minimum(np.ones(n), (n,), lambda plain: of_nnls(**given.passed(plain))[0])
+        return x, e.sqrt(sum(residuals(given.arguments, x) ** 2))
+
+    @solver(of_lsq)
+    def lsq_linear(given: Given) -> Any:
+        n = shape_of(array(given["A"]))[1]
+        outcome = module.OptimizeResult(success=True)
+        more = _bounded(given, n)
+
+        def find(plain: dict[str, Any]) -> Any:
+            found = of_lsq(**given.passed(plain))
+            if not found.success:
+                raise not_converged("scipy.optimize.lsq_linear", found.message)
+            outcome.update(found)
+            return found.x
+
+        x = Optimum("scipy.optimize.lsq_linear", given.parameters, value, *more).minimum(np.ones(n), (n,), find)
+        r = residuals(given.arguments, x)
+        return module.OptimizeResult({**outcome, "x": x, "fun": r, "cost": _cost(r, "linear", 1.0)})
+
+
+def _linprog(module: Any) -> None:
+    original = module.linprog
+
+    def linprog(*args: Any, **kwargs: Any) -> Any:
+        bound = inspect.signature(original).bind(*args, **kwargs)
+        bound.apply_defaults()
+        n = int(np.prod(shape_of(array(bound.arguments["c"]))))
+        bounds = bound.arguments["bounds"]
+        limits = _pairs((0, None) if bounds is None else bounds, n)
+        given = Given(original, (), {**bound.arguments, "bounds": limits})
+        if not given.parameters.any:
+            return original(*args, **kwargs)
+        outcome = module.OptimizeResult(success=True)
+        equalities, inequalities = _bounded(given, n)
+        dense = lambda m: array(m.toarray() if hasattr(m, "toarray") else m)
+        if given["A_eq"] is not None:
+            equalities.append(lambda a, x: matmul(dense(a["A_eq"]), x) - vector(a["b_eq"]))
+        if given["A_ub"] is not None:
+            inequalities.append(lambda a, x: vector(a["b_ub"]) - matmul(dense(a["A_ub"]), x))
+        value = lambda a, x: sum(vector(a["c"]) * x)
+
+        def find(plain: dict[str, Any]) -> Any:
+            found = original(
+                **{**given.passed(plain), "bounds": np.stack([np.broadcast_to(b, (n,)) for b in plain["bounds"]], 1)}
+            )
+            if not found.success:
+                raise not_converged("scipy.optimize.linprog", found.message)
+            outcome.update(found)
+            return found.x
+
+        x = Optimum("scipy.optimize.linprog", given.parameters, value, equalities, inequalities).minimum(
+            np.ones(n), (n,), find
+        )
+        return module.OptimizeResult({**outcome, "x": x, "fun": value(given.arguments, x)})
+
+    from_scipy(original, linprog)
+
+
+@when_imported("scipy.optimize")
+def _optimize(module: Any) -> None:
+    for register in (_minimize, _minimize_scalar, _least_squares, _curve_fit, _linear_least_squares, _linprog):
+        register(module)

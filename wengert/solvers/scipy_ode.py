@@ -1,0 +1,164 @@
+"""Differential equations that SciPy solves: `solve_ivp` with all its methods, events and dense output, and `odeint`.
+
+The values are SciPy's own. The derivatives are those of `wg.odeint` with the same method (of the same kind, where
+SciPy's is one of several steps) and the same tolerances, at the same times. The time of an event is an answer
+(`implicit.py`) of the event's own equation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.box.dispatch import when_imported
+from wengert.box.functions.operands import answer, array, join, part, stacked
+from wengert.errors import ConvergenceError, UnsupportedFunctionError
+from wengert.ops.elementwise import stop_gradient
+from wengert.ops.op import Traced
+from wengert.ops.shape import reshape, transpose
+from wengert.running import running
+from wengert.solvers.answer import vector
+from wengert.solvers.implicit import Equation, Implicit
+from wengert.solvers.ode import METHODS, trajectory
+from wengert.solvers.scipy_roots import Given, not_converged, solver
+from wengert.types import shape_of
+
+_MOST = 5000
+"""So many steps an explicit method may take for an equation of which nothing is known before it counts as stiff."""
+
+
+def _refuse_capture(name: str) -> None:
+    if running.state.capture is not None:
+        raise UnsupportedFunctionError(
+            f"{name} in a compiled function", remedy="use wg.odeint, which compiles to one native loop"
+        )
+
+
+def _solution(f: Callable, y0: Any, times: Any, args: Sequence[Any], method: str, rtol: Any, atol: Any) -> Any:
+    """The solution by our own integrator, of the kind that SciPy's method is."""
+    if method in METHODS:
+        return trajectory(f, y0, times, *args, method=method, rtol=rtol, atol=atol)
+    if method == "BDF":
+        return trajectory(f, y0, times, *args, method="Radau", rtol=rtol, atol=atol)
+    try:
+        return trajectory(f, y0, times, *args, method="DOP853", rtol=rtol, atol=atol, maxsteps=_MOST)
+    except ConvergenceError:
+        return trajectory(f, y0, times, *args, method="Radau", rtol=rtol, atol=atol)
+
+
+def _with_values(values: Any, traced: Any) -> Any:
+    """These values, with the derivatives of others that are nearly the same."""
+    return traced + (values - stop_gradient(traced))
+
+
+class _Dense:
+    """The solution as a function of time."""
+
+    def __init__(self, at: Callable[[Any], Any], plain: Any):
+        self._at = at
+        self._plain = plain
+        self.t_min, self.t_max = plain.t_min, plain.t_max
+
+    def __call__(self, t: Any) -> Any:
+        times = vector(t)
+        order = answer(np.argsort, times)
+        states = self._at(times[order])[np.argsort(order)]
+        values = np.transpose(self._plain(np.asarray(answer(lambda t: t, times))))
+        states = _with_values(values, states)
+        return transpose(states, axes=(1, 0)) if shape_of(t) else part(states, 0, 0)
+
+
+def _solve_ivp(module: Any) -> None:
+    original = module.solve_ivp
+
+    @solver(original)
+    def solve_ivp(given: Given) -> Any:
+        _refuse_capture("scipy.integrate.solve_ivp")
+        method = given["method"] if isinstance(given["method"], str) else given["method"].__name__
+        rtol, atol = given.arguments.get("rtol", 1e-3), given.arguments.get("atol", 1e-6)
+        values = given.parameters.values
+        seen: list[Any] = [None]
+
+        def run(*values: Any) -> np.ndarray:
+            found = original(**given.passed(given.put(values)))
+            if not found.success:
+                raise not_converged("scipy.integrate.solve_ivp", found.message)
+            seen[0] = found
+            return np.transpose(found.y)
+
+        plain = answer(run, *values)
+        found = seen[0]
+        begin, end = given["t_span"]
+        y0 = vector(array(given["y0"]))
+        arguments = given.arguments
+
+        def at(times: Any) -> Any:
+            """States at times of which the first is the beginning."""
+            return _solution(arguments["fun"], y0, times, arguments["args"], method, rtol, atol)
+
+        def after(times: Any) -> Any:
+            """States at times after the beginning."""
+            return part(at(join([vector(begin), vector(times)], 0)), 0, slice(1, None))
+
+        events = given["events"]
+        events = [events] if callable(events) else list(events or ())
+        t_events: Any = None
+        y_events: Any = None
+        if events:
+            times = [[_time_of(given, k, t, method, rtol, atol) for t in ts] for k, ts in enumerate(found.t_events)]
+            t_events = [stacked(ts, 0) if ts else np.zeros(0) for ts in times]
+            y_events = [stacked([part(after(reshape(t, shape=(1,))), 0, 0) for t in ts], 0) if ts else np.zeros((0, 0))
+                        for ts in times]  # fmt: skip
+        count = len(found.t)
+        if given["t_eval"] is not None:
+            wanted = part(vector(given["t_eval"]), 0, slice(0, count))
+        else:
+            wanted = found.t
+            stopped = [t for ts in t_events or () for t in ts][-1:] if found.status == 1 else [end]
+            if isinstance(begin, Traced) or isinstance(stopped[0], Traced):
+                middle = [vector(begin), found.t[1:-1], vector(stopped[0])]
+                wanted = join(middle, 0)
+        states = _with_values(plain, at(wanted) if answer(np.equal, begin, found.t[0]) else after(wanted))
+        dense = None if found.sol is None else _Dense(after, found.sol)
+        more = {"t": wanted, "y": transpose(states, axes=(1, 0)), "sol": dense}
+        return type(found)({**found, **more, "t_events": t_events, "y_events": y_events})
+
+
+def _time_of(given: Given, k: int, time: float, method: str, rtol: Any, atol: Any) -> Any:
+    """The time of an event, which satisfies the event's equation."""
+
+    def satisfied(t: Any, values: Any) -> Any:
+        arguments = given.put(values)
+        events = arguments["events"]
+        event = events if callable(events) else events[k]
+        times = join([vector(arguments["t_span"][0]), vector(t)], 0)
+        y = _solution(arguments["fun"], vector(array(arguments["y0"])), times, arguments["args"], method, rtol, atol)
+        return event(t, part(y, 0, 1), *arguments["args"])
+
+    return Implicit(lambda values: time, Equation(satisfied), 1e-2)(list(given.parameters.values))
+
+
+def _odeint(module: Any) -> None:
+    original = module.odeint
+
+    @solver(original)
+    def of_scipy(given: Given) -> Any:
+        _refuse_capture("scipy.integrate.odeint")
+        if given["full_output"]:
+            raise UnsupportedFunctionError("odeint with full_output=True on traced values", remedy="leave it out")
+        rtol = 1.49e-8 if given["rtol"] is None else given["rtol"]
+        atol = 1.49e-8 if given["atol"] is None else given["atol"]
+        plain = answer(lambda *values: original(**given.passed(given.put(values))), *given.parameters.values)
+        arguments, func = given.arguments, given["func"]
+        first = given["tfirst"]
+        f = (lambda t, y, *args: vector(func(t, y, *args))) if first else lambda t, y, *args: vector(func(y, t, *args))
+        states = _solution(f, vector(array(given["y0"])), given["t"], arguments["args"], "LSODA", rtol, atol)
+        return _with_values(plain, states)
+
+
+@when_imported("scipy.integrate")
+def _integrate(module: Any) -> None:
+    _solve_ivp(module)
+    _odeint(module)
