@@ -24,6 +24,8 @@ from wengert.api.sparsity import sparsity
 from wengert.api.subgradient import subgradient
 from wengert.api.taylor import derivative, derivatives, jet, taylor
 from wengert.api.taylor_ode import integrate_taylor, taylor_ode
+from wengert.api.verified_minimum import verified_minimum
+from wengert.api.verified_roots import verified_roots
 from wengert.api.vmap import vmap
 from wengert.api.wirtinger import wirtinger
 from wengert.backend.llvm.threads.threads import get_num_threads, set_num_threads
@@ -105,6 +107,8 @@ __all__ = [
     "value_and_grad",
     "value_and_jacobian",
     "value_grad_and_hessian",
+    "verified_minimum",
+    "verified_roots",
     "vjp",
     "vmap",
     "wirtinger",

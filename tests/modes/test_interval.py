@@ -299,6 +299,12 @@ def test_what_has_no_enclosure_is_refused_with_its_line():
         wg.enclose(f)(I(np.zeros(3), np.ones(3)))
 
 
+def test_complex_numbers_are_refused():
+    for f in (lambda x: np.exp(1j * x), lambda x: x * 1j, lambda x: x + np.ones(2) * 1j, lambda x: np.fft.fft(x)):
+        with pytest.raises(UnsupportedFunctionError):
+            wg.enclose(f)(I(np.zeros(2), np.ones(2)))
+
+
 # ------------------------------------------------------------------------------------- programs, derivatives, compiled
 
 

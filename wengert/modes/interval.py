@@ -277,6 +277,9 @@ class IntervalTrace(Mode):
     def avals(self, aval: Aval) -> list[Aval]:
         return [aval, aval]
 
+    def apart(self, what: str) -> BaseException:
+        return UndecidedError(f"{what} that an interval leaves open", remedy="use smaller intervals, or numbers")
+
     def decided(self, box: Any) -> Any:
         low, high = box._value, box._tangent
         if self.branch == "both":
@@ -332,7 +335,14 @@ class IntervalTrace(Mode):
     def bounds(self, x: Any) -> Bounds:
         """The bounds of an operand."""
         x = settled(x) if isinstance(x, Traced) else x
-        return Bounds(x._value, x._tangent) if isinstance(x, Enclosure) else constant(x)
+        if isinstance(x, Enclosure):
+            return Bounds(x._value, x._tangent)
+        if x.__class__ is not float and dtype_of(x).kind not in "fiub":
+            raise UnsupportedFunctionError(
+                f"intervals contain real numbers, and cannot be combined with {dtype_of(x)}",
+                remedy="compute real and imaginary parts by themselves",
+            )
+        return constant(x)
 
     def structure(self, op: Op, x: Any) -> Any:
         """An operand that is no data: an index, or a mask."""
