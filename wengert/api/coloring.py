@@ -50,7 +50,8 @@ def coloring(
             B = M @ S for a matrix that is its own transpose, of which each pair of entries need be read only once.
         order: In which order vertices are coloured, each with the least colour that is possible: `"natural"`,
             `"largest-first"`, `"smallest-last"`, `"incidence"` (of those whose neighbours have colours the one with the
-            most) or `"random"`.
+            most) or `"random"`. Columns and rows are then coloured again if that may take fewer colours; those of
+            stencils on grids get a periodic colouring, which often has the fewest that are possible.
         decompression: `"direct"`: each entry stands somewhere in B. `"substitution"`: some are found by subtracting
             others, which takes fewer colours for `"symmetric"` (an acyclic colouring instead of a star colouring), and
             makes rounding errors add up. For `"column"` and `"row"` both are the same.
@@ -71,13 +72,12 @@ def coloring(
 def run_quickly(kernel: Callable[..., None], work: int, read: tuple[Any, ...], written: tuple[np.ndarray, ...]) -> None:
     """Run a kernel, compiled if it has much to do.
 
-    Compiled functions are made for arrays of certain lengths. All arrays are put into longer ones, whose length is a
-    power of two, so that few versions are made, and are found on disk by the next program.
+    Compiled functions are made for arrays of certain lengths. Arrays are put into longer ones, whose lengths are powers
+    of two, so that few versions are made, and are found on disk by the next program.
     """
     if work < _WORTH_COMPILING:
         return interpreted(kernel, work, read, written)
-    length = 1 << max(len(a) - 1 for a in read + written if isinstance(a, np.ndarray)).bit_length()
-    copies = [_padded(a, length) if isinstance(a, np.ndarray) else a for a in read + written]
+    copies = [_padded(a) if isinstance(a, np.ndarray) else a for a in read + written]
     _compiled(kernel)(*copies)
     for array, copy in zip(written, copies[len(read) :], strict=True):
         array[:] = copy[: len(array)]
@@ -88,7 +88,7 @@ def _compiled(kernel: Callable[..., None]) -> Jitted:
     return jit(kernel)
 
 
-def _padded(array: np.ndarray, length: int) -> np.ndarray:
-    longer = np.empty(length, array.dtype)
+def _padded(array: np.ndarray) -> np.ndarray:
+    longer = np.empty(1 << len(array).bit_length(), array.dtype)
     longer[: len(array)] = array
     return longer

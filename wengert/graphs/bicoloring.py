@@ -37,8 +37,7 @@ def star_bicoloring(pattern: sp.csr_array, order: str, seed: int, run: Run) -> t
     # One kind alone may do with fewer; it needs at least as many colours as the longest line has entries
     for side, (graph, back) in enumerate(((rows, columns), (columns, rows))):
         if back.degrees.max(initial=0) < _count(best):
-            hops = hops_of(graph, back)
-            alone = distance_two(hops, ordered(hops, order, seed, run), run)
+            alone = distance_two(graph, back, order, seed, run)
             other = np.full(n if side == 0 else m, -1, INDEX)
             pair = (alone, other) if side == 0 else (other, alone)
             if _count(pair) < _count(best):

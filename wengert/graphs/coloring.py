@@ -62,8 +62,7 @@ def coloring(pattern: Any, partition: str = "column", order: str = "largest-firs
         colors = way(graph, ordered(hops_of(graph), order, seed, run), run)
     else:
         sides = columns_to_rows(pattern), rows_to_columns(pattern)
-        hops = hops_of(*(sides if partition == "column" else sides[::-1]))
-        colors = distance_two(hops, ordered(hops, order, seed, run), run)
+        colors = distance_two(*(sides if partition == "column" else sides[::-1]), order, seed, run)
     return Coloring(pattern, partition, decompression, colors, run)
 
 
