@@ -102,7 +102,7 @@ TOOLS = (
         "adjoint code of models of weather and ocean",
         "`wg.source(wg.grad(f), x)` is adjoint code",
     ),
-    ("Fortran, C", "COSY", "INT", "F", "Taylor models with enclosures", "not here yet"),
+    ("Fortran, C", "COSY", "INT", "F", "Taylor models with enclosures", '`wg.enclose(f, method="taylor", order=n)`'),
     (
         "",
         "Tapenade",
@@ -152,7 +152,7 @@ TOOLS = (
         "array programs by transformation",
         "array programs by instrumentation and protocols",
     ),
-    ("", "INTLab", "OO", "F", "verified enclosures", "not here yet"),
+    ("", "INTLab", "OO", "F", "verified enclosures", "`wg.enclose`, `wg.verified_roots`, `wg.verified_minimum`"),
     (
         "",
         "TOMLAB/MAD",

@@ -280,6 +280,27 @@ def test_undecided_loops_of_compiled_code_are_refused():
             wg.enclose(f, branch=branch)(I(1, 2))
 
 
+def test_masks_are_combined():
+    x = I(np.array([0.2, 0.8, -1.0]), np.array([0.4, 1.2, -0.5]))
+    for f in (
+        lambda x: np.where((x > 0) & (x < 1), x, 5.0),
+        lambda x: np.where(~((x <= 0) | (x >= 1)), x, 5.0),
+        lambda x: np.where(np.logical_and(x > 0, x < 1), x, 5.0),
+        lambda x: np.where((x > 0) ^ (x > 1), x, 5.0),
+    ):
+        for g in (wg.enclose(f), wg.enclose(wg.jit(f)), wg.jit(wg.enclose(f))):
+            y = g(x)
+            assert y.lo.tolist() == [0.2, 0.8, 5.0]
+            assert y.hi.tolist() == [0.4, 5.0, 5.0]
+
+
+def test_what_is_not_selected_has_no_derivative_that_counts():
+    f = lambda x: np.sum(np.where(x > 0, np.sqrt(x), 0.0))
+    y = wg.enclose(wg.grad(f))(I(np.array([-2.0, 1.0]), np.array([-1.0, 4.0])))
+    assert y.lo.tolist() == [0.0, 0.25]
+    assert y.hi.tolist() == [0.0, 0.5]
+
+
 def test_indices_and_masks_must_be_decided():
     a = np.arange(5.0)
     assert wg.enclose(lambda x: a[int(x)])(I(1.2, 1.8)).lo == 1
@@ -382,6 +403,25 @@ def test_single_precision():
         assert y.dtype == np.float32
         for v in np.linspace(x.lo, x.hi, 50, dtype=np.float32):
             assert y.lo <= float(f(np.float64(v))) <= y.hi
+
+
+def test_infinite_constants():
+    """No number is infinite: a constant that is stands for what is too large for a float."""
+    y = np.where(I(np.zeros(2), np.ones(2)) > 0.5, 1.0, np.array([math.inf, 0.0]))
+    assert y.hi.tolist() == [INF, 1.0]
+    assert np.max(I(np.array([1.0, 2.0])) + np.array([-math.inf, 0.0])).hi == 2.0
+
+
+def test_operators_of_intervals_outside():
+    """Derivatives at intervals, without `enclose`."""
+    f = lambda x: np.sum(np.sin(x) * x)
+    box = I(np.array([0.1, 0.2]), np.array([0.2, 0.4]))
+    for operator in (wg.grad, wg.jacobian, wg.hessian):
+        y, z = operator(f)(box), wg.enclose(operator(f))(box)
+        assert y.lo.tolist() == z.lo.tolist()
+        assert y.hi.tolist() == z.hi.tolist()
+    y = wg.vmap(lambda x: np.exp(x) * x)(box)
+    contains_values(y, np.exp(box.mid) * box.mid)
 
 
 def test_gradients_of_bounds():

@@ -75,8 +75,10 @@ def _bound(x: Any, way: int) -> Any:
     if x.dtype.kind in "iub":
         wide = x.astype(float)
         x = np.where(wide.astype(object) == x.astype(object), wide, np.nextafter(wide, way * math.inf))
-    if x.dtype.kind != "f":
-        raise MismatchError(f"an interval with bounds of type {x.dtype}", remedy="use real numbers")
+    if x.dtype not in (np.float64, np.float32):
+        raise MismatchError(
+            f"an interval with bounds of type {x.dtype}", remedy="use real numbers in double or single precision"
+        )
     return x[()]
 
 

@@ -28,6 +28,7 @@ from wengert.ops.enclosures import (
     EQUAL,
     GREATER,
     GREATER_EQUAL,
+    HAS_SIGN,
     IS_FINITE,
     IS_INFINITE,
     IS_NAN,
@@ -73,7 +74,7 @@ trunc = zero("trunc", np.trunc, elementwise=True, bounds=STEPWISE)
 rint = zero("rint", np.rint, elementwise=True, bounds=STEPWISE)
 round = zero("round", lambda x, decimals=0: np.round(x, decimals), elementwise=True, cost=MODERATE, bounds=STEPWISE)
 sign = zero("sign", np.sign, elementwise=True, bounds=STEPWISE)
-signbit = zero("signbit", np.signbit, elementwise=True)
+signbit = zero("signbit", np.signbit, elementwise=True, bounds=HAS_SIGN)
 floor_divide = zero(
     "floor_divide",
     np.floor_divide,
@@ -381,9 +382,9 @@ logaddexp2 = elementwise(
 
 # ----------------------------------------------------------------------------------------------------- trigonometry
 
-sin = elementwise("sin", np.sin, (lambda y, x: cos(x),), bounds=periodic(lambda x: cos(x), 0.0))
-cos = elementwise("cos", np.cos, (lambda y, x: -sin(x),), bounds=periodic(lambda x: -sin(x), 1.0))
-tan = elementwise("tan", np.tan, (lambda y, x: 1 + y * y,), bounds=with_poles(lambda x: cos(x)))
+sin = elementwise("sin", np.sin, (lambda y, x: cos(x),), bounds=periodic("cos", 1, 0.0))
+cos = elementwise("cos", np.cos, (lambda y, x: -sin(x),), bounds=periodic("sin", -1, 1.0))
+tan = elementwise("tan", np.tan, (lambda y, x: 1 + y * y,), bounds=with_poles("cos"))
 arcsin = elementwise(
     "arcsin",
     np.arcsin,

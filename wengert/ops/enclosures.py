@@ -3,7 +3,7 @@
     ON_BOUNDS                    it is increasing in all operands, and exact: applied to lower bounds and to upper
     bounds increasing(…), decreasing    a function of one number on a domain, computed with an error of some steps
     even(…)                      f(x) = f(−x), increasing for x > 0
-    periodic(slope)              sin and cos: between their extremes, where the slope changes its sign
+    periodic(slope, …)           sin and cos: between their extremes, where the slope changes its sign
     composed(f)                  as other ops compute it, whose enclosures are known
     increasing_composed(f)       the same, but it increases in all operands, so that each bound comes from bounds
     DECIDED                      applied to operands that are decided: each is one number
@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 
 from wengert.errors import UnsupportedFunctionError
-from wengert.ops.op import Op
-from wengert.ops.rounding import STEPS, Bounds, V, choose, moved, sum_towards, value_towards
+from wengert.ops.op import TABLE, Op
+from wengert.ops.rounding import STEPS, Bounds, V, choose, evaluated, moved, sum_towards, value_towards
 from wengert.types import dtype_of
 
 Enclosure = Callable[[Any, Op, tuple, dict], Any]
@@ -216,7 +216,7 @@ _HALF_PERIOD = math.pi
 """The greatest float below π, and twice it is below 2π: what is not wider is narrower than that."""
 
 
-def periodic(slope: Callable[[Any], Any], at_zero: float) -> Enclosure:
+def periodic(slope: str, way: int, at_zero: float) -> Enclosure:
     """sin and cos. `slope(x)` has the sign of the derivative, which no float but zero makes zero; the value there is
     exact.
 
@@ -226,7 +226,7 @@ def periodic(slope: Callable[[Any], Any], at_zero: float) -> Enclosure:
 
     def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
         x = mode.bounds(args[0])
-        first, last = V.greater_equal(slope(x.lo), 0), V.greater_equal(slope(x.hi), 0)
+        first, last = [V.greater_equal(V.multiply(evaluated(TABLE[slope], b), way), 0) for b in x]
         width = sum_towards(x.hi, V.negative(x.lo), 1)
         narrow, whole = V.less_equal(width, _HALF_PERIOD), V.logical_not(V.less_equal(width, 2 * _HALF_PERIOD))
         turns_twice = V.logical_and(V.equal(first, last), V.logical_not(narrow))
@@ -241,13 +241,13 @@ def periodic(slope: Callable[[Any], Any], at_zero: float) -> Enclosure:
     return enclosure
 
 
-def with_poles(sign: Callable[[Any], Any]) -> Enclosure:
-    """tan: it increases between poles; `sign(x)` is another one on the other side of each."""
+def with_poles(divisor: str) -> Enclosure:
+    """tan: it increases between poles, where the op `divisor` changes its sign."""
 
     def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
         x = mode.bounds(args[0])
         width = sum_towards(x.hi, V.negative(x.lo), 1)
-        same = V.equal(V.greater(sign(x.lo), 0), V.greater(sign(x.hi), 0))
+        same = V.equal(*[V.greater(evaluated(TABLE[divisor], b), 0) for b in x])
         clear = V.logical_and(same, V.less_equal(width, _HALF_PERIOD))
         if mode.watches:
             mode.note_break(op, V.logical_not(clear))
@@ -287,6 +287,23 @@ EQUAL = compares(_are_one, _meet)
 NOT_EQUAL = compares(lambda x, y: V.logical_not(_meet(x, y)), lambda x, y: V.logical_not(_are_one(x, y)))
 
 NOT = stated(lambda x: Bounds(V.logical_not(x.hi), V.logical_not(x.lo)))
+
+
+HAS_SIGN = stated(lambda x: Bounds(V.less(x.hi, 0), V.less_equal(x.lo, 0)), breaks=lambda x: _meet(x, Bounds(0.0, 0.0)))
+"""Whether a number has a minus sign, which a zero may have or not."""
+
+
+def of_masks(enclosure: Enclosure) -> Enclosure:
+    """An operation on bits, of masks."""
+
+    def checked(mode: Any, op: Op, args: tuple, params: dict) -> Any:
+        if any(dtype_of(a).kind != "b" for a in args):
+            raise UnsupportedFunctionError(
+                f"no enclosure is known of {op.name} of integers in intervals", remedy="use arithmetic"
+            )
+        return enclosure(mode, op, args, params)
+
+    return checked
 
 
 IS_NAN = stated(lambda x: Bounds(V.isnan(x.lo), V.isnan(x.lo)))

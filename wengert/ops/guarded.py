@@ -13,13 +13,25 @@ from typing import Any
 
 import numpy as np
 
+from wengert.ops import interval_arithmetic
 from wengert.ops.derive import align, multilinear, unfit
+from wengert.ops.elementwise import equal, greater_equal, isnan, less_equal, logical_and, logical_or
+from wengert.ops.enclosures import stated
 from wengert.ops.op import call
+from wengert.ops.rounding import Bounds, choose
 from wengert.ops.traits import CHEAP, NEVER
 
 
 def _product(c: Any, t: Any) -> Any:
     return np.where(np.equal(t, 0), 0, c) * t
+
+
+def _enclosed(c: Bounds, t: Bounds) -> Bounds:
+    """Where the coefficient is not defined at all, only a zero cotangent has arrived."""
+    y = interval_arithmetic.multiply(c, t)
+    zero = logical_and(less_equal(t.lo, 0), greater_equal(t.hi, 0))
+    never = logical_or(logical_and(equal(t.lo, 0), equal(t.hi, 0)), logical_and(isnan(c.lo), zero))
+    return Bounds(choose(never, 0.0, y.lo), choose(never, 0.0, y.hi))
 
 
 guarded_product: Any = multilinear(
@@ -33,5 +45,6 @@ guarded_product: Any = multilinear(
     batch=lambda args, mapped, params: call(guarded_product, *align(args, mapped)),
     raises=NEVER,
     cost=CHEAP,
+    bounds=stated(_enclosed),
 )
 """c · t, for a coefficient c and a tangent or cotangent t."""

@@ -142,16 +142,18 @@ def divide(x: Bounds, y: Bounds) -> Bounds:
     if y.lo is y.hi and _number(y):
         first, last = x if y.lo > 0 else (x.hi, x.lo)
         return Bounds(quotient_towards(first, y.lo, -1), quotient_towards(last, y.lo, 1))
-    # A zero at an end of the divisor is approached from inside.
+    # A zero at an end of the divisor is approached from inside. Signs say which corners count.
     low, high = choose(V.equal(y.lo, 0), 0.0, y.lo), choose(V.equal(y.hi, 0), -0.0, y.hi)
-    quotients = [(a, b) for a in x for b in (low, high)]
-    least, most = quotient_towards(*quotients[0], -1), quotient_towards(*quotients[0], 1)
-    for a, b in quotients[1:]:  # NaN: zero over zero, or infinite bounds; the others say more
-        least, most = V.fmin(least, quotient_towards(a, b, -1)), V.fmax(most, quotient_towards(a, b, 1))
+    positive = V.greater_equal(y.lo, 0)
+    rising, above = V.greater_equal(x.lo, 0), V.greater(x.hi, 0)
+    first = choose(positive, choose(rising, y.hi, low), choose(above, high, y.lo))
+    last = choose(positive, choose(above, low, y.hi), choose(rising, y.lo, high))
+    least = quotient_towards(choose(positive, x.lo, x.hi), first, -1)
+    most = quotient_towards(choose(positive, x.hi, x.lo), last, 1)
     nothing = V.logical_and(V.equal(x.lo, 0), V.equal(x.hi, 0))
     around = V.logical_and(V.less(y.lo, 0), V.greater(y.hi, 0))
-    least = choose(around, choose(nothing, 0.0, -math.inf), choose(nothing, 0.0, least))
-    most = choose(around, choose(nothing, 0.0, math.inf), choose(nothing, 0.0, most))
+    least = choose(nothing, 0.0, choose(around, -math.inf, least))
+    most = choose(nothing, 0.0, choose(around, math.inf, most))
     none = V.logical_and(V.equal(y.lo, 0), V.equal(y.hi, 0))
     return unless_empty(Bounds(choose(none, math.nan, least), choose(none, math.nan, most)), x, y)
 

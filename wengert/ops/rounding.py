@@ -61,6 +61,9 @@ def constant(x: Any) -> Bounds:
             return Bounds(math.nextafter(x, -math.inf), math.nextafter(x, math.inf))
         if math.isinf(x):
             return Bounds(min(x, _MOST), max(x, -_MOST))
+    elif x.__class__ is np.ndarray and x.dtype.kind == "f" and np.isinf(x).any():
+        most = np.finfo(x.dtype).max
+        return Bounds(np.minimum(x, most), np.maximum(x, -most))
     return Bounds(x, x)
 
 
@@ -262,6 +265,11 @@ by_numpy = elementwise(
 """An elementary function as NumPy computes it, in compiled code too."""
 
 
+def evaluated(op: Op, *xs: Any) -> Any:
+    """A value of an elementary function, as NumPy computes it."""
+    return by_numpy(*xs, name=op.name) if any(isinstance(x, Traced) for x in xs) else op.impl(*xs)
+
+
 def value_towards(op: Op, xs: tuple, way: int, steps: int = STEPS) -> Any:
     """A value of an elementary function, moved by what its error can be. Single precision is computed in double."""
     narrow = all(x.__class__ in SCALARS or dtype_of(x) == np.float32 for x in xs) and any(
@@ -269,6 +277,5 @@ def value_towards(op: Op, xs: tuple, way: int, steps: int = STEPS) -> Any:
     )
     if narrow:
         xs = tuple([V.astype(x, dtype=np.dtype(np.float64)) if dtype_of(x) == np.float32 else x for x in xs])
-    y = by_numpy(*xs, name=op.name) if any(isinstance(x, Traced) for x in xs) else op.impl(*xs)
-    y = moved(y, way * steps)
+    y = moved(evaluated(op, *xs), way * steps)
     return moved(V.astype(y, dtype=np.dtype(np.float32)), way) if narrow else y

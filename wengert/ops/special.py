@@ -217,11 +217,26 @@ def log_quotient(x: Any, y: Any) -> Any:
     return where(close, near, log(where(close, 1, x) / where(close, 1, y)))
 
 
-xlogy = elementwise("xlogy", sc.xlogy, (lambda z, x, y: log(y), lambda z, x, y: quotient(x, y)))
-xlog1py = elementwise("xlog1py", sc.xlog1py, (lambda z, x, y: log1p(y), lambda z, x, y: quotient(x, 1 + y)))
-entr = elementwise("entr", sc.entr, (lambda y, x: -log(x) - 1,))
+xlogy = elementwise(
+    "xlogy",
+    sc.xlogy,
+    (lambda z, x, y: log(y), lambda z, x, y: quotient(x, y)),
+    bounds=composed(lambda x, y: where(equal(x, 0), 0.0, x * log(y))),
+)
+xlog1py = elementwise(
+    "xlog1py",
+    sc.xlog1py,
+    (lambda z, x, y: log1p(y), lambda z, x, y: quotient(x, 1 + y)),
+    bounds=composed(lambda x, y: where(equal(x, 0), 0.0, x * log1p(y))),
+)
+entr = elementwise(
+    "entr", sc.entr, (lambda y, x: -log(x) - 1,), bounds=composed(lambda x: where(equal(x, 0), 0.0, -x * log(x)))
+)
 rel_entr = elementwise(
-    "rel_entr", sc.rel_entr, (lambda z, x, y: log_quotient(x, y) + 1, lambda z, x, y: -quotient(x, y))
+    "rel_entr",
+    sc.rel_entr,
+    (lambda z, x, y: log_quotient(x, y) + 1, lambda z, x, y: -quotient(x, y)),
+    bounds=composed(lambda x, y: where(equal(x, 0), 0.0, x * (log(x) - log(y)))),
 )
 kl_div = elementwise("kl_div", sc.kl_div, (lambda z, x, y: log_quotient(x, y), lambda z, x, y: quotient(y - x, y)))
 huber = elementwise(
@@ -278,7 +293,7 @@ sindg = elementwise("sindg", sc.sindg, (lambda y, x: math.pi / 180 * cosdg(x),))
 cosdg = elementwise("cosdg", sc.cosdg, (lambda y, x: -math.pi / 180 * sindg(x),))
 tandg = elementwise("tandg", sc.tandg, (lambda y, x: math.pi / 180 * (1 + y * y),))
 cotdg = elementwise("cotdg", sc.cotdg, (lambda y, x: -math.pi / 180 * (1 + y * y),))
-cosm1 = elementwise("cosm1", sc.cosm1, (lambda y, x: -sin(x),))
+cosm1 = elementwise("cosm1", sc.cosm1, (lambda y, x: -sin(x),), bounds=composed(lambda x: -2 * square(sin(x / 2))))
 
 
 def _boxcox_in_power(y: Any, x: Any, p: Any) -> Any:
