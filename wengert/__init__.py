@@ -8,6 +8,7 @@ array([0., 1.])
 from wengert import errors
 from wengert.api import numerical
 from wengert.api.check import check_gradients
+from wengert.api.checkpoint import checkpoint
 from wengert.api.coloring import coloring
 from wengert.api.custom import custom_jvp, custom_vjp, stop_gradient
 from wengert.api.derivative_tensor import derivative_tensor
@@ -38,6 +39,7 @@ from wengert.explain.swell import expression_swell
 from wengert.explain.trace import trace
 from wengert.explain.ways import compare_ways
 from wengert.explain.write import explain
+from wengert.graphs.checkpoints import checkpoint_schedule
 from wengert.interop.jax import to_jax
 from wengert.interop.scipy import to_scipy
 from wengert.interop.torch import to_torch
@@ -51,6 +53,8 @@ __version__ = "0.1.0"
 __all__ = [
     "argmin",
     "check_gradients",
+    "checkpoint",
+    "checkpoint_schedule",
     "coloring",
     "compare_ways",
     "curl",

@@ -14,7 +14,7 @@ from wengert.backend.llvm.linalg import library, small
 from wengert.backend.plan import access
 from wengert.ops.op import TABLE
 
-BEFORE_PLANNING = {"call", "custom", "reread"}
+BEFORE_PLANNING = {"call", "checkpoint", "custom", "reread"}
 """Gone when a program comes to the backend: inlined, or put there for derivatives."""
 
 BY_PYTHON = {

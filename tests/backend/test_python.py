@@ -557,7 +557,19 @@ WITHOUT_SOURCE = {
     "act": "it calls a function of the user's",
 }
 """Ops that have no source, and why."""
-CONTROL = ("custom", "loop", "while", "cond", "call", "require", "iota", "act", "undifferentiable", "reread")
+CONTROL = (
+    "checkpoint",
+    "custom",
+    "loop",
+    "while",
+    "cond",
+    "call",
+    "require",
+    "iota",
+    "act",
+    "undifferentiable",
+    "reread",
+)
 """Ops that the programs above are made of."""
 
 INTEGERS = np.array([5, 2, 9])

@@ -248,17 +248,19 @@ def _pulled(trace: TapeTrace, rule: Rule, apart: Callable, values: Sequence[Any]
 
 def _stage(args: tuple, params: dict) -> tuple[tuple, dict]:
     """The op as it stands in a program: the function is a block."""
-    if "body" in params:
-        return args, params
-    rule = params["rule"]
+    return (args, params) if "body" in params else staged(args, params, params["rule"].name, params["rule"].primal)
+
+
+def staged(args: tuple, params: dict, name: str, function: Callable) -> tuple[tuple, dict]:
+    """Arguments and parameters of an op that holds a Python function, with a block in its place."""
     capture = Capture()
     with capturing(capture):
         formals = [capture.like(a) for a in args]
         variables = [x._node for x in formals]
-        outputs = [settled(y) for y in rule.primal(formals)]
+        outputs = [settled(y) for y in function(formals)]
         if capture.restore() or any(settled(x)._node is not v for x, v in zip(formals, variables, strict=True)):
             raise InPlaceError(
-                f"{rule.name}, which has a derivative rule of its own, writes into an array that it did not make",
+                f"{name} writes into an array that it did not make, and its derivative is taken as a whole",
                 remedy="write into a copy, x = x.copy(), and return it",
             )
         block = capture.block(outputs)
@@ -274,15 +276,19 @@ def _types(args: Sequence[Any], params: dict) -> list[Found]:
 custom = Control("custom", _impl, lift=_lift, record=_record, types=_types, stage=_stage, marks=True)
 
 
+PYTHON: set[Any] = {custom}
+"""Ops that hold Python code for derivatives beside their block."""
+
+
 def without_rules(block: Block) -> Block:
     """A block in which nothing will be differentiated any more: functions with rules are called."""
-    if not any(node.op is custom for node in all_nodes(block)):
+    if not any(node.op in PYTHON for node in all_nodes(block)):
         return block
     nodes = []
     for node in block.nodes:
         params = {key: without_rules(p) if p.__class__ is Block else p for key, p in node.params.items()}
         op: Any = node.op
-        if op is custom:
+        if op in PYTHON:
             op, params = call_block, {"body": params["body"], "name": params["name"]}
         nodes.append(Node(op, node.args, params, node.outs, node.sizes, node.source))
     return Block(block.params, nodes, block.results)

@@ -265,6 +265,7 @@ _PARAMS = {
     "while": ("body", "carried", "test"),
     "cond": ("orelse", "then"),
     "call": ("body", "name"),
+    "checkpoint": ("body", "function", "name", "taken"),
     "custom": ("body", "name", "rule", "taken"),
     "require": ("error", "message"),
     "size": ("axis",),
@@ -276,6 +277,7 @@ _RULES: dict[str, Callable[[_Check, Node], None]] = {
     "while": _Check.while_,
     "cond": _Check.cond,
     "call": _Check.call,
+    "checkpoint": _Check.call,
     "custom": _Check.call,
     "require": _Check.require,
 }

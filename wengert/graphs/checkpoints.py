@@ -1,0 +1,107 @@
+"""Which states of a chain of steps to keep, so that it can be reversed with the fewest repeated steps.
+
+Griewank's binomial checkpointing (Griewank and Walther, Algorithm 799: revolve, ACM TOMS 26, 2000). With s states that
+can be kept and r repetitions, a chain of C(s + r, s) steps can be reversed; the least number of repeated steps for l
+steps is r l − C(s + r, r − 1), with the smallest r that suffices.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Action(NamedTuple):
+    """One thing to do: "store" the state before step `start`; "restore" it; "advance" from step `start` to `end`
+    without keeping anything; "reverse" step `start`, which runs it once more, recorded."""
+
+    what: str
+    start: int
+    end: int
+
+
+class Schedule(list):
+    """The actions, in order; `evaluations` is how many steps are repeated, those of "reverse" not counted."""
+
+    def __init__(self, turns: int, checkpoints: int):
+        super().__init__(_reversed(0, turns, checkpoints, True))
+        self.turns = turns
+        self.checkpoints = checkpoints
+        self.evaluations = sum(a.end - a.start for a in self if a.what == "advance")
+
+
+def checkpoint_schedule(turns: int, checkpoints: int) -> Schedule:
+    """How to reverse a loop of so many iterations while keeping at most so many states, the first one included.
+
+    Returns a list of actions with `.evaluations`, the number of iterations that are run again, the least possible.
+
+    >>> schedule = checkpoint_schedule(5, 2)
+    >>> schedule.evaluations
+    6
+    >>> [action.what for action in schedule][:5]
+    ['store', 'advance', 'store', 'advance', 'reverse']
+    """
+    if turns < 0 or checkpoints < 1:
+        raise ValueError(
+            f"a schedule needs at least one checkpoint, and no fewer than 0 turns, not {turns}, {checkpoints}"
+        )
+    return Schedule(turns, checkpoints)
+
+
+def least_evaluations(turns: int, checkpoints: int) -> int:
+    """The least number of repeated steps.
+
+    >>> least_evaluations(100, 5), least_evaluations(1000, 10)
+    (316, 3636)
+    """
+    if turns <= 1:
+        return 0
+    s = min(checkpoints, turns - 1)
+    r = 1
+    while math.comb(s + r, s) < turns:
+        r += 1
+    return r * turns - math.comb(s + r, r - 1)
+
+
+def _split(turns: int, checkpoints: int) -> int:
+    """After how many steps the next state is best kept."""
+    least = least_evaluations(turns, checkpoints)
+    s = min(checkpoints, turns - 1)
+    r = 1
+    while math.comb(s + r, s) < turns:
+        r += 1
+    likely = [math.comb(s + r - 1, s), turns - math.comb(s + r - 1, s - 1), math.comb(s + r - 2, s)]
+    likely += [turns - math.comb(s + r - 2, s - 1), turns - 1, 1]
+    for m in [m for m in likely if 0 < m < turns] + list(range(1, turns)):
+        if m + least_evaluations(turns - m, checkpoints - 1) + least_evaluations(m, checkpoints) == least:
+            return m
+    raise AssertionError("no split attains the optimum")
+
+
+def _reversed(start: int, end: int, checkpoints: int, store: bool) -> Iterator[Action]:
+    """Reverse steps start … end − 1; we are at the state before the first; `store` says that it is not kept yet."""
+    stack = [(start, end, checkpoints, store)]
+    while stack:
+        start, end, free, store = stack.pop()
+        if end <= start:
+            continue
+        if store and end - start > 1:
+            yield Action("store", start, start)
+        elif not store:
+            yield Action("restore", start, start)
+        if end - start == 1:
+            yield Action("reverse", start, end)
+        elif free == 1:
+            for k in range(end - 1, start, -1):
+                if k < end - 1:
+                    yield Action("restore", start, start)
+                yield Action("advance", start, k)
+                yield Action("reverse", k, k + 1)
+            yield Action("restore", start, start)
+            yield Action("reverse", start, start + 1)
+        else:
+            middle = start + _split(end - start, free)
+            yield Action("advance", start, middle)
+            stack.append((start, middle, free, False))
+            stack.append((middle, end, free - 1, True))
