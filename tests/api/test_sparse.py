@@ -84,6 +84,55 @@ def test_all_entries_of_the_pattern_are_stored(f):
         np.testing.assert_array_equal(found.indptr, pattern.indptr)
 
 
+@pytest.mark.parametrize("f", [banded, tall, scattered, dense_column, linear, nothing, np.sum, np.cumsum])
+def test_accumulation(f):
+    expected = wg.jacobian(f)(X)
+    close(wg.jacobian(f, mode="accumulate", sparse=True)(X), expected)
+    close(wg.jit(wg.jacobian(f, mode="accumulate", sparse=True))(X), expected)
+
+
+def test_accumulation_has_no_room_for_zeros():
+    """The derivatives of parts that are written one by one end up in as many slots as there are derivatives."""
+
+    def stencil(u):
+        y = -2 * u
+        y[1:] += u[:-1]
+        y[:-1] += u[1:] * u[1:]
+        return y
+
+    derivative = wg.jit(wg.jacobian(stencil, sparse=True))
+    close(derivative(X), wg.jacobian(stencil)(X))
+    notes = dict(derivative.lower(X).report[:2])
+    assert notes["accumulated"].startswith("3 derivatives")
+
+
+def test_accumulation_reads_indices_that_are_found_outside():
+    index = np.arange(6000) % N
+    far = np.concatenate([X, X * 2, X * 3])
+    derivative = wg.jit(wg.jacobian(lambda x: x[index] * x[index + N], sparse=True))
+    for shift in (0, 1):
+        index[:] = (np.arange(6000) + shift) % N
+        close(derivative(far), wg.jacobian(lambda x: x[index] * x[index + N])(far))
+    assert "accumulated" in dict(derivative.lower(far).report[:2])
+
+
+def test_accumulation_is_refused_where_it_cannot_be():
+    for f in (lambda x: np.linalg.solve(np.outer(x, x) + 3 * np.eye(N), x), lambda x: np.sort(x)):
+        with pytest.raises(wg.errors.UnsupportedFunctionError, match="accumulate"):
+            wg.jit(wg.jacobian(f, mode="accumulate", sparse=True))(X)
+    with pytest.raises(ValueError, match="sparse"):
+        wg.jacobian(banded, mode="accumulate")
+
+
+def test_infinite_derivatives_stay_where_they_are():
+    """A coefficient that is infinite meets no zeros of other directions."""
+    f = lambda x: np.sqrt(x[1:]) + x[:-1] ** 2
+    x = np.array([1.0, 0.0, 2.0])
+    with np.errstate(divide="ignore"):
+        found = wg.jacobian(f, mode="accumulate", sparse=True)(x).toarray()
+    np.testing.assert_array_equal(found, [[2, np.inf, 0], [0, 0, 0.5 / np.sqrt(2.0)]])
+
+
 def rosenbrock(x):
     return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
 

@@ -61,3 +61,25 @@ def test_patterns_are_never_too_small(start, order):
             if there is not None:
                 assert not (there.reshape(wide.shape) & ~wide).any(), text_of(program)
     assert found > CHUNK // 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, 24, 6))
+@pytest.mark.parametrize("order", [1, 2])
+def test_sparse_derivatives_are_the_dense_ones(start, order):
+    for seed in range(start, start + 6):
+        program = generated(seed)
+        function = program.module.flat if order == 1 else program.module.total
+        dense, sparse = (wg.jacfwd, wg.jacobian) if order == 1 else (wg.hessian, wg.hessian)
+        for transform in (lambda f: f, wg.jit):
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                try:
+                    expected = np.asarray(dense(function)(*program.points[0].arguments()))
+                    found = transform(sparse(function, sparse=True))(*program.points[0].arguments()).toarray()
+                except (Exception, Signal):
+                    continue  # other tests say what must run
+            expected = expected.reshape(found.shape)
+            scale = np.max(np.abs(expected), where=np.isfinite(expected), initial=1.0)
+            near = np.abs(found - expected) <= (1e-3 if program.is_single else 1e-9) * scale
+            assert (near | ~np.isfinite(expected)).all(), text_of(program)

@@ -1,4 +1,5 @@
-"""The pattern of every op of the table holds every nonzero of its Jacobian, whether its operands are known or not."""
+"""Every op of the table in pattern mode: the pattern holds every nonzero of its Jacobian, whether its operands are
+known or not; and what is accumulated in slots is the Jacobian."""
 
 from __future__ import annotations
 
@@ -50,3 +51,35 @@ def test_every_nonzero_of_the_jacobian_is_in_the_pattern(name, c):
                 for pattern, block in zip(found, dense, strict=True):
                     nonzero = (np.nan_to_num(block) != 0).reshape(pattern.shape)
                     assert not (nonzero & ~pattern.toarray()).any(), local
+
+
+@pytest.mark.parametrize(("name", "c"), DIFFERENTIABLE)
+def test_what_is_accumulated_is_the_jacobian(name, c):
+    f = as_function(name, c, floats(c))
+    xs = [np.asarray(c.args[k]) for k in floats(c)]
+    argnums = tuple(range(len(xs)))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            dense = tree.leaves(wg.jacfwd(f, argnums)(*xs))
+            found = tree.leaves(wg.jacobian(f, argnums, "accumulate", sparse=True)(*xs))
+        except WengertError:
+            return  # it cannot be differentiated, or not be staged, or not be accumulated
+        for sparse, block in zip(found, dense, strict=True):
+            np.testing.assert_allclose(sparse.toarray(), np.reshape(block, sparse.shape), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["index", "store", "scatter", "add_at", "add_parts", "sum", "multiply", "where"])
+def test_these_are_accumulated(name):
+    """Not all of the above may give up."""
+    calls = [p.values[1] for p in DIFFERENTIABLE if p.values[0] == name]
+    done = 0
+    for c in calls:
+        f = as_function(name, c, floats(c))
+        xs = [np.asarray(c.args[k]) for k in floats(c)]
+        try:
+            wg.jacobian(f, tuple(range(len(xs))), "accumulate", sparse=True)(*xs)
+            done += 1
+        except WengertError:
+            pass
+    assert done >= len(calls) / 2

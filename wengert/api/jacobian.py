@@ -17,8 +17,8 @@ from wengert.api.operators import result_of
 from wengert.api.sparse import Plans, value_and_blocks
 from wengert.types import aval_of
 
-MODES = ("auto", "forward", "reverse")
-_NAMES = {"auto": "jacobian", "forward": "jacfwd", "reverse": "jacrev"}
+MODES = ("auto", "forward", "reverse", "accumulate")
+_NAMES = {"auto": "jacobian", "accumulate": "jacobian", "forward": "jacfwd", "reverse": "jacrev"}
 
 
 def value_and_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: bool = False,
@@ -37,6 +37,8 @@ def value_and_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", ha
     if sparse is not False and sparse is not None:
         return sparse_derivatives("value_and_jacobian", f, f, argnums, mode, has_aux, holomorphic, sparse)
 
+    if mode == "accumulate":
+        raise ValueError('mode="accumulate" gives sparse matrices: write sparse=True')
     return value_and_dense(f, argnums, mode, has_aux, holomorphic)
 
 
@@ -48,7 +50,8 @@ def jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: boo
         f: a function of numbers, arrays and containers of them, with a result of the same kind.
         argnums: which positional argument to differentiate, or a tuple of several.
         mode: "forward" (one tangent per input), "reverse" (one cotangent per output), or "auto": run once, then
-            whichever is fewer.
+            whichever is fewer. With `sparse` also "accumulate": no products, each entry by itself, which "auto" chooses
+            in compiled code where that is less work.
         has_aux: whether `f` returns `(result, aux)`.
         holomorphic: whether `f` is a holomorphic function of complex numbers; the Jacobian is then complex.
         sparse: True for sparse matrices: the pattern is found (`sparsity`) and coloured (`coloring`), and as many
@@ -114,7 +117,7 @@ def sparse_derivatives(name: str, f: Callable, g: Callable, argnums: Argnums, mo
         else:
             demand_real([aval_of(x) for x in prepared.leaves])
         plan = plans.plan(g, argnums, has_aux, prepared, args, kwargs)
-        values, blocks = value_and_blocks(prepared, plan, plans.is_given)
+        values, blocks = value_and_blocks(prepared, plan, plans)
         if holomorphic:
             demand_complex(values, "result")
         result = prepared.outputs([prepared.inputs(row) for row in blocks])

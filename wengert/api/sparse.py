@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse import csr_array
 
+from wengert.api.accumulated import accumulated
 from wengert.api.arguments import Argnums, Prepared
 from wengert.api.basis import total_size
 from wengert.api.compressed import Plan
@@ -45,17 +46,24 @@ class Plans:
     """The plans of one function. `sparse` is True, or the user's own pattern."""
 
     def __init__(self, sparse: Any, mode: str):
-        self._sparse, self._mode = sparse, mode
+        self._sparse, self.mode = sparse, mode
         self._kept: dict[Any, list[Kept]] = {}
         self._lock = threading.Lock()
 
     def __reduce__(self) -> Any:
-        return Plans, (self._sparse, self._mode)
+        return Plans, (self._sparse, self.mode)
 
     @property
     def is_given(self) -> bool:
         """Whether the pattern is the user's own, which may be too small."""
         return self._sparse is not True
+
+    @property
+    def accumulates(self) -> bool:
+        """Whether entries may be computed one by one."""
+        if self.mode == "accumulate":
+            return True
+        return running.state.capture is not None and self.mode in ("auto", "symmetric") and not self.is_given
 
     def plan(self, f: Callable, argnums: Argnums, has_aux: bool, prepared: Prepared, args: tuple, kwargs: dict) -> Plan:
         """The plan for a call."""
@@ -74,7 +82,7 @@ class Plans:
     def _used(self, one: Kept) -> Plan:
         session = current.session
         if session is not None and running.state.capture is not None:
-            session.notes.append(("jacobian" if self._mode != "symmetric" else "hessian", one.plan.reason))
+            session.notes.append(("jacobian" if self.mode != "symmetric" else "hessian", one.plan.reason))
             if one.pattern is not None:
                 session.guards.extend(one.pattern.guards)
         return one.plan
@@ -101,7 +109,7 @@ class Plans:
         return Kept(self._planned(pattern, ins, outs), None)
 
     def _planned(self, pattern: csr_array, ins: Sequence[Aval], outs: Sequence[Aval]) -> Plan:
-        mode = self._mode
+        mode = "auto" if self.mode == "accumulate" else self.mode
         if mode == "symmetric":
             ((pattern,),) = symmetric([[pattern]])
         elif mode == "auto" and any(aval.dtype.kind == "c" for aval in outs) and ins[0].dtype.kind != "c":
@@ -109,8 +117,12 @@ class Plans:
         return Plan(pattern, ins, outs, mode)
 
 
-def value_and_blocks(prepared: Prepared, plan: Plan, checked: bool) -> tuple[list[Any], Blocks]:
-    """The leaves of the function's value, and the blocks of its Jacobian. `checked`: the pattern may be too small."""
+def value_and_blocks(prepared: Prepared, plan: Plan, plans: Plans) -> tuple[list[Any], Blocks]:
+    """The leaves of the function's value, and the blocks of its Jacobian."""
+    if plans.accumulates:
+        found = accumulated(prepared, plan, plans.mode == "accumulate")
+        if found is not None:
+            return found
     products: list[Any] = []
     if plan.rows is not None:
         values, program = prepared.record()
@@ -126,7 +138,7 @@ def value_and_blocks(prepared: Prepared, plan: Plan, checked: bool) -> tuple[lis
     else:
         values, _ = prepared.push([None] * len(plan.ins))
     blocks = plan.read(products)
-    if checked:
+    if plans.is_given:
         _check(prepared, plan, blocks)
     return values, blocks
 

@@ -147,6 +147,12 @@ def pattern_of(trace: United, dots: Sequence[Any], outs: Sequence[Aval]) -> csr_
 # ------------------------------------------------------------------------------------------------------ for all values
 
 
+_AT_POINT = (
+    "  note: patterns for all values of the arguments are those of captured programs; wg.sparsity(f, local=True) is "
+    "the pattern at a point, and sparse=pattern gives one to a derivative"
+)
+
+
 class Staged:
     """Forward mode of a call, to be captured as `jit` would: what the pattern depends on besides the function.
 
@@ -184,7 +190,7 @@ class Staged:
         try:
             program, leaves = self._jitted.lasting_version(self._form), self.leaves
         except (ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError) as error:
-            error.add_note("  note: the pattern at these arguments only is wg.sparsity(f, local=True)")
+            error.add_note(_AT_POINT)
             raise
         trace = United(total_size(self.ins))
         known = {k: np.array(x) for k, x in enumerate(leaves[: self.count]) if _is_structure(x)}

@@ -85,7 +85,7 @@ def not_known(what: str) -> StagingError:
     """The error for something that is known only at a point."""
     return StagingError(
         f"{what} that depends on the values of the arguments, so that there is no one pattern for all of them",
-        remedy="ask for the pattern at this point: wg.sparsity(f, local=True)",
+        remedy="ask for the pattern at this point, wg.sparsity(f, local=True), or give one yourself, sparse=pattern",
     )
 
 

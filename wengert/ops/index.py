@@ -358,6 +358,7 @@ scatter = variadic_linear(
     shape=lambda *avals, patterns, shape, starts=None: shape,
     raises=PLACE,
     cost=CHEAP,
+    adds=True,
     links=_scatter_links,
     bounds=composed(_scatter_one_by_one),
 )

@@ -116,6 +116,7 @@ class Op:
     solves: bool
     expansion: Callable | None
     dtype: Dtype
+    adds: bool
     axes: Rule | None
     links: Callable | None
     bounds: Any

@@ -227,6 +227,7 @@ cumsum = linear(
     raises=NEVER,
     cost=CHEAP,
     one_pass=True,
+    adds=True,
     axes=axes.kept,
     links=scan_links,
     bounds=interval_sums.CUMSUM,

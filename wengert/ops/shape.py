@@ -137,6 +137,7 @@ sum = linear(
     raises=NEVER,
     cost=CHEAP,
     combine="add",
+    adds=True,
     axes=axes.reduced,
     bounds=interval_sums.SUM,
 )

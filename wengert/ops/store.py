@@ -205,6 +205,7 @@ add_at = variadic_linear(
     writes=True,
     data=2,
     axes=write_axes,
+    adds=True,
     links=_add_at_links,
     bounds=interval_sums.ADD_AT,
 )
@@ -259,6 +260,7 @@ add_parts = variadic_linear(
     cost=CHEAP,
     writes=True,
     one_pass=True,
+    adds=True,
     links=_add_parts_links,
     bounds=composed(interval_sums.add_parts),
 )

@@ -32,6 +32,7 @@ programs (a node that may raise moved out of a loop that never runs) or slow one
                   same, or `NotImplemented` for operands for which that is not so
     dtype         of the result, where it is not what the operands are promoted to (`Dtype`)
     axes          which axes of the result go with which axes of the operands (`axes.py`)
+    adds          each element of the result is the sum of the elements of its data that are linked to it, as they are
     links         which elements of the result depend on which of the operands, where nothing else says it (`links.py`)
     bounds        which interval contains its results where operands vary in intervals (`enclosures.py`); `None` if
                   nobody has said so. What only moves elements does so with bounds
@@ -112,6 +113,7 @@ DEFAULTS: dict[str, Any] = {
     "solves": False,
     "expansion": None,
     "dtype": Dtype.TRIED,
+    "adds": False,
     "axes": None,
     "links": None,
     "bounds": None,

@@ -1,0 +1,244 @@
+"""Sparse forward accumulation: tangents that hold their nonzero derivatives, and nothing else.
+
+A tangent is a few *slots*. A slot has, for each element of the value, the number of an element of the arguments (known
+when the program is captured; -1 for none), and the derivative with respect to that element:
+
+    y = x[1:] * x[:-1]        numbers 1, 2, 3, …    derivatives x[:-1]
+                              numbers 0, 1, 2, …    derivatives x[1:]
+
+So the derivatives of y are as many arrays of y's shape as y has arguments per element, whatever the size of the whole,
+where a batch of directions has room for each direction in each value, nearly all of it zero. Seeds are the number 1,
+and products with it are none. Slots are merged where they have the same numbers, or complement each other, as the parts
+of an array do that is written part by part.
+
+That works for what is done to elements, and for what moves them. A sum over many elements has a slot for each of
+them: it is *deferred*, which does no harm if nobody wants its tangent, as that of the value of which a gradient is
+taken. What cannot be done (code that is held, a deferred result that is wanted, a place that is not known) raises
+`GivenUp`; there are always the ways of `batch.py`.
+
+(Sparse vectors of derivatives are in Griewank and Walther 2008, §7.2; what is new here is that their index sets are
+known beforehand, so that nothing is left of them in compiled code.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.box.box import Box
+from wengert.errors import Signal
+from wengert.modes.mode import Mode
+from wengert.ops.derive import Control, Elementwise, Zero, result_aval
+from wengert.ops.elementwise import where
+from wengert.ops.index import ARRAY, index
+from wengert.ops.links import Added, Pairs, Taken, joint_links, links
+from wengert.ops.op import Op, Traced, call, fresh_tag
+from wengert.ops.shape import broadcast_to, reshape
+from wengert.running import running
+from wengert.types import Aval, aval_of, is_inexact, shape_of
+
+MOST = 64
+"""So many slots a tangent may have."""
+
+
+class GivenUp(Signal):
+    """Derivatives cannot be accumulated in slots."""
+
+
+class Slot(NamedTuple):
+    """For each element the number of an element of the arguments, and the derivative: an array, or one for all."""
+
+    numbers: np.ndarray
+    value: Any
+
+
+class Slots(Box):
+    """A tangent in slots; `_node` has them, None if they are deferred."""
+
+    __slots__ = ()
+    _state = ("_owner", "_node", "_aval")
+
+    _owner: SlotTrace
+
+    def __init__(self, trace: SlotTrace, aval: Aval, slots: list[Slot] | None):
+        self._owner = trace
+        self._node = slots
+        self._aval = aval
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_value":
+            raise GivenUp
+        return super().__getattr__(name)
+
+    @Box.shape.getter  # type: ignore[attr-defined]
+    def shape(self) -> tuple[int, ...]:
+        return self._aval.shape
+
+    @Box.dtype.getter  # type: ignore[attr-defined]
+    def dtype(self) -> np.dtype:
+        return self._aval.dtype
+
+
+Slots.__name__ = "traced array"
+
+
+class SlotTrace(Mode):
+    """Derivatives with respect to the elements of some arguments.
+
+    `known` says what a value is that is known although it is traced: an array that the program finds outside. `work`
+    adds up elements of slots, `elements` those of the values, to compare with what a batch of directions would cost.
+    """
+
+    __slots__ = ("alive", "elements", "known", "tag", "work")
+    name = "slots"
+    companions = 0
+
+    def __init__(self, known: Callable[[Any], Any]):
+        self.tag = fresh_tag()
+        self.alive = True
+        self.known = known
+        self.work = self.elements = 0
+
+    def unit(self, aval: Aval, start: int) -> Slots:
+        """The tangent of an argument whose elements have the numbers from `start` on."""
+        return Slots(self, aval, [Slot(np.arange(start, start + aval.size), aval.dtype.type(1))])
+
+    def owns(self, x: Any) -> bool:
+        return x.__class__ is Slots and x._owner is self
+
+    def process(self, op: Op, args: tuple, params: dict) -> Any:
+        capture = running.state.capture
+        if op.__class__ is Control or (capture is not None and capture.tag > self.tag):
+            raise GivenUp
+        data = op.data_count(args, params)
+        args = (*args[:data], *[self.known(a) if isinstance(a, Traced) else a for a in args[data:]])
+        aval = result_aval(op, args, params)
+        active = [k for k, a in enumerate(args) if self.owns(a)]
+        if isinstance(op, Zero) or not is_inexact(aval.dtype):
+            return Slots(self, aval, [])
+        if any(args[k]._node is None for k in active):
+            return Slots(self, aval, None)
+        found: list[Slot] | None = []
+        for k in active:
+            more = _of_operand(op, k, args, aval, params)
+            found = None if found is None or more is None else merged([*found, *more], aval.shape)
+        if found is not None:
+            self.elements += aval.size
+            self.work += aval.size * len(found)
+            if len(found) > MOST:
+                found = None
+        return Slots(self, aval, found)
+
+
+def _of_operand(op: Op, k: int, args: Sequence[Any], aval: Aval, params: dict) -> list[Slot] | None:
+    """What the slots of one operand become; None if there would be too many."""
+    own: list[Slot] = args[k]._node
+    if not op.is_linear(k):
+        raise GivenUp
+    if op.elementwise:
+        steps = links(op, k, args, aval.shape, params)
+        if isinstance(op, Elementwise):
+            c = op.coefficient(k, None, tuple(args), params)
+            return [Slot(_moved(s.numbers, steps), op.scale(c, s.value)) for s in own]
+        if any(isinstance(a, Slots) for j, a in enumerate(args) if j != k):
+            raise GivenUp
+        return [Slot(_moved(s.numbers, steps), call(op, *args[:k], s.value, *args[k + 1 :], **params)) for s in own]
+    if not op.moves and not op.adds:
+        return None
+    (step,) = joint_links(op, [k], args, aval.shape, params) or links(op, k, args, aval.shape, params)
+    if op.moves and step.__class__ is not Taken:
+        raise GivenUp  # it is not known where elements come from
+    sources = [step.places] if isinstance(step, Taken) else _ranked(step, aval.size, MOST // max(len(own), 1))
+    if sources is None:
+        return None
+    if len(sources) == 1:
+        return [Slot(_at(s.numbers, sources[0]), _applied(op, k, args, s, params)) for s in own]
+    found = []
+    for s in own:
+        flat = reshape(_filled(s.value, args[k].shape), shape=(len(s.numbers),))
+        for places in sources:
+            value = index(flat, np.maximum(places, 0), pattern=(ARRAY,))
+            found.append(Slot(_at(s.numbers, places), reshape(value, shape=aval.shape)))
+    return found
+
+
+def _applied(op: Op, k: int, args: Sequence[Any], slot: Slot, params: dict) -> Any:
+    """An op that moves elements, of the derivatives in a slot."""
+    if not shape_of(slot.value):
+        return slot.value
+    given = [
+        _filled(slot.value, shape_of(a)) if j == k else np.zeros(*aval_of(a)) if j < op.data_count(args, params) else a
+        for j, a in enumerate(args)
+    ]
+    return call(op, *given, **params)
+
+
+def _ranked(step: Added | Pairs, count: int, most: int) -> list[np.ndarray] | None:
+    """Where the elements of sums come from: the first ones of all sums, the second ones, …; None if there are more."""
+    if isinstance(step, Added):
+        rows, columns = step.places, np.arange(len(step.places))
+    else:
+        rows, columns = step.rows, step.columns
+    if len(rows) > most * count:
+        return None
+    order = np.argsort(rows, kind="stable")
+    rows, columns = rows[order], columns[order]
+    rank = np.arange(len(rows)) - np.searchsorted(rows, rows, side="left")
+    if rank.max(initial=0) >= most:
+        return None
+    sources = []
+    for r in range(int(rank.max(initial=0)) + 1):
+        places = np.full(count, -1)
+        places[rows[rank == r]] = columns[rank == r]
+        sources.append(places)
+    return sources
+
+
+def _moved(numbers: np.ndarray, steps: Sequence[Any]) -> np.ndarray:
+    for step in steps:
+        numbers = _at(numbers, step.places)
+    return numbers
+
+
+def _at(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
+    return np.where(places < 0, -1, numbers[places]) if len(numbers) else np.full(len(places), -1)
+
+
+def _filled(value: Any, shape: tuple) -> Any:
+    return value if shape_of(value) == shape else call(broadcast_to, value, shape=shape)
+
+
+# --------------------------------------------------------------------------------------------------------- merging
+
+
+def merged(slots: Sequence[Slot], shape: tuple) -> list[Slot]:
+    """As few slots as can be: those are put together that nowhere have two different numbers."""
+    found: list[Slot] = []
+    for slot in slots:
+        for place, other in enumerate(found):
+            both = _together(other, slot, shape)
+            if both is not None:
+                found[place] = both
+                break
+        else:
+            found.append(slot)
+    return found
+
+
+def _together(a: Slot, b: Slot, shape: tuple) -> Slot | None:
+    m, n = a.numbers, b.numbers
+    if m is n or np.array_equal(m, n):
+        return Slot(m, a.value + b.value)
+    if len(m) and m[0] != n[0] and m[0] >= 0 and n[0] >= 0:
+        return None
+    has, other = m >= 0, n >= 0
+    if not np.all(~has | ~other | (m == n)):
+        return None
+    numbers = np.where(has, m, n)
+    mask = has.reshape(shape)
+    if not np.any(has & other):
+        return Slot(numbers, call(where, mask, a.value, b.value))
+    value = call(where, mask, a.value, 0) + call(where, other.reshape(shape), b.value, 0)
+    return Slot(numbers, value)
