@@ -38,7 +38,6 @@ REFUSED = {"catmull_rom": "np.asarray of a list inside a function that NumPy cal
 """What is refused eagerly too."""
 
 LONG = {
-    "geodesic_inverse": "the reverse sweep of some thousand lines takes a minute to build",
     "rachford_rice": "solvers inside of try statements take minutes to build",
 }
 
