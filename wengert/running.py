@@ -36,6 +36,23 @@ class _Running(threading.local):
 running = _Running()
 
 
+class _Captures:
+    """How many blocks are being captured in all threads together: where there are none, no thread need be asked."""
+
+    __slots__ = ("_lock", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._lock = threading.Lock()
+
+    def add(self, n: int) -> None:
+        with self._lock:
+            self.count += n
+
+
+captures = _Captures()
+
+
 def differentiating() -> bool:
     """Whether a differentiation is running in this thread."""
     return running.state.depth > 0

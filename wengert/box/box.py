@@ -54,7 +54,7 @@ from wengert.ops import shape as s
 from wengert.ops.index import index, split_index
 from wengert.ops.op import Op, Trace, Traced, call, call1, call2
 from wengert.ops.products import matmul
-from wengert.running import running
+from wengert.running import captures, running
 from wengert.types import PLAIN, SCALARS, dtype_of, shape_of
 
 _SEQUENCES = (list, tuple)
@@ -135,41 +135,80 @@ def _is_weak(x: Any) -> bool:
     return x.__class__ in SCALARS or (isinstance(x, Box) and x._is_python_number)
 
 
+_NUMPYS = frozenset((np.ndarray, np.float64, np.float32))
+
+
+def _is_numpys(x: Any) -> bool:
+    """Whether a value is one of NumPy's, for certain: most are."""
+    return x.__class__ in _NUMPYS or (isinstance(x, Box) and "_value" in x._state and x._value.__class__ in _NUMPYS)
+
+
 def _binary(op: Op) -> tuple[Any, Any]:
     """An operator and its reflection. With a plain operand there is only one trace to ask.
 
     Python's own numbers are to raise where Python does: at once, or, in a program that is captured, when it runs
     (`ir/numbers.py`).
     """
-    in_python = _PARTIAL.get(op)
+    if op in _PARTIAL:
+        return _partial(op, _PARTIAL[op])
 
     def forward(self: Any, other: Any) -> Any:
-        capture = running.state.capture
-        if capture is not None and _is_number(other) and _is_of_user(sys._getframe(1)):
-            return capture.operate(op, op.name, self, other)
-        if in_python is not None and not (other.__class__ is float and other > 0 and op is not e.power):
+        if captures.count and (found := _captured(op, op.name, self, other, other)) is not None:
+            return found
+        if other.__class__ in PLAIN:
+            return self._owner.binary(op, self, other)
+        special = OPERANDS[other.__class__]
+        return call2(op, self, other) if special is None else special(op, self, other)
+
+    def reflected(self: Any, other: Any) -> Any:
+        if captures.count and (found := _captured(op, op.name, other, self, other)) is not None:
+            return found
+        if other.__class__ in PLAIN:
+            return self._owner.binary(op, other, self)
+        special = OPERANDS[other.__class__]
+        return call2(op, other, self) if special is None else special(op, other, self)
+
+    return forward, reflected
+
+
+def _partial(op: Op, in_python: Any) -> tuple[Any, Any]:
+    """The same for an operator that Python's numbers do not have everywhere."""
+
+    def forward(self: Any, other: Any) -> Any:
+        if captures.count and (found := _captured(op, op.name, self, other, other)) is not None:
+            return found
+        is_pythons = not _is_numpys(self) and not _is_numpys(other)
+        if is_pythons and not (other.__class__ is float and other > 0 and op is not e.power):
             _try_in_python(in_python, self, other)
         if other.__class__ in PLAIN:
             y = self._owner.binary(op, self, other)
         else:
             special = OPERANDS[other.__class__]
             y = call2(op, self, other) if special is None else special(op, self, other)
-        return python_number(y) if in_python is not None and _is_weak(other) and _is_weak(self) else y
+        return python_number(y) if is_pythons and _is_weak(other) and _is_weak(self) else y
 
     def reflected(self: Any, other: Any) -> Any:
-        capture = running.state.capture
-        if capture is not None and _is_number(other) and _is_of_user(sys._getframe(1)):
-            return capture.operate(op, op.name, other, self)
-        if in_python is not None and other.__class__ in SCALARS:
+        if captures.count and (found := _captured(op, op.name, other, self, other)) is not None:
+            return found
+        is_pythons = not _is_numpys(self) and not _is_numpys(other)
+        if is_pythons and other.__class__ in SCALARS:
             _try_in_python(in_python, other, self)
         if other.__class__ in PLAIN:
             y = self._owner.binary(op, other, self)
         else:
             special = OPERANDS[other.__class__]
             y = call2(op, other, self) if special is None else special(op, other, self)
-        return python_number(y) if in_python is not None and _is_weak(other) and _is_weak(self) else y
+        return python_number(y) if is_pythons and _is_weak(other) and _is_weak(self) else y
 
     return forward, reflected
+
+
+def _captured(op: Any, name: str, x: Any, y: Any, other: Any) -> Any:
+    """An operator between numbers that the user wrote in a function that is being captured; `None` if it is not so."""
+    capture = running.state.capture
+    if capture is None or not _is_number(other) or not _is_of_user(sys._getframe(2)):
+        return None
+    return capture.operate(op, name, x, y)
 
 
 def _equality(op: Op, compare: Any) -> Any:
@@ -191,18 +230,15 @@ def _is_number(x: Any) -> bool:
 
 def _bitwise(ufunc: Any) -> tuple[Any, Any]:
     """An operator between masks or integers, and its reflection."""
+    name = ufunc.__name__
 
     def forward(self: Any, other: Any) -> Any:
-        capture = running.state.capture
-        if capture is not None and _is_number(other) and _is_of_user(sys._getframe(1)):
-            return capture.operate(UFUNCS[ufunc], ufunc.__name__, self, other)
-        return UFUNCS[ufunc](self, other)
+        found = _captured(UFUNCS[ufunc], name, self, other, other) if captures.count else None
+        return UFUNCS[ufunc](self, other) if found is None else found
 
     def reflected(self: Any, other: Any) -> Any:
-        capture = running.state.capture
-        if capture is not None and _is_number(other) and _is_of_user(sys._getframe(1)):
-            return capture.operate(UFUNCS[ufunc], ufunc.__name__, other, self)
-        return UFUNCS[ufunc](other, self)
+        found = _captured(UFUNCS[ufunc], name, other, self, other) if captures.count else None
+        return UFUNCS[ufunc](other, self) if found is None else found
 
     return forward, reflected
 

@@ -50,7 +50,15 @@ def taking_lists(f: Any, target: Callable) -> Callable:
             return _with_lists(f, target, args, kwargs)
         return target(*args, **kwargs)
 
-    return called
+    if f.__class__ is not np.ufunc or f.nin != 1:
+        return called
+
+    def of_one(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if args or kwargs or x.__class__ is list or x.__class__ is tuple:
+            return called(x, *args, **kwargs)
+        return target(x)
+
+    return of_one
 
 
 def _with_lists(f: Any, target: Callable, args: tuple, kwargs: dict) -> Any:

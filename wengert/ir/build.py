@@ -39,7 +39,7 @@ from wengert.ops.index import index
 from wengert.ops.op import Op, Trace, Traced, fresh_tag
 from wengert.ops.shape import broadcast_to, flip
 from wengert.ops.sizes import require, size
-from wengert.running import running
+from wengert.running import captures, running
 from wengert.types import SCALARS, dtype_of, shape_of
 
 
@@ -461,9 +461,11 @@ def capturing(capture: Capture) -> Iterator[Capture]:
     capture.start = sys._getframe(2) if outer is None else outer.start
     state.capture, state.traces, state.tapes = capture, (*traces, capture), ()
     state.depth += 1
+    captures.add(1)
     try:
         yield capture
     finally:
+        captures.add(-1)
         state.depth -= 1
         state.capture, state.traces, state.tapes = outer, traces, tapes
         capture.alive, capture.start = False, None

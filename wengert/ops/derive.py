@@ -108,7 +108,17 @@ def _in_one_precision(partial: Callable, differs: list[bool]) -> Callable:
                 first = dtype
         return partial(z, *(args if alike else _widened(args, differs)), **params)
 
-    return precise
+    if len(differs) != 2:
+        return precise
+
+    def precise_in_two(z: Any, x: Any, y: Any, **params: Any) -> Any:
+        """The same; what is common has a quick way."""
+        kind, other = x.__class__, y.__class__
+        if (kind is other and (kind is np.float64 or (kind is np.ndarray and x.dtype is y.dtype))) or other in SCALARS:
+            return partial(z, x, y, **params)
+        return precise(z, x, y, **params)
+
+    return precise_in_two
 
 
 def _widened(args: tuple, differs: list[bool]) -> list[Any]:
