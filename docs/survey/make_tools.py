@@ -28,7 +28,7 @@ TOOLS = (
         "OO",
         "F, R",
         "a tape that is recorded once and replayed; any order; sparsity",
-        "`wg.linearize` keeps the tape, `wg.jit` compiles it; `wg.derivative` of any order; sparsity not yet",
+        "`wg.linearize` keeps the tape, `wg.jit` compiles it; `wg.derivative` of any order; `wg.sparsity`",
     ),
     (
         "C++",
@@ -159,7 +159,7 @@ TOOLS = (
         "OO",
         "F",
         "sparse Jacobians for optimisation",
-        "dense ones, and products by `wg.linearize`; sparse ones not yet",
+        "`wg.jacobian(f, sparse=True)`, `wg.hessian`: patterns, colourings, `scipy.sparse` matrices",
     ),
     (
         "Python",
