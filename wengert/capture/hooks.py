@@ -24,6 +24,7 @@ from wengert.box.box import Box
 from wengert.box.cells import Cell, lent, without_cells
 from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, PENDING, SUBSCRIPTED, look_for_imports, no_rule_yet
 from wengert.box.distributions.lookup import is_of_scipy_stats
+from wengert.box.functions.operands import operand
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
 from wengert.box.writing import about_to_write, plain, settled
 from wengert.capture.classes import Follow, meet, meet_value
@@ -46,6 +47,7 @@ from wengert.capture.rewrite import (
     CALL,
     CONSTANTS,
     FORMAT,
+    OPERATE,
     OWN,
     READ,
     REFUSED,
@@ -340,6 +342,18 @@ for _function in (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np
     REPLACEMENTS[_function] = _writing_first(FUNCTIONS[_function])
 for _function in FOLLOW_ARGUMENTS:
     REPLACEMENTS.setdefault(_function, with_instrumented_arguments(_function))
+
+
+def operate(name: str, a: Any, b: Any) -> Any:
+    """`a @ b` and its like, where one may be a list that NumPy makes an array of."""
+    if a.__class__ in _LISTS and isinstance(b, (np.ndarray, np.generic)):
+        a = operand(a) if _any_traced(a) else a
+    elif b.__class__ in _LISTS and isinstance(a, (np.ndarray, np.generic)):
+        b = operand(b) if _any_traced(b) else b
+    return getattr(operator, name)(a, b)
+
+
+_LISTS = frozenset((list, tuple))
 
 
 # ---------------------------------------------------------------------------------------------------- reads, stores
@@ -689,5 +703,6 @@ set_hooks(
         AUGMENT_ATTRIBUTE: augment_attribute,
         SLICE: slice,
         FORMAT: shown_in,
+        OPERATE: operate,
     }
 )

@@ -4,6 +4,8 @@ These are rewritten, each into a call of a hook (see `hooks.py`), with line and 
 
     f(…)        call(f)(…)                         what is called may be replaced, or instrumented in its turn
     "…" % x     format("…", x)                     shows traced numbers as f-strings do
+    A @ […]     operate(matmul, A, […])            NumPy would convert the list before anybody is asked; any operator
+                                                   of something that is written as a list, and all products
     except E:   except refused(lambda: E): raise   before it: errors of ours pass, unless they are named
     y = …       y = own(…)                         an array that was just made may be written to later; wherever a
                                                    value gets a holder: names, results, items, arguments
@@ -36,6 +38,7 @@ HOOKS = (
     "_wengert_augment_attribute",
     "_wengert_slice",
     "_wengert_format",
+    "_wengert_operate",
 )
 (
     CALL,
@@ -51,7 +54,7 @@ HOOKS = (
     SLICE,
     *_REST,
 ) = HOOKS
-(FORMAT,) = _REST
+FORMAT, OPERATE = _REST
 _CONTAINER, _KEY, _ITEM = "_wengert_container", "_wengert_key", "_wengert_item"
 
 _NEEDS_ITS_FRAME = {"super", "locals", "globals", "vars", "dir", "eval", "exec", "breakpoint", "__import__"}
@@ -179,9 +182,13 @@ class Rewriter(ast.NodeTransformer):
         is_text = isinstance(node.left, ast.JoinedStr) or (
             isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
         )
-        if not isinstance(node.op, ast.Mod) or not is_text:
+        if isinstance(node.op, ast.Mod) and is_text:
+            new = _hook(FORMAT, node.left, node.right)
+        elif isinstance(node.op, ast.MatMult) or _is_list(node.left) != _is_list(node.right):
+            new = _hook(OPERATE, ast.Constant(_OPERATORS[type(node.op)]), node.left, node.right)
+        else:
             return node
-        return ast.fix_missing_locations(ast.copy_location(_hook(FORMAT, node.left, node.right), node))
+        return ast.fix_missing_locations(ast.copy_location(new, node))
 
     # ------------------------------------------------------------------------------------------------ handlers
 
@@ -336,6 +343,17 @@ def _kind(argument: ast.expr) -> int:
         sides = (argument.left, argument.right)
         return ANYTHING if any(isinstance(side, (ast.List, ast.Tuple, ast.ListComp)) for side in sides) else NUMBERS
     return ANYTHING
+
+
+def _is_list(node: ast.expr) -> bool:
+    """Whether an expression is a list or tuple in which there may be traced values."""
+    while (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.startswith(OURS) and node.args
+    ):
+        node = node.args[0]  # (as lowered code marks what it makes)
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return not all(isinstance(item, ast.Constant) for item in node.elts)
+    return isinstance(node, ast.ListComp)
 
 
 def _own(value: ast.expr) -> ast.expr:

@@ -744,6 +744,7 @@ set_staged_hooks(
         rewrite.AUGMENT_ATTRIBUTE: augment_attribute,
         rewrite.SLICE: slice,
         rewrite.FORMAT: _interpolated,
+        rewrite.OPERATE: hooks.operate,
         lowering.IF: stage.if_,
         lowering.FOR: stage.for_,
         lowering.WHILE: stage.while_statement,

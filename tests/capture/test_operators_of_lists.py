@@ -1,0 +1,50 @@
+"""Operators between plain arrays and lists that hold traced values."""
+
+import numpy as np
+import pytest
+
+import wengert as wg
+
+A = np.array([[1.0, 2.0], [3.0, -1.0]])
+B = [[2.0, 0.5], [1.0, 1.0]]
+
+
+def product(x):
+    return np.sum(A @ [x, x * x])
+
+
+def product_with_a_variable(x):
+    v = [x, 2 * x]
+    w = (np.sin(x), 3.0)
+    return v @ A @ w
+
+
+def product_with_rows(x):
+    return np.sum((A @ [[x, 1.0], [2.0, x * x]]) ** 2)
+
+
+def elementwise(x):
+    return np.sum(A * [x, 1.0] + (x, 2.0) - A[0] / [1.0 + x**2, x] + [x**k for k in range(2)] * A[1])
+
+
+def in_a_loop(x):
+    v = np.ones(2)
+    for k in range(8):
+        v = A @ [v[0] * 0.1, x * k] + (0.1, x)
+    return np.sum(v)
+
+
+def lists_stay_lists(x):
+    pair = [x, 1.0] + [2.0]
+    return pair[0] * len(pair) + sum([x] * 3) + ((x, 1.0) + (x,))[2]
+
+
+@pytest.mark.parametrize("f", [product, product_with_a_variable, product_with_rows, elementwise, in_a_loop,
+                               lists_stay_lists], ids=lambda f: f.__name__)  # fmt: skip
+def test_values_and_slopes(f):
+    x, h = 0.7, 1e-5
+    want = (8 * (f(x + h) - f(x - h)) - f(x + 2 * h) + f(x - 2 * h)) / (12 * h)
+    np.testing.assert_allclose(wg.jit(f)(x), f(x), rtol=1e-13)
+    for slope in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f)), lambda x: wg.jvp(f, (x,), (1.0,))[1]):
+        np.testing.assert_allclose(slope(x), want, rtol=1e-8)
+    np.testing.assert_allclose(wg.vmap(f)(np.array([x, 2 * x])), [f(x), f(2 * x)], rtol=1e-13)
