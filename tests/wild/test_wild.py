@@ -6,10 +6,13 @@ import os
 
 import numpy as np
 import pytest
+from wild import programs_by_field
 from wild.programs import LONG, PROGRAMS, REFUSED, REFUSED_COMPILED
 
 import wengert as wg
 from wengert.errors import WengertError
+
+_adds_more = programs_by_field
 
 
 def differences(f, point):
@@ -111,5 +114,5 @@ def slopes_agree(wild, f, column):
 
 @pytest.mark.skipif("WENGERT_WILD" not in os.environ, reason="only where the packages were installed: make test-wild")
 def test_that_there_is_something_to_test():
-    assert sum(is_installed(p.package) for p in PROGRAMS) >= 60
-    assert len({p.package.split(".")[0] for p in PROGRAMS if is_installed(p.package)}) >= 20
+    assert sum(is_installed(p.package) for p in PROGRAMS) >= 90
+    assert len({p.package.split(".")[0] for p in PROGRAMS if is_installed(p.package)}) >= 35

@@ -770,7 +770,9 @@ def _where(ufunc: Any, op: Any, inputs: tuple, out: Any, dtype: Any, mask: Any) 
     """`np.sqrt(x, out=y, where=x > 0)`: computed for the elements that are wanted, so others cannot spoil anything."""
     shape = shape_of(out)
     broadcast, mask = FUNCTIONS[np.broadcast_to], np.broadcast_to(settled(array(mask)), shape)
-    y = op(*[broadcast(array(x), shape)[mask] for x in inputs])
+    pattern, arrays = split_index(mask)
+    chosen = [settled(broadcast(array(x), shape)) if shape_of(x) else x for x in inputs]
+    y = op(*[call(index, x, *arrays, pattern=pattern) if shape_of(x) else x for x in chosen])
     if dtype is not None:
         y = astype(y, dtype)
     y = settled(y)

@@ -25,11 +25,13 @@ from wengert.box.constructors import CONSTRUCTORS
 from wengert.box.dispatch import BLIND, FUNCTIONS, PENDING, look_for_imports
 from wengert.box.functions import quadrature
 from wengert.box.functions.operands import array, holds_traced
+from wengert.box.writing import settled
 from wengert.capture.domains import guarded
 from wengert.errors import ConcretizationError, UnsupportedFunctionError
 from wengert.ir.numbers import as_python, innermost, python_class
 from wengert.ir.symbol import Sym
 from wengert.modes.tape import record
+from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.op import Traced
 from wengert.running import running
@@ -148,12 +150,27 @@ REPLACEMENTS[cmath.polar] = _of_numbers(cmath.polar, lambda z: (abs(z), FUNCTION
 REPLACEMENTS[cmath.rect] = _of_numbers(cmath.rect, lambda r, phi: r * (np.cos(phi) + 1j * np.sin(phi)))
 REPLACEMENTS[cmath.phase] = _of_numbers(cmath.phase, lambda z: FUNCTIONS[np.angle](z))
 REPLACEMENTS[math.hypot] = _of_numbers(math.hypot, lambda *xs: functools.reduce(np.hypot, xs, 0.0))
-REPLACEMENTS[math.floor] = _of_numbers(math.floor, lambda x: int(plain(np.floor(x))))
-REPLACEMENTS[math.ceil] = _of_numbers(math.ceil, lambda x: int(plain(np.ceil(x))))
-REPLACEMENTS[math.trunc] = _of_numbers(math.trunc, lambda x: int(plain(np.trunc(x))))
+REPLACEMENTS[math.floor] = _of_numbers(math.floor, lambda x: _whole(math.floor, x))
+REPLACEMENTS[math.ceil] = _of_numbers(math.ceil, lambda x: _whole(math.ceil, x))
+REPLACEMENTS[math.trunc] = _of_numbers(math.trunc, lambda x: _whole(math.trunc, x))
 REPLACEMENTS[math.dist] = lambda p, q: FUNCTIONS[np.linalg.norm](array(list(p)) - array(list(q)))
 REPLACEMENTS[math.prod] = lambda xs, *, start=1: functools.reduce(lambda a, b: a * b, xs, start)
 REPLACEMENTS[math.fsum] = lambda xs: _sum_of(list(xs))
+
+
+_ROUNDING: dict[Any, Callable] = {math.floor: np.floor, math.ceil: np.ceil, math.trunc: np.trunc, int: np.trunc}
+
+
+def _whole(original: Callable, x: Any) -> int:
+    """An integer that is computed from a traced number: it is constant between jumps, as what a comparison says."""
+    return int(settled(e.stop_gradient(_ROUNDING[original](x))))
+
+
+@_replaces(int)
+def _int(x: Any = 0, *base: Any) -> int:
+    if not isinstance(x, Box) or base or math.prod(shape_of(x)) != 1 or dtype_of(x).kind == "c":
+        return int(x, *base)
+    return _whole(int, s.reshape(x, shape=()) if shape_of(x) else x)
 
 
 def _sum_of(xs: list) -> Any:

@@ -206,8 +206,15 @@ def _errstate(**settings: Any) -> Any:
     return np.errstate(**settings)
 
 
-@_replaces(np.seterr, np.seterrcall)
+@_replaces(np.seterr)
 def _seterr(*args: Any, **settings: Any) -> Any:
+    if any(how not in (None, "ignore", "warn") for how in (*args, *settings.values())):
+        return _seterrcall()
+    return np.geterr()  # compiled code warns of nothing
+
+
+@_replaces(np.seterrcall)
+def _seterrcall(*args: Any) -> Any:
     raise StagingError("a compiled function changes NumPy's settings, which would happen only once",
                        remedy="change them outside, or use with np.errstate(...)")  # fmt: skip
 
@@ -288,8 +295,9 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
     """What to call for `f`."""
     try:
         found = BUILTINS.get(f)
+        follows = f in _FOLLOWING
     except TypeError:  # not hashable
-        found = None
+        found, follows = None, False
     session = current.session
     if found is not None:
         if f not in _TAKING_NONE:
@@ -316,14 +324,14 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
     if special is not None:
         return special if session is None else functools.partial(_with_items, special, session)
     target = hooks.call(f, operands, given)
-    if not (is_staged(f) or f in _FOLLOWING or _puts_away(f)):
+    if not (is_staged(f) or follows or _puts_away(f)):
         target = _with_numbers(target, f)
     if session is None or is_user_function(f):
         target = _noting_iterators(target) if _is_generator_function(f) else target
         return target if session is None else functools.partial(session.pass_on, f, target, len(session.passed))
-    if isinstance(f, type) and f not in _FOLLOWING:
+    if isinstance(f, type) and not follows:
         return functools.partial(_instance, target, session)
-    if f in _FOLLOWING:
+    if follows:
         target = _with_staged_arguments(target)
     return functools.partial(_with_items, target, session)
 

@@ -158,6 +158,10 @@ def placed(shape: tuple, arrays: Sequence[Any], pattern: tuple) -> tuple[tuple, 
             new.append(item)
             at = len(lengths) if at is None else at
             axis += 1
+        elif item.__class__ is Sym:  # an integer of a pattern that was worked out before
+            new.append(item)
+            at = len(lengths) if at is None else at
+            axis += 1
         else:
             a = next(waiting)
             own.append(a)

@@ -81,6 +81,8 @@ def order_statistics(lanes: Any, ranks: np.ndarray) -> Any:
 
 def _order(lanes: Any, ranks: np.ndarray, n: int) -> Any:
     """Indices that sort each lane, at least at these ranks and next to them."""
+    if isinstance(ranks, Traced):
+        return r.argsort(lanes, axis=0)
     wanted = np.unique(np.concatenate([ranks - 1, ranks, ranks + 1]))
     wanted = wanted[(wanted >= 0) & (wanted < n)]
     if len(wanted) <= _FEW:
@@ -136,7 +138,8 @@ def _median(a: Any, axis: Any, keepdims: Any, skip_nan: bool) -> Any:
         return mean(a, axis, keepdims=keepdims)
     n, factor = _numbers_per_lane(lanes, skip_nan)
     low, high = np.atleast_1d((n - 1) // 2), np.atleast_1d(n // 2)
-    middle = order_statistics(lanes, np.stack([low, high]) if np.any(low != high) else low[None])
+    both = isinstance(low, Traced) or np.any(low != high)
+    middle = order_statistics(lanes, np.stack([low, high]) if both else low[None])
     y = s.sum(middle, axis=(0,))
     if shape_of(middle)[0] == 2:
         y = y / 2

@@ -25,8 +25,9 @@ from wengert.box.functions.operands import array, cast
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
 from wengert.ops import shape as s
+from wengert.ops.index import index
 from wengert.ops.op import Op, Traced, call
-from wengert.types import dtype_of, is_inexact, ndim_of, scalar_like, shape_of
+from wengert.types import broadcast_shapes, dtype_of, is_inexact, ndim_of, scalar_like, shape_of
 
 NOTHING: Any = np._NoValue
 """NumPy's mark for an argument that was not given."""
@@ -76,7 +77,7 @@ def as_mask(where: Any, shape: tuple[int, ...]) -> Any:
     mask = array(where)
     if dtype_of(mask).kind != "b":
         mask = e.not_equal(mask, 0)
-    if np.broadcast_shapes(shape_of(mask), shape) != shape:
+    if broadcast_shapes([shape_of(mask), shape]) != shape:
         raise ValueError(
             f"non-broadcastable operand with shape {shape} doesn't match the broadcast shape of where, {shape_of(mask)}"
         )
@@ -331,7 +332,9 @@ def variance(
     mask = as_mask(where, shape) if is_given(where) else None
     count = count_of(shape, axes) if mask is None else _counts(mask, shape, axes, True)
     freedom = count - ddof
-    _warn_if(freedom <= 0, "Degrees of freedom <= 0 for slice.")
+    is_known = not isinstance(freedom, Traced)  # (it is not for x[mask] in a compiled function)
+    if is_known:
+        _warn_if(freedom <= 0, "Degrees of freedom <= 0 for slice.")
     around_mean = mean is NOTHING
     if mean is NOTHING:
         filled = a if mask is None else e.where(mask, a, 0)
@@ -343,24 +346,30 @@ def variance(
         freedom = e.maximum(freedom, 0)
         if not keep:
             freedom = s.reshape(freedom, shape=tuple(n for k, n in enumerate(shape) if k not in axes))
+    elif not is_known:
+        freedom = e.maximum(freedom, 0)
     elif freedom < 0:
         freedom = 0
     y = _over(call(s.sum, squares, axis=axes, keepdims=keep), freedom)
 
     def are_equal() -> Any:
-        if not around_mean or not count_of(shape, axes):
+        if not around_mean or (is_known and not count_of(shape, axes)):
             return e.equal(y, 0)
         fixed = e.stop_gradient(away)
         if dtype_of(fixed).kind != "c":
-            found = _are_equal(fixed, axes, mask)
+            found = _are_equal(fixed, axes, mask, is_known)
         else:
-            found = e.logical_and(_are_equal(s.real(fixed), axes, mask), _are_equal(s.imag(fixed), axes, mask))
+            parts = (s.real(fixed), s.imag(fixed))
+            found = e.logical_and(*[_are_equal(part, axes, mask, is_known) for part in parts])
         return s.reshape(found, shape=shape_of(y)) if keep else found
 
     return cast_if(finish(y, freedom, are_equal), narrow)
 
 
-def _are_equal(x: Any, axes: Any, mask: Any) -> Any:
+def _are_equal(x: Any, axes: Any, mask: Any, are_some: bool) -> Any:
+    if not are_some and mask is None and len(shape_of(x)) == 1:  # there may be none, which have no extremes
+        differ = e.not_equal(call(index, x, pattern=(slice(1, None),)), call(index, x, pattern=(slice(None, -1),)))
+        return e.equal(call(s.sum, differ, axis=(0,)), 0)
     above, below = (x, x) if mask is None else (e.where(mask, x, c) for c in (-np.inf, np.inf))
     return e.equal(call(r.max, above, axis=axes), call(r.min, below, axis=axes))
 
