@@ -14,12 +14,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, Concatenate, Generic, Self, overload
 
 import numpy as np
 
 from wengert import tree
 from wengert.api.arguments import fit_to
+from wengert.api.signatures import F, P, Q, R
 from wengert.box.writing import settled
 from wengert.capture.hooks import instrument
 from wengert.capture.program import fixed_outside
@@ -42,18 +43,22 @@ def stop_gradient(x: Any) -> Any:
     return tree.map(elementwise.stop_gradient, x)
 
 
-class _Custom:
+class _Custom(Generic[P, R]):
     """What both kinds have in common: a call is an op on the leaves of its arguments."""
 
-    def __init__(self, function: Callable, nondiff_argnums: tuple[int, ...] = ()):
-        self._function = function
+    def __init__(self, function: Callable[P, R], nondiff_argnums: tuple[int, ...] = ()):
+        self._function: Callable[..., Any] = function
         self._nondiff = tuple(nondiff_argnums)
         functools.update_wrapper(self, function, updated=())
 
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> Self: ...
+    @overload
+    def __get__(self: _Custom[Concatenate[Any, Q], R], instance: object, owner: Any = None) -> Callable[Q, R]: ...
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if kwargs:
             raise MismatchError(
                 f"{self.__name__} has a derivative rule of its own and takes positional arguments only",  # type: ignore[attr-defined]
@@ -128,7 +133,7 @@ def _is_data(leaf: Any) -> bool:
     return hasattr(leaf, "__array__")
 
 
-class custom_jvp(_Custom):
+class custom_jvp(_Custom[P, R]):
     """A function with a forward rule of its own; reverse mode follows from it.
 
     Use as a decorator, then state the rule with `.defjvp`: `rule(primals, tangents) -> (y, y_dot)`, both arguments
@@ -147,11 +152,11 @@ class custom_jvp(_Custom):
     np.float64(1.0)
     """
 
-    def __init__(self, function: Callable, nondiff_argnums: tuple[int, ...] = ()):
+    def __init__(self, function: Callable[P, R], nondiff_argnums: tuple[int, ...] = ()):
         super().__init__(function, nondiff_argnums)
         self._rule: Callable | None = None
 
-    def defjvp(self, rule: Callable) -> Callable:
+    def defjvp(self, rule: F) -> F:
         """State the forward rule."""
         self._rule = rule
         return rule
@@ -187,7 +192,7 @@ class _Forward(_Applied):
         return ys, [fit_to(d, aval_of(y), "the tangent of a rule") for y, d in zip(ys, y_dots, strict=True)]
 
 
-class custom_vjp(_Custom):
+class custom_vjp(_Custom[P, R]):
     """A function with a reverse rule of its own; forward mode follows from it.
 
     Use as a decorator, then state the rule with `.defvjp(fwd, bwd)`: `fwd(*args) -> (y, residuals)`, and
@@ -204,11 +209,11 @@ class custom_vjp(_Custom):
     np.float64(1.0)
     """
 
-    def __init__(self, function: Callable, nondiff_argnums: tuple[int, ...] = ()):
+    def __init__(self, function: Callable[P, R], nondiff_argnums: tuple[int, ...] = ()):
         super().__init__(function, nondiff_argnums)
         self._rules: tuple[Callable, Callable] | None = None
 
-    def defvjp(self, fwd: Callable, bwd: Callable) -> None:
+    def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
         """State the reverse rule."""
         self._rules = (fwd, bwd)
 

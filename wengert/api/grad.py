@@ -4,18 +4,38 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Concatenate, Literal, overload
 
 import numpy as np
 
 from wengert.api.arguments import Argnums, Prepared, demand_complex
-from wengert.api.operators import result_of
+from wengert.api.operators import Operated, result_of
+from wengert.api.signatures import A, P, R, X
 from wengert.errors import ConstantResultWarning, NonScalarOutputError, described_line
 from wengert.types import dtype_of, shape_of
 
 _ONES = {np.dtype(np.float64): np.float64(1), np.dtype(np.float32): np.float32(1)}
 
 
+@overload
+def value_and_grad(
+    f: Callable[Concatenate[X, P], R],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+) -> Operated[Concatenate[X, P], tuple[R, X]]: ...
+@overload
+def value_and_grad(
+    f: Callable[Concatenate[X, P], tuple[R, A]],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[True],
+    holomorphic: bool = False,
+) -> Operated[Concatenate[X, P], tuple[tuple[R, A], X]]: ...
+@overload
+def value_and_grad(
+    f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Operated[P, Any]: ...
 def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Callable:
     """A function that returns the value of `f` and its gradient, at the cost of the gradient.
 
@@ -34,6 +54,25 @@ def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, hol
     return value_and_gradient
 
 
+@overload
+def grad(
+    f: Callable[Concatenate[X, P], Any],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+) -> Operated[Concatenate[X, P], X]: ...
+@overload
+def grad(
+    f: Callable[Concatenate[X, P], tuple[Any, A]],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[True],
+    holomorphic: bool = False,
+) -> Operated[Concatenate[X, P], tuple[X, A]]: ...
+@overload
+def grad(
+    f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Operated[P, Any]: ...
 def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Callable:
     """The gradient of a function with one real result, by reverse mode.
 

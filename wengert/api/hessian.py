@@ -7,18 +7,31 @@ costs a constant times the function, the outer tangents ride along, all at once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Concatenate, Literal, overload
 
 from wengert import tree
 from wengert.api.arguments import Argnums, Prepared
 from wengert.api.grad import grad, value_and_grad
 from wengert.api.jacobian import jacobian, sparse_derivatives, value_and_jacobian
-from wengert.api.operators import result_of
+from wengert.api.operators import Operated, result_of
 from wengert.api.products import jvp
+from wengert.api.signatures import Array, P, V, X
 from wengert.errors import MismatchError
 from wengert.ops.shape import sum
 
 
+@overload
+def hessian(
+    f: Callable[Concatenate[V, P], Any],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+    sparse: Literal[False] = False,
+) -> Operated[Concatenate[V, P], Array]: ...
+@overload
+def hessian(
+    f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, sparse: Any = False
+) -> Operated[P, Any]: ...
 def hessian(
     f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, sparse: Any = False
 ) -> Callable:
@@ -98,6 +111,17 @@ def value_grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = Fa
     return all_three
 
 
+@overload
+def hvp(
+    f: Callable[Concatenate[X, P], Any],
+    argnums: Literal[0] = 0,
+    mode: str = "forward-reverse",
+    has_aux: Literal[False] = False,
+) -> Operated[..., X]: ...
+@overload
+def hvp(
+    f: Callable[..., Any], argnums: Argnums = 0, mode: str = "forward-reverse", has_aux: bool = False
+) -> Operated[..., Any]: ...
 def hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_aux: bool = False) -> Callable:
     """The Hessian times a vector, without the Hessian: `hvp(f)(x, v)`.
 

@@ -9,11 +9,12 @@ matrices of shape `(value.size, argument.size)`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Concatenate, Literal, overload
 
 from wengert.api.arguments import Argnums, Prepared, demand_complex
 from wengert.api.dense import demand_real, value_and_dense
-from wengert.api.operators import result_of
+from wengert.api.operators import Operated, result_of
+from wengert.api.signatures import Array, P, V
 from wengert.api.sparse import Plans, value_and_blocks
 from wengert.types import aval_of
 
@@ -21,6 +22,24 @@ MODES = ("auto", "forward", "reverse", "accumulate")
 _NAMES = {"auto": "jacobian", "accumulate": "jacobian", "forward": "jacfwd", "reverse": "jacrev"}
 
 
+@overload
+def value_and_jacobian(
+    f: Callable[Concatenate[V, P], Array],
+    argnums: Literal[0] = 0,
+    mode: str = "auto",
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+    sparse: Literal[False] = False,
+) -> Operated[Concatenate[V, P], tuple[Array, Array]]: ...
+@overload
+def value_and_jacobian(
+    f: Callable[P, Any],
+    argnums: Argnums = 0,
+    mode: str = "auto",
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    sparse: Any = False,
+) -> Operated[P, Any]: ...
 def value_and_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: bool = False,
                        holomorphic: bool = False, sparse: Any = False) -> Callable:  # fmt: skip
     """A function that returns the value of `f` and its Jacobian.
@@ -42,6 +61,24 @@ def value_and_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", ha
     return value_and_dense(f, argnums, mode, has_aux, holomorphic)
 
 
+@overload
+def jacobian(
+    f: Callable[Concatenate[V, P], Array],
+    argnums: Literal[0] = 0,
+    mode: str = "auto",
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+    sparse: Literal[False] = False,
+) -> Operated[Concatenate[V, P], Array]: ...
+@overload
+def jacobian(
+    f: Callable[P, Any],
+    argnums: Argnums = 0,
+    mode: str = "auto",
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    sparse: Any = False,
+) -> Operated[P, Any]: ...
 def jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: bool = False,
              holomorphic: bool = False, sparse: Any = False) -> Callable:  # fmt: skip
     """All first derivatives of a function.
@@ -84,6 +121,17 @@ def jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: boo
     return derivatives
 
 
+@overload
+def jacfwd(
+    f: Callable[Concatenate[V, P], Array],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+) -> Operated[Concatenate[V, P], Array]: ...
+@overload
+def jacfwd(
+    f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Operated[P, Any]: ...
 def jacfwd(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Callable:
     """`jacobian` by forward mode: constant memory, best for few inputs.
 
@@ -94,6 +142,17 @@ def jacfwd(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic
     return jacobian(f, argnums, "forward", has_aux, holomorphic)
 
 
+@overload
+def jacrev(
+    f: Callable[Concatenate[V, P], Array],
+    argnums: Literal[0] = 0,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+) -> Operated[Concatenate[V, P], Array]: ...
+@overload
+def jacrev(
+    f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Operated[P, Any]: ...
 def jacrev(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Callable:
     """`jacobian` by reverse mode: best for few outputs.
 

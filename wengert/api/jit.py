@@ -15,13 +15,14 @@ import threading
 import warnings
 from collections.abc import Callable, Sequence
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Self, overload
 
 import numpy as np
 
 from wengert.api.call_form import Form, form_of_call, sees_order
 from wengert.api.export import Exported, Staged, exported
 from wengert.api.lowered import Lowered, with_constants
+from wengert.api.signatures import P, Q, R
 from wengert.api.transport import keep_sources, portable, sources_of
 from wengert.api.verify import verified
 from wengert.backend.execute import builtin_function, is_made, native, optimised
@@ -44,21 +45,25 @@ _MOST_WAYS = 8
 """How many forms of calls native code knows for one function."""
 
 
-class Jitted:
+class Jitted(Generic[P, R]):
     """A compiled function; made by `jit`.
 
     What a call comes to is kept for each of them: `_call` at first, then, for the commonest programs, a builtin
     function that does all in native code and comes back to `_call` if the arguments are not as expected.
     """
 
-    __slots__ = ("__call__", "__dict__", "__weakref__")
-    __call__: Callable[..., Any]
+    if TYPE_CHECKING:
 
-    def __init__(self, f: Callable, static_argnums: Sequence[int], static_argnames: Sequence[str], fallback: bool,
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+    else:
+        __slots__ = ("__call__", "__dict__", "__weakref__")
+
+    def __init__(self, f: Callable[P, R], static_argnums: Sequence[int], static_argnames: Sequence[str], fallback: bool,
                  verify: bool = False):  # fmt: skip
         functools.update_wrapper(self, f, updated=())
-        self.__call__ = self._call
-        self._f = f
+        self._become(self._call)
+        self._f: Callable[..., Any] = f
         self._static_argnums = tuple(static_argnums)
         self._static_argnames = frozenset(static_argnames)
         self._fallback = fallback
@@ -70,6 +75,14 @@ class Jitted:
         self._missed = 0
         self._sees_order: bool | None = None
 
+    def _become(self, call: Callable[..., Any]) -> None:
+        """What a call comes to from now on."""
+        setattr(self, "__call__", call)  # noqa: B010  (type checkers know it as a method)
+
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> Self: ...
+    @overload
+    def __get__(self: Jitted[Concatenate[Any, Q], R], instance: object, owner: Any = None) -> Callable[Q, R]: ...
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
@@ -176,7 +189,7 @@ class Jitted:
                 return
             self._ways = [(found, way, code), *self._ways[: _MOST_WAYS - 1]]
             _, ways, codes = zip(*self._ways, strict=True)
-            self.__call__ = builtin_function(found.name, ways, codes, self._call)
+            self._become(builtin_function(found.name, ways, codes, self._call))
 
     @deeply
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
@@ -285,6 +298,24 @@ def _overlap(inputs: Sequence[Any], writes: Sequence[int]) -> bool:
     return False
 
 
+@overload
+def jit(
+    f: Callable[P, R],
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    fallback: bool = False,
+    verify: bool | None = None,
+) -> Jitted[P, R]: ...
+@overload
+def jit(
+    f: None = None,
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    fallback: bool = False,
+    verify: bool | None = None,
+) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
 def jit(
     f: Callable | None = None,
     *,

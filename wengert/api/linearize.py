@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -12,6 +12,7 @@ from wengert.api.arguments import Prepared, owned
 from wengert.api.basis import total_size, unit_vectors
 from wengert.api.compressed import Plan
 from wengert.api.operators import operation
+from wengert.api.signatures import A, R
 from wengert.api.sparsity import pattern_of, units
 from wengert.control.united import United
 from wengert.errors import MismatchError, UnsupportedFunctionError
@@ -21,6 +22,12 @@ from wengert.ops.shape import concatenate, reshape, transpose
 from wengert.types import Aval, aval_of, shape_of
 
 
+@overload
+def linearize(f: Callable[..., R], *primals: Any, has_aux: Literal[False] = False) -> tuple[R, Jacobian]: ...
+@overload
+def linearize(f: Callable[..., tuple[R, A]], *primals: Any, has_aux: Literal[True]) -> tuple[R, Jacobian, A]: ...
+@overload
+def linearize(f: Callable[..., Any], *primals: Any, has_aux: bool) -> Any: ...
 @operation
 def linearize(f: Callable, *primals: Any, has_aux: bool = False) -> Any:
     """A function's value and its Jacobian as a linear operator.

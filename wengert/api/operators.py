@@ -12,21 +12,22 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from types import MethodType
-from typing import Any
+from typing import Any, Concatenate, Generic, Self, cast, overload
 
+from wengert.api.signatures import F, P, Q, R
 from wengert.api.transport import portable
 from wengert.errors import NotAFunctionError, explained
 
 
-class Operated:
+class Operated(Generic[P, R]):
     """What an operator makes of a function."""
 
-    def __init__(self, operator: str, f: Callable, call: Callable):
+    def __init__(self, operator: str, f: Callable[..., Any], call: Callable[P, R]):
         functools.update_wrapper(self, f, updated=())
         self._operator = operator
         self._call = call
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return self._call(*args, **kwargs)
         except Exception as error:
@@ -38,11 +39,15 @@ class Operated:
     @property
     def title(self) -> str:
         """What it computes, in one word."""
-        call = self._call
+        call: Any = self._call
         while isinstance(call, Operated):
             call = call._call
         return call.__code__.co_name
 
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> Self: ...
+    @overload
+    def __get__(self: Operated[Concatenate[Any, Q], R], instance: object, owner: Any = None) -> Callable[Q, R]: ...
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
@@ -68,7 +73,7 @@ def result_of(name: str, f: Callable) -> Callable[[Callable], Any]:
     return lambda call: Operated(name, f, call)
 
 
-def operation(function: Callable) -> Callable:
+def operation(function: F) -> F:
     """An operator that computes at once (`jvp`): its errors speak of the user's code only."""
 
     @functools.wraps(function)
@@ -81,4 +86,4 @@ def operation(function: Callable) -> Callable:
                 raise other from None
             raise
 
-    return called
+    return cast(F, called)

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 from wengert.api.arguments import Argnums, Prepared
 from wengert.api.operators import operation, result_of
+from wengert.api.signatures import A, R
 from wengert.errors import MismatchError
 from wengert.types import aval_of
 
 
+@overload
+def jvp(
+    f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any], has_aux: Literal[False] = False
+) -> tuple[R, R]: ...
+@overload
+def jvp(
+    f: Callable[..., tuple[R, A]], primals: Sequence[Any], tangents: Sequence[Any], has_aux: Literal[True]
+) -> tuple[R, R, A]: ...
+@overload
+def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool) -> Any: ...
 @operation
 def jvp(f: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
     """A function's value and its Jacobian times a vector, by forward mode.
@@ -50,6 +61,16 @@ def _sequence(x: Any, what: str) -> tuple:
     return tuple(x)
 
 
+@overload
+def vjp(
+    f: Callable[..., R], *primals: Any, has_aux: Literal[False] = False
+) -> tuple[R, Callable[[R], tuple[Any, ...]]]: ...
+@overload
+def vjp(
+    f: Callable[..., tuple[R, A]], *primals: Any, has_aux: Literal[True]
+) -> tuple[R, Callable[[R], tuple[Any, ...]], A]: ...
+@overload
+def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool) -> Any: ...
 @operation
 def vjp(f: Callable, *primals: Any, has_aux: bool = False) -> Any:
     """A function's value and its pullback: cotangent of the result to cotangents of the arguments.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from wengert import tree
 from wengert.api.jit import jit
-from wengert.api.operators import result_of
+from wengert.api.operators import Operated, result_of
+from wengert.api.signatures import Array
 from wengert.box.box import Box
 from wengert.box.foreign import hides_traced, where_it_hides
 from wengert.box.writing import settled
@@ -27,6 +28,10 @@ from wengert.running import running
 from wengert.types import ndim_of, shape_of
 
 
+@overload
+def vmap(f: Callable[..., Array | float], in_axes: Any = 0, out_axes: Any = 0) -> Operated[..., Array]: ...
+@overload
+def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Operated[..., Any]: ...
 def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
     """Apply a function to many examples at once, written for one.
 
