@@ -504,6 +504,62 @@ def test_derivatives_prove_nothing_of_functions_that_jump(f):
         contains_values(y, np.array([f(v) for v in points]), 1e-14)
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.minimum(x, 3 * x),
+        lambda x: np.abs(x) * x - np.abs(x - 0.2),
+        lambda x: np.min(np.stack([x, 3 * x, x + 1])),
+        lambda x: np.sqrt(x * x),
+        lambda x: np.clip(x, -0.3, 0.2) ** 3,
+        lambda x: np.hypot(x, 0.0),
+        lambda x: np.abs(x) ** 1.5,
+    ],
+)
+def test_kinks_prove_nothing_of_higher_order(f):
+    """The derivative jumps: the second one, zero on both sides, does not know."""
+    for bounds in [(-1.0, 1.2), (-0.9, 1.0), (-0.1, 0.3)]:
+        values = np.array([f(v) for v in np.linspace(*bounds, 200)])
+        for method, order in FORMS:
+            for g in (f, lambda v: f(v[0] + 0 * v[1])):  # of one variable, and of two
+                box = I(*bounds) if g is f else I(np.full(2, bounds[0]), np.full(2, bounds[1]))
+                contains_values(wg.enclose(g, method=method, order=min(order, 3))(box), values, 1e-14)
+
+
+def test_derivatives_of_linear_functions_are_not_rounded():
+    """Cotangents and tangents are intervals: products of constants in a derivative are enclosed."""
+    from fractions import Fraction
+
+    a, b = 0.1, 0.3
+    f = lambda x: a * (b * x)
+    third = lambda x: np.mean(np.stack([x, 2.0, 3.0])) if np.ndim(x) == 0 else np.mean(x)
+    for g, exact in [
+        (wg.grad(f), Fraction(a) * Fraction(b)),
+        (wg.jacfwd(f), Fraction(a) * Fraction(b)),
+        (wg.derivative(f), Fraction(a) * Fraction(b)),
+        (wg.grad(wg.jit(f)), Fraction(a) * Fraction(b)),
+        (wg.hessian(lambda x: 0.5 * (a * x) * (b * x)), Fraction(a) * Fraction(b)),
+        (lambda x: wg.taylor(lambda t: (a * t) * (b * t), x, 2)[2], Fraction(a) * Fraction(b)),
+        (wg.grad(lambda x: x / 3), Fraction(1, 3)),
+        (wg.grad(lambda x: x / 7.0), Fraction(1, 7)),
+        (wg.grad(third), Fraction(1, 3)),
+    ]:
+        for way in (wg.enclose(g), wg.jit(wg.enclose(g))):
+            y = way(I(1, 2))
+            assert Fraction(float(y.lo)) <= exact <= Fraction(float(y.hi)), y
+            assert y.width < 1e-15
+
+
+def test_exponents_of_derivatives_are_not_rounded():
+    import mpmath
+
+    for p in (0.1, -0.3, 0.3):
+        y = wg.enclose(wg.grad(lambda x: x**p))(I(1e-250))  # noqa: B023
+        with mpmath.workprec(200):
+            true = mpmath.mpf(p) * mpmath.mpf(1e-250) ** (mpmath.mpf(p) - 1)
+            assert mpmath.mpf(float(y.lo)) <= true <= mpmath.mpf(float(y.hi))
+
+
 def test_rules_of_users_prove_nothing():
     @wg.custom_jvp
     def halved(x):

@@ -9,7 +9,8 @@ rises, or only falls, its bounds are at the ends.
 
 The function must be defined and continuous on all of X, with derivatives almost everywhere: kinks are fine, since the
 derivative there is enclosed by what it is on both sides. Whether it is shows the natural enclosure, with which the
-result is intersected; where it is not, that is all there is.
+result is intersected; where it is not, that is all there is. Of a Taylor form the derivatives of lower order must be
+continuous, too: where they are not, the mean value form remains.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numpy as np
 from wengert import tree
 from wengert.api.jacobian import jacobian
 from wengert.api.natural import is_interval, natural
+from wengert.api.taylor import taylor as series
 from wengert.capture.hooks import resolve
 from wengert.capture.optional import numbers_in
 from wengert.errors import MismatchError
@@ -89,7 +91,7 @@ def unpacked(z: Any, leaves: list[Any]) -> list[Any]:
 
 
 def taylor(vector: Callable, box: Any, order: int) -> Any:
-    """The Taylor form of a function from vectors to vectors."""
+    """The Taylor form of a function from vectors to vectors, and the mean value form."""
     n = shape_of(box)[0]
     if n**order > _MOST:
         raise MismatchError(
@@ -99,24 +101,53 @@ def taylor(vector: Callable, box: Any, order: int) -> Any:
     middle = box.mid
     centre = make(middle, V.add(middle, 0.0))
     away = box - centre
-    total = natural(vector, (centre,), {})[0]
-    slopes = _derivative(jacobian(vector), box)
-    derivative = vector
+    slopes = _known(natural(jacobian(vector), (box,), {})[0])
+    value = natural(vector, (centre,), {})[0]
+    total = value + np.sum(slopes * away, axis=1)
+    if shape_of(total)[0] <= _FEW:
+        total = total & _at_ends(vector, box, slopes)
+    if order == 1:
+        return total
+    terms, broken = (_one_variable if n == 1 else _several_variables)(vector, centre, box, order)
+    if broken is True:
+        return total
+    higher = value
+    for k, term in enumerate(terms, 1):
+        higher = higher + np.sum(np.reshape(_known(term), (-1, n**k)) * monomials(away, k), axis=1)
+    return _intersected(total, higher, broken)
+
+
+# Both give the coefficients of powers 1 to `order`, all but the last at the centre, and whether a derivative of lower
+# order may jump: then nothing follows from the last.
+
+
+def _one_variable(vector: Callable, centre: Any, box: Any, order: int) -> tuple[list[Any], Any]:
+    """By Taylor series."""
+    ones = make(np.ones(1), np.ones(1))
+    lower, _ = natural(lambda z, v: series(vector, z, order - 1, direction=v), (centre, ones), {})
+    _, broken = natural(lambda z, v: series(vector, z, order - 1, direction=v), (box, ones), {}, watches=True)
+    last, _ = natural(lambda z, v: series(vector, z, order, direction=v)[order], (box, ones), {})
+    return [*lower[1:], last], broken
+
+
+def _several_variables(vector: Callable, centre: Any, box: Any, order: int) -> tuple[list[Any], Any]:
+    """By nested derivatives."""
+    found, derivative, broken = [], vector, False
     for k in range(1, order + 1):
         derivative = jacobian(derivative)
-        d = slopes if k == order == 1 else _derivative(derivative, centre if k < order else box)
-        term = np.reshape(d, (-1, n**k)) * monomials(away, k)
-        total = total + np.sum(term, axis=1) / math.factorial(k)
-    return total & _at_ends(vector, box, slopes) if shape_of(total)[0] <= _FEW else total
+        found.append(natural(derivative, (centre if k < order else box,), {})[0] / math.factorial(k))
+        if k == order - 1:
+            _, broken = natural(derivative, (box,), {}, watches=True)
+    return found, broken
+
+
+def _known(d: Any) -> Any:
+    """Derivatives that are defined nowhere say nothing."""
+    return make(V.where(d.empty, -math.inf, d.lo), V.where(d.empty, math.inf, d.hi))
 
 
 _FEW = 4
 """Of so many results each is looked at, whether it rises or falls."""
-
-
-def _derivative(derivative: Callable, at: Any) -> Any:
-    d = natural(derivative, (at,), {})[0]
-    return make(V.where(d.empty, -math.inf, d.lo), V.where(d.empty, math.inf, d.hi))
 
 
 def _at_ends(vector: Callable, box: Any, slopes: Any) -> Any:

@@ -15,7 +15,7 @@ from wengert.box.writing import overwrite, settled, zeros
 from wengert.modes.mode import Mode
 from wengert.ops.derive import Control
 from wengert.ops.index import index
-from wengert.ops.op import Op, Traced, call, fresh_tag
+from wengert.ops.op import Op, Traced, call, fresh_tag, in_kind
 from wengert.running import entered, running
 from wengert.types import aval_of, shape_of
 
@@ -100,7 +100,7 @@ def push(
     watch = running.state.watch
     trace = DualTrace() if watch is None else watch.dual()
     with entered(trace):
-        inputs = [x if t is None else Dual(trace, x, t) for x, t in zip(primals, tangents, strict=True)]
+        inputs = [x if t is None else Dual(trace, x, in_kind(t, x)) for x, t in zip(primals, tangents, strict=True)]
         outputs = function(*inputs)
         values: list[Any] = []
         dots: list[Any] = []

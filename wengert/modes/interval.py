@@ -241,6 +241,7 @@ class IntervalTrace(Mode):
     __slots__ = ("alive", "branch", "branches", "broken", "kind", "tag", "watches")
     name = "interval"
     companions = 1
+    encloses = True
 
     def __init__(self, branch: str = "raise", kind: type[Enclosure] = Enclosure, tag: int | None = None):
         self.tag = fresh_tag() if tag is None else tag
@@ -371,6 +372,12 @@ class IntervalTrace(Mode):
         if high is low and low.__class__ is np.ndarray:
             high = low.copy()  # they are written to one by one
         return self.kind(self, low, high)
+
+    def point(self, x: Any) -> Any:
+        """A number as an interval."""
+        x = np.asarray(x)
+        x = (x.astype(float) if x.dtype.kind in "iu" else x)[()]
+        return self.kind(self, x, x) if x.dtype.kind == "f" else x
 
     def note_break(self, op: Op, mask: Any) -> None:
         """Remember that an op is not continuous, or not defined, somewhere in its operands, where the mask says so."""

@@ -38,7 +38,7 @@ from wengert.modes.linear import (
     push,
 )
 from wengert.ops.derive import Control, Elementwise, General, Multilinear, Zero
-from wengert.ops.op import NO_PARAMS, TABLE, Op, Trace, Traced, call, call1, call2, fresh_tag
+from wengert.ops.op import NO_PARAMS, TABLE, Op, Trace, Traced, call, call1, call2, enclosing, fresh_tag, pointed
 from wengert.ops.store import store
 from wengert.running import entered, running
 from wengert.types import PLAIN, aval_of, dtype_of, is_inexact, same_aval
@@ -276,7 +276,7 @@ def _term(a: Tape, c: Any, y: Any) -> tuple:
 class Recorded:
     """A finished linear program with its inputs first and the places of its outputs."""
 
-    __slots__ = ("cut", "inputs", "nodes", "outputs")
+    __slots__ = ("cut", "inputs", "intervals", "nodes", "outputs")
 
     def __init__(
         self, nodes: list[Any], inputs: int, outputs: list[int | None], cut: tuple[str, str, int] | None = None
@@ -285,6 +285,8 @@ class Recorded:
         self.inputs = inputs
         self.outputs = outputs
         self.cut = cut
+        self.intervals: Any = None
+        """The transformation whose values are intervals, if there is one: tangents and cotangents are some, too."""
 
     def prune(self) -> None:
         """Forget what the outputs do not depend on. Worth its cost if the program is kept."""
@@ -301,6 +303,8 @@ class Recorded:
 
     def pull(self, cts: Sequence[Any], *, consume: bool = False, so_far: Sequence[Any] = ()) -> list[Any]:
         """Cotangents of the inputs from those of the outputs, added to what is there `so_far`; `None` is zero."""
+        if self.intervals is not None:
+            cts = [pointed(ct, self.intervals) for ct in cts]
         seeds: list[Any] = [*so_far, *[None] * (len(self.nodes) - len(so_far))]
         for k, ct in zip(self.outputs, cts, strict=True):
             if k is not None and ct is not None:
@@ -310,6 +314,8 @@ class Recorded:
 
     def push(self, dots: Sequence[Any]) -> list[Any]:
         """Tangents of the outputs from those of the inputs; `None` is zero."""
+        if self.intervals is not None:
+            dots = [pointed(dot, self.intervals) for dot in dots]
         start = [*dots, *[None] * (len(self.nodes) - self.inputs)]
         wanted = [k for k in self.outputs if k is not None]
         found = iter(push(self.nodes, start, wanted))
@@ -333,4 +339,5 @@ def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tu
                 values.append(y)
                 places.append(None)
         program = Recorded(trace.nodes, len(primals), places, trace.cut)
+        program.intervals = enclosing(*primals, *values)
         return values, program if watch is None else watch.recorded(trace, program, values)

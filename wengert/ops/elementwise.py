@@ -50,7 +50,7 @@ from wengert.ops.enclosures import (
 )
 from wengert.ops.enclosures import copysign as copysign_enclosed
 from wengert.ops.enclosures import where as where_enclosed
-from wengert.ops.op import Traced
+from wengert.ops.op import Traced, in_kind
 from wengert.ops.rounding import rounded_number
 from wengert.ops.traits import CHEAP, FREE, INTEGERS, MODERATE
 from wengert.types import SCALARS, dtype_of, scalar_like
@@ -171,7 +171,7 @@ multiply = elementwise(
 
 
 def _divide_in_numerator(z: Any, x: Any, y: Any) -> Any:
-    return (scalar_like(1, x) if y.__class__ in SCALARS else 1) / y
+    return (scalar_like(1, x) if y.__class__ in SCALARS else 1) / (in_kind(y, z) if isinstance(z, Traced) else y)
 
 
 divide = elementwise(

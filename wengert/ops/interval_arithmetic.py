@@ -174,6 +174,9 @@ def sqrt(x: Bounds) -> Bounds:
 
 def power(x: Bounds, p: Bounds) -> Bounds:
     n = _number(p)
+    if p.lo is p.hi and not isinstance(p.lo, Traced):
+        p = _perhaps_rounded(p)
+        n = _number(p)
     if n is None or isinstance(n, Traced):
         whole = p.lo is p.hi and p.lo.__class__ is np.ndarray
         if whole and np.all(p.lo == np.floor(p.lo)):
@@ -189,6 +192,18 @@ def power(x: Bounds, p: Bounds) -> Bounds:
     some = V.greater_equal(x.hi, 0) if n > 0 else V.greater(x.hi, 0)
     y = _monotone_power(inside, p.lo, n > 0)
     return unless_empty(Bounds(choose(some, y.lo, math.nan), choose(some, y.hi, math.nan)), x)
+
+
+def _perhaps_rounded(p: Bounds) -> Bounds:
+    """Exponents that a rule may have made of others by taking away one: below −1/2 that is rounded, unless short."""
+    e = np.asarray(p.lo)
+    if e.dtype.kind != "f":
+        return p
+    long = (e < -0.5) & (e * 2.0**20 != np.floor(e * 2.0**20))
+    if not np.any(long):
+        return p
+    low, high = np.nextafter(e, -np.inf), np.nextafter(e, np.inf)
+    return Bounds(np.where(long, low, e)[()], np.where(long, high, e)[()])
 
 
 def power_breaks(x: Bounds, p: Bounds) -> Any:

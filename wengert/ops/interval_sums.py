@@ -275,6 +275,12 @@ def shares(y: Bounds, x: Bounds, axis: tuple[int, ...], least: int = 0) -> Bound
     return Bounds(V.where(V.equal(candidates, 1), high, V.multiply(high, 0.0)), high)
 
 
+def shares_jump(y: Bounds, x: Bounds, axis: tuple[int, ...], least: int = 0) -> Any:
+    """Where it is not certain which element is the extreme."""
+    found = shares(y, x, axis, least)
+    return V.not_equal(found.lo, found.hi)
+
+
 def norm(x: Any, axis: tuple[int, ...]) -> Any:
     return V.sqrt(V.sum(V.square(x), axis=axis, keepdims=False))
 

@@ -42,6 +42,8 @@ class Trace:
     block is captured inside it."""
     batches = False
     """Whether values are batches, which may leave a differentiation that ended."""
+    encloses = False
+    """Whether values are intervals, so that nothing may be rounded that belongs to them."""
 
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         """Apply an op to operands of which at least one belongs to this trace and none to an inner one."""
@@ -152,6 +154,33 @@ class Op:
     def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
         """The tangent of the result `y`, given tangents of the arguments (`None` where there is none)."""
         raise NotImplementedError
+
+
+def enclosing(*xs: Any) -> Any:
+    """The transformation whose values are intervals, if there is one behind any of these values."""
+    for x in xs:
+        while isinstance(x, Traced):
+            if x._owner.encloses:
+                return x._owner
+            x = getattr(x, "_value", None) if "_value" in x._state else None  # type: ignore[attr-defined]
+    return None
+
+
+def in_kind(c: Any, *xs: Any) -> Any:
+    """A number of a rule, as an interval if it is to be computed with for values that are intervals.
+
+    Rules that compute something of plain operands alone would round it.
+    """
+    return pointed(c, enclosing(*xs))
+
+
+def pointed(c: Any, trace: Any) -> Any:
+    """A number as an interval of a transformation, if there is one; so are the examples of a batch."""
+    if trace is None or c is None:
+        return c
+    if isinstance(c, Traced):
+        return c._owner.wrap(pointed(c._value, trace)) if c._owner.batches else c  # type: ignore[attr-defined]
+    return trace.point(c)
 
 
 # The same door, for the two commonest ways through it.

@@ -124,7 +124,7 @@ shares = zero(
     cost=CHEAP,
     pure=False,
     axes=axes.kept,
-    bounds=stated(interval_sums.shares),
+    bounds=stated(interval_sums.shares, breaks=interval_sums.shares_jump),
 )
 """One over the number of elements that are equal to y, for these, and zero for the others.
 

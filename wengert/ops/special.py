@@ -42,6 +42,7 @@ from wengert.ops.elementwise import (
     where,
 )
 from wengert.ops.enclosures import composed, decreasing, increasing, increasing_composed
+from wengert.ops.op import in_kind
 from wengert.ops.rounding import rounded_number
 from wengert.ops.traits import DEAR
 from wengert.types import SCALARS, dtype_of
@@ -220,13 +221,13 @@ def log_quotient(x: Any, y: Any) -> Any:
 xlogy = elementwise(
     "xlogy",
     sc.xlogy,
-    (lambda z, x, y: log(y), lambda z, x, y: quotient(x, y)),
+    (lambda z, x, y: log(in_kind(y, z)), lambda z, x, y: quotient(x, y)),
     bounds=composed(lambda x, y: where(equal(x, 0), 0.0, x * log(y))),
 )
 xlog1py = elementwise(
     "xlog1py",
     sc.xlog1py,
-    (lambda z, x, y: log1p(y), lambda z, x, y: quotient(x, 1 + y)),
+    (lambda z, x, y: log1p(in_kind(y, z)), lambda z, x, y: quotient(x, 1 + in_kind(y, z))),
     bounds=composed(lambda x, y: where(equal(x, 0), 0.0, x * log1p(y))),
 )
 entr = elementwise(
