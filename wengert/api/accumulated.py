@@ -29,7 +29,7 @@ from wengert.types import Aval, dtype_of, shape_of
 Blocks = list[list[Any]]
 
 
-def accumulated(prepared: Prepared, plan: Plan, demanded: bool) -> tuple[list[Any], Blocks] | None:
+def accumulated(prepared: Prepared, plan: Plan, operator: str, demanded: bool) -> tuple[list[Any], Blocks] | None:
     """The leaves of the function's value and the blocks of its Jacobian; None if products are quicker, or the only
     way, unless this way is `demanded`."""
     trace = SlotTrace(_known)
@@ -48,13 +48,22 @@ def accumulated(prepared: Prepared, plan: Plan, demanded: bool) -> tuple[list[An
                 remedy='leave out mode="accumulate"',
             ) from None
         return None
-    if not demanded and trace.work >= (plan.forward + plan.backward) * trace.elements:
-        return None
-    if running.state.capture is not None and current.session is not None:
-        most = max([len(slots) for slots in found], default=0)
-        current.session.notes.append(("accumulated", f"{most} derivatives of each element, instead of {plan.reason}"))
+    if not demanded and trace.work > plan.fewest * trace.elements:
+        if trace.work >= (plan.forward + plan.backward) * trace.elements:
+            return None
+    most = max([len(slots) for slots in found], default=0)
+    note(
+        operator,
+        f"accumulated: {most} derivatives of each element, each computed by itself, which is less work than products",
+    )
     blocks = [_row(plan, k, slots, aval) for k, (slots, aval) in enumerate(zip(found, plan.outs, strict=True))]
     return values, blocks
+
+
+def note(operator: str, what: str) -> None:
+    """Say what was chosen, in a program that is being captured."""
+    if running.state.capture is not None and current.session is not None:
+        current.session.notes.append((operator, what))
 
 
 def _known(a: Any) -> Any:
@@ -100,7 +109,7 @@ def _row(plan: Plan, k: int, slots: Sequence[Slot], aval: Aval) -> list[Any]:
         whole = astype(whole, dtype=aval.dtype)
     row, start = [], 0
     for own, block in zip(plan.ins, plan.blocks[k], strict=True):
-        data = _data(whole, _sources(slots, block.template, start), len(block.places), aval.dtype)
+        data = _data(whole, _sources(slots, block.template, start), len(block.entries), aval.dtype)
         row.append(block.template.filled(data if dtype_of(data) == block.dtype else astype(data, dtype=block.dtype)))
         start += own.size
     return row

@@ -12,6 +12,7 @@ are dense. Hessians are products with the gradient's Jacobian, in which either o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,13 +86,23 @@ class Block(NamedTuple):
     """The derivatives of one leaf of the result with respect to one leaf of the arguments."""
 
     template: Template
-    places: np.ndarray
-    """Where its entries stand among all products, flat."""
+    entries: np.ndarray
+    """Which entries of the whole pattern are its own."""
     dtype: np.dtype
 
 
+class Coloured(NamedTuple):
+    """The products of a plan: colours of columns and of rows, or None, and why it is these; and for each block where
+    its entries stand among all products, flat."""
+
+    columns: np.ndarray | None
+    rows: np.ndarray | None
+    reason: str
+    places: list[list[np.ndarray]]
+
+
 class Plan:
-    """Which products make up a Jacobian, and where its entries stand in them.
+    """A pattern, as blocks for leaves; and which products make up a Jacobian, and where its entries stand in them.
 
     Products of reverse mode stand before those of forward mode; each leaf has its own, of shape (colours, *shape).
     """
@@ -99,26 +110,46 @@ class Plan:
     def __init__(self, pattern: csr_array, ins: Sequence[Aval], outs: Sequence[Aval], mode: str):
         """`mode` is "auto", "forward", "reverse" or "symmetric"."""
         self.ins, self.outs = list(ins), list(outs)
-        way, found, self.reason = _chosen(pattern, mode)
-        self.columns: np.ndarray | None = found.colors[1] if way == "both" else None if way == "row" else found.colors
-        self.rows: np.ndarray | None = found.colors[0] if way == "both" else found.colors if way == "row" else None
-        self.forward, self.backward = [_count(c) for c in (self.columns, self.rows)]
-        self.blocks = self._blocks(pattern, self._places(way, found.source.astype(np.int64), pattern.shape))
+        self._pattern, self._mode = pattern, mode
+        self.blocks = self._blocks()
 
-    def _places(self, way: str, source: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    @cached_property
+    def coloured(self) -> Coloured:
+        """The products. Looked for when they are first needed."""
+        way, found, reason = _chosen(self._pattern, self._mode)
+        columns = found.colors[1] if way == "both" else None if way == "row" else found.colors
+        rows = found.colors[0] if way == "both" else found.colors if way == "row" else None
+        places = self._places(found.source.astype(np.int64), _count(columns), _count(rows))
+        return Coloured(columns, rows, reason, [[places[block.entries] for block in row] for row in self.blocks])
+
+    @property
+    def forward(self) -> int:
+        """How many products of forward mode there are."""
+        return _count(self.coloured.columns)
+
+    @property
+    def backward(self) -> int:
+        """How many products of reverse mode there are."""
+        return _count(self.coloured.rows)
+
+    @property
+    def fewest(self) -> float:
+        """There cannot be fewer products: each entry, or pair of symmetric ones, stands at a place of its own."""
+        m, n = self._pattern.shape
+        entries = (self._pattern.nnz + n) / 2 if self._mode == "symmetric" else self._pattern.nnz
+        return entries / max(m, n, 1)
+
+    def _places(self, source: np.ndarray, forward: int, behind: int) -> np.ndarray:
         """Where entries stand among the products, from where the colouring says that they stand in the compressed
         matrix: Sᵀ @ M of shape (colours, n), and behind it M @ S of shape (m, colours)."""
-        n = max(shape[1], 1)
-        first = self.backward * shape[1]
+        n = max(self._pattern.shape[1], 1)
+        first = behind * self._pattern.shape[1]
         backward = source < first
         rest = source - first
-        vector = np.where(backward, source // n, rest % max(self.forward, 1))
-        place = np.where(backward, source % n, rest // max(self.forward, 1))
+        vector = np.where(backward, source // n, rest % max(forward, 1))
+        place = np.where(backward, source % n, rest // max(forward, 1))
         found = np.zeros(len(source), np.int64)
-        for chosen, avals, count, start in (
-            (backward, self.ins, self.backward, 0),
-            (~backward, self.outs, self.forward, first),
-        ):
+        for chosen, avals, count, start in ((backward, self.ins, behind, 0), (~backward, self.outs, forward, first)):
             starts = np.array([0, *np.cumsum([aval.size for aval in avals])])
             leaf = np.searchsorted(starts, place[chosen], side="right") - 1
             lengths = np.diff(starts)[leaf]
@@ -126,8 +157,9 @@ class Plan:
             found[chosen] = start + count * begin + vector[chosen] * lengths + place[chosen] - begin
         return found
 
-    def _blocks(self, pattern: csr_array, places: np.ndarray) -> list[list[Block]]:
-        numbered = csr_array((np.arange(len(places)), pattern.indices, pattern.indptr), shape=pattern.shape)
+    def _blocks(self) -> list[list[Block]]:
+        pattern = self._pattern
+        numbered = csr_array((np.arange(pattern.nnz), pattern.indices, pattern.indptr), shape=pattern.shape)
         alone = len(self.ins) == len(self.outs) == 1
         blocks, a = [], 0
         for out in self.outs:
@@ -135,7 +167,7 @@ class Plan:
             for own in self.ins:
                 part = numbered if alone else csr_array(numbered[a : a + out.size, c : c + own.size])
                 template = Template(part.indptr.astype(np.int32), part.indices.astype(np.int32), part.shape)
-                row.append(Block(template, places[part.data], own.dtype if self.columns is None else out.dtype))
+                row.append(Block(template, part.data, out.dtype))
                 c += own.size
             blocks.append(row)
             a += out.size
@@ -143,22 +175,22 @@ class Plan:
 
     def forward_seeds(self) -> tuple[BatchTrace, list[Any]]:
         """For each colour of columns the sum of their unit vectors: the batch, and one value for each leaf."""
-        assert self.columns is not None
-        return _seeds(self.columns, self.forward, self.ins)
+        assert self.coloured.columns is not None
+        return _seeds(self.coloured.columns, self.forward, self.ins)
 
     def backward_seeds(self) -> tuple[BatchTrace, list[Any]]:
         """For each colour of rows the sum of their unit vectors."""
-        assert self.rows is not None
-        return _seeds(self.rows, self.backward, self.outs)
+        assert self.coloured.rows is not None
+        return _seeds(self.coloured.rows, self.backward, self.outs)
 
     def read(self, products: Sequence[Any]) -> list[list[Any]]:
         """The blocks, from all products, those of reverse mode first."""
         parts = [reshape(x, shape=(aval_of(x).size,)) for x in products]
         whole = np.zeros(0) if not parts else parts[0] if len(parts) == 1 else concatenate(*parts, axis=0)
         blocks = []
-        for row in self.blocks:
+        for row, sources in zip(self.blocks, self.coloured.places, strict=True):
             filled = []
-            for template, places, dtype in row:
+            for (template, _, dtype), places in zip(row, sources, strict=True):
                 data = index(whole, places, pattern=(ARRAY,)) if len(places) else np.zeros(0, dtype)
                 filled.append(template.filled(data if dtype_of(data) == dtype else astype(data, dtype=dtype)))
             blocks.append(filled)

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse import csr_array
 
-from wengert.api.accumulated import accumulated
+from wengert.api.accumulated import accumulated, note
 from wengert.api.arguments import Argnums, Prepared
 from wengert.api.basis import total_size
 from wengert.api.compressed import Plan
@@ -82,7 +82,6 @@ class Plans:
     def _used(self, one: Kept) -> Plan:
         session = current.session
         if session is not None and running.state.capture is not None:
-            session.notes.append(("jacobian" if self.mode != "symmetric" else "hessian", one.plan.reason))
             if one.pattern is not None:
                 session.guards.extend(one.pattern.guards)
         return one.plan
@@ -119,16 +118,19 @@ class Plans:
 
 def value_and_blocks(prepared: Prepared, plan: Plan, plans: Plans) -> tuple[list[Any], Blocks]:
     """The leaves of the function's value, and the blocks of its Jacobian."""
+    operator = "hessian" if plans.mode == "symmetric" else "jacobian"
     if plans.accumulates:
-        found = accumulated(prepared, plan, plans.mode == "accumulate")
+        found = accumulated(prepared, plan, operator, plans.mode == "accumulate")
         if found is not None:
             return found
     products: list[Any] = []
-    if plan.rows is not None:
+    columns, rows, reason, _ = plan.coloured
+    note(operator, reason)
+    if rows is not None:
         values, program = prepared.record()
         batch, cts = plan.backward_seeds()
-        products += _unwrapped(batch, program.pull(cts, consume=plan.columns is None), plan.ins) if batch.size else []
-        if plan.columns is not None and plan.forward:
+        products += _unwrapped(batch, program.pull(cts, consume=columns is None), plan.ins) if batch.size else []
+        if columns is not None and plan.forward:
             batch, vectors = plan.forward_seeds()
             products += _unwrapped(batch, program.push(vectors), plan.outs)
     elif plan.forward:

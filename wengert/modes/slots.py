@@ -22,6 +22,7 @@ known beforehand, so that nothing is left of them in compiled code.)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.errors import Signal
 from wengert.modes.mode import Mode
-from wengert.ops.derive import Control, Elementwise, Zero, result_aval
+from wengert.ops.derive import Control, Elementwise, Multilinear, Zero, result_aval
 from wengert.ops.elementwise import where
 from wengert.ops.index import ARRAY, index
 from wengert.ops.links import Added, Pairs, Taken, joint_links, links
@@ -145,6 +146,8 @@ def _of_operand(op: Op, k: int, args: Sequence[Any], aval: Aval, params: dict) -
         if any(isinstance(a, Slots) for j, a in enumerate(args) if j != k):
             raise GivenUp
         return [Slot(_moved(s.numbers, steps), call(op, *args[:k], s.value, *args[k + 1 :], **params)) for s in own]
+    if op.combine == "add" and isinstance(op, Multilinear):
+        return _contracted(op, k, args, aval, params)
     if not op.moves and not op.adds:
         return None
     (step,) = joint_links(op, [k], args, aval.shape, params) or links(op, k, args, aval.shape, params)
@@ -162,6 +165,42 @@ def _of_operand(op: Op, k: int, args: Sequence[Any], aval: Aval, params: dict) -
             value = index(flat, np.maximum(places, 0), pattern=(ARRAY,))
             found.append(Slot(_at(s.numbers, places), reshape(value, shape=aval.shape)))
     return found
+
+
+def _contracted(op: Op, k: int, args: Sequence[Any], aval: Aval, params: dict) -> list[Slot] | None:
+    """A product that sums over few elements: each term of the sum by itself."""
+    shapes = [shape_of(a) for a in args]
+    cuts = op.axes(shapes, aval.shape, params) if op.axes is not None else []
+    own = args[k].shape
+    summed = [c for c in cuts if c.axis is None and c.needs[k] is not None]
+    linked: list[Any] = [(c.needs[k], c.axis) for c in cuts if c.axis is not None and c.needs[k] is not None]
+    if len(summed) != 1:
+        return None
+    (cut,) = summed
+    along_own: Any = cut.needs[k]
+    if {along_own, *[a for a, _ in linked]} != {a for a, n in enumerate(own) if n != 1}:
+        return None
+    length = own[along_own]
+    if length * len(args[k]._node) > MOST:
+        return None
+    places = np.zeros((1,) * len(aval.shape), np.int64)
+    for axis, b in linked:
+        along = np.arange(own[axis]).reshape([own[axis] if j == b else 1 for j in range(len(aval.shape))])
+        places = places + along * math.prod(own[axis + 1 :])
+    stride = math.prod(own[along_own + 1 :])
+    found = []
+    for term in range(length):
+        at = np.broadcast_to(places + term * stride, aval.shape).ravel()
+        held = [a if j == k else _term(a, cut.needs[j], term) for j, a in enumerate(args)]
+        for s in args[k]._node:
+            held[k] = _term(_filled(s.value, own), along_own, term)
+            found.append(Slot(_at(s.numbers, at), call(op, *held, **params)))
+    return found
+
+
+def _term(x: Any, axis: int | None, term: int) -> Any:
+    """A slice of length one."""
+    return x if axis is None else index(x, pattern=(*(slice(None),) * axis, slice(term, term + 1)))
 
 
 def _applied(op: Op, k: int, args: Sequence[Any], slot: Slot, params: dict) -> Any:
