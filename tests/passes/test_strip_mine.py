@@ -172,3 +172,55 @@ def test_one_reader_after_the_other_cannot_share():
     assert not has_loop(f, A, x)
     agrees(f, A, x)
     agrees(wg.grad(lambda A, x: np.sum(f(A, x) ** 2), argnums=(0, 1)), A, x)
+
+
+def depth_of_loops(block) -> int:
+    inside = [(node.op.name == "loop") + depth_of_loops(b) for node in block.nodes for b in node.blocks]
+    return max(inside, default=0)
+
+
+@pytest.mark.parametrize("n", [29, 64])
+def test_iterations_of_a_loop_go_through_a_large_array_once(n):
+    rng = np.random.default_rng(n)
+    X, y, w = rng.normal(size=(n, 5)), rng.normal(size=n), rng.normal(size=5)
+
+    def steps(w, X, y):
+        g = wg.grad(lambda w: np.mean((np.tanh(X @ w) - y) ** 2))
+        for _ in range(4):
+            w = w - 0.1 * g(w)
+        return w
+
+    def newton(w, X, y):
+        for _ in range(3):
+            p = 1 / (1 + np.exp(-(X @ w)))
+            H = X.T @ (X * (p * (1 - p))[:, None]) + np.eye(5)
+            w = w - np.linalg.solve(H, X.T @ (p - y))
+        return w
+
+    for f in (steps, newton):
+        program = wg.jit(f).lower(w, X, y).program
+        check(program)
+        assert depth_of_loops(program.block) >= 2
+        agrees(f, w, X, y)
+        agrees(wg.grad(lambda w, X, y, f=f: np.sum(f(w, X, y) ** 2), (0, 1, 2)), w, X, y)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_programs_in_loops(seed):
+    choose = random.Random(seed)
+    n, k, d = choose.choice([16, 17, 24, 31]), choose.choice([1, 2, 3]), choose.choice([2, 3, 4])
+    plan = tuple(
+        (choose.randrange(OPS), choose.randrange(99), choose.randrange(99)) for _ in range(choose.randint(3, 6))
+    )
+    body = made_up(plan, n, k, d)
+    x, m, Q = inputs(n, k, d)
+
+    def f(x, m, Q):
+        s = 0.0
+        for i in range(3):
+            outs = body(x * 0.5, m, Q)
+            s = s + sum(np.sum(np.sin(y)) for y in outs) * (i + 1)
+            m = m + 0.1 * np.sin(s)
+        return s, m
+
+    agrees(f, x, m, Q)

@@ -29,7 +29,7 @@ from wengert.ir.node import Block, Node, Operand, Type, Var
 from wengert.ops.op import TABLE
 from wengert.ops.traits import Cost
 from wengert.passes.axes import Along, along, in_strip
-from wengert.passes.rewrite import const, has_effects
+from wengert.passes.rewrite import const, has_effects, rebuilt, with_blocks
 from wengert.passes.strip_operands import Ends, Rows, Slices
 
 LARGE = 1 << 21
@@ -49,11 +49,16 @@ def _is_product(node: Node) -> bool:
 
 
 def strip_mine(block: Block) -> Block:
-    """A block in which runs along a long axis are done in strips."""
-    rest = list(block.nodes)
+    """A block in which runs along a long axis are done in strips, also in each iteration of a loop."""
+    return _strip_mine(block, is_whole=True)
+
+
+def _strip_mine(block: Block, is_whole: bool) -> Block:
+    rest = [with_blocks(node, functools.partial(_strip_mine, is_whole=False)) for node in block.nodes]
+    block = rebuilt(block, block.params, rest, block.results)
     done: list[Node] = []
     while rest:
-        run = _best_run(block, rest)
+        run = _best_run(block, rest, is_whole)
         if run is None:
             break
         done += [*run.before, *run.rewritten()]
@@ -61,8 +66,9 @@ def strip_mine(block: Block) -> Block:
     return Block(block.params, done + rest, block.results) if done else block
 
 
-def _best_run(block: Block, nodes: list[Node]) -> _Run | None:
-    """The run that saves most."""
+def _best_run(block: Block, nodes: list[Node], is_whole: bool) -> _Run | None:
+    """The run that saves most. In a block inside, arrays that are put together are copied once more: that pays only
+    where there are products."""
     axes: set[tuple[int, int]] = set()
     for node in nodes:
         for v in node.outs:
@@ -74,7 +80,8 @@ def _best_run(block: Block, nodes: list[Node]) -> _Run | None:
         n = a.type.shape[0] if a.type.ndim else 0
         if count > 1 and isinstance(n, int) and n >= 16 and _nbytes(a.type) >= LARGE:
             runs.append(_Run(block, nodes, n, 0, a))
-    return max([run for run in runs if run.saves > 0], key=lambda run: run.saves, default=None)
+    runs = [run for run in runs if run.saves > 0 and (is_whole or not run.stacked or run.has_products)]
+    return max(runs, key=lambda run: run.saves, default=None)
 
 
 def _starts(node: Node, axis: int, length: int) -> bool:
@@ -195,12 +202,16 @@ class _Run:
         return groups, strips_, strip if strip < 8 else strip - strip % 8
 
     @property
+    def has_products(self) -> bool:
+        return any(_is_product(node) for node, _ in self.members)
+
+    @property
     def _longest_strip(self) -> int:
         wide = sum(_nbytes(v.type) for v in self._in_memory())
         wide += _nbytes(self.source.type) if self.source is not None else 0
         row = max(wide // self.length, 1)
         best = max(min(STRIP // row, self.length // 2), 1)
-        if any(_is_product(node) for node, _ in self.members):
+        if self.has_products:
             best = max(best, min(50, self.length // 2))
         return best
 
