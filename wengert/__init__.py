@@ -47,6 +47,7 @@ from wengert.solvers import scipy_minima, scipy_ode, scipy_roots  # noqa: F401 (
 from wengert.solvers.implicit import implicit
 from wengert.solvers.native import argmin, fixed_point, root
 from wengert.solvers.odeint import odeint
+from wengert.solvers.quadratic import lp, qp
 
 __version__ = "0.1.0"
 
@@ -92,9 +93,11 @@ __all__ = [
     "leave_alone",
     "linearize",
     "logsumexp",
+    "lp",
     "numerical",
     "odeint",
     "profile",
+    "qp",
     "root",
     "set_num_threads",
     "source",

@@ -21,7 +21,7 @@ from wengert.packages import is_followed, is_ours, is_own_file
 
 def is_library_file(filename: str) -> bool:
     """Whether a file belongs to this package or a library that is not followed, not to the user."""
-    return not is_followed(filename)
+    return is_ours(filename) or not is_followed(filename)
 
 
 def user_frame(start: FrameType | None = None) -> FrameType | None:

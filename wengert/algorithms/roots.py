@@ -93,10 +93,7 @@ def iterate(g, x, tol, maxiter):
     return x, size, count
 
 
-def demand_converged(size, tol, name):
+def demand_converged(size, tol, name, remedy):
     """Raise if the last step was too large."""
     if not size <= tol:
-        raise ConvergenceError(
-            name + " has not converged",
-            remedy="give it more iterations (maxiter=), a larger tolerance (tol=), or start nearer to the answer",
-        )
+        raise ConvergenceError(name + " has not converged", remedy=remedy)

@@ -19,6 +19,7 @@ from wengert.ops.elementwise import stop_gradient
 from wengert.solvers.answer import Parameters, vector
 from wengert.solvers.implicit import Equation, FixedPoint, Implicit, Optimality, Packing
 
+_REMEDY = "give it more iterations (maxiter=), a larger tolerance (tol=), or start nearer to the answer"
 _FEW = 100
 """Up to so many unknowns a Hessian is worth its cost."""
 
@@ -135,7 +136,7 @@ def _answer(name: str, kind: type[Equation], run: Callable, f: Callable, x0: Any
             return equation.vector(flat.container(v), args)
 
         x, size, _ = run(function, stop_gradient(flat.vector(x0)))
-        instrument(roots.demand_converged)(size, tol, name)
+        instrument(roots.demand_converged)(size, tol, name, _REMEDY)
         return flat.container(x)
 
     def satisfied(y: Any, values: list[Any]) -> Any:

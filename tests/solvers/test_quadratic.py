@@ -1,0 +1,101 @@
+"""`wg.qp` and `wg.lp`: the conditions of optimality, references, differences, SciPy's linear programs."""
+
+import numpy as np
+import pytest
+import scipy.optimize as so
+from implicit_problems import check
+
+import wengert as wg
+from wengert.errors import ConvergenceError, MismatchError
+
+
+def problem(n, m, p, seed):
+    """One with an answer inside."""
+    rng = np.random.default_rng(seed)
+    B, x = rng.normal(size=(n, n)), rng.normal(size=n)
+    G, A = rng.normal(size=(m, n)), rng.normal(size=(p, n))
+    h = G @ x + rng.uniform(0, 1, m) * (rng.random(m) < 0.7) + 0.01
+    return B @ B.T + 0.1 * np.eye(n), rng.normal(size=n), G, h, A, A @ x
+
+
+SIZES = [(1, 0, 0), (3, 4, 1), (5, 0, 2), (6, 9, 0), (12, 20, 3)]
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_conditions(sizes):
+    compiled = wg.jit(wg.qp, static_argnames="full")
+    for seed in range(5):
+        P, q, G, h, A, b = data = problem(*sizes, seed)
+        for solve in (wg.qp, compiled):
+            x, z, y = solve(*data, full=True)
+            np.testing.assert_allclose(P @ x + q + G.T @ z + A.T @ y, 0, atol=1e-10)
+            np.testing.assert_allclose(A @ x, b, atol=1e-10)
+            assert np.all(G @ x <= h + 1e-10)
+            assert np.all(z >= -1e-10)
+            np.testing.assert_allclose(z * (h - G @ x), 0, atol=1e-9)
+
+
+@pytest.mark.parametrize("sizes", SIZES[1:])
+def test_derivatives(sizes):
+    data = problem(*sizes, 3)
+    rng = np.random.default_rng(1)
+    w = rng.normal(size=sizes[0])
+    f = lambda *data: w @ wg.qp(*data)
+    gradient = wg.grad(f, tuple(range(6)))(*data)
+    compiled = wg.jit(wg.grad(f, tuple(range(6))))(*data)
+    for k, (g, c) in enumerate(zip(gradient, compiled, strict=True)):
+        d = rng.normal(size=g.shape)
+        d = d + d.T if k == 0 else d
+        moved = lambda s, k=k, d=d: f(*[x + s * d if i == k else x for i, x in enumerate(data)])
+        assert np.sum(g * d) == pytest.approx((moved(1e-6) - moved(-1e-6)) / 2e-6, rel=1e-5, abs=1e-7)
+        np.testing.assert_allclose(c, g, rtol=1e-9, atol=1e-11)
+
+
+def test_references():
+    two = np.eye(2)
+    check(
+        "QP with an active bound",
+        lambda p: wg.qp(2 * two, -2 * p, np.concatenate([np.ones((1, 2)), -two]), np.array([1.0, 0.0, 0.0])),
+    )
+    check(
+        "equality-constrained QP",
+        lambda p: wg.qp(
+            np.array([[2.0, 1.0], [1.0, 4.0]]), np.array([-1.0, 0.0]), A=np.stack([np.stack([p[0], 1.0])]), b=p[1:]
+        ),
+    )
+    check(
+        "projection to the simplex",
+        lambda p: wg.qp(2 * np.eye(3), -2 * p, -np.eye(3), np.zeros(3), np.ones((1, 3)), np.ones(1)),
+    )
+
+
+def test_batches():
+    P, q, G, h, A, b = problem(4, 6, 1, 0)
+    qs = np.random.default_rng(2).normal(size=(7, 4))
+    one = lambda q: wg.qp(P, q, G, h, A, b)
+    wanted = np.array([one(q) for q in qs])
+    for f in (wg.vmap(one), wg.jit(wg.vmap(one))):
+        np.testing.assert_allclose(f(qs), wanted, rtol=1e-9, atol=1e-10)
+    slopes = np.array([wg.jacobian(one)(q) for q in qs])
+    np.testing.assert_allclose(wg.jit(wg.vmap(wg.jacobian(one)))(qs), slopes, rtol=1e-8, atol=1e-9)
+
+
+def test_linear_programs():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        G = np.concatenate([rng.normal(size=(6, 3)), np.eye(3), -np.eye(3)])
+        h = np.concatenate([rng.uniform(0.2, 1, 6), np.full(6, 2.0)])
+        c = rng.normal(size=3)
+        np.testing.assert_allclose(wg.lp(c, G, h), so.linprog(c, G, h, bounds=(None, None)).x, atol=1e-8)
+        by_scipy = wg.jacobian(lambda h, c=c, G=G: so.linprog(c, G, h, bounds=(None, None)).x)(h)
+        np.testing.assert_allclose(wg.jacobian(wg.lp, 2)(c, G, h), by_scipy, atol=1e-6)
+
+
+def test_no_answer():
+    for f in (wg.qp, wg.jit(wg.qp)):
+        with pytest.raises(ConvergenceError, match="has not converged"), np.errstate(all="ignore"):
+            f(np.eye(1), np.zeros(1), np.array([[1.0], [-1.0]]), np.array([-1.0, -1.0]))
+    with pytest.raises(MismatchError, match="G with h"):
+        wg.qp(np.eye(2), np.zeros(2), np.eye(2))
+    with pytest.raises(MismatchError, match=r"P has the shape \(2, 2\), where \(3, 3\)"):
+        wg.qp(np.eye(2), np.zeros(3))

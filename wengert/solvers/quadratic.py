@@ -1,0 +1,110 @@
+"""`qp` and `lp`: optimisation as a layer. The answer is differentiated through the conditions that hold there.
+
+The engine is an interior-point method of our own (`algorithms/quadratic.py`): dense, plain NumPy, and so native under
+`jit` and in batches.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.algorithms import quadratic
+from wengert.algorithms.roots import demand_converged
+from wengert.box.functions.operands import array, cast, join
+from wengert.capture.hooks import instrument
+from wengert.errors import MismatchError
+from wengert.ops import elementwise as e
+from wengert.ops.products import matmul
+from wengert.ops.shape import transpose
+from wengert.solvers.implicit import Equation, Implicit
+from wengert.types import ndim_of, shape_of
+
+_TOLERANCE = 1e-10
+_REMEDY = "look whether some x satisfies all constraints, and whether the objective is bounded there"
+
+
+def qp(
+    P: Any,
+    q: Any,
+    G: Any = None,
+    h: Any = None,
+    A: Any = None,
+    b: Any = None,
+    *,
+    full: bool = False,
+    maxiter: int = 100,
+) -> Any:
+    """The x that minimises ½ xᵀPx + qᵀx with Gx ≤ h and Ax = b; a quadratic program as a layer (OptNet).
+
+    Args:
+        P: symmetric and positive semidefinite; the answer must be unique.
+        q: the linear part.
+        G, h: inequalities, or None.
+        A, b: equalities, or None.
+        full: whether to return `(x, z, y)` with the multipliers z ≥ 0 of the inequalities and y of the equalities, for
+            which Px + q + Gᵀz + Aᵀy = 0.
+        maxiter: the largest number of iterations; a `ConvergenceError` after that, for instance if nothing is feasible.
+
+    Differentiable with respect to all of P, q, G, h, A and b; under `jit` one native loop.
+
+    >>> import numpy as np, wengert as wg
+    >>> nearest = lambda p: wg.qp(2 * np.eye(2), -2 * p, np.array([[1.0, 1.0]]), np.ones(1))
+    >>> nearest(np.array([1.2, 0.7])).round(10)
+    array([0.75, 0.25])
+    >>> wg.jacobian(nearest)(np.array([1.2, 0.7])).round(10)
+    array([[ 0.5, -0.5],
+           [-0.5,  0.5]])
+    """
+    P, q = _matrix(P), _vector(q)
+    n = shape_of(q)[0]
+    if (G is None) != (h is None) or (A is None) != (b is None):
+        raise MismatchError(
+            "constraints need both their matrix and their right-hand side", remedy="give G with h, A with b"
+        )
+    G, h = (np.zeros((0, n)), np.zeros(0)) if G is None else (_matrix(G), _vector(h))
+    A, b = (np.zeros((0, n)), np.zeros(0)) if A is None else (_matrix(A), _vector(b))
+    for name, x, wanted in (("P", P, (n, n)), ("G", G, (shape_of(h)[0], n)), ("A", A, (shape_of(b)[0], n))):
+        if shape_of(x) != wanted:
+            raise MismatchError(f"{name} has the shape {shape_of(x)}, where {wanted} is wanted")
+
+    def solve(P: Any, q: Any, G: Any, h: Any, A: Any, b: Any) -> Any:
+        x, z, y, size, _ = instrument(quadratic.interior_point)(P, q, G, h, A, b, _TOLERANCE, maxiter)
+        instrument(demand_converged)(size, _TOLERANCE, "wg.qp", _REMEDY)
+        return instrument(quadratic.refined)(P, q, G, h, A, b, x, z, y)
+
+    found = Implicit(solve, Equation(_conditions), 1e-5)(P, q, G, h, A, b)
+    return found if full else found[0]
+
+
+def lp(c: Any, G: Any = None, h: Any = None, A: Any = None, b: Any = None, *, full: bool = False) -> Any:
+    """The x that minimises cᵀx with Gx ≤ h and Ax = b; variables are free. As `qp` without its quadratic part.
+
+    >>> import numpy as np, wengert as wg
+    >>> G, h = np.array([[1.0, 2.0], [-1.0, 0.0], [0.0, -1.0]]), np.array([2.0, 0.0, 0.0])
+    >>> wg.lp(np.array([-1.0, -1.0]), G, h).round(8) + 0.0
+    array([2., 0.])
+    """
+    n = shape_of(_vector(c))[0]
+    return qp(np.zeros((n, n)), c, G, h, A, b, full=full)
+
+
+def _conditions(unknowns: Any, P: Any, q: Any, G: Any, h: Any, A: Any, b: Any) -> Any:
+    x, z, y = unknowns
+    stationary = matmul(P, x) + q + matmul(transpose(G, axes=(1, 0)), z) + matmul(transpose(A, axes=(1, 0)), y)
+    return join([stationary, e.minimum(h - matmul(G, x), z), matmul(A, x) - b], 0)
+
+
+def _matrix(x: Any) -> Any:
+    x = cast(array(x.toarray() if hasattr(x, "toarray") else x), np.float64)
+    if ndim_of(x) != 2:
+        raise MismatchError(f"a matrix is wanted, not an array of shape {shape_of(x)}")
+    return x
+
+
+def _vector(x: Any) -> Any:
+    x = cast(array(x), np.float64)
+    if ndim_of(x) != 1:
+        raise MismatchError(f"a vector is wanted, not an array of shape {shape_of(x)}")
+    return x
