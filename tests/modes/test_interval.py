@@ -405,6 +405,30 @@ def test_single_precision():
             assert y.lo <= float(f(np.float64(v))) <= y.hi
 
 
+def test_constants_of_rules_in_single_precision():
+    """180/π and ln 2 are rounded to single precision, outward."""
+    x = np.float32(0.7)
+    for f, true in [
+        (np.degrees, float(x) * 180 / math.pi),
+        (np.radians, float(x) * math.pi / 180),
+        (wg.grad(np.exp2), 2.0 ** float(x) * math.log(2.0)),
+        (wg.grad(np.log10), 1 / (float(x) * math.log(10.0))),
+    ]:
+        y = wg.enclose(f)(I(x))
+        assert float(y.lo) < true < float(y.hi)
+        assert y.width < 20 * np.spacing(np.float32(true))
+
+
+def test_exponents_that_are_known_when_the_program_runs():
+    f = wg.jit(wg.enclose(lambda x, p: x**p))
+    for p in (2.0, 3.0, 0.0, 4.0):
+        contains_values(f(I(-2, -1), p), np.linspace(-2, -1, 9) ** p, 1e-13)
+    contains_values(f(I(-2, -1), -2.0), np.linspace(-2, -1, 9) ** -2.0)
+    contains_values(f(I(0.5, 2), 0.5), np.sqrt(np.linspace(0.5, 2, 9)))
+    y = wg.enclose(lambda x: x ** np.array([2.0, 0.5, 3.0]))(I(np.array([-2.0, 1.0, -2.0]), np.array([-1.0, 4.0, 1.0])))
+    contains_values(y, np.array([[4.0, 1.0, -8.0], [1.0, 2.0, 1.0]]))
+
+
 def test_infinite_constants():
     """No number is infinite: a constant that is stands for what is too large for a float."""
     y = np.where(I(np.zeros(2), np.ones(2)) > 0.5, 1.0, np.array([math.inf, 0.0]))

@@ -72,7 +72,13 @@ floor = zero("floor", np.floor, elementwise=True, bounds=STEPWISE)
 ceil = zero("ceil", np.ceil, elementwise=True, bounds=STEPWISE)
 trunc = zero("trunc", np.trunc, elementwise=True, bounds=STEPWISE)
 rint = zero("rint", np.rint, elementwise=True, bounds=STEPWISE)
-round = zero("round", lambda x, decimals=0: np.round(x, decimals), elementwise=True, cost=MODERATE, bounds=STEPWISE)
+round = zero(
+    "round",
+    lambda x, decimals=0: np.round(x, decimals),
+    elementwise=True,
+    cost=MODERATE,
+    bounds=composed(lambda x, decimals=0: arithmetic.rounded(x, decimals)),
+)
 sign = zero("sign", np.sign, elementwise=True, bounds=STEPWISE)
 signbit = zero("signbit", np.signbit, elementwise=True, bounds=HAS_SIGN)
 floor_divide = zero(

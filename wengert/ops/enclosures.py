@@ -28,7 +28,7 @@ import numpy as np
 
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.op import TABLE, Op
-from wengert.ops.rounding import STEPS, Bounds, V, choose, evaluated, moved, sum_towards, value_towards
+from wengert.ops.rounding import STEPS, Bounds, V, choose, evaluated, in_single, moved, sum_towards, value_towards
 from wengert.types import dtype_of
 
 Enclosure = Callable[[Any, Op, tuple, dict], Any]
@@ -40,6 +40,8 @@ def stated(rule: Callable, breaks: Callable | None = None) -> Enclosure:
     def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
         data = op.data_count(args, params)
         xs = [mode.bounds(a) for a in args[:data]]
+        if any(dtype_of(x.lo) == np.float32 for x in xs):
+            xs = [in_single(x) for x in xs]
         rest = [mode.structure(op, a) for a in args[data:]]
         if breaks is not None and mode.watches:
             mode.note_break(op, breaks(*xs, *rest, **params))

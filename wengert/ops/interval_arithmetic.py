@@ -181,7 +181,7 @@ def power(x: Bounds, p: Bounds) -> Bounds:
         whole = p.lo is p.hi and p.lo.__class__ is np.ndarray
         if whole and np.all(p.lo == np.floor(p.lo)):
             return _elementwise_powers(x, p.lo)
-        return _general_power(x, p)
+        return _unless_whole(x, p, _general_power(x, p)) if p.lo is p.hi else _general_power(x, p)
     if not math.isfinite(n):
         return _general_power(x, p)
     if n == math.floor(n):
@@ -286,6 +286,15 @@ def _elementwise_powers(x: Bounds, p: np.ndarray) -> Bounds:
     return unless_empty(found or x, x)
 
 
+def _unless_whole(x: Bounds, p: Bounds, y: Bounds) -> Bounds:
+    """Of an exponent that is known when the program runs, or differs: a whole one has powers of negative numbers."""
+    e = p.lo
+    whole = V.logical_and(V.less(x.lo, 0), V.equal(e, V.floor(e)))
+    most = choose(V.greater_equal(e, 0), _value(magnitudes(x).hi, e, 1), math.inf)
+    low, high = choose(whole, V.negative(most), y.lo), choose(whole, most, y.hi)
+    return unless_empty(Bounds(low, high), x)
+
+
 def _general_power(x: Bounds, p: Bounds) -> Bounds:
     """exp(p·log x), defined for x > 0, and for x = 0 where p > 0."""
     base = Bounds(V.maximum(x.lo, 0), x.hi)
@@ -339,3 +348,13 @@ def arctan2(y: Bounds, x: Bounds) -> Bounds:
     none = V.logical_and(V.logical_and(V.equal(x.lo, 0), V.equal(x.hi, 0)),
                          V.logical_and(V.equal(y.lo, 0), V.equal(y.hi, 0)))  # fmt: skip
     return unless_empty(Bounds(choose(none, math.nan, least), choose(none, math.nan, most)), x, y)
+
+
+def rounded(x: Any, decimals: int) -> Any:
+    """Rounded to so many decimals, or to tens, hundreds, … if that is negative."""
+    scale = 10.0 ** abs(decimals)
+    if decimals == 0:
+        return V.rint(x)
+    if decimals > 0:
+        return V.divide(V.rint(V.multiply(x, scale)), scale)
+    return V.multiply(V.rint(V.divide(x, scale)), scale)

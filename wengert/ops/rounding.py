@@ -70,6 +70,14 @@ def constant(x: Any) -> Bounds:
 _MOST = float(np.finfo(float).max)
 
 
+def in_single(x: Bounds) -> Bounds:
+    """Bounds of a constant that is converted to single precision: outward, if it stands for what no float is."""
+    if x.lo is x.hi or x.lo.__class__ is not float:
+        return x
+    low, high = np.float32(x.lo), np.float32(x.hi)
+    return Bounds(np.nextafter(low, np.float32(-math.inf)), np.nextafter(high, np.float32(math.inf)))
+
+
 def choose(mask: Any, a: Any, b: Any) -> Any:
     """`where`, quick for scalars."""
     if (mask.__class__ is np.bool_ or mask.__class__ is bool) and a.__class__ in _NUMBERS and b.__class__ in _NUMBERS:
