@@ -50,7 +50,8 @@ to_real = lambda z: np.real(z) + 3 * np.imag(z)
 
 EXAMPLES: dict[str, list[Call]] = {
     "step": [call(P, count=2), call(M, count=-1)],
-    "by_numpy": [call(P, name="sin"), call(P, Q, name="power")],
+    "by_numpy": [call(P, name="sin"), call(M, name="exp")],
+    "by_numpy_of_two": [call(P, Q, name="power"), call(M, V, name="arctan2")],
     # locally constant
     **{
         name: [call(P), call(M), call(0.7)]

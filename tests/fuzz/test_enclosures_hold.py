@@ -63,3 +63,31 @@ def test_points_are_inside_of_a_few():
 def test_points_are_inside_of_compiled_enclosures(start):
     seen = Counter(check(seed, compiled=True).split(":")[0] for seed in range(start, start + CHUNK))
     assert seen["contained"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "order"), [("mean-value", 1), ("taylor", 2)])
+@pytest.mark.parametrize("start", [0, CHUNK])
+def test_values_are_inside_of_centred_forms(start, method, order):
+    """Functions with branches, kinks and jumps of every kind, on wide boxes."""
+    held = 0
+    for seed in range(start, start + CHUNK):
+        program = generated(seed)
+        x, A, a, n = program.points[0].arguments()
+        rng = np.random.default_rng(seed)
+        radius = 10.0 ** rng.uniform(-3, -0.3)
+        f = lambda x, a: program.module.total(x.copy(), A.copy(), a, n)  # noqa: B023
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                at = [[v + rng.uniform(-radius, radius, np.shape(v)) for v in (x, a)] for _ in range(20)]
+                values = np.array([float(f(u, float(v))) for u, v in at])
+                boxes = [wg.interval(v - radius, v + radius) for v in (x, a)]
+                y = wg.enclose(f, method=method, order=order, branch="both")(*boxes)
+            except Exception:
+                continue
+        slack = 1e-11 * (1 + np.abs(values))
+        inside = ~np.isfinite(values) | ((y.lo - slack <= values) & (values <= y.hi + slack))
+        assert program.is_single or np.all(inside), f"seed {seed}\n{text_of(program)}\n{values}\n{y}"
+        held += 1
+    assert held >= CHUNK // 3

@@ -314,10 +314,21 @@ def test_indices_and_masks_must_be_decided():
 
 def test_what_has_no_enclosure_is_refused_with_its_line():
     def f(x):
-        return np.sort(x)[0]
+        return np.sinc(x)[0]
 
-    with pytest.raises(UnsupportedFunctionError, match=r"no enclosure(.|\n)*np\.sort"):
+    with pytest.raises(UnsupportedFunctionError, match=r"no enclosure(.|\n)*np\.sinc"):
         wg.enclose(f)(I(np.zeros(3), np.ones(3)))
+
+
+def test_an_order_that_is_certain():
+    x = I(np.array([3.0, 1.0, 2.0, 0.0]), np.array([3.5, 1.5, 2.5, 0.5]))
+    assert np.sort(x).lo.tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert wg.enclose(np.argmax)(x) == 0
+    assert wg.enclose(np.argmin)(x) == 3
+    same(wg.enclose(np.median)(x), 1.5, 2.0)
+    for f in (np.sort, np.argmax, np.median):
+        with pytest.raises(UndecidedError, match="overlap"):
+            wg.enclose(f)(I(np.zeros(3), np.ones(3)))
 
 
 def test_complex_numbers_are_refused():

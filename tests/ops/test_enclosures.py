@@ -16,7 +16,9 @@ from wengert.ops.op import TABLE, call
 ELEMENTWISE = sorted(
     op.name
     for op in TABLE.values()
-    if op.elementwise and (op.bounds or op.moves) and op.name not in ("by_numpy", "step", "real", "conjugate", "cosm1")
+    if op.elementwise
+    and (op.bounds or op.moves)
+    and op.name not in ("by_numpy", "by_numpy_of_two", "step", "real", "conjugate", "cosm1")
 )
 PARAMETERS = {
     "astype": {"dtype": np.dtype(np.float32)},
@@ -233,7 +235,7 @@ def test_results_of_other_ops_are_contained(name, rng):
             try:
                 y = wg.enclose(lambda *xs: call(op, *xs, **example.params))(*boxes)  # noqa: B023
             except (UndecidedError, UnsupportedFunctionError):
-                assert name in ("index", "store", "det", "solve", "inv", "astype"), name
+                assert name in ("index", "store", "det", "solve", "inv", "astype") or "arg" in name, name
                 continue
             for _ in range(20):
                 at = [a + rng.uniform(-radius, radius, a.shape) if c else a for a, c in zip(args, chosen, strict=True)]

@@ -7,6 +7,7 @@
     composed(f)                  as other ops compute it, whose enclosures are known
     increasing_composed(f)       the same, but it increases in all operands, so that each bound comes from bounds
     DECIDED                      applied to operands that are decided: each is one number
+    ordered                      places in an order, if that is certain
     CASTS                        a conversion
     stated(f, breaks)            f(*bounds, **params) gives the bounds; `breaks` where it is not continuous
 
@@ -26,8 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.errors import UnsupportedFunctionError
-from wengert.ops.op import TABLE, Op
+from wengert.errors import UndecidedError, UnsupportedFunctionError
+from wengert.ops.op import TABLE, Op, Traced
 from wengert.ops.rounding import STEPS, Bounds, V, choose, evaluated, in_single, moved, sum_towards, value_towards
 from wengert.types import dtype_of
 
@@ -88,6 +89,24 @@ def _decided(mode: Any, op: Op, args: tuple, params: dict) -> Any:
 
 DECIDED: Enclosure = _decided
 """A question that is asked only of what is decided: operands that are one number, or one truth value, each."""
+
+
+def ordered(mode: Any, op: Op, args: tuple, params: dict) -> Any:
+    """Places in an order, which is certain where intervals do not overlap."""
+    x, axis = mode.bounds(args[0]), params["axis"]
+    if isinstance(x.lo, Traced) or isinstance(x.hi, Traced):
+        raise UnsupportedFunctionError(
+            f"no enclosure is known of {op.name} in compiled code", remedy="sort intervals without jit"
+        )
+    places = np.argsort(x.lo, axis=axis)
+    low, high = np.take_along_axis(x.lo, places, axis), np.take_along_axis(x.hi, places, axis)
+    apart = np.diff(low, axis=axis) > 0
+    apart &= np.delete(high, -1, axis=axis) < np.delete(low, 0, axis=axis)
+    if not np.all(apart):
+        raise UndecidedError(
+            f"{op.name} of intervals that overlap", remedy="use np.max, np.min and sums, or smaller intervals"
+        )
+    return op.impl(x.lo, **params)
 
 
 def _stepwise(mode: Any, op: Op, args: tuple, params: dict) -> Any:

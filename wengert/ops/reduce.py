@@ -17,7 +17,7 @@ from scipy.linalg import blas
 from wengert.ops import axes, interval_sums
 from wengert.ops.choice import choice
 from wengert.ops.derive import General, align, general, linear, multilinear, unfit, zero
-from wengert.ops.enclosures import ON_BOUNDS, composed, increasing_composed, stated
+from wengert.ops.enclosures import ON_BOUNDS, composed, increasing_composed, ordered, stated
 from wengert.ops.links import scan_links
 from wengert.ops.op import call
 from wengert.ops.shape import broadcast_to, concatenate, flip, reshape, sum, transpose
@@ -381,7 +381,7 @@ def _one_axis(name: str, impl: Callable, **stated: Any) -> Any:
         axis = params["axis"]
         return op(args[0], **{**params, "axis": axis + 1 if axis >= 0 else axis})
 
-    op = zero(name, impl, batch=batch, **stated)
+    op = zero(name, impl, batch=batch, bounds=ordered, **stated)
     return op
 
 

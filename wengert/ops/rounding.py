@@ -97,7 +97,7 @@ def _step(x: Any, count: int) -> Any:
     return x
 
 
-step = elementwise("step", _step, (1,), cost=CHEAP, bounds=None)
+step = elementwise("step", _step, (1,), cost=CHEAP)
 """So many representable numbers further up, or down if `count` is negative. Its derivative is that of x."""
 
 
@@ -263,19 +263,28 @@ def _by_numpy(*xs: Any, name: str) -> Any:
 by_numpy = elementwise(
     "by_numpy",
     _by_numpy,
-    (
-        lambda y, *xs, name: TABLE[name].coefficient(0, y, xs, {}),  # type: ignore[attr-defined]
-        lambda y, *xs, name: TABLE[name].coefficient(1, y, xs, {}),  # type: ignore[attr-defined]
-    ),
+    (lambda y, x, name: TABLE[name].coefficient(0, y, (x,), {}),),  # type: ignore[attr-defined]
     cost=DEAR,
-    bounds=None,
 )
 """An elementary function as NumPy computes it, in compiled code too."""
+
+by_numpy_of_two = elementwise(
+    "by_numpy_of_two",
+    _by_numpy,
+    (
+        lambda z, x, y, name: TABLE[name].coefficient(0, z, (x, y), {}),  # type: ignore[attr-defined]
+        lambda z, x, y, name: TABLE[name].coefficient(1, z, (x, y), {}),  # type: ignore[attr-defined]
+    ),
+    cost=DEAR,
+)
+"""The same of a function of two numbers."""
 
 
 def evaluated(op: Op, *xs: Any) -> Any:
     """A value of an elementary function, as NumPy computes it."""
-    return by_numpy(*xs, name=op.name) if any(isinstance(x, Traced) for x in xs) else op.impl(*xs)
+    if not any(isinstance(x, Traced) for x in xs):
+        return op.impl(*xs)
+    return (by_numpy if len(xs) == 1 else by_numpy_of_two)(*xs, name=op.name)
 
 
 def value_towards(op: Op, xs: tuple, way: int, steps: int = STEPS) -> Any:

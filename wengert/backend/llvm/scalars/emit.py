@@ -78,6 +78,7 @@ def _by_numpy(*xs: Any, name: str) -> Any:
 _INSTEAD: dict[str, Callable] = {
     "where": select,
     "by_numpy": _by_numpy,
+    "by_numpy_of_two": _by_numpy,
     "fits": _fits,
     "accumulate": _accumulate,
     "polygamma": _polygamma,
