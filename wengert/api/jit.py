@@ -22,6 +22,7 @@ import numpy as np
 from wengert.api.call_form import Form, form_of_call, sees_order
 from wengert.api.export import Exported, Staged, exported
 from wengert.api.lowered import Lowered, with_constants
+from wengert.api.operators import named
 from wengert.api.signatures import P, Q, R
 from wengert.api.transport import keep_sources, portable, sources_of
 from wengert.api.verify import verified
@@ -99,7 +100,7 @@ class Jitted(Generic[P, R]):
         )  # fmt: skip
 
     def __repr__(self) -> str:
-        return f"<jit of {getattr(self._f, '__qualname__', self._f)!s}>"
+        return f"<jit of {named(self._f)}>"
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         try:

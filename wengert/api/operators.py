@@ -55,10 +55,10 @@ class Operated(Generic[P, R]):
         return Operated, (self._operator, portable(self.__wrapped__), portable(self._call))  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:
-        return f"<wengert.{self._operator} of {_name(self.__wrapped__)}>"  # type: ignore[attr-defined]
+        return f"<wengert.{self._operator} of {named(self.__wrapped__)}>"  # type: ignore[attr-defined]
 
 
-def _name(f: Any) -> str:
+def named(f: Any) -> str:
     return repr(f)[1:-1] if isinstance(f, Operated) else getattr(f, "__qualname__", None) or repr(f)
 
 

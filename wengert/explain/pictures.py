@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 COLOURS = ("#3b6fb6", "#d9822b", "#3a9d5d", "#b04a7f", "#6b6b6b")
 _CHARACTER = 7.0
@@ -15,27 +16,26 @@ _CHARACTER = 7.0
 _ROW = 18
 
 
-class Picture:
-    """An SVG picture: `str(picture)` is its text, notebooks show it, `save` writes it to a file."""
-
-    def __init__(self, width: float, height: float, parts: Sequence[str]):
-        self.width, self.height = width, height
-        self._parts = list(parts)
-
-    def __str__(self) -> str:
-        head = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width:.0f}" height="{self.height:.0f}" '
-            f'viewBox="0 0 {self.width:.0f} {self.height:.0f}" font-family="monospace" font-size="12">'
-        )
-        return "\n".join([head, *self._parts, "</svg>"])
+class Picture(str):
+    """An SVG picture: it is its text, notebooks show it, `save` writes it to a file."""
 
     def _repr_svg_(self) -> str:
         return str(self)
 
-    def save(self, path: str) -> None:
-        """Write the picture to a file."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(str(self))
+    def save(self, path: str | Path) -> Path:
+        """Write the picture to a file; returns its path."""
+        path = Path(path)
+        path.write_text(self, encoding="utf-8")
+        return path
+
+
+def picture(width: float, height: float, parts: Sequence[str]) -> Picture:
+    """The picture that consists of these elements."""
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="monospace" font-size="12">'
+    )
+    return Picture("\n".join([head, *parts, "</svg>"]))
 
 
 def text(x: float, y: float, content: str, anchor: str = "start", colour: str = "#222") -> str:
@@ -75,7 +75,7 @@ def bars(
             parts.append(
                 f'<text x="{left + width + 4:.1f}" y="{y + 8:.1f}" font-size="9">{html.escape(show(value))}</text>'
             )
-    return Picture(left + room + 80, 36 + len(labels) * max(group, _ROW), parts)
+    return picture(left + room + 80, 36 + len(labels) * max(group, _ROW), parts)
 
 
 def curves(x: Sequence[float], series: Mapping[str, Sequence[float]], x_label: str, y_label: str) -> Picture:
@@ -111,4 +111,4 @@ def curves(x: Sequence[float], series: Mapping[str, Sequence[float]], x_label: s
         parts.append(text(left + 10 + 130 * k, top - 10, name, colour=colour))
     parts.append(text(left + width / 2, top + height + 34, x_label, "middle"))
     parts.append(text(8, top - 10, y_label))
-    return Picture(left + width + 20, top + height + 44, parts)
+    return picture(left + width + 20, top + height + 44, parts)

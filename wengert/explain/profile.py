@@ -9,6 +9,7 @@ inside; the times of whole runs above the table are measured without it.
 
 from __future__ import annotations
 
+import html
 import linecache
 import time
 from collections import defaultdict
@@ -25,6 +26,7 @@ from wengert.box.writing import plain
 from wengert.capture import hooks
 from wengert.explain import tables
 from wengert.explain.pictures import Picture, bars
+from wengert.explain.report import Report
 from wengert.modes.dual import Dual
 from wengert.modes.watching import Operation, Watch, bytes_kept, looking_on, seen
 from wengert.types import aval_of, dtype_of, is_inexact, shape_of
@@ -57,7 +59,7 @@ class ProfiledLine:
         return self.record + self.sweep
 
 
-class Profile:
+class Profile(Report):
     """The costs of a function line by line; made by `wg.profile`. Printed it is a table; `svg` is a picture of it.
 
     `lines` are the rows as data, the dearest first. `function`, `forward` and `reverse` are the seconds that one call
@@ -99,13 +101,15 @@ class Profile:
                      tables.size(self.allocated), tables.size(self.kept), ""])  # fmt: skip
         return head, rows
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The table as text."""
         return f"{self._summary()}\n\n{tables.as_text(*self._table(), left=[8])}"
 
-    __repr__ = __str__
+    __str__ = __repr__ = text
 
-    def _repr_html_(self) -> str:
-        return f"<p>{self._summary()}</p>{tables.as_html(*self._table(), left=[8])}{self.svg}"
+    def html(self) -> str:
+        """The table and the picture as HTML."""
+        return f"<p>{html.escape(self._summary())}</p>{tables.as_html(*self._table(), left=[8])}{self.svg}"
 
     @property
     def svg(self) -> Picture:

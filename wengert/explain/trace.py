@@ -34,8 +34,10 @@ from wengert.api.arguments import Argnums, Prepared, result_like, snapshot
 from wengert.errors import NotDifferentiableInputError
 from wengert.explain import table
 from wengert.explain.graph import Graph, graph_of
+from wengert.explain.pictures import Picture
 from wengert.explain.place import CallSite
 from wengert.explain.recording import Listing, Operand, Variable, list_evaluation
+from wengert.explain.report import Report
 from wengert.explain.sweeps import Contribution, Derivatives, adjoints, tangents
 from wengert.types import aval_of, dtype_of, is_inexact, shape_of
 
@@ -54,7 +56,7 @@ class Row:
     adjoint: Any = None
 
 
-class WengertList:
+class WengertList(Report):
     """The Wengert list of an evaluation; made by `wg.trace`.
 
     Shown as a table in a terminal and in a notebook; `text`, `markdown` and `latex` are that table, `graph()` the
@@ -154,6 +156,11 @@ class WengertList:
 
     def _repr_html_(self) -> str:
         return self.html(rows=100)
+
+    @property
+    def svg(self) -> Picture:
+        """The computational graph as a picture."""
+        return Picture(self.graph().svg)
 
     def graph(self, fold: str | None = None) -> Graph:
         """The computational graph.

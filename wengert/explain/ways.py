@@ -7,6 +7,7 @@ in both modes. Errors are measured against the derivative computed with fifty di
 
 from __future__ import annotations
 
+import html
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from wengert.explain import tables
 from wengert.explain.algebra import Symbolic, symbolic
 from wengert.explain.closed_form import evaluate, exact_ratio, sympy
 from wengert.explain.counting import count_operations
+from wengert.explain.pictures import Picture
+from wengert.explain.report import Report
 from wengert.explain.step_errors import StepErrors, step_errors
 from wengert.explain.summary import summary
 from wengert.types import shape_of
@@ -52,7 +55,7 @@ class Way:
     problem: str = ""
 
 
-class Ways:
+class Ways(Report):
     """A derivative by every way; made by `wg.compare_ways`. Printed it is a table.
 
     `rows` are the ways as data, `reference` is the derivative to fifty digits (`None` if it could not be computed so;
@@ -163,13 +166,20 @@ class Ways:
         against = "the difference from reverse mode" if self.reference is None else f"against {_DIGITS} digits"
         return f"{self.name}: {self.operations} operations; errors are relative, {against}"
 
-    def __str__(self) -> str:
+    def text(self) -> str:
+        """The table as text."""
         return f"{self._heading()}\n\n{tables.as_text(*self._table(), left=[0, 6])}"
 
-    __repr__ = __str__
+    __str__ = __repr__ = text
 
-    def _repr_html_(self) -> str:
-        return f"<p>{self._heading()}</p>{tables.as_html(*self._table(), left=[0, 6])}{self.step_errors.svg}"
+    def html(self) -> str:
+        """The table and the picture as HTML."""
+        return f"<p>{html.escape(self._heading())}</p>{tables.as_html(*self._table(), left=[0, 6])}{self.svg}"
+
+    @property
+    def svg(self) -> Picture:
+        """The errors of differences against their steps."""
+        return self.step_errors.svg
 
 
 def _flat(derivative: Any) -> list[Any]:

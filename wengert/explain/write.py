@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from wengert.explain.data import page_data
+from wengert.explain.pictures import Picture
+from wengert.explain.report import Report
 from wengert.explain.trace import WengertList, trace
 
 _PARTS = Path(__file__).parent / "page"
@@ -40,7 +42,62 @@ def page_of(found: WengertList) -> str:
     return "".join(out)
 
 
-def explain(f: Callable, *args: Any, path: str | Path | None = None, open: bool = False, **kwargs: Any) -> Path:
+class Page(Report):
+    """The page of `wg.explain`: notebooks show it; `path` is its file, and what a path can do it can do, too.
+
+    `trace` is the Wengert list that it shows.
+    """
+
+    def __init__(self, found: WengertList, path: Path, page: str):
+        self.trace, self.path, self._page = found, path, page
+        self.name = found.name
+
+    def text(self) -> str:
+        """The Wengert list as text."""
+        return self.trace.text()
+
+    def page(self) -> str:
+        """The page itself."""
+        return self._page
+
+    def html(self) -> str:
+        """The page in a frame of its own, so that its style and script meddle with nothing around."""
+        return (
+            f'<iframe srcdoc="{html.escape(self._page, quote=True)}" title="{html.escape(self.name, quote=True)}" '
+            'style="width:100%;height:720px;border:1px solid #ccc"></iframe>'
+        )
+
+    @property
+    def svg(self) -> Picture:
+        """The computational graph as a picture."""
+        return self.trace.svg
+
+    def show(self) -> None:
+        """Show the file in a browser."""
+        webbrowser.open(self.path.resolve().as_uri())
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def __repr__(self) -> str:
+        return f"<page of {self.name}: {self.path}>"
+
+    def __eq__(self, other: object) -> bool:
+        return self.path == (other.path if isinstance(other, Page) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.path)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "path":
+            raise AttributeError(name)
+        return getattr(self.path, name)
+
+
+def explain(f: Callable, *args: Any, path: str | Path | None = None, open: bool = False, **kwargs: Any) -> Page:
     """Write a page that explains how `f(*args, **kwargs)` is evaluated and differentiated.
 
     The page shows the source beside the computational graph and the Wengert list. Step through the forward and the
@@ -54,7 +111,8 @@ def explain(f: Callable, *args: Any, path: str | Path | None = None, open: bool 
         open: whether to show the page in a browser.
 
     Returns:
-        The path of the page.
+        The page: notebooks show it, `.path` is its file, `.trace` the Wengert list, `.svg` the graph, `.show()` opens a
+        browser, `.save(path)` writes it elsewhere.
 
     Cost: about two milliseconds for each operation, and the memory of all intermediate values.
 
@@ -64,14 +122,15 @@ def explain(f: Callable, *args: Any, path: str | Path | None = None, open: bool 
     True
     >>> page.unlink()
     """
-    text = page_of(trace(f, *args, **kwargs))
+    found = trace(f, *args, **kwargs)
+    text = page_of(found)
     if path is None:
         with tempfile.NamedTemporaryFile("w", suffix=".html", delete=False, encoding="utf-8") as file:
             file.write(text)
         path = file.name
     else:
         Path(path).write_text(text, encoding="utf-8")
-    path = Path(path)
+    page = Page(found, Path(path), text)
     if open:
-        webbrowser.open(path.resolve().as_uri())
-    return path
+        page.show()
+    return page
