@@ -20,7 +20,6 @@ import copy
 import functools
 import re
 import threading
-import weakref
 from collections.abc import Callable
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -32,6 +31,7 @@ from wengert.capture.deep import deeply
 from wengert.capture.locate import Located, locate
 from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined, lower
 from wengert.capture.lowered import DEFINED, UNDEFINED_NAME
+from wengert.capture.of_code import OfCode
 from wengert.capture.rewrite import HOOKS, PrivateNames, Rewriter
 from wengert.capture.sourceless import twin_without_source
 from wengert.capture.syntax import OURS
@@ -43,25 +43,6 @@ TWIN, STAGED_TWIN, _WRITES = "__wengert_twin__", "__wengert_staged_twin__", "__w
 _POSITIONS = "__wengert_written_positions__"
 
 _lock = threading.RLock()
-
-
-class OfCode:
-    """Something about code objects, for as long as they live. (As keys of a dict they would be compared.)"""
-
-    def __init__(self) -> None:
-        self._kept: dict[int, tuple[weakref.ref[CodeType], Any]] = {}
-
-    def __contains__(self, code: CodeType) -> bool:
-        return id(code) in self._kept
-
-    def get(self, code: CodeType) -> Any:
-        found = self._kept.get(id(code))
-        return None if found is None else found[1]
-
-    def put(self, code: CodeType, value: Any) -> Any:
-        key, kept = id(code), self._kept
-        kept[key] = (weakref.ref(code, lambda _: kept.pop(key, None)), value)
-        return value
 
 
 class TwinKind:

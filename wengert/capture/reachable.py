@@ -18,6 +18,7 @@ from wengert.box.box import Box
 from wengert.capture.effects import Effects
 from wengert.capture.instrument import is_user_code
 from wengert.capture.objects import MUTABLE, content
+from wengert.capture.of_code import found_once
 from wengert.capture.session import is_object
 
 _MOST = 10000
@@ -80,7 +81,7 @@ _WRITERS = {
 }
 
 
-@functools.cache
+@found_once
 def _may_write(code: CodeType) -> bool:
     """Whether code writes into arrays. To keep copies of all arrays outside for code that does not would be a waste."""
     for instruction in dis.get_instructions(code):
@@ -96,7 +97,7 @@ def _may_write(code: CodeType) -> bool:
     )
 
 
-@functools.cache
+@found_once
 def _names_in(code: CodeType) -> frozenset[str]:
     names = set(code.co_names)
     for constant in code.co_consts:

@@ -42,6 +42,7 @@ from wengert.capture.guards import (
     place_of,
 )
 from wengert.capture.instrument import STAGED, is_user_code, is_user_file
+from wengert.capture.of_code import found_once
 from wengert.capture.reading import containers_only_read
 from wengert.errors import Signal
 from wengert.ir.build import Capture, type_of_value
@@ -421,7 +422,7 @@ def is_object(thing: Any) -> bool:
     return is_of_user(kind) and not hasattr(kind, "__wrapped__")
 
 
-@functools.lru_cache(4096)
+@found_once
 def _names(code: CodeType) -> set[str]:
     """The names that a function looks for in its module."""
     names = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
