@@ -48,7 +48,7 @@ class Plans:
     def __init__(self, sparse: Any, mode: str):
         self._sparse, self.mode = sparse, mode
         self._kept: dict[Any, list[Kept]] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def __reduce__(self) -> Any:
         return Plans, (self._sparse, self.mode)
