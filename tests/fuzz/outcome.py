@@ -67,6 +67,8 @@ def of_exception(error: BaseException) -> Outcome:
     text = str(error).split("\n")[0]
     if isinstance(error, wg.errors.WengertError):
         return Outcome("refusal", f"{type(error).__name__}: {normal(text)}", str(error))
+    if isinstance(error, ValueError) and "is never taken for one" in text:  # known only when the program runs
+        return Outcome("refusal", normal(text), text)
     if isinstance(error, TooSlow):
         return Outcome("slow", "slow", "")
     place = _place(error)

@@ -359,3 +359,34 @@ def test_stop_gradient():
         for g in placements(operator, f):
             close(g(0.4), by_hand(0.4))
     close(wg.jit(wg.vmap(wg.grad(f)))(X), [by_hand(x) for x in X])
+
+
+def test_arguments_that_are_integers():
+    """Their tangents are zeros that the rule multiplies with what only the program knows."""
+
+    @wg.custom_jvp
+    def scaled(u, v):
+        return u * np.tanh(u * v)
+
+    @scaled.defjvp
+    def rule(primals, tangents):
+        (u, v), (u_dot, v_dot) = primals, tangents
+        h = np.tanh(u * v)
+        return u * h, (h + u * v * (1 - h * h)) * u_dot + u * u * (1 - h * h) * v_dot
+
+    def f(x, n):
+        return scaled(2, x) + scaled(n, x) + scaled(np.int64(3), x)
+
+    def plain(x, n):
+        return 2 * np.tanh(2 * x) + n * np.tanh(n * x) + 3 * np.tanh(3 * x)
+
+    want = wg.grad(plain)(0.3, 4)
+    for g in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f)), wg.jacfwd(f), wg.jit(wg.jacfwd(f))):
+        close(g(0.3, 4), want)
+    batch = np.array([0.3, 0.7])
+    for g in (wg.vmap(wg.grad(f), (0, None)), wg.jit(wg.vmap(wg.grad(f), (0, None)))):
+        close(g(batch, 4), [wg.grad(plain)(x, 4) for x in batch])
+    close(
+        wg.jit(wg.vmap(wg.grad(f)))(batch, np.array([4, 5])),
+        [wg.grad(plain)(x, n) for x, n in zip(batch, (4, 5), strict=True)],
+    )

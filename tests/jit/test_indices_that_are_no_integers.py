@@ -46,3 +46,21 @@ def test_only_where_it_is_reached():
     assert f(X, 1.0) == 1.0
     with pytest.raises(IndexError):
         f(X, 10.0)
+
+
+def test_an_integer_in_one_branch_and_a_float_in_the_other_is_refused():
+    """In Python it is an index in one case, and raises in the other."""
+    for f in (lambda x, a: x[min(-1, a)], lambda x, a: x[0 if a > 1 else a]):
+        assert np.ndim(f(X, 1.5)) == 0
+        with pytest.raises(wg.errors.UnsupportedFunctionError, match="an integer in some cases"):
+            wg.jit(f)(X, 1.5)
+
+
+def test_a_length_that_is_never_taken_for_one_says_so():
+    def f(x, v):
+        x[:3] = x[int(v) :] * 2
+        return x
+
+    np.testing.assert_array_equal(wg.jit(f)(X.copy(), 1.0), f(X.copy(), 1.0))
+    with pytest.raises(ValueError, match="never taken for one"):
+        wg.jit(f)(X.copy(), 3.0)

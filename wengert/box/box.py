@@ -286,6 +286,13 @@ def _in_place(op: Op) -> Any:
     return augmented
 
 
+def _of_numpy(y: Any) -> Any:
+    """What a function of NumPy's gives is no number of Python's own, which would take over the dtype of arrays."""
+    if running.state.capture is None or not isinstance(y, Box) or y.shape or y.dtype.kind not in "fc":
+        return y
+    return call1(s.copy, y) if y._is_python_number else y
+
+
 class Box(Traced):
     """A traced value. See the module's text."""
 
@@ -297,6 +304,11 @@ class Box(Traced):
     _state: tuple[str, ...] = ("_owner", "_value")
     __array_priority__ = 1000.0
     _is_cell = False
+
+    @property
+    def _may_be_integer(self) -> bool:
+        """Whether it is a float that stands for an integer of Python's in some cases."""
+        return False
 
     def _order(self) -> Any:
         """The order of the axes in memory of what has no value; `None` is that of C (see `ir/orders.py`)."""
@@ -326,16 +338,16 @@ class Box(Traced):
         if kwargs:
             return _ufunc_with_options(ufunc, op, inputs, kwargs)
         if len(inputs) == 1:
-            return call1(op, self) if isinstance(op, Op) else op(self)
+            return _of_numpy(call1(op, self) if isinstance(op, Op) else op(self))
         if len(inputs) > 2:
             return op(*[operand(x) for x in inputs])
         x, y = inputs
         if x.__class__ in PLAIN and isinstance(op, Op):
-            return self._owner.binary(op, x, y)
+            return _of_numpy(self._owner.binary(op, x, y))
         special = OPERANDS[x.__class__] or OPERANDS[y.__class__]
         if special is not None:
             return special(op, x, y)
-        return call2(op, x, y) if isinstance(op, Op) else op(x, y)
+        return _of_numpy(call2(op, x, y) if isinstance(op, Op) else op(x, y))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         implementation = FUNCTIONS.get(function)
@@ -347,7 +359,7 @@ class Box(Traced):
         if kwargs.get("out") is not None:
             kwargs = dict(kwargs)
             return _into(kwargs.pop("out"), implementation(*args, **kwargs), function)
-        return implementation(*args, **kwargs)
+        return _of_numpy(implementation(*args, **kwargs))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         if sys._getframe(1).f_code in DEFERRING:

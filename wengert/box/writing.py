@@ -551,7 +551,7 @@ def replace(box: Any, new: Any) -> Any:
     if shape_of(new) != box.shape:
         common = broadcast_shapes([shape_of(new), box.shape])
         grows = len(common) > box.ndim
-        if grows or any(n.__class__ is int and n != m for n, m in zip(box.shape, common, strict=True)):
+        if grows or any(n.__class__ is m.__class__ is int and n != m for n, m in zip(box.shape, common, strict=True)):
             raise ValueError(
                 f"non-broadcastable output operand with shape {box.shape} doesn't match the broadcast shape {common}"
             )

@@ -14,7 +14,16 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.writing import SETTLING, clone, settled
-from wengert.capture.containers import about_to_change, contents, depth, described_slot, held_elsewhere, leaves, put_all
+from wengert.capture.containers import (
+    about_to_change,
+    contents,
+    depth,
+    described_slot,
+    freeze,
+    held_elsewhere,
+    leaves,
+    put_all,
+)
 from wengert.capture.exceptions import OWN_ERRORS, Fails, current_attempt, demand, raise_when_run
 from wengert.capture.merging import Merger, finished
 from wengert.capture.objects import Content, content, put
@@ -26,6 +35,7 @@ from wengert.capture.values import (
     assign,
     converted,
     is_symbolic,
+    may_be_integer,
     truth,
     widened,
 )
@@ -34,6 +44,7 @@ from wengert.errors import StagingError
 from wengert.ir.aliases import root_of
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Block, Type
+from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced, call
 from wengert.ops.sizes import require
@@ -87,8 +98,11 @@ class _Branch:
             set(state)
             now = contents(self.capture.objects)
             put_all(self.capture.objects)
-            held = held_elsewhere(self.capture.objects, now, (*self.state, self.value))
+            kept, self.state, self.value = [*self.state, self.value], (), None  # (references to them are counted)
+            held = held_elsewhere(self.capture.objects, now, kept)
+            self.value, self.state = kept.pop(), tuple(kept)
             self.objects = {key: found for key, found in now.items() if key in held}
+            put_all({key: found for key, found in now.items() if key not in held})  # they were made in the branch
             self.capture.objects.clear()
 
     def _note_arrays(self) -> None:
@@ -167,7 +181,8 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     roots: dict[int, Any] = {}
     for b in branches:
         roots.update({id(root): root for root, _ in b.changed})
-    merger = Merger([b.capture for b in branches], not all(b.ends for b in branches))
+    ends = [b.objects for b in branches]
+    merger = Merger([b.capture for b in branches], ends, not all(b.ends for b in branches))
     merged: list[Any] = []
     for k, name in enumerate(names):
         if name in temporaries:
@@ -190,10 +205,15 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     values, params = arguments([b.capture for b in branches])
     blocks = [Block(params[k], b.capture.nodes, results[k]) for k, b in enumerate(branches)]
     found = list(call(cond, pred, *values, then=blocks[0], orelse=blocks[1]))
+    for y, (a, b, _), type in zip(found, outputs, types, strict=True):
+        if y.__class__ is Sym and type.dtype.kind == "f" and not type.shape:
+            y._node.mixed = any(map(may_be_integer, (a, b)))
     set(tuple([finished(m, found) for m in merged]))
     for thing, slots in objects:
         about_to_change(thing)
         put(thing, {slot: finished(m, found) for slot, m in slots.items()})
+    for thing, why in merger.originals:
+        freeze(thing, why)
     for root, new in zip(roots.values(), found[len(found) - len(roots) :], strict=True):
         assign(root, new)
     for each in links:

@@ -32,7 +32,17 @@ from wengert.capture.growing import Grows
 from wengert.capture.identity import Again, Identity, Key
 from wengert.capture.objects import Slot, content, put
 from wengert.capture.undefined import UNDEFINED, Perhaps
-from wengert.capture.values import DtypeDiffers, FirstDiffers, assign, converted, described, equal, is_number, widened
+from wengert.capture.values import (
+    DtypeDiffers,
+    FirstDiffers,
+    assign,
+    converted,
+    described,
+    equal,
+    is_number,
+    may_be_integer,
+    widened,
+)
 from wengert.errors import StagingError
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Type, Var
@@ -41,6 +51,7 @@ from wengert.ir.symbol import Sym
 from wengert.ops.op import Traced
 from wengert.running import running
 from wengert.strides import UNKNOWN
+from wengert.types import dtype_of, shape_of
 
 
 def _numeric(value: Any) -> bool:
@@ -181,6 +192,7 @@ class Carried:
                 symbol = capture.formal(type, hint=self._hint(k))
                 if len(type.shape) > 1:
                     symbol._node.order = self._order(k, j, leaf)
+                symbol._node.mixed = type.dtype.kind == "f" and not type.shape and may_be_integer(leaf)
                 formals.append(symbol)
                 new.append(clone(symbol))
                 if type.shape:
@@ -339,6 +351,8 @@ class Carried:
         for k in self.bound:
             for j, leaf in enumerate(self.leaves(k)[0]):
                 found[k, j] = next(remaining) if leaf is UNDEFINED or is_number(leaf) else leaf
+                if found[k, j].__class__ is Sym and dtype_of(found[k, j]).kind == "f" and not shape_of(found[k, j]):
+                    found[k, j]._node.mixed = self.may_not_run and may_be_integer(leaf)
         for k in self.local:
             values[k] = UNDEFINED
         for root in self.roots.values():

@@ -89,6 +89,13 @@ class Identities(ast.NodeTransformer):
         return node
 
 
+def _joins_lists(node: ast.AST) -> bool:
+    """Whether an expression makes a new list of others: `[0.0] * 3`, `[x] + rest`."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mult)):
+        return _joins_lists(node.left) or _joins_lists(node.right)
+    return isinstance(node, (ast.List, ast.ListComp))
+
+
 class Expressions(ast.NodeTransformer):
     """Lowers the expressions of one function, except the functions among them.
 
@@ -217,6 +224,11 @@ class Expressions(ast.NodeTransformer):
     def visit_List(self, node: ast.List) -> ast.AST:
         self.generic_visit(node)
         return at(hook(MADE, node), node) if isinstance(node.ctx, ast.Load) else node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        joins = _joins_lists(node)
+        self.generic_visit(node)
+        return at(hook(MADE, node), node) if joins else node
 
     def visit_Dict(self, node: ast.Dict) -> ast.AST:
         self.generic_visit(node)

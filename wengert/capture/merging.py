@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.box.box import Box
-from wengert.capture.containers import flatten, freeze, kind_of, leaves, note_created, parts_of, rebuilt
+from wengert.capture.containers import Contents, flatten, freeze, kind_of, leaves, note_created, parts_of, rebuilt
+from wengert.capture.objects import MUTABLE
 from wengert.capture.optional import Optional, optional, parts
+from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import described, equal, is_number
 from wengert.errors import StagingError
@@ -41,12 +43,16 @@ def finished(value: Any, results: list[Any]) -> Any:
 class Merger:
     """Merges values of two branches. `outputs` are the results of the `cond`: the two values of each, and a name."""
 
-    def __init__(self, captures: Sequence[Capture], one_raises: bool):
+    def __init__(self, captures: Sequence[Capture], ends: Sequence[Contents], one_raises: bool):
         self._captures = captures
+        self._ends = ends
+        """What objects that a branch has changed hold at its end: they themselves are as they were before."""
         self._one_raises = one_raises
         """Whether one of the branches does not get to its end: what the other binds has a value afterwards."""
         self._containers: dict[tuple[int, int], Merged] = {}
         self.outputs: list[tuple[Any, Any, str]] = []
+        self.originals: list[tuple[Any, str]] = []
+        """Objects of which a merged one may be either, and why they can be changed no longer."""
 
     def merge(self, a: Any, b: Any, name: str) -> Any:
         """What a variable is after the branch; a `Merged` if it depends on the results."""
@@ -68,7 +74,7 @@ class Merger:
             return self._of_one(b if a is UNDEFINED else a, b is UNDEFINED, name)
         if _may_be_none(a, b):
             return self._optional(a, b, name)
-        a_parts, b_parts = parts_of(a), parts_of(b)
+        a_parts, b_parts = self._parts_of(a, 0), self._parts_of(b, 1)
         if a_parts is None and b_parts is None and not is_number(a) and not is_number(b):
             if equal(a, b):
                 return a
@@ -76,6 +82,16 @@ class Merger:
             if list(a_parts) == list(b_parts):
                 return self._container(a, b, a_parts, b_parts, name)
         raise _differ(a, b, name)
+
+    def _parts_of(self, x: Any, which: int) -> dict[Any, Any] | None:
+        """The parts of a container or instance at the end of a branch."""
+        thing, slots = self._ends[which].get(id(x), (None, {}))
+        if thing is not x or thing is None:
+            return parts_of(x)
+        session = current.session
+        if session is None or isinstance(x, MUTABLE):
+            return {key: value for (_, key), value in slots.items()}
+        return {name: session.attribute(x, name, value) for (_, name), value in slots.items()}
 
     def _optional(self, a: Any, b: Any, name: str) -> Any:
         pairs = [self._part(x, y, name) for x, y in zip(parts(a), parts(b), strict=True)]
@@ -89,6 +105,11 @@ class Merger:
         keys = tuple(a_parts)
         parts = [self._part(a_parts[key], b_parts[key], _part_name(name, a, key)) for key in keys]
         new = all(id(x) in capture.created for x, capture in zip((a, b), self._captures, strict=True))
+        for x, capture in zip((a, b), self._captures, strict=True):
+            if id(x) not in capture.created and not name.startswith("_wengert"):
+                what = "the value of an expression" if name == "the value" else name
+                why = f"an object is changed that {what} may stand for, and whether it does is known only when the "
+                self.originals.append((x, why + "compiled program runs"))
         merged = self._containers[id(a), id(b)] = self._merged(a, keys, parts, new, name)
         return merged
 
@@ -103,7 +124,7 @@ class Merger:
 
     def _of_one(self, x: Any, first: bool, name: str) -> Any:
         """The merge of a container with a variable that has no value: nobody may ask what it is there."""
-        parts = parts_of(x)
+        parts = self._parts_of(x, 0 if first else 1)
         if parts is None or not all(is_number(leaf) for leaf in flatten(x)[0]):
             return x
         key = (id(x), 0) if first else (0, id(x))

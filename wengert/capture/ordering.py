@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import heapq
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -22,12 +23,14 @@ from wengert.box.writing import settled
 from wengert.capture import hooks
 from wengert.capture.containers import about_to_change, flatten, note_created, unflatten
 from wengert.capture.stage import ifexp
-from wengert.capture.values import as_number, equal, holds_symbols, is_number, is_symbolic, truth
+from wengert.capture.values import as_number, equal, holds_symbols, is_number, is_symbolic, may_be_integer, truth
 from wengert.errors import StagingError
 from wengert.ir.infer import is_weak
 from wengert.ir.numbers import as_python, python_class
+from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
+from wengert.ops.index import ARRAY, index
 from wengert.types import dtype_of, shape_of
 
 _MISSING = object()
@@ -135,7 +138,7 @@ def extreme(original: Callable, better: Callable) -> Callable:
         options = {} if default is _MISSING else {"default": default}
         if len(args) == 1 and isinstance(args[0], Box) and is_symbolic(args[0]) and key is None and not options:
             if len(shape_of(args[0])) == 1:
-                return FUNCTIONS[np.max if original is max else np.min](args[0])
+                return _first_extreme(args[0], original)
         items = list(args[0]) if len(args) == 1 else list(args)
         if not items and len(args) == 1:
             return eager(items, key=key, **options)
@@ -146,9 +149,23 @@ def extreme(original: Callable, better: Callable) -> Callable:
         for item, value in zip(items[1:], keys[1:], strict=True):
             is_better = _compared(better, value, least)
             best, least = _either(is_better, item, best), _either(is_better, value, least)
-        return as_python(best) if all(is_number(v) and python_class(v) is not None for v in items) else best
+        best = as_python(best) if all(is_number(v) and python_class(v) is not None for v in items) else best
+        if best.__class__ is Sym and dtype_of(best).kind == "f":
+            best._node.mixed = any(map(may_be_integer, items))
+        return best
 
     return chosen
+
+
+def _first_extreme(x: Any, original: Callable) -> Any:
+    """The first of the smallest, or largest, elements. Nothing is better than a NaN at the beginning; others are not
+    better than anything."""
+    find = FUNCTIONS[np.argmax if original is max else np.argmin]
+    if dtype_of(x).kind != "f":
+        return index(x, find(x), pattern=(ARRAY,))
+    worst = -math.inf if original is max else math.inf
+    place = find(e.where(e.isnan(x), dtype_of(x).type(worst), x))
+    return index(x, e.where(e.isnan(x[0]), 0, place), pattern=(ARRAY,))
 
 
 def _compared(better: Callable, a: Any, b: Any) -> Any:

@@ -17,7 +17,7 @@ from wengert import tree
 from wengert.box.box import Box
 from wengert.box.foreign import hides_traced, where_it_hides
 from wengert.box.memory import order_given
-from wengert.box.writing import clone, settled
+from wengert.box.writing import clone, plain, settled
 from wengert.capture import staged_hooks
 from wengert.capture.effects import refuse
 from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, itself, same
@@ -159,15 +159,23 @@ def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, n
     variable: set[int] = set()
     pinned: dict[int, Any] = {}
     orders = tuple([order_given(x) for x in values])
+    arrays = {k for k, x in enumerate(values) if isinstance(plain(x), np.ndarray)}
     while True:
         try:
-            return _captured(f, types, rebuild, names, variable, pinned, orders, kept)
-        except CANNOT_BE_CAPTURED:
+            return _captured(f, types, rebuild, names, variable, pinned, orders, arrays, kept)
+        except (*CANNOT_BE_CAPTURED, RecursionError) as error:
             # For any integer it cannot be done; but an axis, a shape or a key is mostly given, and does not change.
             integers = {
                 k: x for k, x in enumerate(values)
                 if k not in pinned and types[k].dtype.kind in "biu" and not types[k].shape and not isinstance(x, Traced)
             }  # fmt: skip
+            if not integers and isinstance(error, RecursionError):
+                name = getattr(f, "__name__", type(f).__name__)
+                raise StagingError(
+                    f"{name}, or a function that it calls, calls itself, and whether it does so again depends on a "
+                    "value that is known only when the compiled program runs",
+                    remedy="write a loop, or pass the value that decides as a static argument (static_argnums)",
+                ) from error
             if not integers:
                 raise
             pinned.update(integers)
@@ -181,17 +189,11 @@ def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, n
                     remedy="convert variables to the type that they have after an iteration before the loop",
                 ) from None
             pinned.update(new)
-        except RecursionError as error:
-            name = getattr(f, "__name__", type(f).__name__)
-            raise StagingError(
-                f"{name}, or a function that it calls, calls itself, and whether it does so again depends on a value "
-                "that is known only when the compiled program runs",
-                remedy="write a loop, or pass the value that decides as a static argument (static_argnums)",
-            ) from error
 
 
 def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
-              variable: set[int], pinned: dict[int, Any], orders: tuple, kept: Kept) -> Captured:  # fmt: skip
+              variable: set[int], pinned: dict[int, Any], orders: tuple, arrays: set[int],
+              kept: Kept) -> Captured:  # fmt: skip
     top = Capture()
     session = Session(top, variable)
     outer, current.session = current.session, session
@@ -203,6 +205,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             for var, order in zip(formals, orders, strict=False):
                 var.order = order
             session.arguments = leaves
+            top.arrays = {id(leaves[k]) for k in arrays}
             args, kwargs = rebuild([pinned.get(k, x) for k, x in enumerate(leaves)])
             session.watch(f)
             given, container = tree.flatten((args, kwargs))

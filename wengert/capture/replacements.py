@@ -283,7 +283,8 @@ def class_of(x: Box) -> type:
         return np.ndarray
     value = plain(x)
     if value.__class__ is Sym:  # which has none: its type says what it will be
-        return python_class(x) or dtype_of(x).type
+        is_array = id(x) in value._owner.arrays  # type: ignore[attr-defined]
+        return np.ndarray if is_array else python_class(x) or dtype_of(x).type
     return type(value) if not isinstance(value, np.ndarray) or not shape_of(value) else dtype_of(x).type
 
 

@@ -108,16 +108,20 @@ def _contains(a: Any, b: Any) -> Any:
         first, last = min(b[0], b[-1]), max(b[0], b[-1])
         inside = e.logical_and(e.greater_equal(a, first), e.less_equal(a, last))
         return e.logical_and(inside, e.equal(e.remainder(a - first, abs(b.step)), 0))
-    elif kind in (tuple, list, range, set, frozenset, dict) and (is_symbolic(a) or any(map(is_symbolic, b))):
+    elif kind in (tuple, list, range, set, frozenset, dict) and any(map(_is_open, (a, *b))):
         found: Any = False
         for item in b:
-            same = True if item is a else number_of(item) == number_of(a)
+            same = True if item is a else item == a
             if is_symbolic(same):
                 found = truth(same) if found is False else e.logical_or(found, truth(same))
             elif same:
                 return True
         return found
     return a in b
+
+
+def _is_open(x: Any) -> bool:
+    return is_symbolic(x) or holds_optional(x, 1)
 
 
 _LISTED = 32

@@ -315,6 +315,8 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
             return functools.partial(_format if f.__name__ == "format" else _join, owner)
         if isinstance(owner, list) and f.__name__ == "sort":
             return functools.partial(sort_list, owner)
+        if isinstance(owner, MUTABLE) and f.__name__ == "copy":
+            return lambda: note_created(f())
         if isinstance(owner, MUTABLE) and f.__name__ in _CHANGING:
             about_to_change(owner)
     elif kind is MethodType:
@@ -494,6 +496,8 @@ def read(container: Any, key: Any) -> Any:
     if container.__class__ in SUBSCRIPTED:
         return hooks.subscripted(container, key)
     value = container[key]
+    if container.__class__ is list and key.__class__ is slice:
+        return note_created(value)
     session = current.session
     return value if session is None else session.item(container, key, value)
 

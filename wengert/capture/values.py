@@ -72,6 +72,11 @@ def is_number(x: Any) -> bool:
     return isinstance(x, (np.ndarray, np.generic, Box)) or x.__class__ in SCALARS
 
 
+def may_be_integer(x: Any) -> bool:
+    """Whether a number is an integer, at least in some cases."""
+    return x is not UNDEFINED and (dtype_of(x).kind in "iu" or (isinstance(x, Box) and settled(x)._may_be_integer))
+
+
 class DtypeDiffers(FirstDiffers):
     """The dtype of a variable is another one before a loop than after an iteration."""
 

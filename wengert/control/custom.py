@@ -35,7 +35,7 @@ from wengert.ops.derive import Control, zeros_like
 from wengert.ops.index import index
 from wengert.ops.op import Traced, call
 from wengert.running import entered, running
-from wengert.types import aval_of, dtype_of, is_inexact
+from wengert.types import SCALARS, Aval, aval_of, dtype_of, is_inexact, shape_of
 
 
 class Rule:
@@ -210,7 +210,9 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> tuple:
         return _pulled(trace, rule, apart, values, nodes)
     linear = LinearTrace(trace.tag, trace.nodes)
     with apart():
-        ys, y_dots = rule.tangent(values, [_symbol(linear, x, n) for x, n in zip(values, nodes, strict=True)])
+        floats = [dtype_of(x) for x in values if is_inexact(dtype_of(x)) and x.__class__ not in SCALARS]
+        dtype = np.result_type(*floats) if floats else np.dtype(float)
+        ys, y_dots = rule.tangent(values, [_symbol(linear, x, n, dtype) for x, n in zip(values, nodes, strict=True)])
     _refuse_closures(rule.name, [*ys, *y_dots], trace)
     for d in y_dots:
         if d.__class__ is not Tangent and (isinstance(plain(d), Traced) or np.any(plain(d))):
@@ -222,11 +224,13 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> tuple:
                   for y, d in zip(ys, y_dots, strict=True)])  # fmt: skip
 
 
-def _symbol(linear: LinearTrace, x: Any, node: int | None) -> Any:
+def _symbol(linear: LinearTrace, x: Any, node: int | None, dtype: np.dtype) -> Any:
     """The unknown tangent of an argument. One that is not differentiated gets a tangent nobody will ever send."""
     if node is not None:
         return Tangent(linear, node, aval_of(x))
-    return linear.input(aval_of(x)) if is_inexact(dtype_of(x)) else zeros_like(x)
+    if dtype_of(x).kind not in "biufc":
+        return zeros_like(x)
+    return linear.input(aval_of(x) if is_inexact(dtype_of(x)) else Aval(shape_of(x), dtype))
 
 
 def _pulled(trace: TapeTrace, rule: Rule, apart: Callable, values: Sequence[Any], nodes: Sequence[int | None]) -> tuple:

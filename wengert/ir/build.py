@@ -83,7 +83,8 @@ class Capture(Trace):
     """One block while it is captured."""
 
     __slots__ = (
-        "_boxes", "_checked", "_consts", "_lifted", "_same", "_settled", "alive", "also", "bounded", "captured",
+        "_boxes", "_checked", "_consts", "_lifted", "_same", "_settled", "alive", "also", "arrays", "bounded",
+        "captured",
         "created", "journal", "links", "nodes", "objects", "offsets", "params", "python_booleans", "restart", "start",
         "tag", "varying", "written",
     )  # fmt: skip
@@ -104,6 +105,8 @@ class Capture(Trace):
         self.objects: dict[int, tuple[Any, Any]] = {}
         """Lists, dicts and instances from outside that are changed inside, with what they held before."""
         self.journal: list[tuple[Any, Any]] | None = None
+        self.arrays: set[int] = set()
+        """Which symbols (their ids) stand for arguments that are arrays, also if they have no axes."""
         """Arrays and objects that are changed, in order, each with what it was: for what may have to be undone."""
         self._boxes: dict[int, weakref.ref] = {}
         outer = running.state.capture

@@ -75,10 +75,11 @@ class Var:
 
     `hint` is the name the user gave it, if any: for people who read the program, of no meaning otherwise. `span` is the
     smallest and the largest value that an integer can have, as far as known. It is `stable` if no loop around changes
-    it. `order` is how NumPy would lay it out in memory (`orders.py`), while a program is captured.
+    it. `order` is how NumPy would lay it out in memory (`orders.py`), while a program is captured. It is `mixed` if
+    it is a float that stands for an integer of Python's in some cases.
     """
 
-    __slots__ = ("hint", "order", "span", "stable", "type")
+    __slots__ = ("hint", "mixed", "order", "span", "stable", "type")
 
     def __init__(
         self,
@@ -92,6 +93,7 @@ class Var:
         self.span = span
         self.stable = stable
         self.order: Any = None
+        self.mixed = False
 
     def __repr__(self) -> str:
         return f"%{self.hint or hex(id(self))[-5:]}: {self.type}"

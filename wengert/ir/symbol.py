@@ -98,6 +98,10 @@ class Sym(Box):
     def _is_python_number(self) -> bool:
         return self._node.type.weak
 
+    @property
+    def _may_be_integer(self) -> bool:
+        return self._node.mixed
+
     def __str__(self) -> str:
         raise self._unknown("a text (str, format or an f-string)")
 

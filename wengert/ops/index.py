@@ -79,6 +79,11 @@ def split_index(idx: Any) -> tuple[tuple, tuple]:
                     pattern.extend([ARRAY] * len(positions))
                     arrays.extend(positions)
             elif array.dtype.kind not in "iu":
+                if getattr(array, "_may_be_integer", False):
+                    raise UnsupportedFunctionError(
+                        "an index that is an integer in some cases and a float in others, in a compiled function",
+                        remedy="let it be an integer in all of them",
+                    )
                 raise IndexError(
                     "arrays used as indices must be of integer (or boolean) type" if ndim_of(array) else
                     "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean "

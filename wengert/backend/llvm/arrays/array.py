@@ -61,6 +61,10 @@ class Array:
             assert slot.epoch == epoch, "the plan lets a value be overwritten that is still read"
 
 
+NEVER_ONE = " (a length that is known only when the compiled program runs is never taken for one)"
+"""Why something is not broadcast that NumPy would broadcast."""
+
+
 def in_memory(cx: Context, buffer: Buffer, slot: Slot | None = None) -> Array:
     """The array that lies in a buffer."""
     epochs = {id(slot): (slot, slot.epoch)} if slot is not None else {}

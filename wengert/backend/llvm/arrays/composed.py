@@ -15,6 +15,7 @@ from llvmlite import ir
 
 from wengert.backend.llvm import scalars
 from wengert.backend.llvm.arrays.array import (
+    NEVER_ONE,
     Array,
     broadcasted,
     constant_array,
@@ -143,7 +144,7 @@ def joint_lengths(cx: Context, types: Sequence[Type], arrays: Sequence[Array], o
             elif own is not length and (known(own) is None or known(own) != known(length)):
                 cx.fail_if(
                     cx.builder.icmp_signed("!=", own, length), "ValueError",
-                    "operands could not be broadcast together: lengths {0} and {1}", length, own,
+                    "operands could not be broadcast together: lengths {0} and {1}" + NEVER_ONE, length, own,
                 )  # fmt: skip
         assert length is not None
         lengths.append(length)
@@ -235,7 +236,7 @@ def _broadcast_to(cx: Context, node: Node, x: Array, lengths: list[ir.Value]) ->
         if n != 1 and own is not wanted and (known(own) is None or known(own) != known(wanted)):
             cx.fail_if(
                 cx.builder.icmp_signed("!=", own, wanted), "ValueError",
-                "an axis of length {0} cannot be broadcast to length {1}", own, wanted,
+                "an axis of length {0} cannot be broadcast to length {1}" + NEVER_ONE, own, wanted,
             )  # fmt: skip
     return broadcasted(cx, x, lengths)
 

@@ -12,7 +12,7 @@ import numpy as np
 from llvmlite import ir
 
 from wengert.backend.llvm import scalars
-from wengert.backend.llvm.arrays.array import Array, broadcasted, in_memory, strides_of
+from wengert.backend.llvm.arrays.array import NEVER_ONE, Array, broadcasted, in_memory, strides_of
 from wengert.backend.llvm.arrays.buffer import (
     I64,
     Buffer,
@@ -146,7 +146,8 @@ def fitting(cx: Context, value: Array, lengths: list[ir.Value]) -> Array:
         if known(own) != 1 and own is not wanted and (known(own) is None or known(own) != known(wanted)):
             cx.fail_if(
                 cx.builder.icmp_signed("!=", own, wanted), "ValueError",
-                "could not broadcast a value with {0} elements along an axis into a place with {1}", own, wanted,
+                "could not broadcast a value with {0} elements along an axis into a place with {1}" + NEVER_ONE,
+                own, wanted,
             )  # fmt: skip
     return broadcasted(cx, value, lengths)
 

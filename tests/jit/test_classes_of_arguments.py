@@ -1,0 +1,67 @@
+"""What Python and NumPy make of numbers: arrays without axes are arrays, results of NumPy's functions are NumPy's, and
+the order of NaNs is that of the comparisons. The reference is the function itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import wengert as wg
+
+ZERO_D = np.array(1.5)
+SINGLE = np.ones(2, np.float32)
+NANS = [np.array([3.0, np.nan, 1.0]), np.array([np.nan, 2.0, 1.0]), np.array([2.0, 5.0, np.nan]), np.full(3, np.nan)]
+
+
+@pytest.mark.parametrize("x", [ZERO_D, np.float64(1.5), 1.5, np.ones(2)], ids=["0-d", "scalar", "float", "array"])
+@pytest.mark.parametrize(
+    "f",
+    [lambda x: isinstance(x, np.ndarray), lambda x: isinstance(x, float), lambda x: np.isscalar(x),
+     lambda x: isinstance(x + 1, np.ndarray), lambda x: type(x) is np.ndarray, lambda x: isinstance(x * 2.0, float)],
+)  # fmt: skip
+def test_arrays_without_axes_are_arrays(f, x):
+    assert wg.jit(f)(x) == f(x)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [np.add, np.multiply, np.subtract, np.divide, np.dot, np.inner, np.vdot, np.hypot, np.maximum, np.power],
+    ids=lambda f: f.__name__,
+)
+def test_results_of_numpy_are_of_double_precision(f):
+    def scaled(x, s):
+        return f(s, 2.0) * x
+
+    want = scaled(SINGLE, 1.5)
+    for g in (
+        wg.jit(scaled),
+        wg.jit(lambda x, s: wg.jvp(scaled, (x, s), (x, 1.0))[0]),
+        wg.jit(wg.vmap(scaled, (0, None))),
+    ):
+        got = g(SINGLE, 1.5)
+        assert got.dtype == want.dtype == np.float64
+        np.testing.assert_allclose(got, want, rtol=1e-15)
+    assert wg.jit(lambda x, s: (s * 2.0 + 1) * x)(SINGLE, 1.5).dtype == np.float32  # operators of Python's numbers
+
+
+@pytest.mark.parametrize("x", NANS, ids=str)
+@pytest.mark.parametrize("f", [min, max])
+def test_the_first_is_kept_unless_another_is_better(f, x):
+    np.testing.assert_array_equal(wg.jit(lambda x: f(x))(x), f(x))
+    np.testing.assert_array_equal(wg.jit(lambda x: f(x[0], x[1], x[2]))(x), f(*x))
+
+
+@pytest.mark.parametrize("f", [min, max])
+def test_the_derivative_is_that_of_the_first(f):
+    x = np.array([2.0, 1.0, 1.0, 2.0])
+    np.testing.assert_array_equal(wg.jit(wg.grad(lambda x: f(x)))(x), wg.grad(lambda x: f(x))(x))
+
+
+def test_recursion_by_an_argument():
+    def power(u, k):
+        return 1.0 if k == 0 else u * power(u, k - 1)
+
+    compiled = wg.jit(power)
+    for k in (3, 0, 4):
+        assert compiled(1.5, k) == power(1.5, k)
+        assert wg.jit(wg.grad(power))(1.5, k) == pytest.approx(k * 1.5 ** (k - 1))
