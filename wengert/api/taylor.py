@@ -153,7 +153,7 @@ def derivatives(f: Callable, order: int, argnums: int = 0) -> Callable:
 
 
 def derivative(f: Callable, order: int = 1, argnums: int = 0, has_aux: bool = False) -> Callable:
-    """The n-th derivative of a function of one real number: by forward mode, from the second on by Taylor series.
+    """The n-th derivative of a function of one real number: by forward mode, from the third on by Taylor series.
 
     Args:
         f: a function of a number (and other arguments) whose result is a number, an array, or a container of them.
@@ -173,11 +173,12 @@ def derivative(f: Callable, order: int = 1, argnums: int = 0, has_aux: bool = Fa
     n = checked_order(order)
     if n == 0:
         return f
+    inner = derivative(f, 1, argnums, has_aux) if n == 2 else f
 
     @result_of("derivative", f)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
-        prepared = Prepared(f, argnums, args, kwargs, has_aux)
-        if n == 1:
+        prepared = Prepared(inner, argnums, args, kwargs, has_aux)
+        if n <= 2:
             _check_number(prepared, "derivative")
             y = prepared.tangents(*prepared.push([dtype_of(prepared.leaves[0]).type(1)]))
         else:

@@ -1,10 +1,10 @@
 """Functions with a derivative rule of their author's: `custom(*args, *taken; name, rule, body)`.
 
-The op holds the function, and what its author says of the derivative, as a `Rule`. Forward and reverse mode ask the
-rule; every other mode goes through the function itself. In a program that is captured the function is a block, `body`,
-which may take values from outside (`taken` says how many); the rule stays Python code, and is run when a mode comes to
-the op. (To capture it at once would not end: the rule of a sine calls a cosine, whose rule calls the sine.) When a
-program is compiled there is nothing left to differentiate, and the op is a call of the body.
+The op holds the function, and what its author says of the derivative, as a `Rule`. Forward and reverse mode and series
+ask the rule; every other mode goes through the function itself. In a program that is captured the function is a block,
+`body`, which may take values from outside (`taken` says how many); the rule stays Python code, and is run when a mode
+comes to the op. (To capture it at once would not end: the rule of a sine calls a cosine, whose rule calls the sine.)
+When a program is compiled there is nothing left to differentiate, and the op is a call of the body.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from wengert.ir.node import Block, Node, all_nodes
 from wengert.modes.batch import Batch
 from wengert.modes.dual import Dual, DualTrace
 from wengert.modes.linear import LinearTrace, Tangent, transpose
-from wengert.modes.mode import Mode
+from wengert.modes.mode import Mode, closure
 from wengert.modes.tape import Tape, TapeTrace
 from wengert.ops import shape
 from wengert.ops.derive import Control, zeros_like
@@ -136,14 +136,6 @@ def _checked(trace: Any, mine: Sequence[bool], rule: Rule, count: int) -> None:
             )
 
 
-def closure(name: str) -> WengertError:
-    """The error for a value that a rule uses and is not given."""
-    return WengertError(
-        f"{name} or its rule uses a value that is being differentiated and is not among its arguments",
-        remedy="pass every value that the function depends on as an argument of the function",
-    )
-
-
 def _refuse_closures(name: str, results: Sequence[Any], trace: Any) -> None:
     """A rule is given values without their trace. If what it returns has that trace, or an inner one, then by way of a
     closure, and that dependence would be lost."""
@@ -197,6 +189,19 @@ def _push(trace: DualTrace, args: Sequence[Any], rule: Rule, count: int) -> tupl
         )
     _refuse_closures(rule.name, [*ys, *y_dots], trace)
     return tuple([Dual(trace, y, d) for y, d in zip(ys, y_dots, strict=True)])
+
+
+def _tangents(y: tuple, args: tuple, dots: list, params: dict) -> tuple:
+    """The tangents of the results, on values of any kind: series of which the first coefficients are known."""
+    rule, count = params["rule"], len(args) - params.get("taken", 0)
+    _checked(None, [d is not None for d in dots], rule, count)
+    args, dots = args[:count], dots[:count]
+    with rule.apart() if "body" in params else nullcontext():
+        if rule.pulls:
+            ys, kept, told = rule.forward(args)
+            return tuple(transpose(lambda cts: rule.backward(kept, told, cts), [aval_of(y) for y in ys])(dots))
+        filled = [zeros_like(x) if d is None else d for x, d in zip(args, dots, strict=True)]
+        return tuple(rule.tangent(args, filled)[1])
 
 
 def _record(trace: TapeTrace, args: tuple, params: dict) -> tuple:
@@ -277,7 +282,7 @@ def _types(args: Sequence[Any], params: dict) -> list[Found]:
     return [found(r.type) for r in params["body"].results]
 
 
-custom = Control("custom", _impl, lift=_lift, record=_record, types=_types, stage=_stage, marks=True)
+custom = Control("custom", _impl, lift=_lift, record=_record, types=_types, stage=_stage, push=_tangents, marks=True)
 
 
 PYTHON: set[Any] = {custom}

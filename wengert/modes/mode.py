@@ -19,9 +19,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from wengert.errors import ConcretizationError
+from wengert.errors import ConcretizationError, WengertError
 from wengert.ops.op import Trace
 from wengert.types import Aval
+
+
+def closure(name: str) -> WengertError:
+    """The error for a value that a derivative rule uses and is not given."""
+    return WengertError(
+        f"{name} or its rule uses a value that is being differentiated and is not among its arguments",
+        remedy="pass every value that the function depends on as an argument of the function",
+    )
 
 
 class Mode(Trace):

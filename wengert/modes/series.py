@@ -33,7 +33,7 @@ from wengert.modes.coefficients import (
     is_linear_in,
 )
 from wengert.modes.dual import check_not_inner
-from wengert.modes.mode import Mode
+from wengert.modes.mode import Mode, closure
 from wengert.ops.derive import Control, Elementwise, General, Guarded, Zero, fit
 from wengert.ops.elementwise import where
 from wengert.ops.op import Op, Traced, call, fresh_tag, in_kind
@@ -102,15 +102,14 @@ class SeriesTrace(Mode):
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         if not self.alive:
             return outside(self, op, args, params)
+        holds_code = op.__class__ is Control and op.push is None  # type: ignore[attr-defined]
         if self._remembered is None:
-            if op.__class__ is Control:
-                return op.lift(self, args, params)
-            return self._at_once(op, args, params)
+            return op.lift(self, args, params) if holds_code else self._at_once(op, args, params)  # type: ignore[attr-defined]
         key = _key(self, op, args, params)
         found = None if key is None else self._remembered.get(key)
         if found is not None:
             return self._again(found[0])
-        y = self._lifted_later(op, args, params) if op.__class__ is Control else self._apply(op, args, params)
+        y = self._lifted_later(op, args, params) if holds_code else self._apply(op, args, params)
         self._remember(key, args, y)
         if not self._ruled:
             self._waiting.extend([part._node for part in (y if y.__class__ is tuple else (y,)) if self.owns(part)])
@@ -164,6 +163,8 @@ class SeriesTrace(Mode):
         if not active:
             return y
         if several:
+            if op.__class__ is Control and any(self.owns(part) for part in y):
+                raise closure(params["name"])
             return self._integrated(op, y, args, own, params)
         if op.expansion is not None:
             same = op.expansion(*args, **params)

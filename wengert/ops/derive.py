@@ -278,10 +278,12 @@ class Control(Op):
     `lift(mode, args, params)` is what it does on boxes of any mode that follows the protocol of `modes/mode.py`,
     `record(trace, args, params)` what reverse mode does, which has rules of its own here; both return boxed results.
     `types(args, params)` says what is known of the results without computing them. There are always several results.
-    Where the code is Python, `stage(args, params)` gives the arguments and parameters of the op in a program.
+    Where the code is Python, `stage(args, params)` gives the arguments and parameters of the op in a program. Where the
+    derivative is stated by the code's author, `push(y, args, dots, params)` are the tangents of the results, as a
+    program.
     """
 
-    __slots__ = ("lift", "record", "stage", "types")
+    __slots__ = ("lift", "push", "record", "stage", "types")
     derived: ClassVar = {"raises": BODY, "cost": MORE}
 
     def __init__(
@@ -293,6 +295,7 @@ class Control(Op):
         record: Callable,
         types: Callable,
         stage: Callable | None = None,
+        push: Callable | None = None,
         **stated: Any,
     ):
         super().__init__(name, impl, **stated)
@@ -300,6 +303,11 @@ class Control(Op):
         self.record = record
         self.types = types
         self.stage = stage
+        self.push = push
+
+    def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
+        assert self.push is not None, "other ops that hold code are lifted"
+        return self.push(y, args, dots, params)
 
 
 # ------------------------------------------------------------------------------------------ constructors for rows
