@@ -102,14 +102,14 @@ class SeriesTrace(Mode):
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         if not self.alive:
             return outside(self, op, args, params)
-        holds_code = op.__class__ is Control and op.push is None  # type: ignore[attr-defined]
+        held = op if isinstance(op, Control) and op.push is None else None
         if self._remembered is None:
-            return op.lift(self, args, params) if holds_code else self._at_once(op, args, params)  # type: ignore[attr-defined]
+            return self._at_once(op, args, params) if held is None else held.lift(self, args, params)
         key = _key(self, op, args, params)
         found = None if key is None else self._remembered.get(key)
         if found is not None:
             return self._again(found[0])
-        y = self._lifted_later(op, args, params) if holds_code else self._apply(op, args, params)
+        y = self._apply(op, args, params) if held is None else self._lifted_later(held, args, params)
         self._remember(key, args, y)
         if not self._ruled:
             self._waiting.extend([part._node for part in (y if y.__class__ is tuple else (y,)) if self.owns(part)])
