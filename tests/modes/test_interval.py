@@ -132,6 +132,15 @@ def test_what_is_no_interval_is_refused(bounds):
         I(*bounds)
 
 
+def test_bounds_in_the_wrong_order_are_refused_when_the_program_runs():
+    f = lambda a, b: wg.interval(a, b) * 2
+    assert wg.jit(f)(1.0, 2.0).hi >= 4.0
+    with pytest.raises(ValueError, match="lower bound"):
+        wg.jit(f)(2.0, 1.0)
+    with pytest.raises(ValueError, match="lower bound"):
+        wg.grad(lambda a: f(a, 1.0).hi)(2.0)
+
+
 def test_bounds_that_are_no_floats_are_rounded_outward():
     n = 2**60 + 1
     assert I(n).lo < I(n).hi

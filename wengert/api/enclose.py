@@ -11,10 +11,11 @@ import numpy as np
 from wengert.api.centred import centred
 from wengert.api.natural import natural
 from wengert.api.operators import result_of
-from wengert.errors import MismatchError
+from wengert.errors import MismatchError, user_location
 from wengert.modes.interval import Enclosure, Interval, make
-from wengert.ops.op import Traced
+from wengert.ops.op import Traced, call
 from wengert.ops.rounding import V
+from wengert.ops.sizes import require
 from wengert.types import dtype_of, shape_of
 
 METHODS = ("natural", "mean-value", "taylor")
@@ -53,7 +54,9 @@ def interval(lo: Any, hi: Any = None) -> Interval:
     if dtype_of(low) != dtype_of(high):
         dtype = np.result_type(dtype_of(low), dtype_of(high))
         low, high = V.astype(low, dtype=dtype), V.astype(high, dtype=dtype)
-    if not isinstance(low, Traced) and not isinstance(high, Traced):
+    if isinstance(low, Traced) or isinstance(high, Traced):
+        _check_order(low, high)
+    else:
         if not np.all((low <= high) & (low < math.inf) & (high > -math.inf)):
             raise MismatchError(
                 f"no interval from {lo} to {lo if hi is None else hi}",
@@ -61,6 +64,17 @@ def interval(lo: Any, hi: Any = None) -> Interval:
             )
         low, high = np.array(low)[()], np.array(high)[()]
     return make(low, high)
+
+
+def _check_order(low: Any, high: Any) -> None:
+    """The lower bound is first, also where that is known only when the program runs."""
+    fine = V.less_equal(low, high)
+    fine = V.all(fine, axis=tuple(range(len(shape_of(fine)))))
+    message = "no interval: its lower bound is greater than its upper bound, or one of them is no number"
+    if isinstance(fine, Traced):
+        call(require, fine, error="ValueError", message=f"{message}\n  at {user_location()}")
+    elif not fine:
+        raise MismatchError(message, remedy="give the lower bound first")
 
 
 def _bound(x: Any, way: int) -> Any:

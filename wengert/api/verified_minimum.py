@@ -54,8 +54,8 @@ def verified_minimum(f: Callable, box: Any, tol: float = 1e-9, max_boxes: int = 
 
     >>> import numpy as np, wengert as wg
     >>> found = verified_minimum(lambda x: x**4 - 4 * x**2 + x, wg.interval(-3.0, 3.0))
-    >>> round(float(found.value.mid), 8), found.value.width < 1e-8, [round(float(b.mid), 6) for b in found.boxes]
-    (-5.44419159, np.True_, [-1.473044])
+    >>> round(float(found.value.mid), 6), found.value.width < 1e-8, [round(float(b.mid), 4) for b in found.boxes]
+    (-5.444192, np.True_, [-1.473])
     """
     problem = OnBoxes(f, box, 1)
     search = _Search(problem, tol, max_boxes)

@@ -180,13 +180,21 @@ class _Search:
         if np.any(last < self.low) or np.any(first > self.high):
             return  # it is beside the box
         if np.all(first >= self.low) and np.all(last <= self.high):
-            self.roots.append((first, last))
+            self.roots.append(self._rounded_out(low, high, first, last))
             return
         near = np.clip(0.5 * first + 0.5 * last, self.low, self.high)
         for at in (near, np.round(near)):
             value, broken = self.problem.on(self.problem.vector, point(at[None]), watches=True)
             inside = np.all((self.low <= at) & (at <= self.high) & (first <= at) & (at <= last))
             if inside and not broken[0] and np.all((value.lo == 0) & (value.hi == 0)):
-                self.roots.append((at, at.copy()))
+                self.roots.append(self._rounded_out(low, high, at, at))
                 return
         self.undecided.append((np.maximum(first, self.low), np.minimum(last, self.high)))
+
+    def _rounded_out(
+        self, low: np.ndarray, high: np.ndarray, first: np.ndarray, last: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The interval of a root, not narrower than what numbers of its size are rounded by."""
+        room = np.finfo(float).eps * np.maximum(1.0, np.maximum(np.abs(first), np.abs(last)))
+        least, most = np.maximum(self.low, low), np.minimum(self.high, high)
+        return np.minimum(first, np.maximum(first - room, least)), np.maximum(last, np.minimum(last + room, most))

@@ -37,6 +37,8 @@ class _Vocabulary:
     """Ops by name: rows state their enclosures before all of them are there."""
 
     def __getattr__(self, name: str) -> Op:
+        if name not in TABLE:
+            raise AttributeError(name)
         op = TABLE[name]
         setattr(self, name, op)
         return op
