@@ -18,6 +18,7 @@ from wengert.ops.derive import Control
 from wengert.ops.index import ARRAY
 from wengert.ops.op import TABLE
 from wengert.solvers.answer import Problem
+from wengert.solvers.linear import System
 
 
 @dataclass
@@ -393,6 +394,17 @@ EXAMPLES: dict[str, list[Call]] = {
     ],
     "integral": [call(0.3, 1.1, V, integrand=Integrand(lambda t, p: np.sum(np.sin(p * t)), scipy.integrate.quad, {}))],
     "guarded_product": [call(M, V), call(V, M[0]), call(2.0, V)],
+    "linear_solution": [
+        call(
+            V,
+            G,
+            system=System(
+                "G",
+                lambda v, p: np.matmul(p[0], v),
+                lambda apply, b: np.linalg.solve(np.stack([apply(e) for e in np.eye(3)], 1), b),
+            ),
+        )
+    ],
     "solution": [
         call(P, problem=Problem("cube root", lambda values: np.cbrt(values[0]), lambda y, p: y**3 - p, 3, 3)),
     ],

@@ -45,6 +45,7 @@ from wengert.interop.scipy import to_scipy
 from wengert.interop.torch import to_torch
 from wengert.solvers import scipy_minima, scipy_ode, scipy_roots  # noqa: F401 (what SciPy's solvers mean)
 from wengert.solvers.implicit import implicit
+from wengert.solvers.linear import linear_solve
 from wengert.solvers.native import argmin, fixed_point, root
 from wengert.solvers.odeint import odeint
 from wengert.solvers.quadratic import lp, qp
@@ -91,6 +92,7 @@ __all__ = [
     "jvp",
     "laplacian",
     "leave_alone",
+    "linear_solve",
     "linearize",
     "logsumexp",
     "lp",

@@ -32,7 +32,7 @@ BY_PYTHON = {
     "zero_rotation_back", "are_simple", "independent", "one_hot_argmax", "require_distinct", "reflecting",
     "rotate_in_null_space", "rotate_in_null_space_back",
     # the user's own code
-    "act", "observe", "integral", "solution",
+    "act", "observe", "integral", "linear_solution", "solution",
 }  # fmt: skip
 
 BY_QUADRATURE = {

@@ -551,6 +551,7 @@ def test_long_chains():
 
 WITHOUT_SOURCE = {
     "integral": "its integrand is a Python function of the user's",
+    "linear_solution": "the linear map is a Python function of the user's",
     "solution": "its equation and its solver are Python functions of the user's",
     "matrix_function": "the function is the user's",
     "matrix_derivative": "the function is the user's",

@@ -27,6 +27,7 @@ WITHOUT_BATCH_RULE = {
     "observe": "asks a function of the caller's, of which nothing is known",
     "iota": "it has no operands",
     "true_positions": "how many there are differs between examples",
+    "linear_solution": "the map is a Python function of one vector",
     "solution": "a solver finds the answer of one example at a time",
     "roots": "NumPy finds the roots of one polynomial at a time",
     "are_simple": "NumPy evaluates one polynomial at a time",

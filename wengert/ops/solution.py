@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.ops.derive import General
+from wengert.ops.op import call
 from wengert.ops.traits import MORE, VALUES
 
 
@@ -21,7 +22,7 @@ def _solution(*parameters: Any, problem: Any) -> Any:
     return problem.solve(parameters)
 
 
-class Solution(General):
+class Answer(General):
     """An answer has any number of parameters."""
 
     __slots__ = ()
@@ -30,7 +31,7 @@ class Solution(General):
         return params["problem"].tangent(y, args, dots)
 
 
-solution = Solution(
+solution = Answer(
     "solution",
     _solution,
     (),
@@ -38,3 +39,35 @@ solution = Solution(
     raises=VALUES,
     cost=MORE,
 )
+
+
+class LinearSolution(General):
+    """x with A(p) x = b, for a linear map A that is given as a function: linear in b."""
+
+    __slots__ = ()
+
+    def tangent(self, y: Any, args: tuple, dots: list, params: dict) -> Any:
+        system, total = params["system"], None
+        if dots[0] is not None:
+            total = call(self, dots[0], *args[1:], system=system)
+        moved = system.tangent(y, args[1:], dots[1:])
+        if moved is None:
+            return total
+        term = -call(self, moved, *args[1:], system=system)
+        return term if total is None else total + term
+
+
+def _transposed(ct: Any, b: Any, *parameters: Any, system: Any) -> Any:
+    return call(linear_solution, ct, *parameters, system=system.transposed)
+
+
+linear_solution = LinearSolution(
+    "linear_solution",
+    lambda b, *parameters, system: system.solve(b, parameters),
+    (),
+    transposes={0: _transposed},
+    shape=lambda b, *parameters, system: b.shape,
+    raises=VALUES,
+    cost=MORE,
+)
+"""`system` solves at plain numbers, says what A does to x if the parameters move, and has a transpose."""

@@ -1,0 +1,170 @@
+"""`linear_solve`: systems of linear equations whose matrix is known as a function, and SciPy's iterative solvers.
+
+What is differentiated is the answer, which is linear in the right-hand side: reverse mode solves the system with the
+transposed map, which is found by transposing the function. No matrix is ever formed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.linalg
+
+from wengert.api.products import vjp
+from wengert.box.dispatch import CALLERS, FUNCTIONS
+from wengert.box.functions.operands import array, cast
+from wengert.box.writing import settled
+from wengert.capture.hooks import instrument
+from wengert.errors import MismatchError
+from wengert.modes.dual import push
+from wengert.ops.products import matmul
+from wengert.ops.shape import reshape
+from wengert.ops.solution import linear_solution
+from wengert.solvers.answer import Parameters, vector
+from wengert.solvers.scipy_roots import Given, not_converged
+from wengert.types import shape_of
+
+METHODS = ("auto", "cg", "gmres", "bicgstab", "direct")
+_FEW = 100
+"""Up to so many unknowns the matrix is formed, column by column, if nothing else is said."""
+
+
+class System:
+    """A linear map, as the op `linear_solution` needs it: `apply(v, parameters)` for vectors v."""
+
+    def __init__(self, name: str, apply: Callable, find: Callable, is_transposed: bool = False):
+        self.name = name
+        self._apply = apply
+        self._find = find
+        self._is_transposed = is_transposed
+
+    @functools.cached_property
+    def transposed(self) -> System:
+        found = System(self.name, self._apply, self._find, not self._is_transposed)
+        found.__dict__["transposed"] = self
+        return found
+
+    def apply(self, v: Any, parameters: Sequence[Any]) -> Any:
+        if not self._is_transposed:
+            return self._apply(v, parameters)
+        _, pull = vjp(lambda v: self._apply(v, parameters), np.zeros(shape_of(v)))
+        return pull(v)[0]
+
+    def solve(self, b: Any, parameters: Sequence[Any]) -> np.ndarray:
+        b = np.asarray(b, float)
+        x = self._find(lambda v: np.asarray(settled(self.apply(v, parameters))), b)
+        return np.asarray(x, float).reshape(b.shape)
+
+    def tangent(self, x: Any, parameters: Sequence[Any], dots: Sequence[Any]) -> Any:
+        """What A does to x if the parameters move."""
+        if all(d is None for d in dots):
+            return None
+        return push(lambda *p: [self.apply(x, p)], parameters, dots)[1][0]
+
+
+def linear_solve(A: Any, b: Any, *, method: str = "auto", tol: float = 1e-12, maxiter: int | None = None) -> Any:
+    """The x with A x = b, for a matrix, dense or sparse, or a function v ↦ A v.
+
+    Args:
+        A: a matrix, or a linear function of an array like `b`.
+        b: the right-hand side, of any shape if A is a function.
+        method: for a function: "cg" (symmetric and positive definite), "gmres", "bicgstab", "direct" (the matrix is
+            formed, column by column), or "auto": "direct" for up to 100 unknowns, then "gmres".
+        tol: the residual relative to b.
+        maxiter: the largest number of iterations; a `ConvergenceError` after that.
+
+    Differentiable with respect to `b` and to whatever A holds or closes over; in reverse mode the transposed system is
+    solved by the same method. Under `jit` functions are called back.
+
+    >>> import numpy as np, wengert as wg
+    >>> second_difference = lambda u: 2 * u - np.append(u[1:], 0.0) - np.append(0.0, u[:-1])
+    >>> wg.linear_solve(second_difference, np.ones(3)).round(10)
+    array([1.5, 2. , 1.5])
+    """
+    if method not in METHODS:
+        raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
+    if not callable(A):
+        if scipy.sparse.issparse(A):
+            return CALLERS[scipy.sparse.linalg.spsolve](A.tocsc(), b)
+        return FUNCTIONS[np.linalg.solve](array(A), array(b))
+    b = cast(array(b), np.float64)
+    shape = shape_of(b)
+    function = instrument(A)
+    parameters = Parameters(function)
+
+    def apply(v: Any, values: Sequence[Any]) -> Any:
+        found = settled(parameters.put(values)(reshape(v, shape=shape)))
+        if shape_of(found) != shape:
+            raise MismatchError(
+                f"the function gives the shape {shape_of(found)} for a right-hand side of shape {shape}"
+            )
+        return vector(found)
+
+    def find(apply: Callable, b: np.ndarray) -> np.ndarray:
+        return _iterated("wg.linear_solve", apply, b, method, tol, maxiter)
+
+    x = linear_solution(vector(b), *parameters.values, system=System("wg.linear_solve", apply, find))
+    return reshape(x, shape=shape)
+
+
+def _iterated(name: str, apply: Callable, b: np.ndarray, method: str, tol: float, maxiter: int | None) -> np.ndarray:
+    """The solution at plain numbers."""
+    n = len(b)
+    if method == "direct" or (method == "auto" and n <= _FEW):
+        return np.linalg.solve(np.stack([apply(unit) for unit in np.eye(n)], 1), b)
+    operator = scipy.sparse.linalg.LinearOperator((n, n), matvec=apply, dtype=float)
+    options: dict[str, Any] = {"rtol": tol, "atol": 0.0, "maxiter": maxiter}
+    if method in ("auto", "gmres"):
+        method, options["restart"] = "gmres", min(n, 60)
+        options["maxiter"] = 20 * n if maxiter is None else maxiter
+    x, info = getattr(scipy.sparse.linalg, method)(operator, b, **options)
+    if info and np.linalg.norm(apply(x) - b) > 1e3 * tol * np.linalg.norm(b):
+        raise not_converged(name, f"{method} stopped after {info} iterations")
+    return x
+
+
+# -------------------------------------------------------------------------------------------- SciPy's iterative solvers
+
+
+def _function_of(A: Any) -> Any:
+    """The map that an operator or matrix is: a function of the user's, or a matrix."""
+    implementation = getattr(A, "_CustomLinearOperator__matvec_impl", None)
+    return A if implementation is None else instrument(implementation)
+
+
+def _register(name: str) -> None:
+    original = getattr(scipy.sparse.linalg, name)
+
+    def iterative(*args: Any, **kwargs: Any) -> Any:
+        given = Given(original, args, kwargs)
+        matrix = _function_of(given["A"])
+        parameters = Parameters((matrix, given["b"]))
+        if not parameters.any:
+            return original(*args, **kwargs)
+        b = vector(array(given["b"]))
+        of_matrix = Parameters(matrix)
+
+        def apply(v: Any, values: Sequence[Any]) -> Any:
+            A = of_matrix.put(values)
+            return vector(A(v) if callable(A) else A @ v if scipy.sparse.issparse(A) else matmul(array(A), v))
+
+        def find(apply: Callable, b: np.ndarray) -> np.ndarray:
+            n = len(b)
+            operator = scipy.sparse.linalg.LinearOperator((n, n), matvec=apply, dtype=float)
+            others = given.passed({k: v for k, v in given.arguments.items() if k not in ("A", "b")})
+            x, info = original(operator, b, **others)
+            if info:
+                raise not_converged(f"scipy.sparse.linalg.{name}", f"it stopped after {info} iterations")
+            return x
+
+        return linear_solution(b, *of_matrix.values, system=System(name, apply, find)), 0
+
+    CALLERS[original] = iterative
+
+
+for _name in ("cg", "gmres", "bicgstab", "bicg", "cgs", "minres"):
+    _register(_name)
