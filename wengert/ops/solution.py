@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.ops.derive import General
+from wengert.ops.derive import General, unfit
 from wengert.ops.op import call
 from wengert.ops.traits import MORE, VALUES
 
@@ -58,7 +58,7 @@ class LinearSolution(General):
 
 
 def _transposed(ct: Any, b: Any, *parameters: Any, system: Any) -> Any:
-    return call(linear_solution, ct, *parameters, system=system.transposed)
+    return unfit(call(linear_solution, ct, *parameters, system=system.transposed), b.shape, b.dtype)
 
 
 linear_solution = LinearSolution(
