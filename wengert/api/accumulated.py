@@ -18,7 +18,7 @@ from wengert.capture.session import ArrayGuard, current
 from wengert.errors import UnsupportedFunctionError
 from wengert.ir.node import Const
 from wengert.ir.symbol import Sym
-from wengert.modes.slots import GivenUp, Slot, Slots, SlotTrace
+from wengert.modes.slots import GivenUp, Slots, SlotTrace, TangentSlot
 from wengert.ops.elementwise import where
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import call
@@ -89,7 +89,7 @@ def _known(a: Any) -> Any:
     return np.array(value_of(a._node))
 
 
-def _slots(trace: SlotTrace, dot: Any) -> list[Slot]:
+def _slots(trace: SlotTrace, dot: Any) -> list[TangentSlot]:
     dot = settled(dot)
     if dot.__class__ is not Slots:
         return []
@@ -98,7 +98,7 @@ def _slots(trace: SlotTrace, dot: Any) -> list[Slot]:
     return dot._node
 
 
-def _row(plan: Plan, k: int, slots: Sequence[Slot], aval: Aval) -> list[Any]:
+def _row(plan: Plan, k: int, slots: Sequence[TangentSlot], aval: Aval) -> list[Any]:
     """The blocks of one leaf of the result."""
     parts = []
     for slot in slots:
@@ -115,7 +115,7 @@ def _row(plan: Plan, k: int, slots: Sequence[Slot], aval: Aval) -> list[Any]:
     return row
 
 
-def _sources(slots: Sequence[Slot], template: Template, start: int) -> list[np.ndarray]:
+def _sources(slots: Sequence[TangentSlot], template: Template, start: int) -> list[np.ndarray]:
     """Where the entries of a block stand in all slots, one after the other, -1 for nowhere; again for entries that
     stand in several."""
     m, n = template.shape

@@ -82,7 +82,7 @@ tree.register(TracedMatrix, lambda m: ((m.data,), m.template, ("data",)), _put_t
 # ------------------------------------------------------------------------------------------------------------ the plan
 
 
-class Block(NamedTuple):
+class SparseBlock(NamedTuple):
     """The derivatives of one leaf of the result with respect to one leaf of the arguments."""
 
     template: Template
@@ -157,7 +157,7 @@ class Plan:
             found[chosen] = start + count * begin + vector[chosen] * lengths + place[chosen] - begin
         return found
 
-    def _blocks(self) -> list[list[Block]]:
+    def _blocks(self) -> list[list[SparseBlock]]:
         pattern = self._pattern
         numbered = csr_array((np.arange(pattern.nnz), pattern.indices, pattern.indptr), shape=pattern.shape)
         alone = len(self.ins) == len(self.outs) == 1
@@ -167,7 +167,7 @@ class Plan:
             for own in self.ins:
                 part = numbered if alone else csr_array(numbered[a : a + out.size, c : c + own.size])
                 template = Template(part.indptr.astype(np.int32), part.indices.astype(np.int32), part.shape)
-                row.append(Block(template, part.data, out.dtype))
+                row.append(SparseBlock(template, part.data, out.dtype))
                 c += own.size
             blocks.append(row)
             a += out.size

@@ -20,7 +20,7 @@ from wengert.api.accumulated import accumulated, note
 from wengert.api.arguments import Argnums, Prepared
 from wengert.api.basis import total_size
 from wengert.api.compressed import Plan
-from wengert.api.sparsity import ForAll, Staged, symmetric
+from wengert.api.sparsity import ForAll, StagedPattern, symmetric
 from wengert.capture.session import current
 from wengert.errors import PatternError
 from wengert.modes.batch import BatchTrace
@@ -35,7 +35,7 @@ _MOST_PLANS = 8
 """How many plans are kept that differ only in integers and in what the function found outside."""
 
 
-class Kept(NamedTuple):
+class KeptPlan(NamedTuple):
     """A plan, and what it depends on."""
 
     plan: Plan
@@ -47,7 +47,7 @@ class Plans:
 
     def __init__(self, sparse: Any, mode: str):
         self._sparse, self.mode = sparse, mode
-        self._kept: dict[Any, list[Kept]] = {}
+        self._kept: dict[Any, list[KeptPlan]] = {}
         self._lock = threading.RLock()
 
     def __reduce__(self) -> Any:
@@ -67,7 +67,7 @@ class Plans:
 
     def plan(self, f: Callable, argnums: Argnums, has_aux: bool, prepared: Prepared, args: tuple, kwargs: dict) -> Plan:
         """The plan for a call."""
-        staged = Staged(f, argnums, has_aux, prepared, args, kwargs)
+        staged = StagedPattern(f, argnums, has_aux, prepared, args, kwargs)
         key = (staged.key, tuple([isinstance(x, Traced) for x in staged.leaves[: staged.count]]))
         with self._lock:
             kept = self._kept.setdefault(key, [])
@@ -79,19 +79,19 @@ class Plans:
             del kept[:-_MOST_PLANS]
             return self._used(one)
 
-    def _used(self, one: Kept) -> Plan:
+    def _used(self, one: KeptPlan) -> Plan:
         session = current.session
         if session is not None and running.state.capture is not None:
             if one.pattern is not None:
                 session.guards.extend(one.pattern.guards)
         return one.plan
 
-    def _found(self, staged: Staged) -> Kept:
+    def _found(self, staged: StagedPattern) -> KeptPlan:
         pattern = staged.found()
         found = pattern.found
-        return Kept(self._planned(found.whole, found.ins, found.outs), pattern)
+        return KeptPlan(self._planned(found.whole, found.ins, found.outs), pattern)
 
-    def _given(self, prepared: Prepared) -> Kept:
+    def _given(self, prepared: Prepared) -> KeptPlan:
         ins = [aval_of(x) for x in prepared.leaves]
         values, _ = prepared.push([None] * len(ins))
         outs = [aval_of(y) for y in values]
@@ -105,7 +105,7 @@ class Plans:
             )
         pattern = csr_array((np.ones(pattern.nnz, bool), pattern.indices, pattern.indptr), shape=shape)
         pattern.sum_duplicates()
-        return Kept(self._planned(pattern, ins, outs), None)
+        return KeptPlan(self._planned(pattern, ins, outs), None)
 
     def _planned(self, pattern: csr_array, ins: Sequence[Aval], outs: Sequence[Aval]) -> Plan:
         mode = "auto" if self.mode == "accumulate" else self.mode

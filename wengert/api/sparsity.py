@@ -64,14 +64,14 @@ def sparsity(f: Callable, order: int = 1, *, argnums: Argnums = 0, local: bool =
     @result_of("sparsity", f)
     def pattern(*args: Any, **kwargs: Any) -> Any:
         prepared = Prepared(g, argnums, args, kwargs, False)
-        found = at_point(prepared) if local else Staged(g, argnums, False, prepared, args, kwargs).found().found
+        found = at_point(prepared) if local else StagedPattern(g, argnums, False, prepared, args, kwargs).found().found
         blocks = found.blocks() if order == 1 else symmetric(found.blocks())
         return tree_of(found, prepared, blocks)
 
     return pattern
 
 
-class Found(NamedTuple):
+class FoundPattern(NamedTuple):
     """The pattern of a Jacobian, over the elements of all leaves of the result and of the arguments."""
 
     whole: csr_array
@@ -109,7 +109,7 @@ def _sorted(matrix: Any) -> csr_array:
     return matrix
 
 
-def tree_of(found: Found, prepared: Prepared, blocks: list[list[Any]]) -> Any:
+def tree_of(found: FoundPattern, prepared: Prepared, blocks: list[list[Any]]) -> Any:
     """Blocks in the containers of the result, each leaf in those of the arguments."""
     return found.outputs([prepared.inputs(row) for row in blocks])
 
@@ -126,13 +126,13 @@ def units(trace: United, ins: Sequence[Aval]) -> list[Any]:
     return vectors
 
 
-def at_point(prepared: Prepared) -> Found:
+def at_point(prepared: Prepared) -> FoundPattern:
     """The pattern at the arguments of this call."""
     ins = [aval_of(x) for x in prepared.leaves]
     trace = United(total_size(ins))
     values, dots = prepared.push(units(trace, ins))
     outs = [aval_of(y) for y in values]
-    return Found(pattern_of(trace, dots, outs), ins, outs, prepared.outputs)
+    return FoundPattern(pattern_of(trace, dots, outs), ins, outs, prepared.outputs)
 
 
 def pattern_of(trace: United, dots: Sequence[Any], outs: Sequence[Aval]) -> csr_array:
@@ -153,7 +153,7 @@ _AT_POINT = (
 )
 
 
-class Staged:
+class StagedPattern:
     """Forward mode of a call, to be captured as `jit` would: what the pattern depends on besides the function.
 
     `key` tells calls of other types and shapes apart. Integers among the arguments that are not differentiated are
@@ -208,13 +208,15 @@ class Staged:
         pattern = pattern_of(trace, [next(dots) if a else None for a in active], outs)
         frozen = [(path, np.array(x)) for path, x in zip(program.inputs, outside, strict=True)
                   if not isinstance(x, Traced)]  # fmt: skip
-        return ForAll(Found(pattern, self.ins, outs, outputs), program, known, [ArrayGuard(*pair) for pair in frozen])
+        return ForAll(
+            FoundPattern(pattern, self.ins, outs, outputs), program, known, [ArrayGuard(*pair) for pair in frozen]
+        )
 
 
 class ForAll(NamedTuple):
     """A pattern for all values of the arguments, and what it depends on besides."""
 
-    found: Found
+    found: FoundPattern
     program: Captured
     known: dict[int, np.ndarray]
     """Arguments that are part of it, by their places among the leaves."""

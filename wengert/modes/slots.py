@@ -48,7 +48,7 @@ class GivenUp(Signal):
     """Derivatives cannot be accumulated in slots."""
 
 
-class Slot(NamedTuple):
+class TangentSlot(NamedTuple):
     """For each element the number of an element of the arguments, and the derivative: an array, or one for all."""
 
     numbers: np.ndarray
@@ -63,7 +63,7 @@ class Slots(Box):
 
     _owner: SlotTrace
 
-    def __init__(self, trace: SlotTrace, aval: Aval, slots: list[Slot] | None):
+    def __init__(self, trace: SlotTrace, aval: Aval, slots: list[TangentSlot] | None):
         self._owner = trace
         self._node = slots
         self._aval = aval
@@ -104,7 +104,7 @@ class SlotTrace(Mode):
 
     def unit(self, aval: Aval, start: int) -> Slots:
         """The tangent of an argument whose elements have the numbers from `start` on."""
-        return Slots(self, aval, [Slot(np.arange(start, start + aval.size), aval.dtype.type(1))])
+        return Slots(self, aval, [TangentSlot(np.arange(start, start + aval.size), aval.dtype.type(1))])
 
     def owns(self, x: Any) -> bool:
         return x.__class__ is Slots and x._owner is self
@@ -121,7 +121,7 @@ class SlotTrace(Mode):
             return Slots(self, aval, [])
         if any(args[k]._node is None for k in active):
             return Slots(self, aval, None)
-        found: list[Slot] | None = []
+        found: list[TangentSlot] | None = []
         for k in active:
             more = _of_operand(op, k, args, aval, params)
             found = None if found is None or more is None else merged([*found, *more], aval.shape)
@@ -133,19 +133,21 @@ class SlotTrace(Mode):
         return Slots(self, aval, found)
 
 
-def _of_operand(op: Op, k: int, args: Sequence[Any], aval: Aval, params: dict) -> list[Slot] | None:
+def _of_operand(op: Op, k: int, args: Sequence[Any], aval: Aval, params: dict) -> list[TangentSlot] | None:
     """What the slots of one operand become; None if there would be too many."""
-    own: list[Slot] = args[k]._node
+    own: list[TangentSlot] = args[k]._node
     if not op.is_linear(k):
         raise GivenUp
     if op.elementwise:
         steps = links(op, k, args, aval.shape, params)
         if isinstance(op, Elementwise):
             c = op.coefficient(k, None, tuple(args), params)
-            return [Slot(_moved(s.numbers, steps), op.scale(c, s.value)) for s in own]
+            return [TangentSlot(_moved(s.numbers, steps), op.scale(c, s.value)) for s in own]
         if any(isinstance(a, Slots) for j, a in enumerate(args) if j != k):
             raise GivenUp
-        return [Slot(_moved(s.numbers, steps), call(op, *args[:k], s.value, *args[k + 1 :], **params)) for s in own]
+        return [
+            TangentSlot(_moved(s.numbers, steps), call(op, *args[:k], s.value, *args[k + 1 :], **params)) for s in own
+        ]
     if op.combine == "add" and isinstance(op, Multilinear):
         return _contracted(op, k, args, aval, params)
     if not op.moves and not op.adds:
@@ -157,17 +159,17 @@ def _of_operand(op: Op, k: int, args: Sequence[Any], aval: Aval, params: dict) -
     if sources is None:
         return None
     if len(sources) == 1:
-        return [Slot(_at(s.numbers, sources[0]), _applied(op, k, args, s, params)) for s in own]
+        return [TangentSlot(_at(s.numbers, sources[0]), _applied(op, k, args, s, params)) for s in own]
     found = []
     for s in own:
         flat = reshape(_filled(s.value, args[k].shape), shape=(len(s.numbers),))
         for places in sources:
             value = index(flat, np.maximum(places, 0), pattern=(ARRAY,))
-            found.append(Slot(_at(s.numbers, places), reshape(value, shape=aval.shape)))
+            found.append(TangentSlot(_at(s.numbers, places), reshape(value, shape=aval.shape)))
     return found
 
 
-def _contracted(op: Op, k: int, args: Sequence[Any], aval: Aval, params: dict) -> list[Slot] | None:
+def _contracted(op: Op, k: int, args: Sequence[Any], aval: Aval, params: dict) -> list[TangentSlot] | None:
     """A product that sums over few elements: each term of the sum by itself."""
     shapes = [shape_of(a) for a in args]
     cuts = op.axes(shapes, aval.shape, params) if op.axes is not None else []
@@ -194,7 +196,7 @@ def _contracted(op: Op, k: int, args: Sequence[Any], aval: Aval, params: dict) -
         held = [a if j == k else _term(a, cut.needs[j], term) for j, a in enumerate(args)]
         for s in args[k]._node:
             held[k] = _term(_filled(s.value, own), along_own, term)
-            found.append(Slot(_at(s.numbers, at), call(op, *held, **params)))
+            found.append(TangentSlot(_at(s.numbers, at), call(op, *held, **params)))
     return found
 
 
@@ -203,7 +205,7 @@ def _term(x: Any, axis: int | None, term: int) -> Any:
     return x if axis is None else index(x, pattern=(*(slice(None),) * axis, slice(term, term + 1)))
 
 
-def _applied(op: Op, k: int, args: Sequence[Any], slot: Slot, params: dict) -> Any:
+def _applied(op: Op, k: int, args: Sequence[Any], slot: TangentSlot, params: dict) -> Any:
     """An op that moves elements, of the derivatives in a slot."""
     if not shape_of(slot.value):
         return slot.value
@@ -252,9 +254,9 @@ def _filled(value: Any, shape: tuple) -> Any:
 # --------------------------------------------------------------------------------------------------------- merging
 
 
-def merged(slots: Sequence[Slot], shape: tuple) -> list[Slot]:
+def merged(slots: Sequence[TangentSlot], shape: tuple) -> list[TangentSlot]:
     """As few slots as can be: those are put together that nowhere have two different numbers."""
-    found: list[Slot] = []
+    found: list[TangentSlot] = []
     for slot in slots:
         for place, other in enumerate(found):
             both = _together(other, slot, shape)
@@ -266,10 +268,10 @@ def merged(slots: Sequence[Slot], shape: tuple) -> list[Slot]:
     return found
 
 
-def _together(a: Slot, b: Slot, shape: tuple) -> Slot | None:
+def _together(a: TangentSlot, b: TangentSlot, shape: tuple) -> TangentSlot | None:
     m, n = a.numbers, b.numbers
     if m is n or np.array_equal(m, n):
-        return Slot(m, a.value + b.value)
+        return TangentSlot(m, a.value + b.value)
     if len(m) and m[0] != n[0] and m[0] >= 0 and n[0] >= 0:
         return None
     has, other = m >= 0, n >= 0
@@ -278,6 +280,6 @@ def _together(a: Slot, b: Slot, shape: tuple) -> Slot | None:
     numbers = np.where(has, m, n)
     mask = has.reshape(shape)
     if not np.any(has & other):
-        return Slot(numbers, call(where, mask, a.value, b.value))
+        return TangentSlot(numbers, call(where, mask, a.value, b.value))
     value = call(where, mask, a.value, 0) + call(where, other.reshape(shape), b.value, 0)
-    return Slot(numbers, value)
+    return TangentSlot(numbers, value)

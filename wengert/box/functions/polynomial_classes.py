@@ -159,7 +159,7 @@ def _fit(family: Family, x: Any, y: Any, deg: Any, rcond: Any = None, full: bool
     return (c, [residuals, rank, values, rcond]) if full else c
 
 
-class Series:
+class PolynomialSeries:
     """An object of numpy.polynomial (`Polynomial`, `Chebyshev`, …) with traced coefficients, or at a traced point."""
 
     family: Family
@@ -176,8 +176,8 @@ class Series:
         (a, b), (c, d) = ([index(v, pattern=(k,)) for k in (0, 1)] for v in (self.domain, self.window))
         return (b * c - a * d) / (b - a), (d - c) / (b - a)
 
-    def _with(self, coef: Any) -> Series:
-        return Series(coef, self.domain, self.window, self.symbol, family=self.family)
+    def _with(self, coef: Any) -> PolynomialSeries:
+        return PolynomialSeries(coef, self.domain, self.window, self.symbol, family=self.family)
 
     def degree(self) -> int:
         return shape_of(self.coef)[0] - 1
@@ -189,13 +189,13 @@ class Series:
         offset, scale = self.mapparms()
         return _value(self.family, offset + scale * array(arg), self.coef)
 
-    def deriv(self, m: int = 1) -> Series:
+    def deriv(self, m: int = 1) -> PolynomialSeries:
         c = self.coef
         for _ in range(m):
             c = _derivative(self.family, c) * self.mapparms()[1]
         return self._with(c)
 
-    def integ(self, m: int = 1, k: Any = (), lbnd: Any = None) -> Series:
+    def integ(self, m: int = 1, k: Any = (), lbnd: Any = None) -> PolynomialSeries:
         offset, scale = self.mapparms()
         bound = 0 if lbnd is None else offset + scale * lbnd
         if isinstance(scale, Traced) or isinstance(bound, Traced):
@@ -205,35 +205,35 @@ class Series:
         return self._with(_antiderivative(self.family, self.coef, m, k, bound, 1.0 / scale))
 
     def _other(self, other: Any) -> Any:
-        if not isinstance(other, (Series, self.family.cls)):
+        if not isinstance(other, (PolynomialSeries, self.family.cls)):
             return other
         same = answer(lambda *v: bool(np.all(v[0] == v[1]) and np.all(v[2] == v[3])),
                       self.domain, array(other.domain), self.window, array(other.window))  # fmt: skip
-        if not same or (isinstance(other, Series) and other.family is not self.family):
+        if not same or (isinstance(other, PolynomialSeries) and other.family is not self.family):
             raise TypeError("Domains, windows or families differ")
         return other.coef
 
-    def __add__(self, other: Any) -> Series:
+    def __add__(self, other: Any) -> PolynomialSeries:
         return self._with(_combined(e.add, self.family, self.coef, self._other(other)))
 
-    def __sub__(self, other: Any) -> Series:
+    def __sub__(self, other: Any) -> PolynomialSeries:
         return self._with(_combined(e.subtract, self.family, self.coef, self._other(other)))
 
-    def __rsub__(self, other: Any) -> Series:
+    def __rsub__(self, other: Any) -> PolynomialSeries:
         return self._with(_combined(e.subtract, self.family, self._other(other), self.coef))
 
-    def __mul__(self, other: Any) -> Series:
+    def __mul__(self, other: Any) -> PolynomialSeries:
         return self._with(_multiplied(self.family, self.coef, self._other(other)))
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __truediv__(self, other: Any) -> Series:
+    def __truediv__(self, other: Any) -> PolynomialSeries:
         return self._with(self.coef / other)
 
-    def __neg__(self) -> Series:
+    def __neg__(self) -> PolynomialSeries:
         return self._with(-self.coef)
 
-    def __pow__(self, power: int) -> Series:
+    def __pow__(self, power: int) -> PolynomialSeries:
         c: Any = np.ones(1)
         for _ in range(power):
             c = _multiplied(self.family, c, self.coef)
@@ -250,7 +250,7 @@ def _fit_object(
         domain = stacked([low, high], 0)
     elif isinstance(domain, list) and not domain:
         domain = family.cls.domain
-    made = Series(np.zeros(1), domain, window, symbol, family=family)
+    made = PolynomialSeries(np.zeros(1), domain, window, symbol, family=family)
     offset, scale = made.mapparms()
     found = _fit(family, offset + scale * x, y, deg, rcond, full, w)
     return (made._with(found[0]), found[1]) if full else made._with(found)
@@ -285,13 +285,13 @@ def _register(family: Family) -> None:
         for register in (implements, implements_blind):  # of the first family NumPy's functions dispatch
             register(family.function("val" + rank))(at_points)
             register(family.function("grid" + rank))(on_grid)
-    implements_blind(family.cls)(functools.partial(Series, family=family))
+    implements_blind(family.cls)(functools.partial(PolynomialSeries, family=family))
     implements_blind(family.cls.fit)(bound(_fit_object))
 
     def instead(p: Any) -> Callable:
         def called(arg: Any) -> Any:
             if isinstance(arg, Traced):
-                return Series(p.coef, p.domain, p.window, family=family)(arg)
+                return PolynomialSeries(p.coef, p.domain, p.window, family=family)(arg)
             return p(arg)
 
         return called

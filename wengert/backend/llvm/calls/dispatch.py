@@ -40,7 +40,7 @@ from wengert.backend.llvm.calls.objects import (
     TUPLE_ITEMS,
     TYPE,
     UNUSUAL,
-    Writer,
+    ObjectWriter,
 )
 from wengert.backend.llvm.calls.recipe import C_ORDER, THESE_STRIDES, Make, Step, Way
 from wengert.backend.llvm.machine.hints import finished, rare
@@ -55,7 +55,7 @@ def dispatcher() -> str:
     return _Dispatcher().text()
 
 
-class _Dispatcher(Writer):
+class _Dispatcher(ObjectWriter):
     def __init__(self) -> None:
         super().__init__(ir.Module("dispatch"))
 

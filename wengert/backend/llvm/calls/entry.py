@@ -32,7 +32,7 @@ from wengert.backend.llvm.calls.objects import (
     TYPE,
     UNUSUAL,
     VALUE,
-    Writer,
+    ObjectWriter,
 )
 from wengert.backend.llvm.machine.hints import rare
 from wengert.ir.node import Dyn, Type
@@ -43,7 +43,7 @@ _PYTHONS = {"d": ("float", _AS_IT_LIES), "D": ("complex", _AS_IT_LIES), np.dtype
 """Which class of Python stands for a dtype, and how to come by its value."""
 
 
-class Entry(Writer):
+class Entry(ObjectWriter):
     """Writes the entry of a kernel, `enter(self, args, count)`, into its module.
 
     `plain` and `fail` are names of global symbols at whose address lie the Python functions to fall back to: the plain

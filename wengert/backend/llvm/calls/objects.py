@@ -40,7 +40,7 @@ DONE, UNUSUAL, RAISED = 0, 1, 2
 _METH_FASTCALL, _METH_KEYWORDS = 0x0080, 0x0002
 
 
-class Writer:
+class ObjectWriter:
     """Writes functions, one after the other, into a module."""
 
     def __init__(self, module: ir.Module):
