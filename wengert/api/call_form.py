@@ -16,7 +16,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.api.arguments import shared_array
-from wengert.backend.llvm.calls.recipe import Leaf, Static
+from wengert.backend.llvm.calls.recipe import LeafNumber, Static
 from wengert.box.box import Box
 from wengert.box.subclasses import base_array
 from wengert.ir.build import type_of_value
@@ -91,7 +91,7 @@ def form_of_call(
         return _with_static(*filled(new, list(everything)), static)
 
     def twin() -> tuple[tuple, dict]:
-        numbered = filled([Leaf(k) for k in range(len(places))], [Static] * len(everything))
+        numbered = filled([LeafNumber(k) for k in range(len(places))], [Static] * len(everything))
         return _with_static(*numbered, tuple([(place, Static) for place, _ in static]))
 
     return Form(leaves, key, rebuild, functools.partial(_names_of, f, (args, kwargs), places), is_plain, twin)

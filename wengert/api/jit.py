@@ -27,7 +27,7 @@ from wengert.api.signatures import P, Q, R
 from wengert.api.transport import keep_sources, portable, sources_of
 from wengert.api.verify import verified
 from wengert.backend.execute import builtin_function, is_made, native, optimised
-from wengert.backend.llvm.calls.recipe import NoRecipe, Way
+from wengert.backend.llvm.calls.recipe import CallWay, NoRecipe
 from wengert.backend.llvm.native import Native
 from wengert.box.box import Box
 from wengert.box.writing import replace, settled
@@ -72,7 +72,7 @@ class Jitted(Generic[P, R]):
         self._versions: dict[Any, list[Captured]] = {}
         self._given_up: set[Any] = set()
         self._lock = threading.RLock()
-        self._ways: list[tuple[Captured, Way, Native]] = []
+        self._ways: list[tuple[Captured, CallWay, Native]] = []
         self._missed = 0
         self._sees_order: bool | None = None
 
@@ -179,7 +179,7 @@ class Jitted(Generic[P, R]):
             if self._missed > 2 * _MOST_WAYS and self._missed & (self._missed - 1):
                 return
             try:
-                way = Way(
+                way = CallWay(
                     code.take, args, kwargs, form.twin(), found.pinned, [p.type for p in found.block.params],
                     found.outside if found.guards or found.inputs else None, found.orders is not None,
                     found.structure, found.places, len(found.block.results),

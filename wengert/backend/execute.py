@@ -14,7 +14,7 @@ from typing import Any
 from wengert.backend.llvm.cache import stored
 from wengert.backend.llvm.calls.dispatch import dispatcher
 from wengert.backend.llvm.calls.objects import builtin
-from wengert.backend.llvm.calls.recipe import Way
+from wengert.backend.llvm.calls.recipe import CallWay
 from wengert.backend.llvm.kernel import write_kernel
 from wengert.backend.llvm.machine.engine import MachineCode, OptimisedModule
 from wengert.backend.llvm.native import Native, compiled
@@ -89,7 +89,7 @@ class _Site:
         self.methods: list[Any] = []
 
 
-def builtin_function(name: str, ways: Sequence[Way], codes: Sequence[Native], otherwise: Callable) -> Callable:
+def builtin_function(name: str, ways: Sequence[CallWay], codes: Sequence[Native], otherwise: Callable) -> Callable:
     """A builtin function for the calls that go one of these ways, each into one of these programs. It calls
     `otherwise` for all others, and while some thread has chosen other derivatives than by default."""
     code = _dispatching()

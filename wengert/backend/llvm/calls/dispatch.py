@@ -42,7 +42,7 @@ from wengert.backend.llvm.calls.objects import (
     UNUSUAL,
     ObjectWriter,
 )
-from wengert.backend.llvm.calls.recipe import C_ORDER, THESE_STRIDES, Make, Step, Way
+from wengert.backend.llvm.calls.recipe import C_ORDER, THESE_STRIDES, CallWay, Make, RecipeStep
 from wengert.backend.llvm.machine.hints import finished, rare
 
 _TAKE = ir.FunctionType(I32, [POINTER, I64, POINTER])
@@ -199,19 +199,19 @@ class _Dispatcher(ObjectWriter):
             b.store(thing, self.item(leaves, b.ptrtoint(a, I64)))
 
         with self.loop(count) as k:
-            step = b.gep(steps, [b.mul(k, I64(Step.WORDS))], source_etype=I64)
+            step = b.gep(steps, [b.mul(k, I64(RecipeStep.WORDS))], source_etype=I64)
             thing = self.get(slots, self.word(step, 1))
             a, n = self.word(step, 2, POINTER), self.word(step, 3)
             self.cases(
                 self.word(step, 0),
                 {
-                    Step.LEAF: leaf,
-                    Step.SAME: lambda: self.expect(self.is_same(thing, a)),
-                    Step.TUPLE: of_tuple,
-                    Step.LIST: of_list,
-                    Step.DICT: of_dict,
-                    Step.CLASS: lambda: is_of(a),
-                    Step.ATTRIBUTE: attribute,
+                    RecipeStep.LEAF: leaf,
+                    RecipeStep.SAME: lambda: self.expect(self.is_same(thing, a)),
+                    RecipeStep.TUPLE: of_tuple,
+                    RecipeStep.LIST: of_list,
+                    RecipeStep.DICT: of_dict,
+                    RecipeStep.CLASS: lambda: is_of(a),
+                    RecipeStep.ATTRIBUTE: attribute,
                 },
             )
         b.ret(I32(1))
@@ -224,8 +224,8 @@ class _Dispatcher(ObjectWriter):
         function = self.begin("attempt", I32, [POINTER, POINTER, I64, POINTER, POINTER])
         way, args, count, names, place = function.args
         b = self.b
-        self.expect(b.icmp_signed("==", count, self.word(way, Way.POSITIONAL)))
-        named = self.word(way, Way.NAMED)
+        self.expect(b.icmp_signed("==", count, self.word(way, CallWay.POSITIONAL)))
+        named = self.word(way, CallWay.NAMED)
         with b.if_else(self.null(names)) as (without, with_names):
             with without:
                 self.expect(b.icmp_signed("==", named, I64(0)))
@@ -233,17 +233,17 @@ class _Dispatcher(ObjectWriter):
                 self.expect(b.icmp_signed("==", self.field(names, SIZE, I64), named))
                 with self.loop(named) as k:
                     found = self.get(self.at(names, TUPLE_ITEMS), k)
-                    self.expect(self.is_same(found, self.get(self.word(way, Way.NAMES, POINTER), k)))
-        given, steps = b.add(count, named), self.word(way, Way.STEP_COUNT)
+                    self.expect(self.is_same(found, self.get(self.word(way, CallWay.NAMES, POINTER), k)))
+        given, steps = b.add(count, named), self.word(way, CallWay.STEP_COUNT)
         with b.if_then(b.icmp_signed("==", steps, I64(0))):  # the arguments are the leaves
             b.ret(b.call(self.run, [way, args, place]))
-        slots, used = self.room(self.word(way, Way.SLOTS)), self.stack(I64, 1)
-        leaves, status = self.room(self.word(way, Way.LEAVES)), self.stack(I32, 1)
+        slots, used = self.room(self.word(way, CallWay.SLOTS)), self.stack(I64, 1)
+        leaves, status = self.room(self.word(way, CallWay.LEAVES)), self.stack(I32, 1)
         with self.loop(given) as k:
             b.store(self.get(args, k), self.item(slots, k))
         b.store(given, used)
         b.store(I32(UNUSUAL), status)
-        good = b.call(self.walk, [self.word(way, Way.STEPS, POINTER), steps, slots, used, leaves])
+        good = b.call(self.walk, [self.word(way, CallWay.STEPS, POINTER), steps, slots, used, leaves])
         with b.if_then(b.icmp_signed("!=", good, I32(0)), likely=True):
             b.store(b.call(self.run, [way, leaves, place]), status)
         found = self.item(slots, given)
@@ -261,7 +261,7 @@ class _Dispatcher(ObjectWriter):
         function = self.begin("run", I32, [POINTER, POINTER, POINTER])
         way, leaves, place = function.args
         b = self.b
-        count, more = self.word(way, Way.LEAVES), self.word(way, Way.MORE, POINTER)
+        count, more = self.word(way, CallWay.LEAVES), self.word(way, CallWay.MORE, POINTER)
         held, inputs, total = self.stack(POINTER, 1), self.stack(POINTER, 1), self.stack(I64, 1)
         b.store(POINTER(None), held)
         b.store(leaves, inputs)
@@ -284,14 +284,14 @@ class _Dispatcher(ObjectWriter):
                     b.store(self.get(self.at(found, TUPLE_ITEMS), k), self.item(rest, k))
                 b.store(joined, inputs)
                 b.store(b.add(count, size), total)
-        results, status = self.room(self.word(way, Way.RESULTS)), self.stack(I32, 1)
-        take = self.word(way, Way.TAKE, POINTER)
+        results, status = self.room(self.word(way, CallWay.RESULTS)), self.stack(I32, 1)
+        take = self.word(way, CallWay.TAKE, POINTER)
         take.type = _TAKE.as_pointer()  # for llvmlite
         given, number = b.load(inputs, typ=POINTER), b.load(total, typ=I64)
         b.store(I32(UNUSUAL), status)
-        with b.if_then(b.icmp_signed("==", self.word(way, Way.ORDERED), I64(0)), likely=True):
+        with b.if_then(b.icmp_signed("==", self.word(way, CallWay.ORDERED), I64(0)), likely=True):
             b.store(b.call(take, [given, number, results]), status)
-        types = self.word(way, Way.TYPES, POINTER)
+        types = self.word(way, CallWay.TYPES, POINTER)
         unusual = b.icmp_signed("==", b.load(status, typ=I32), I32(UNUSUAL))
         with b.if_then(b.and_(unusual, b.not_(self.null(types))), likely=False):
             copies = self.room(number)
@@ -376,10 +376,10 @@ class _Dispatcher(ObjectWriter):
         function = self.begin("built", POINTER, [POINTER, POINTER, POINTER])
         way, leaves, results = function.args
         b = self.b
-        count = self.word(way, Way.MAKE_COUNT)
+        count = self.word(way, CallWay.MAKE_COUNT)
         with b.if_then(b.icmp_signed("==", count, I64(0))):  # the only result
             b.ret(b.load(results, typ=POINTER))
-        makes, height = self.word(way, Way.MAKES, POINTER), self.stack(I64, 1)
+        makes, height = self.word(way, CallWay.MAKES, POINTER), self.stack(I64, 1)
         stack = self.room(count)
         b.store(I64(0), height)
 

@@ -35,7 +35,7 @@ MOST = 4096
 """A call with more slots has no recipe: they lie on the stack of a thread."""
 
 
-class Step:
+class RecipeStep:
     """The words of a step: what to do, with which slot, and two more."""
 
     WORDS = 4
@@ -49,7 +49,7 @@ class Make:
     RESULT, LEAF, CONSTANT, TUPLE, LIST, DICT, CALL = range(7)
 
 
-class Leaf(int):
+class LeafNumber(int):
     """In the place of a leaf that is data: its number."""
 
 
@@ -104,22 +104,24 @@ class _Steps:
 
     def _one(self, slot: int, thing: Any, twin: Any) -> None:
         kind = thing.__class__
-        if twin.__class__ is Leaf:
+        if twin.__class__ is LeafNumber:
             self._leaf(slot, thing, twin)
         elif twin is Static or thing is None:
             self._same(slot, thing)
         elif kind is list or tree.is_tuple(kind):
-            self._step(Step.LIST if kind is list else Step.TUPLE, slot, self.words.address(kind), len(thing), kind)
+            self._step(
+                RecipeStep.LIST if kind is list else RecipeStep.TUPLE, slot, self.words.address(kind), len(thing), kind
+            )
             self._push(thing, twin)
         elif kind is dict:
             if not all(key.__class__ in (str, int) for key in thing):
                 raise NoRecipe
-            self._step(Step.DICT, slot, self.words.objects(thing), len(thing), tuple(thing))
+            self._step(RecipeStep.DICT, slot, self.words.objects(thing), len(thing), tuple(thing))
             self._push(thing.values(), [twin[key] for key in thing])
         elif (fields := tree.fields_of(kind)) is not None:
-            self._step(Step.CLASS, slot, self.words.address(kind), said=kind)
+            self._step(RecipeStep.CLASS, slot, self.words.address(kind), said=kind)
             for name in (*fields.data, *fields.static):
-                self._step(Step.ATTRIBUTE, slot, self.words.address(name), said=name)
+                self._step(RecipeStep.ATTRIBUTE, slot, self.words.address(name), said=name)
                 self._push([getattr(thing, name)], [getattr(twin, name) if name in fields.data else Static])
         else:
             raise NoRecipe
@@ -132,11 +134,11 @@ class _Steps:
                 raise NoRecipe
             self._same(slot, self.pinned[number])
         is_array = kind is np.ndarray and thing.ndim
-        self._step(Step.LEAF, slot, number, 0 if is_array else self.words.address(kind), kind)
+        self._step(RecipeStep.LEAF, slot, number, 0 if is_array else self.words.address(kind), kind)
 
     def _same(self, slot: int, thing: Any) -> None:
         is_compared = thing.__class__ in (str, int)
-        self._step(Step.SAME, slot, self.words.address(thing), said=thing if is_compared else id(thing))
+        self._step(RecipeStep.SAME, slot, self.words.address(thing), said=thing if is_compared else id(thing))
 
     def _step(self, what: int, slot: int, a: int, n: int = 0, said: Any = None) -> None:
         self.steps.append((what, slot, a, n))
@@ -151,7 +153,7 @@ class _Steps:
 def _makes(words: Words, twin: Any, places: Sequence[tuple[str, Any]], found: list[tuple[int, int, int]]) -> None:
     """The steps that make a container, whose twin has numbers of places for leaves."""
     kind = twin.__class__
-    if kind is Leaf:
+    if kind is LeafNumber:
         what, place = places[twin]
         if what == "constant":
             found.append((Make.CONSTANT, words.address(place), 0))
@@ -177,7 +179,7 @@ def _put_together(structure: Any, *leaves: Any) -> Any:
     return tree.unflatten(structure, leaves)
 
 
-class Way:
+class CallWay:
     """One way from a call into a program; its words are those whose numbers stand here."""
 
     (TAKE, POSITIONAL, NAMED, NAMES, STEP_COUNT, STEPS, SLOTS, LEAVES, RESULTS, MORE, TYPES, ORDERED, MAKE_COUNT,
@@ -202,7 +204,7 @@ class Way:
         Args:
             take: the address of the kernel's function (`entry.py`); who keeps a way keeps the kernel.
             args, kwargs: what the call was given.
-            twin: the same with a `Leaf` for each array or number, and `Static` for what is part of the program.
+            twin: the same with a `LeafNumber` for each array or number, and `Static` for what is part of the program.
             pinned: the values of leaves that are part of the program.
             inputs: the types that the kernel takes: of the leaves, then of what `more` gives.
             more: gives a tuple of further inputs, or None if the program is not for what is found outside now.
@@ -216,25 +218,25 @@ class Way:
         steps = _Steps(words, given, pinned)
         things = [*zip(args, twin[0], strict=True), *[(x, twin[1][name]) for name, x in kwargs.items()]]
         found = steps.all(things)
-        if found == [(Step.LEAF, k, k, 0) for k in range(given)]:
+        if found == [(RecipeStep.LEAF, k, k, 0) for k in range(given)]:
             found = []  # the arguments are the leaves
         makes: list[tuple[int, int, int]] = []
-        _makes(words, tree.unflatten(structure, [Leaf(k) for k in range(len(places))]), places, makes)
+        _makes(words, tree.unflatten(structure, [LeafNumber(k) for k in range(len(places))]), places, makes)
         if makes == [(Make.RESULT, 0, 0)]:
             makes = []
         self.form = (steps.said, len(args), list(kwargs))
         """What tells ways into one program apart."""
         line = [0] * 14
-        line[Way.TAKE], line[Way.POSITIONAL] = take, len(args)
-        line[Way.NAMED], line[Way.NAMES] = len(kwargs), words.objects(kwargs)
-        line[Way.STEP_COUNT], line[Way.STEPS] = len(found), words.array(_joined(found))
-        line[Way.SLOTS], line[Way.LEAVES], line[Way.RESULTS] = steps.slots, len(steps.leaves), results
-        line[Way.MORE] = 0 if more is None else words.address(more)
-        line[Way.MAKE_COUNT], line[Way.MAKES] = len(makes), words.array(_joined(makes))
-        line[Way.TYPES] = words.array(
+        line[CallWay.TAKE], line[CallWay.POSITIONAL] = take, len(args)
+        line[CallWay.NAMED], line[CallWay.NAMES] = len(kwargs), words.objects(kwargs)
+        line[CallWay.STEP_COUNT], line[CallWay.STEPS] = len(found), words.array(_joined(found))
+        line[CallWay.SLOTS], line[CallWay.LEAVES], line[CallWay.RESULTS] = steps.slots, len(steps.leaves), results
+        line[CallWay.MORE] = 0 if more is None else words.address(more)
+        line[CallWay.MAKE_COUNT], line[CallWay.MAKES] = len(makes), words.array(_joined(makes))
+        line[CallWay.TYPES] = words.array(
             [_type(words, t, steps.leaves.get(k), order_matters) for k, t in enumerate(inputs)]
         )
-        line[Way.ORDERED] = order_matters and not all(map(_is_in_c_order, steps.leaves.values()))
+        line[CallWay.ORDERED] = order_matters and not all(map(_is_in_c_order, steps.leaves.values()))
         self.address = words.array(line)
 
 
