@@ -162,7 +162,7 @@ def text(*parts):
 REWRITTEN = dict(zip(
     HOOKS,
     (call, lambda value: value, lambda named: (), read, store, store_in_item, store_in_attribute, augment, augment_item,
-     augment_attribute, slice, operator.mod),
+     augment_attribute, slice, operator.mod, lambda name, a, b: getattr(operator, name)(a, b)),
     strict=True,
 ))  # fmt: skip
 LOWERED = dict(zip(

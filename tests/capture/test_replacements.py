@@ -472,7 +472,6 @@ def test_what_is_shown(capsys):
 
 
 CUTS = {
-    "int": lambda x: int(x[0]) * x[1],
     "range": lambda x: sum(range(x[0])) * x[1],
     "range of two": lambda x: sum(range(0, x[0])) * x[1],  # noqa: PIE808
     "index": lambda x: [1, 2, 3][x[0]],
@@ -493,7 +492,7 @@ def test_what_would_cut_the_derivative_says_so(name):
         wg.grad(CUTS[name])(np.array([2.0, 1.0]))
 
 
-@pytest.mark.parametrize("name", ["int", "range", "range of two"])
+@pytest.mark.parametrize("name", ["range", "range of two"])
 def test_the_remedy_is_to_stop_the_gradient(name):
     with pytest.raises(ConcretizationError, match=r"(?s)remedy: .*wg.stop_gradient.*test_replacements.py"):
         wg.grad(CUTS[name])(np.array([2.0, 1.0]))

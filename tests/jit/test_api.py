@@ -456,9 +456,14 @@ def printed(x):
     return float(f"{x[0]}")
 
 
-@pytest.mark.parametrize(
-    "f", [more_axes, different_shapes, different_kinds, long_list, asked], ids=lambda f: f.__name__
-)
+@pytest.mark.parametrize("f", [different_shapes, different_kinds], ids=lambda f: f.__name__)
+def test_branches_that_cannot_be_put_together(f):
+    g = wg.jit(f)
+    for x in (X, -X, X + 1):
+        np.testing.assert_allclose(g(x), f(x), rtol=1e-14)
+
+
+@pytest.mark.parametrize("f", [more_axes, long_list, asked], ids=lambda f: f.__name__)
 def test_refusals_say_where_and_what_to_do(f):
     with pytest.raises(WengertError) as caught:
         wg.jit(f)(X)
@@ -503,13 +508,13 @@ def test_recursion_on_what_is_not_known():
 
 
 def test_fallback():
-    f = wg.jit(different_kinds, fallback=True)
+    f = wg.jit(long_list, fallback=True)
     with pytest.warns(RuntimeWarning, match="runs as ordinary Python") as caught:
-        np.testing.assert_array_equal(f(X), different_kinds(X))
+        np.testing.assert_array_equal(f(X), long_list(X))
     assert len(caught) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        np.testing.assert_array_equal(f(X), different_kinds(X))
+        np.testing.assert_array_equal(f(X), long_list(X))
         np.testing.assert_array_equal(wg.jit(smoothed, fallback=True)(X), smoothed(X))
 
 

@@ -395,13 +395,8 @@ def other_classes(x):
 @pytest.mark.parametrize(
     ("f", "args", "words"),
     [
-        (different_lengths, (2.0,), ("list of 2 items", "list of 1 item")),
-        (tuples_of_different_lengths, (2.0,), ("tuple of 2 items", "tuple of 1 item")),
-        (none_or_text, (2.0,), ("None", "the string 'more'")),
-        (other_keys, (2.0,), ("'b'",)),
         (changed_after_a_merge, (2.0,), ("one of two objects",)),
         (changed_and_rebound, (2.0, 7.0), ("another object",)),
-        (other_classes, (2.0,), ("Body", "Filter")),
     ],
     ids=lambda x: getattr(x, "__name__", None),
 )
@@ -412,6 +407,39 @@ def test_what_is_refused(f, args, words):
     assert all(word in text for word in words), text
     assert "remedy" in text
     assert "test_objects.py" in text
+
+
+DIFFERENT = [different_lengths, tuples_of_different_lengths, none_or_text, other_keys, other_classes]
+
+
+@pytest.mark.parametrize("f", DIFFERENT, ids=lambda f: f.__name__)
+def test_branches_that_cannot_be_put_together(f):
+    g = wg.jit(f)
+    for x in (2.0, 0.5, 3.0):
+        close(value(g, x), f(x))
+
+
+WORDS = [
+    (different_lengths, ("list of 2 items", "list of 1 item")),
+    (tuples_of_different_lengths, ("tuple of 2 items", "tuple of 1 item")),
+    (none_or_text, ("None", "the string 'more'")),
+    (other_keys, ("'b'",)),
+    (other_classes, ("Body", "Filter")),
+]
+
+
+@pytest.mark.parametrize(("f", "words"), WORDS, ids=lambda x: getattr(x, "__name__", None))
+def test_both_ways_in_one_call_are_refused(f, words):
+    def both(x):
+        total = 0.0
+        for k in range(600):
+            total = total + f(x * k)
+        return total
+
+    with pytest.raises(StagingError) as error:
+        wg.jit(both)(0.01)
+    assert all(word in str(error.value) for word in words), str(error.value)
+    assert "remedy" in str(error.value)
 
 
 def test_a_known_number_of_iterations_is_run_one_by_one_where_staging_is_not_possible():

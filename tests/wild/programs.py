@@ -29,10 +29,7 @@ PROGRAMS: list[Program] = []
 REFUSED_COMPILED = {
     "peng_robinson_volume": "a list is longer in one branch than in the other",
     "soave_fugacity": "a list is longer in one branch than in the other",
-    "vincenty_distance": "an array in one branch, a number in the other",
     "catmull_rom": "a list is read at a place known only when the program runs",
-    "satellite": "a text in one branch, None in the other",
-    "garman_kohlhagen": "an object has other attributes in one branch than in the other",
     "field_of_a_cuboid": "a mask for a view of an array whose length is known only when the program runs",
     "field_of_a_loop": "a comprehension over a number of items known only when the program runs",
     "utm_easting": "a list of texts is read at a place known only when the program runs",

@@ -31,6 +31,7 @@ from wengert.backend.llvm.calls.recipe import CallWay, NoRecipe
 from wengert.backend.llvm.native import Native
 from wengert.box.box import Box
 from wengert.box.writing import replace, settled
+from wengert.capture.assuming import refuted
 from wengert.capture.deep import deeply
 from wengert.capture.program import CANNOT_BE_CAPTURED, Captured, captured
 from wengert.control.call import call as call_op
@@ -147,6 +148,42 @@ class Jitted(Generic[P, R]):
         return other
 
     def _run(self, found: Captured, form: Form, args: tuple, kwargs: dict) -> Any:
+        if not found.assumed:
+            return self._run_once(found, form, args, kwargs)
+        tried: list[dict[str, bool]] = []
+        while True:
+            try:
+                result = self._run_once(found, form, args, kwargs)
+            except RuntimeError as error:
+                place = refuted(error)
+                if place not in found.assumed:
+                    raise
+            else:
+                self._put_first(form, found)
+                return result
+            tried.append(found.assumed)
+            opposite = {**found.assumed, place: not found.assumed[place]}
+            if len(tried) > _MOST_VERSIONS or any(opposite.items() <= known.items() for known in tried):
+                raise found.refusal or StagingError("an if goes both ways")
+            found = self._assuming(form, opposite)
+
+    def _assuming(self, form: Form, assumed: dict[str, bool]) -> Captured:
+        """The program for a call, with assumptions."""
+        with self._lock:
+            for found in self._versions.get(form.key, ()):
+                if assumed.items() <= found.assumed.items() and found.is_for(form.leaves) and found.holds():
+                    return found
+            types = [type_of_value(x) for x in form.leaves]
+            return captured(self._f, types, form.rebuild, form.names(), form.leaves, assumed)
+
+    def _put_first(self, form: Form, found: Captured) -> None:
+        """Let a program whose assumptions have held be the first that is tried."""
+        with self._lock:
+            kept = self._versions.setdefault(form.key, [])
+            if found.later is None and not (kept and kept[0] is found):
+                kept[:] = [found, *[other for other in kept if other is not found]][:_MOST_VERSIONS]
+
+    def _run_once(self, found: Captured, form: Form, args: tuple, kwargs: dict) -> Any:
         inputs = [*form.leaves, *found.fetched()]
         if found.writes and _overlap(inputs, found.writes):
             return self._f(*args, **kwargs)  # two names for one array: only Python itself knows what happens when
@@ -171,7 +208,7 @@ class Jitted(Generic[P, R]):
         opened less and less often: after a few times only at the 32nd, 64th, 128th, … call that found none.
         """
         is_possible = code.has_entry and form.is_plain and found.takes_inputs_in_c_order and not found.writes
-        is_possible = is_possible and found.later is None
+        is_possible = is_possible and found.later is None and not found.assumed
         if not (is_possible and choice.is_default()):
             return
         with self._lock:
@@ -196,7 +233,8 @@ class Jitted(Generic[P, R]):
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """What the function becomes for these arguments: `.ir`, `.llvm`, `.assembly`, `.python`, `.report`."""
         form = self._form(args, kwargs)
-        return Lowered(self.lasting_version(form), form.names())
+        found = self._version(form)
+        return Lowered(found.later or found, form.names())
 
     def python(self, *args: Any, **kwargs: Any) -> str:
         """The captured program for these arguments as NumPy source that runs on its own."""
@@ -263,8 +301,11 @@ class Jitted(Generic[P, R]):
             return found
 
     def lasting_version(self, form: Form) -> Captured:
-        """The program for calls like this one, other than the first if that leaves something outside."""
+        """The program for calls like this one, whatever the values: other than the first if that leaves something
+        outside, and without assumptions."""
         found = self._version(form)
+        if found.refusal is not None:
+            raise found.refusal
         return found.later or found
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.writing import SETTLING, clone, settled
+from wengert.capture.assuming import assumed
 from wengert.capture.containers import (
     about_to_change,
     contents,
@@ -30,7 +31,8 @@ from wengert.capture.objects import Content, content, put
 from wengert.capture.undefined import UNDEFINED, Perhaps, is_of_user
 from wengert.capture.undefined import defined as known_to_be_defined
 from wengert.capture.values import (
-    FirstDiffers,
+    AxesDiffer,
+    BranchesDiffer,
     arguments,
     assign,
     converted,
@@ -159,6 +161,18 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     """Stage a branch; bind what it binds; return what it returns."""
     if depth() > _DEEPEST:
         raise RecursionError
+    try:
+        return _staged(pred, then, orelse, get, set, names, temporaries)
+    except BranchesDiffer as error:
+        is_taken = None if current_attempt() is not None else assumed(truth(pred), error)
+        if is_taken is None:
+            raise
+    function = then if is_taken else orelse
+    return None if function is None else function()
+
+
+def _staged(pred: Any, then: Callable, orelse: Callable | None, get: Callable, set: Callable, names: Sequence[str],
+            temporaries: Sequence[str]) -> Any:  # fmt: skip
     attempt = current_attempt()
     number, taken = (0, None) if attempt is None else attempt.enter()
     if taken is not None:
@@ -226,7 +240,7 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
 def _common(a: Type, b: Type, name: str) -> Type:
     """The type of what is a value of one type or of the other: dtypes do not depend on values."""
     if len(a.shape) != len(b.shape):
-        raise FirstDiffers(
+        raise AxesDiffer(
             f"{_called(name)} is {_with_axes(a)} in one branch and {_with_axes(b)} in the other of an if that depends "
             "on a value known only when the compiled program runs",
             remedy="let it have as many axes in both, for instance by np.full(shape, value)",
@@ -274,7 +288,7 @@ def _merged_objects(branches: Sequence[_Branch], merger: Merger) -> list[tuple[A
             if not branch.ends:
                 slots.update(dict.fromkeys({**a, **b}, UNDEFINED))
         if list(a) != list(b):
-            raise StagingError(
+            raise BranchesDiffer(
                 f"in one branch of an if that depends on a value known only when the compiled program runs an object "
                 f"becomes {_held(thing, a)}, in the other {_held(thing, b)}",
                 remedy="let it hold the same number of things, under the same names, in both branches",

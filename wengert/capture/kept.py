@@ -52,6 +52,10 @@ class Kept:
             change.place.put(change.place.before)
         return refused
 
+    @property
+    def leaves_something(self) -> bool:
+        return bool(self._new)
+
     def leave(self) -> bool:
         """Let there be outside what the function has left there; whether it has."""
         for change, now in self._new:

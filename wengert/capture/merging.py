@@ -15,8 +15,7 @@ from wengert.capture.objects import MUTABLE
 from wengert.capture.optional import Optional, optional, parts
 from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED, Perhaps
-from wengert.capture.values import described, equal, is_number
-from wengert.errors import StagingError
+from wengert.capture.values import BranchesDiffer, described, equal, is_number
 from wengert.ir.build import Capture
 
 _MERGED = "it stands for one of two objects, and which one is known only when the compiled program runs"
@@ -164,7 +163,7 @@ def _part_name(name: str, owner: Any, key: Any) -> str:
     return f"{name}.{key}" if not isinstance(owner, (list, tuple, dict)) else f"{name}[{key!r}]"
 
 
-def _differ(a: Any, b: Any, name: str) -> StagingError:
+def _differ(a: Any, b: Any, name: str) -> BranchesDiffer:
     what = "what the function returns" if name.startswith("_wengert") else name
     if a is None or b is None:
         remedy = (
@@ -174,7 +173,7 @@ def _differ(a: Any, b: Any, name: str) -> StagingError:
         remedy = "let it be a number or an array in both branches"
     else:
         remedy = "let it be of one kind in both branches, with the same parts"
-    return StagingError(
+    return BranchesDiffer(
         f"{what} is {described(a)} in one branch and {described(b)} in the other of an if that depends on a value "
         "known only when the compiled program runs",
         remedy=remedy,

@@ -19,11 +19,13 @@ from wengert.box.foreign import hides_traced, where_it_hides
 from wengert.box.memory import order_given
 from wengert.box.writing import clone, plain, settled
 from wengert.capture import staged_hooks
+from wengert.capture.assuming import Assumptions, can_begin_again
 from wengert.capture.effects import refuse
 from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, itself, same
 from wengert.capture.instrument import staged
 from wengert.capture.kept import Kept
 from wengert.capture.session import Session, ValuesDecide, WrittenTo, current
+from wengert.capture.values import BranchesDiffer
 from wengert.errors import (
     ConcretizationError,
     EscapedValueError,
@@ -67,6 +69,9 @@ class Captured:
         self.structure = structure
         self.places = places
         self.writes = writes
+        self.assumed: dict[str, bool] = {}
+        """What was assumed of branches (`assuming.py`), and what is raised if neither that nor the opposite holds."""
+        self.refusal: StagingError | None = None
         self.at_first: list[Any] | None = None
         """What the inputs are, in a program for the one call in which the function leaves something outside."""
         self.later: Captured | None = None
@@ -133,28 +138,55 @@ class Captured:
 
 
 def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any]], tuple[tuple, dict]],
-             names: Sequence[str | None] = (), values: Sequence[Any] = ()) -> Captured:  # fmt: skip
+             names: Sequence[str | None] = (), values: Sequence[Any] = (),
+             assumed: dict[str, bool] | None = None) -> Captured:  # fmt: skip
     """Capture `f(*args, **kwargs)`, where `rebuild(leaves)` gives args and kwargs.
 
     `values` are those of the leaves, of this call, in case that types depend on some of them.
     """
+    if assumed is None:
+        try:
+            return _lasting(f, types, rebuild, names, values, None)
+        except StagingError as error:
+            if not isinstance(error, BranchesDiffer) or current.session is not None:
+                error.__class__ = StagingError  # (how loops tell what can be done about it is of no interest here)
+                raise
+    assumptions = Assumptions(assumed or {})
+    for _ in range(_MOST_ASSUMPTIONS):
+        try:
+            return _lasting(f, types, rebuild, names, values, assumptions)
+        except Exception:
+            if assumptions.refusal is None:
+                raise
+            if not assumptions.change_one():
+                break
+    assert assumptions.refusal is not None
+    assumptions.refusal.__class__ = StagingError
+    raise assumptions.refusal
+
+
+_MOST_ASSUMPTIONS = 4
+"""So often a function is captured with other assumptions."""
+
+
+def _lasting(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
+             values: Sequence[Any], assumed: Assumptions | None) -> Captured:  # fmt: skip
+    """Capture a function, and if it leaves something outside, once more."""
     kept = Kept()
     try:
-        found = _with_what_is_known(f, types, rebuild, names, values, kept)
+        found = _with_what_is_known(f, types, rebuild, names, values, kept, assumed)
         if found.at_first is not None:
-            found.later = _with_what_is_known(f, types, rebuild, names, values, kept)
+            found.later = _with_what_is_known(f, types, rebuild, names, values, kept, assumed)
             if found.later.at_first is not None:
                 raise refuse("something different at each call")
-    except BaseException as error:
+    except BaseException:
         kept.put_back()
-        if isinstance(error, StagingError):
-            error.__class__ = StagingError  # (how loops tell what can be done about it is of no interest here)
         raise
     return found
 
 
 def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
-                        values: Sequence[Any], kept: Kept) -> Captured:  # fmt: skip
+                        values: Sequence[Any], kept: Kept, assumed: Assumptions | None) -> Captured:  # fmt: skip
     """Capture a function, again until it is known what is written to, and whose values are part of the program."""
     variable: set[int] = set()
     pinned: dict[int, Any] = {}
@@ -162,7 +194,7 @@ def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, n
     arrays = {k for k, x in enumerate(values) if isinstance(plain(x), np.ndarray)}
     while True:
         try:
-            return _captured(f, types, rebuild, names, variable, pinned, orders, arrays, kept)
+            return _captured(f, types, rebuild, names, variable, pinned, orders, arrays, kept, assumed)
         except (*CANNOT_BE_CAPTURED, RecursionError) as error:
             # For any integer it cannot be done; but an axis, a shape or a key is mostly given, and does not change.
             integers = {
@@ -193,9 +225,10 @@ def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, n
 
 def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
               variable: set[int], pinned: dict[int, Any], orders: tuple, arrays: set[int],
-              kept: Kept) -> Captured:  # fmt: skip
+              kept: Kept, assumed: Assumptions | None) -> Captured:  # fmt: skip
     top = Capture()
     session = Session(top, variable)
+    session.assumed = assumed
     outer, current.session = current.session, session
     try:
         with capturing(top):
@@ -272,6 +305,11 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
         orders if top.links.order_matters else None,
     )
     found.pinned = dict(pinned)
+    if assumed is not None and assumed.refusal is not None:
+        if not can_begin_again(found.block) or kept.leaves_something:
+            raise assumed.refusal
+        found.assumed, found.refusal = dict(assumed.taken), assumed.refusal
+        found.refusal.__class__ = StagingError
     at_first = [path() for path in inputs]
     if kept.leave():
         found.at_first = at_first

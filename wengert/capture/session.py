@@ -90,6 +90,8 @@ class Session:
         """Lists that have grown in a loop, with the items they held then, and the array of these (`growing.py`)."""
         self.optionals: bool = current.session is not None and current.session.optionals
         """Whether there are values that may be None (`optional.py`)."""
+        self.assumed: Any = None
+        """Which branches are taken, by assumption (`assuming.py`); None if nothing is assumed."""
         self.attempts: list[Any] = []
         """The `try` statements whose suites are running, from the outermost on (`exceptions.py`)."""
         self._inside: dict[int, Any] = {}

@@ -77,6 +77,14 @@ def may_be_integer(x: Any) -> bool:
     return x is not UNDEFINED and (dtype_of(x).kind in "iu" or (isinstance(x, Box) and settled(x)._may_be_integer))
 
 
+class BranchesDiffer(StagingError):
+    """What two branches bind cannot be put together (`assuming.py`)."""
+
+
+class AxesDiffer(FirstDiffers, BranchesDiffer):
+    """A variable has another number of axes in one branch than in the other."""
+
+
 class DtypeDiffers(FirstDiffers):
     """The dtype of a variable is another one before a loop than after an iteration."""
 

@@ -1,0 +1,79 @@
+"""Branches that cannot be put together: the program is compiled for one of them.
+
+    if failed:                          require(not failed)
+        message = "no convergence"  ->
+        root = None
+    …
+
+A variable that is a text in one branch and None in the other, a list of another length, an array with more axes or an
+object with other attributes cannot be a value of the program. If nothing else helps, the function is captured once more
+with the assumption that such a branch is always taken, or never, and the program raises where that does not hold.
+Whoever called it (`api/jit.py`) then has the function captured with the opposite assumption. So each call is right;
+what goes both ways in one call is refused, with the error that was raised first.
+
+A program that has done something which is seen outside cannot be begun again, so there are no assumptions in it. What
+is raised while a function is captured under an assumption need not be raised when it runs: other assumptions are tried,
+and if none helps it is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.capture.session import current
+from wengert.errors import StagingError, user_frame
+from wengert.ir.node import Block, all_nodes
+from wengert.ops import elementwise as e
+from wengert.ops.op import call
+from wengert.ops.sizes import require
+
+_MARK = "a branch is taken for which the program was not compiled: "
+
+
+class Assumptions:
+    """Which branches are taken, by assumption, by the places of the `if`s, in the order in which they came up.
+
+    Where a program was run, and one of them did not hold, the opposite is `known`.
+    """
+
+    def __init__(self, known: dict[str, bool]):
+        self.known, self.taken = known, dict(known)
+        self.refusal: StagingError | None = None
+        """What is raised if the assumptions do not help: the error that would have been raised without the first."""
+
+    def change_one(self) -> bool:
+        """Take the other branch at the last place where that was not tried yet; whether there is one.
+
+        What went wrong while the function was captured may be due to an assumption that does not hold.
+        """
+        for place in reversed(list(self.taken)):
+            if place not in self.known and not self.taken[place]:
+                self.taken[place] = True
+                return True
+            if place not in self.known:
+                del self.taken[place]
+        return False
+
+
+def assumed(pred: Any, error: StagingError) -> bool | None:
+    """Which branch of an `if` is taken, by assumption; `None` if nothing is assumed."""
+    session = current.session
+    frame = user_frame()
+    if session is None or session.assumed is None or frame is None:
+        return None
+    place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    taken = session.assumed.taken.setdefault(place, False)
+    session.assumed.refusal = session.assumed.refusal or error
+    call(require, pred if taken else e.logical_not(pred), error="RuntimeError", message=_MARK + place)
+    return taken
+
+
+def refuted(error: BaseException) -> str | None:
+    """The place of the assumption that did not hold, if that is what an error says."""
+    text = str(error)
+    return text[len(_MARK) :].partition(" (at ")[0] if text.startswith(_MARK) else None
+
+
+def can_begin_again(block: Block) -> bool:
+    """Whether nothing that a program does is seen outside before it ends."""
+    return not any(node.op.effect and node.op is not require for node in all_nodes(block))
