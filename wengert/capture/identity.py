@@ -213,12 +213,14 @@ class Identity:
                     remedy=_REMEDY,
                 )
         rotating = self._rotating()
+        read_roots = {key for key, var in carried.adopted.items() if id(var) in used}
         for key in opened:
             for box in self._ever[key]:
-                self._check_one(key, box, carried, capture, read, written, roots, rotating)
+                is_read = id(root_of(box)) in read_roots or _is_taken(root_of(box), capture)
+                self._check_one(key, box, carried, capture, read, written, roots, rotating, is_read)
 
     def _check_one(self, key: Key, box: Any, carried: Carried, capture: Capture, read: set, written: set,
-                   roots: set[int], rotating: set[Key]) -> None:  # fmt: skip
+                   roots: set[int], rotating: set[Key], is_read: bool) -> None:  # fmt: skip
         name = carried.names[key[0]]
         is_start = any(box is start for start in self._starts.values())
         kind = FirstDiffers if is_start else StagingError
@@ -228,7 +230,7 @@ class Identity:
             if not follows and (is_seen_outside(box) or self._is_held(box, carried, capture)):
                 raise kind(f"a loop writes to {name}, which may be one of several names of an array, and lets it stand "
                            "for another array", remedy=_REMEDY)  # fmt: skip
-            if follows and capture.has_taken(root_of(box)):
+            if follows and is_read:  # under a name that the loop does not carry
                 if is_seen_outside(box) or self._is_held(box, carried, capture):
                     raise kind(f"a loop writes to {name}, and reads the same array under another name", remedy=_REMEDY)
         if id(root_of(box)) in roots and key in read:
@@ -334,6 +336,12 @@ class Identity:
 
 _OF_THE_CHECK = 5
 """References to an array while `_is_held` looks: the variable's old value, `box` in three functions, an argument."""
+
+
+def _is_taken(root: Any, capture: Capture) -> bool:
+    """Whether the value of an array, or of a view of it, is used inside."""
+    views = [ref() for ref in root._views or ()]
+    return any(capture.has_taken(x) for x in (root, *views) if x is not None)
 
 
 def _link(a: Any, b: Any, same: Any, is_to_be_returned: bool) -> None:
