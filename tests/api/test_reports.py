@@ -41,7 +41,7 @@ def test_solvers_say_what_they_lack(name, mode):
     except WengertError as error:
         refusal = error
     if refusal is None:  # it has a rule
-        np.testing.assert_allclose(got, (f(8.0 + 1e-4) - f(8.0 - 1e-4)) / 2e-4, rtol=1e-3)
+        np.testing.assert_allclose(got, (f(8.0 + 1e-2) - f(8.0 - 1e-2)) / 2e-2, rtol=2e-2)
         return
     assert isinstance(refusal, UnsupportedFunctionError)
     for word in (name, "remedy", "test_reports.py"):
@@ -69,7 +69,7 @@ def test_a_refusal_in_a_callback_is_its_own():
 
     def objective(x):
         outside[0] = x[0]
-        return np.sum(x)
+        return np.sum((x - 1) ** 2)
 
     def f(a):
         return scipy.optimize.minimize(lambda x: objective(x * a), np.ones(1)).fun
@@ -119,7 +119,7 @@ def test_no_frames_of_ours_above_the_users(run):
 
 def test_errors_have_pages():
     with pytest.raises(ConcretizationError, match="docs/errors/traced-values.md"):
-        wg.grad(lambda x: int(x) * 1.0)(2.0)
+        wg.grad(lambda x: len(range(x)) * 1.0)(2.0)
 
 
 # ---------------------------------------------------------------------------------------------------------------- words

@@ -558,6 +558,9 @@ WITHOUT_SOURCE = {
     "act": "it calls a function of the user's",
 }
 """Ops that have no source, and why."""
+NOT_TRIED = dict.fromkeys(
+    ("by_numpy", "by_numpy_of_two"), "only enclosures ask for it, which are not written as source"
+)
 CONTROL = (
     "checkpoint",
     "custom",
@@ -614,6 +617,8 @@ def one_node(name: str, args: Sequence[Any], params: dict) -> Program:
 @pytest.mark.filterwarnings("ignore")
 def test_every_op_has_source(name, c):
     args = [c.before(a) if c.before and np.asarray(a).dtype.kind == "f" else a for a in c.args]
+    if name in NOT_TRIED:
+        pytest.skip(NOT_TRIED[name])
     whole = one_node(name, args, c.params)
     if name in WITHOUT_SOURCE:
         with pytest.raises(UnsupportedFunctionError, match=name):

@@ -69,7 +69,7 @@ def test_a_file_that_cannot_be_loaded(run, folder, source, problem):
 
 
 def test_an_error_of_the_library_names_its_own_remedy(run, folder):
-    (folder / "ints.py").write_text("def f(x):\n    return int(x) * 2.0\n", encoding="utf-8")
+    (folder / "ints.py").write_text("def f(x):\n    return len(range(x)) * 2.0\n", encoding="utf-8")
     found = run("grad", "ints.py:f", "--at", "1.5")
     assert found.code == 1
     assert "remedy:" in found.err

@@ -177,7 +177,10 @@ class Prepared:
         """Cotangents of the differentiated leaves, in the containers of the arguments, made from those `given`."""
         if self.in_structure is _LEAF and not given:
             (ct,) = cts
-            if ct.__class__ is np.float64 or (ct.__class__ is np.ndarray and ct.shape and ct.flags.writeable):
+            is_numpy = isinstance(self.leaves[0], _NUMPY) or isinstance(plain(self.leaves[0]), _NUMPY)
+            if is_numpy and (
+                ct.__class__ is np.float64 or (ct.__class__ is np.ndarray and ct.shape and ct.flags.writeable)
+            ):
                 return ct
         return self.inputs([result_like(x, ct) for x, ct in zip(self.leaves, owned(cts, given), strict=True)])
 

@@ -41,7 +41,7 @@ def checkpoint(f: Callable) -> Callable:
     ...         y = step(y)
     ...     return y
     >>> wg.grad(simulate)(1.0).round(6)
-    np.float64(0.000168)
+    np.float64(0.000136)
     """
 
     @functools.wraps(f)

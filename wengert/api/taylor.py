@@ -103,7 +103,7 @@ def taylor(f: Callable, x: Any, order: int, direction: Any = None) -> list[Any]:
 
     >>> import numpy as np
     >>> taylor(lambda x: 1 / (1 - x), 0.0, 4)
-    [1.0, 1.0, 1.0, 1.0, 1.0]
+    [1.0, np.float64(1.0), np.float64(1.0), np.float64(1.0), np.float64(1.0)]
     >>> taylor(lambda x: np.sum(x**2), np.array([1.0, 2.0]), 2, direction=np.array([1.0, 0.0]))
     [np.float64(5.0), np.float64(2.0), np.float64(1.0)]
     """

@@ -496,10 +496,10 @@ def read(container: Any, key: Any) -> Any:
     if container.__class__ in SUBSCRIPTED:
         return hooks.subscripted(container, key)
     value = container[key]
-    if container.__class__ is list and key.__class__ is slice:
-        return note_created(value)
     session = current.session
-    return value if session is None else session.item(container, key, value)
+    if session is not None:
+        value = session.item(container, key, value)
+    return note_created(value) if container.__class__ is list and key.__class__ is slice else value
 
 
 def _number_in(container: tuple | list, key: Any) -> Any:

@@ -106,7 +106,7 @@ def _in_one_precision(partial: Callable, differs: list[bool]) -> Callable:
                 dtype = dtype_of(a)
                 alike = alike and (first is None or dtype is first or dtype == first)
                 first = dtype
-        return partial(z, *(args if alike else _widened(args, differs)), **params)
+        return partial(z, *(args if alike else _widened(z, args, differs)), **params)
 
     if len(differs) != 2:
         return precise
@@ -121,10 +121,10 @@ def _in_one_precision(partial: Callable, differs: list[bool]) -> Callable:
     return precise_in_two
 
 
-def _widened(args: tuple, differs: list[bool]) -> list[Any]:
-    """Operands of several dtypes, those with fewer digits than the result in its real dtype."""
+def _widened(z: Any, args: tuple, differs: list[bool]) -> list[Any]:
+    """Operands of several dtypes, those with fewer digits than the result, if it is known, in its real dtype."""
     dtypes = [dtype_of(a) for a, d in zip(args, differs, strict=True) if d and a.__class__ not in SCALARS]
-    real = np.empty(0, np.result_type(*dtypes)).real.dtype
+    real = np.empty(0, np.result_type(*dtypes) if z is None else dtype_of(z)).real.dtype
     return [
         call(TABLE["astype"], a, dtype=real)
         if d and a.__class__ not in SCALARS and dtype_of(a).kind in "biuf" and dtype_of(a).itemsize < real.itemsize

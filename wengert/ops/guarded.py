@@ -20,6 +20,7 @@ from wengert.ops.enclosures import stated
 from wengert.ops.op import call
 from wengert.ops.rounding import Bounds, choose
 from wengert.ops.traits import CHEAP, NEVER
+from wengert.types import dtype_of, shape_of
 
 
 def _product(c: Any, t: Any) -> Any:
@@ -38,8 +39,8 @@ guarded_product: Any = multilinear(
     "guarded_product",
     _product,
     (
-        lambda ct, c, t: unfit(guarded_product(ct, t), c.shape, c.dtype),
-        lambda ct, c, t: unfit(guarded_product(c, ct), t.shape, t.dtype),
+        lambda ct, c, t: unfit(guarded_product(ct, t), shape_of(c), dtype_of(c)),
+        lambda ct, c, t: unfit(guarded_product(c, ct), shape_of(t), dtype_of(t)),
     ),
     elementwise=True,
     batch=lambda args, mapped, params: call(guarded_product, *align(args, mapped)),

@@ -87,7 +87,7 @@ def argmin(f: Callable, x0: Any, *args: Any, method: str = "auto", tol: float = 
 
     >>> import numpy as np, wengert as wg
     >>> best = lambda a: wg.argmin(lambda x: np.sum((x - a) ** 2) + np.sum(x**4), np.zeros(2))
-    >>> wg.jacobian(best)(np.array([0.0, 3.0])).round(6)
+    >>> wg.jacobian(best)(np.array([0.0, 3.0])).round(6) + 0.0
     array([[1.      , 0.      ],
            [0.      , 0.142857]])
     """
