@@ -207,3 +207,11 @@ def test_the_minimum_where_a_function_is_defined():
     found = wg.verified_minimum(lambda x: np.sqrt(x) + (x - 1) ** 2, I(-2.0, 3.0))
     grid = np.linspace(0, 3, 20001)
     assert found.value.lo <= np.min(np.sqrt(grid) + (grid - 1) ** 2) <= found.value.hi + 1e-6
+
+
+def test_a_minimum_that_the_first_step_finds():
+    """Of a parabola Krawczyk's operator finds the point at once; the value there counts."""
+    found = wg.verified_minimum(lambda x: (x - 1) ** 2 + 3, wg.interval(-3.0, 3.0))
+    assert 3.0 in found.value
+    assert found.value.width < 1e-9
+    assert any(1.0 in box for box in found.boxes)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.errors import ConvergenceError
+from wengert.errors import ConvergenceError, MismatchError
 
 
 def test_containers_and_closures():
@@ -64,3 +64,9 @@ def test_failures():
                 g(1.0)
     with pytest.raises(ValueError, match="method is one of"):
         wg.root(lambda x: x, 1.0, method="secant")
+
+
+def test_as_many_equations_as_unknowns():
+    for f in (lambda x: np.sum(x), lambda x: np.concatenate([x, x])):
+        with pytest.raises(MismatchError, match="unknowns"):
+            wg.root(f, np.ones(3))

@@ -146,3 +146,10 @@ def test_mistakes():
     for f in (wg.odeint, wg.jit(lambda f, y0, t: wg.odeint(lambda t, y: y * y, y0, t), static_argnums=0)):
         with pytest.raises(ConvergenceError, match="step size"):
             f(lambda t, y: y * y, 1.0, np.array([0.0, 2.0]))  # infinite at t = 1
+
+
+def test_a_list_of_numbers_is_an_array():
+    found = wg.odeint(lambda t, y: [y[1], -y[0]], [1.0, 0.0], [0, 1, 2])
+    np.testing.assert_allclose(found, np.stack([np.cos([0, 1, 2]), -np.sin([0, 1, 2])], 1), atol=1e-7)
+    slope = wg.grad(lambda v: wg.odeint(lambda t, y: [y[1], -y[0]], [1.0, v], [0, 1])[-1, 0])
+    assert slope(0.0) == pytest.approx(np.sin(1.0), rel=1e-6)

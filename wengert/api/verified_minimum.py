@@ -60,6 +60,7 @@ def verified_minimum(f: Callable, box: Any, tol: float = 1e-9, max_boxes: int = 
     problem = OnBoxes(f, box, 1)
     search = _Search(problem, tol, max_boxes)
     search.run()
+    search.try_middles()
     boxes = [(low, high) for bound, low, high in search.done if bound <= search.upper]
     least = min([bound for bound, _, _ in search.done], default=math.nan)
     return Minimum(
@@ -119,6 +120,12 @@ class _Search:
         best = np.nanmin(found) if np.any(~np.isnan(found)) else math.inf
         self.upper = min(self.upper, float(best))
         return value
+
+    def try_middles(self) -> None:
+        """Values in the boxes that are left: some were narrowed to a minimum before anything was tried there."""
+        for k in range(0, len(self.done), _BATCH):
+            ends = self.done[k : k + _BATCH]
+            self._try(np.asarray(make(np.array([b[1] for b in ends]), np.array([b[2] for b in ends])).mid))
 
     def _centred_bounds(self, low: np.ndarray, high: np.ndarray, slopes: Any, broken: np.ndarray) -> np.ndarray:
         """Lower bounds by the mean value form."""

@@ -15,9 +15,11 @@ from wengert.api.hessian import hessian
 from wengert.api.jacobian import jacobian, value_and_jacobian
 from wengert.box.functions.operands import part
 from wengert.capture.hooks import instrument
+from wengert.errors import MismatchError
 from wengert.ops.elementwise import stop_gradient
 from wengert.solvers.answer import Parameters, vector
 from wengert.solvers.implicit import Equation, FixedPoint, Implicit, Optimality, Packing
+from wengert.types import shape_of
 
 _REMEDY = "give it more iterations (maxiter=), a larger tolerance (tol=), or start nearer to the answer"
 _FEW = 100
@@ -133,7 +135,13 @@ def _answer(name: str, kind: type[Equation], run: Callable, f: Callable, x0: Any
         def function(v: Any) -> Any:
             if kind is Optimality:
                 return part(vector(f(flat.container(v), *args)), 0, 0)
-            return equation.vector(flat.container(v), args)
+            found = equation.vector(flat.container(v), args)
+            if shape_of(found) != shape_of(v):
+                raise MismatchError(
+                    f"{name}: the function gives {shape_of(found)[0]} numbers for {shape_of(v)[0]} unknowns",
+                    remedy="return as many numbers as there are unknowns",
+                )
+            return found
 
         x, size, _ = run(function, stop_gradient(flat.vector(x0)))
         instrument(roots.demand_converged)(size, tol, name, _REMEDY)

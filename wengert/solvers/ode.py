@@ -65,6 +65,8 @@ def trajectory(
     f = instrument(f)
     times = vector(t)
     parameters = Parameters((f, params))
+    if isinstance(y0, (list, tuple)) and all(not shape_of(y) for y in y0):
+        y0 = array(list(y0))  # as SciPy takes it
     packing = Packing(y0)
     start = packing.vector(y0)
     traced_times = isinstance(settled(times), Traced)
