@@ -43,7 +43,7 @@ def stop_gradient(x: Any) -> Any:
     return tree.map(elementwise.stop_gradient, x)
 
 
-class _Custom(Generic[P, R]):
+class CustomFunction(Generic[P, R]):
     """What both kinds have in common: a call is an op on the leaves of its arguments."""
 
     def __init__(self, function: Callable[P, R], nondiff_argnums: tuple[int, ...] = ()):
@@ -54,7 +54,9 @@ class _Custom(Generic[P, R]):
     @overload
     def __get__(self, instance: None, owner: Any = None) -> Self: ...
     @overload
-    def __get__(self: _Custom[Concatenate[Any, Q], R], instance: object, owner: Any = None) -> Callable[Q, R]: ...
+    def __get__(
+        self: CustomFunction[Concatenate[Any, Q], R], instance: object, owner: Any = None
+    ) -> Callable[Q, R]: ...
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
@@ -64,18 +66,18 @@ class _Custom(Generic[P, R]):
                 f"{self.__name__} has a derivative rule of its own and takes positional arguments only",  # type: ignore[attr-defined]
                 remedy="pass all arguments by position",
             )
-        leaves, structure = _settled_leaves(args)
+        leaves, structure = settled_leaves(args)
         if not any(isinstance(leaf, Traced) for leaf in leaves):
             return self._function(*tree.unflatten(structure, leaves))
         rule = self._rule_for(leaves, structure)
         results = call(custom, *[leaves[k] for k in rule.places], name=rule.name, rule=rule)
         return tree.unflatten(rule.out_structure, results)
 
-    def _rule_for(self, leaves: list, structure: Any) -> _Applied:
+    def _rule_for(self, leaves: list, structure: Any) -> AppliedRule:
         raise NotImplementedError
 
 
-class _Applied(Rule):
+class AppliedRule(Rule):
     """A function with its rule, for arguments in certain containers: from leaves to leaves.
 
     Leaves that are no numbers, such as functions, are part of it.
@@ -108,7 +110,7 @@ class _Applied(Rule):
         function = self.owner._function
         if running.state.capture is not None:
             function = instrument(function)
-        ys, self.out_structure = _settled_leaves(function(*self.arguments(args)))
+        ys, self.out_structure = settled_leaves(function(*self.arguments(args)))
         return ys
 
     def pair(self, found: Any, which: str, expected: str) -> tuple:
@@ -122,7 +124,8 @@ class _Applied(Rule):
         return WengertError(f"{self.name} has no derivative rule yet", remedy=f"state one with {how}")
 
 
-def _settled_leaves(x: Any) -> tuple[list, Any]:
+def settled_leaves(x: Any) -> tuple[list, Any]:
+    """The leaves of a container, each with its current value, and the container's structure."""
     leaves, structure = tree.flatten(x)
     return [settled(leaf) for leaf in leaves], structure
 
@@ -133,7 +136,7 @@ def _is_data(leaf: Any) -> bool:
     return hasattr(leaf, "__array__")
 
 
-class custom_jvp(_Custom[P, R]):
+class custom_jvp(CustomFunction[P, R]):
     """A function with a forward rule of its own; reverse mode follows from it.
 
     Use as a decorator, then state the rule with `.defjvp`: `rule(primals, tangents) -> (y, y_dot)`, both arguments
@@ -161,11 +164,11 @@ class custom_jvp(_Custom[P, R]):
         self._rule = rule
         return rule
 
-    def _rule_for(self, leaves: list, structure: Any) -> _Applied:
+    def _rule_for(self, leaves: list, structure: Any) -> AppliedRule:
         return _Forward(self, leaves, structure)
 
 
-class _Forward(_Applied):
+class _Forward(AppliedRule):
     """A forward rule."""
 
     pulls = False
@@ -183,7 +186,7 @@ class _Forward(_Applied):
             *fixed, tuple([primals[k] for k in self.chosen]), tuple([tangents[k] for k in self.chosen])
         )
         y, y_dot = self.pair(found, "the forward rule", "(y, y_dot)")
-        (ys, self.out_structure), (y_dots, dot_structure) = _settled_leaves(y), _settled_leaves(y_dot)
+        (ys, self.out_structure), (y_dots, dot_structure) = settled_leaves(y), settled_leaves(y_dot)
         if self.out_structure != dot_structure:
             raise MismatchError(
                 f"the forward rule of {self.name} returned tangents in other containers than the result",
@@ -192,7 +195,7 @@ class _Forward(_Applied):
         return ys, [fit_to(d, aval_of(y), "the tangent of a rule") for y, d in zip(ys, y_dots, strict=True)]
 
 
-class custom_vjp(_Custom[P, R]):
+class custom_vjp(CustomFunction[P, R]):
     """A function with a reverse rule of its own; forward mode follows from it.
 
     Use as a decorator, then state the rule with `.defvjp(fwd, bwd)`: `fwd(*args) -> (y, residuals)`, and
@@ -217,11 +220,11 @@ class custom_vjp(_Custom[P, R]):
         """State the reverse rule."""
         self._rules = (fwd, bwd)
 
-    def _rule_for(self, leaves: list, structure: Any) -> _Applied:
+    def _rule_for(self, leaves: list, structure: Any) -> AppliedRule:
         return _Reverse(self, leaves, structure)
 
 
-class _Reverse(_Applied):
+class _Reverse(AppliedRule):
     """A reverse rule."""
 
     pulls = True
@@ -232,8 +235,8 @@ class _Reverse(_Applied):
         fwd, _ = self.owner._rules
         given = self.arguments(args)
         y, residuals = self.pair(instrument(fwd)(*given), "the forward part of the rule", "(y, residuals)")
-        ys, self.out_structure = _settled_leaves(y)
-        kept, structure = _settled_leaves((given, residuals))
+        ys, self.out_structure = settled_leaves(y)
+        kept, structure = settled_leaves((given, residuals))
         return ys, kept, (structure, self.out_structure)
 
     def backward(self, kept: Sequence[Any], told: Any, cts: Sequence[Any]) -> list[Any]:
@@ -260,7 +263,7 @@ class _Reverse(_Applied):
             if ct is None:
                 result.extend([None] * len(arg_leaves))
                 continue
-            ct_leaves, ct_structure = _settled_leaves(ct)
+            ct_leaves, ct_structure = settled_leaves(ct)
             if ct_structure != arg_structure:
                 raise MismatchError(
                     f"the reverse rule of {self.name} returned other containers than argument {k} has",

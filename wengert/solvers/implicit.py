@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.api.arguments import fit_to
-from wengert.api.custom import _Applied, _Custom, _settled_leaves
+from wengert.api.custom import AppliedRule, CustomFunction, settled_leaves
 from wengert.api.grad import grad
 from wengert.api.jacobian import value_and_jacobian
 from wengert.box.functions.operands import answer, cast, join, part
@@ -75,7 +75,7 @@ class Equation:
         self.function = function
 
     def __call__(self, y: Any, args: Sequence[Any]) -> list[Any]:
-        return _settled_leaves(instrument(self.function)(y, *args))[0]
+        return settled_leaves(instrument(self.function)(y, *args))[0]
 
     def vector(self, y: Any, args: Sequence[Any]) -> Any:
         """The same as a vector."""
@@ -88,7 +88,7 @@ class FixedPoint(Equation):
 
     def __call__(self, y: Any, args: Sequence[Any]) -> list[Any]:
         after = super().__call__(y, args)
-        before = _settled_leaves(y)[0]
+        before = settled_leaves(y)[0]
         if len(after) != len(before):
             raise MismatchError("the function of a fixed point returned other containers than it was given")
         return [b - a for a, b in zip(after, before, strict=True)]
@@ -100,7 +100,7 @@ class Optimality(Equation):
     def __call__(self, y: Any, args: Sequence[Any]) -> list[Any]:
         found = super().__call__(y, args)
         if len(found) == 1 and not shape_of(found[0]):
-            return _settled_leaves(grad(lambda y: instrument(self.function)(y, *args))(y))[0]
+            return settled_leaves(grad(lambda y: instrument(self.function)(y, *args))(y))[0]
         return found
 
 
@@ -108,11 +108,11 @@ class Packing:
     """Answers in containers as vectors, and back."""
 
     def __init__(self, like: Any):
-        leaves, self.structure = _settled_leaves(like)
+        leaves, self.structure = settled_leaves(like)
         self.avals = [aval_of(leaf) for leaf in leaves]
 
     def vector(self, y: Any) -> Any:
-        leaves = _settled_leaves(y)[0]
+        leaves = settled_leaves(y)[0]
         return join([vector(leaf) for leaf in leaves], 0) if leaves else np.zeros(0)
 
     def leaves(self, v: Any) -> list[Any]:
@@ -132,7 +132,7 @@ def _real(aval: Aval) -> np.dtype:
     return aval.dtype if aval.dtype.kind == "f" else np.dtype(float)
 
 
-class Implicit(_Custom):
+class Implicit(CustomFunction):
     """A solver with its equation; made by `implicit`. Without a tolerance answers are not checked."""
 
     def __init__(self, solve: Callable, equation: Equation, tol: float | None = _TOLERANCE):
@@ -145,7 +145,7 @@ class Implicit(_Custom):
         if (
             self._tol is not None
             and running.state.capture is None
-            and not any(isinstance(leaf, Traced) for leaf in _settled_leaves((y, args))[0])
+            and not any(isinstance(leaf, Traced) for leaf in settled_leaves((y, args))[0])
         ):
             self._check(y, args)
         return y
@@ -167,18 +167,18 @@ class Implicit(_Custom):
             )
         return r
 
-    def _rule_for(self, leaves: list, structure: Any) -> _Applied:
+    def _rule_for(self, leaves: list, structure: Any) -> AppliedRule:
         return _OfAnswer(self, leaves, structure)
 
 
-class _OfAnswer(_Applied):
+class _OfAnswer(AppliedRule):
     """The implicit function theorem as a forward rule."""
 
     pulls = False
 
     def tangent(self, args: Sequence[Any], dots: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         y = self.owner(*self.arguments(args))
-        ys, self.out_structure = _settled_leaves(y)
+        ys, self.out_structure = settled_leaves(y)
         flat = Packing(y)
         v = flat.vector(y)
 
