@@ -233,8 +233,7 @@ class Jitted(Generic[P, R]):
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """What the function becomes for these arguments: `.ir`, `.llvm`, `.assembly`, `.python`, `.report`."""
         form = self._form(args, kwargs)
-        found = self._version(form)
-        return Lowered(found.later or found, form.names())
+        return Lowered(self.lasting_version(form), form.names())
 
     def python(self, *args: Any, **kwargs: Any) -> str:
         """The captured program for these arguments as NumPy source that runs on its own."""
