@@ -70,7 +70,8 @@ def integrate(f, y, times, constant, attempt, interpolate, stages, order, rtol, 
             new, K, new_slope, error = attempt(f, t, used, y, slope, i)
             scale = atol + np.maximum(np.abs(constant(y)), np.abs(constant(new))) * rtol
             size = error(scale)
-            factor = np.minimum(_LARGEST_FACTOR, np.maximum(_SMALLEST_FACTOR, _SAFETY * size ** (-1 / (order + 1))))
+            factor = _SAFETY * np.maximum(size, 1e-10) ** (-1 / (order + 1))
+            factor = np.minimum(_LARGEST_FACTOR, np.maximum(_SMALLEST_FACTOR, factor))
             if size < 1:
                 start = t
                 width = used

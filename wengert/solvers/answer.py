@@ -21,8 +21,9 @@ from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.linalg import solve
 from wengert.box.functions.operands import array, cast, flat, join, part
 from wengert.box.writing import settled
-from wengert.errors import ConvergenceError
+from wengert.errors import ConvergenceError, UnsupportedFunctionError
 from wengert.modes.dual import push
+from wengert.ops import shape
 from wengert.ops.shape import reshape
 from wengert.ops.solution import solution
 from wengert.types import dtype_of, is_inexact, shape_of
@@ -128,23 +129,42 @@ def solved(problem: Problem, values: Sequence[Any], shape: tuple[int, ...]) -> A
 
 
 class Parameters:
-    """The traced values that arguments of a solver depend on, in the functions among them too."""
+    """The traced values that arguments of a solver depend on, in the functions among them too, as real numbers: of a
+    complex value the real and the imaginary part."""
 
     def __init__(self, arguments: Any):
         self._lifted = Lifted(arguments)
         self._inexact = [k for k, v in enumerate(self._lifted.values) if is_inexact(dtype_of(v))]
-        self.values = [cast(self._lifted.values[k], np.float64) for k in self._inexact]
+        self.values: list[Any] = []
+        for k in self._inexact:
+            value = self._lifted.values[k]
+            parts = [shape.real(value), shape.imag(value)] if self._is_complex(k) else [value]
+            self.values += [cast(part, np.float64) for part in parts]
         self.any = bool(self._lifted.values)
+
+    def _is_complex(self, k: int) -> bool:
+        return dtype_of(self._lifted.values[k]).kind == "c"
 
     def put(self, values: Sequence[Any]) -> Any:
         """The arguments with these values in place of the traced ones."""
-        filled = list(self._lifted.values)
-        for k, v in zip(self._inexact, values, strict=True):
-            filled[k] = v
+        filled, given = list(self._lifted.values), iter(values)
+        for k in self._inexact:
+            filled[k] = next(given) + 1j * next(given) if self._is_complex(k) else next(given)
         return self._lifted.with_values(filled)
 
 
-def vector(x: Any) -> Any:
-    """Any array, list or number as a vector of float64."""
+def real(x: Any) -> Any:
+    """An array, list or number as float64. Complex numbers are refused: their imaginary parts would be lost."""
     x = array(settled(x))
-    return cast(flat(x) if shape_of(x) else reshape(x, shape=(1,)), np.float64)
+    if dtype_of(x).kind == "c":
+        raise UnsupportedFunctionError(
+            "complex unknowns, equations or states in a solver",
+            remedy="solve for the real and the imaginary parts, for instance np.concatenate([z.real, z.imag])",
+        )
+    return cast(x, np.float64)
+
+
+def vector(x: Any) -> Any:
+    """The same as a vector."""
+    x = real(x)
+    return flat(x) if shape_of(x) else reshape(x, shape=(1,))

@@ -16,7 +16,7 @@ import scipy.sparse.linalg
 
 from wengert.api.products import vjp
 from wengert.box.dispatch import CALLERS, FUNCTIONS
-from wengert.box.functions.operands import array, cast
+from wengert.box.functions.operands import array
 from wengert.box.writing import settled
 from wengert.capture.hooks import instrument
 from wengert.errors import MismatchError
@@ -24,7 +24,7 @@ from wengert.modes.dual import push
 from wengert.ops.products import matmul
 from wengert.ops.shape import reshape
 from wengert.ops.solution import linear_solution
-from wengert.solvers.answer import Parameters, vector
+from wengert.solvers.answer import Parameters, real, vector
 from wengert.solvers.scipy_roots import Given, not_converged
 from wengert.types import shape_of
 
@@ -56,7 +56,7 @@ class System:
 
     def solve(self, b: Any, parameters: Sequence[Any]) -> np.ndarray:
         b = np.asarray(b, float)
-        x = self._find(lambda v: np.asarray(settled(self.apply(v, parameters))), b)
+        x = self._find(lambda v: np.asarray(self.apply(v, parameters)), b)
         return np.asarray(x, float).reshape(b.shape)
 
     def tangent(self, x: Any, parameters: Sequence[Any], dots: Sequence[Any]) -> Any:
@@ -91,7 +91,7 @@ def linear_solve(A: Any, b: Any, *, method: str = "auto", tol: float = 1e-12, ma
         if scipy.sparse.issparse(A):
             return CALLERS[scipy.sparse.linalg.spsolve](A.tocsc(), b)
         return FUNCTIONS[np.linalg.solve](array(A), array(b))
-    b = cast(array(b), np.float64)
+    b = real(b)
     shape = shape_of(b)
     function = instrument(A)
     parameters = Parameters(function)

@@ -12,12 +12,13 @@ import numpy as np
 
 from wengert.algorithms import quadratic
 from wengert.algorithms.roots import demand_converged
-from wengert.box.functions.operands import array, cast, join
+from wengert.box.functions.operands import join
 from wengert.capture.hooks import instrument
 from wengert.errors import MismatchError
 from wengert.ops import elementwise as e
 from wengert.ops.products import matmul
 from wengert.ops.shape import transpose
+from wengert.solvers.answer import real
 from wengert.solvers.implicit import Equation, Implicit
 from wengert.types import ndim_of, shape_of
 
@@ -97,14 +98,14 @@ def _conditions(unknowns: Any, P: Any, q: Any, G: Any, h: Any, A: Any, b: Any) -
 
 
 def _matrix(x: Any) -> Any:
-    x = cast(array(x.toarray() if hasattr(x, "toarray") else x), np.float64)
+    x = real(x.toarray() if hasattr(x, "toarray") else x)
     if ndim_of(x) != 2:
         raise MismatchError(f"a matrix is wanted, not an array of shape {shape_of(x)}")
     return x
 
 
 def _vector(x: Any) -> Any:
-    x = cast(array(x), np.float64)
+    x = real(x)
     if ndim_of(x) != 1:
         raise MismatchError(f"a vector is wanted, not an array of shape {shape_of(x)}")
     return x
