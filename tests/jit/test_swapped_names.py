@@ -43,6 +43,7 @@ def a_view_of_one(x, n):
     return np.sum(a + 10 * b) + 100 * np.sum(c)
 
 
+MAY_BE_REFUSED = (three_rotate, a_view_of_one)
 PROGRAMS = [read_under_a_third_name, in_a_branch, three_rotate, a_view_of_one]
 
 
@@ -54,6 +55,7 @@ def test_what_is_written_is_seen(f, n):
         found = wg.jit(f)(x.copy(), n)
         slope = wg.jit(wg.jacobian(lambda x: f(x.copy(), n)))(x)
     except wg.errors.StagingError:
-        return  # refused: values alone would not tell
+        assert f in MAY_BE_REFUSED  # values alone would not tell
+        return
     np.testing.assert_allclose(found, f(x.copy(), n), rtol=1e-14)
     np.testing.assert_allclose(slope, wg.jacobian(lambda x: f(x.copy(), n))(x), rtol=1e-13)

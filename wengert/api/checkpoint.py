@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert import tree
-from wengert.box.functions.lifted import Lifted
+from wengert.box.functions.lifted import Lifted, is_filled
 from wengert.box.writing import settled
 from wengert.capture.draws import GENERATORS
 from wengert.capture.hooks import instrument
@@ -123,7 +123,7 @@ def _states(thing: Any) -> list[tuple[Any, Any]]:
         if isinstance(x, GENERATORS):
             found[id(x)] = x
         elif x.__class__ is FunctionType:
-            waiting += [c.cell_contents for c in x.__closure__ or () if c != type(c)()]
+            waiting += [c.cell_contents for c in x.__closure__ or () if is_filled(c)]
             waiting += [x.__globals__[name] for name in x.__code__.co_names if name in x.__globals__]
             waiting += [x.__defaults__, x.__kwdefaults__]
         elif x.__class__ is MethodType:

@@ -129,19 +129,20 @@ class _Integrator:
             )
         return found
 
-    def __call__(self, y: Any, times: Any, values: Sequence[Any]) -> Any:
+    def in_intervals(self, times: Any, values: Sequence[Any]) -> Callable:
+        """The right-hand side as the algorithms want it: in the interval that ends with time i."""
+        if not self.hit:
+            return lambda t, y, i: self.slope(t, y, values)
         plain = stop_gradient(times)
-        if self.hit:
 
-            def f(t: Any, y: Any, i: Any) -> Any:
-                rate = (times[i] - times[i - 1]) / (plain[i] - plain[i - 1])
-                return rate * self.slope(times[i - 1] + (t - plain[i - 1]) * rate, y, values)
+        def f(t: Any, y: Any, i: Any) -> Any:
+            rate = (times[i] - times[i - 1]) / (plain[i] - plain[i - 1])
+            return rate * self.slope(times[i - 1] + (t - plain[i - 1]) * rate, y, values)
 
-        else:
+        return f
 
-            def f(t: Any, y: Any, i: Any) -> Any:
-                return self.slope(t, y, values)
-
+    def __call__(self, y: Any, times: Any, values: Sequence[Any]) -> Any:
+        plain, f = stop_gradient(times), self.in_intervals(times, values)
         attempt, interpolate, stages, order = self._radau(times, values) if self.method == "Radau" else self._explicit()
         return instrument(ode.integrate)(
             f, y, plain, stop_gradient, attempt, interpolate, stages, order, self.rtol, self.atol, self.hit,
@@ -163,33 +164,23 @@ class _Integrator:
         n = sum(int(np.prod(a.shape)) for a in self.packing.avals)
         mass = np.eye(n) if self.mass is None else array(self.mass)
         tolerance = max(1e-14, min(0.03 * self.rtol, 1e-6))
-        hit = self.hit
-
-        def of_interval(times: Any, values: Sequence[Any]) -> Callable:
-            plain = stop_gradient(times)
-
-            def f(t: Any, y: Any, i: Any) -> Any:
-                if not hit:
-                    return self.slope(t, y, values)
-                rate = (times[i] - times[i - 1]) / (plain[i] - plain[i - 1])
-                return rate * self.slope(times[i - 1] + (t - plain[i - 1]) * rate, y, values)
-
-            return f
 
         def solve(t: Any, h: Any, y: Any, i: Any, inverse: Any, times: Any, mass: Any, values: Any) -> Any:
             return instrument(ode.stages_by_newton)(
-                of_interval(times, values), _RADAU_A, _RADAU_C, mass, t, h, y, i, inverse, tolerance
+                self.in_intervals(times, values), _RADAU_A, _RADAU_C, mass, t, h, y, i, inverse, tolerance
             )
 
         def satisfied(Z: Any, t: Any, h: Any, y: Any, i: Any, inverse: Any, times: Any, mass: Any, values: Any) -> Any:
-            return instrument(ode.stage_residual)(of_interval(times, values), _RADAU_A, _RADAU_C, mass, t, h, y, i, Z)
+            return instrument(ode.stage_residual)(
+                self.in_intervals(times, values), _RADAU_A, _RADAU_C, mass, t, h, y, i, Z
+            )
 
         stages = Implicit(solve, Equation(satisfied), None)
 
         def solve_stages(t: Any, h: Any, y: Any, i: Any, inverse: Any) -> Any:
             return stages(t, h, y, i, stop_gradient(inverse), times, mass, list(values))
 
-        f = of_interval(stop_gradient(times), [stop_gradient(v) for v in values])
+        f = self.in_intervals(stop_gradient(times), [stop_gradient(v) for v in values])
         slopes = lambda t, y, i: jacobian(lambda y: f(t, y, i))(y)
         attempt = instrument(ode.radau)(
             _RADAU_A, _RADAU_C, _RADAU_E, _RADAU_MU, stop_gradient(mass), slopes, solve_stages, stop_gradient

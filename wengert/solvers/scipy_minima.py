@@ -137,7 +137,7 @@ def _minimize(module: Any) -> None:
     def as_scipy_takes(c: dict) -> Any:
         """A constraint for SciPy, with plain numbers."""
         if c["type"] != "limits":
-            return {k: v for k, v in c.items() if k != "key"}
+            return c
         if "A" in c:
             return module.LinearConstraint(c["A"], c["lb"], c["ub"])
         old = c["object"]

@@ -71,7 +71,7 @@ class Lifted:
             new.__defaults__ = again(x.__defaults__)
             new.__kwdefaults__ = again(x.__kwdefaults__)
             for cell, old in zip(cells, x.__closure__ or (), strict=True):
-                if _filled(old):
+                if is_filled(old):
                     cell.cell_contents = again(old.cell_contents)
             return new
         if x.__class__ is MethodType:
@@ -88,7 +88,8 @@ class Lifted:
         return new
 
 
-def _filled(cell: CellType) -> bool:
+def is_filled(cell: CellType) -> bool:
+    """Whether a variable of a closure has a value yet."""
     try:
         cell.cell_contents  # noqa: B018
     except ValueError:
@@ -100,7 +101,7 @@ def _parts(x: Any) -> list[Any] | None:
     """What a function, container or object holds; `None` if there is nothing to look into."""
     kind = x.__class__
     if kind is FunctionType:
-        inside = [c.cell_contents for c in x.__closure__ or () if _filled(c)]
+        inside = [c.cell_contents for c in x.__closure__ or () if is_filled(c)]
         return [*inside, x.__defaults__, x.__kwdefaults__]
     if kind is MethodType:
         return [x.__func__, x.__self__]
