@@ -25,7 +25,7 @@ from wengert.ops.products import matmul
 from wengert.ops.shape import reshape
 from wengert.ops.solution import linear_solution
 from wengert.solvers.answer import Parameters, real, vector
-from wengert.solvers.scipy_roots import Given, not_converged
+from wengert.solvers.given import Given, not_converged
 from wengert.types import shape_of
 
 METHODS = ("auto", "cg", "gmres", "bicgstab", "direct")

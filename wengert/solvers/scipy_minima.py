@@ -23,8 +23,8 @@ from wengert.ops.products import matmul
 from wengert.ops.reduce import sum
 from wengert.ops.shape import broadcast_to, transpose
 from wengert.solvers.answer import vector
+from wengert.solvers.given import Given, not_converged, solver
 from wengert.solvers.optimum import Function, Optimum
-from wengert.solvers.scipy_roots import Given, not_converged, solver
 from wengert.types import shape_of
 
 # ---------------------------------------------------------------------------------------------- constraints and bounds

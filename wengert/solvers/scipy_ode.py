@@ -20,9 +20,9 @@ from wengert.ops.op import Traced
 from wengert.ops.shape import reshape, transpose
 from wengert.running import running
 from wengert.solvers.answer import vector
+from wengert.solvers.given import Given, not_converged, solver
 from wengert.solvers.implicit import Equation, Implicit
 from wengert.solvers.ode import METHODS, trajectory
-from wengert.solvers.scipy_roots import Given, not_converged, solver
 from wengert.types import shape_of
 
 _MOST = 5000

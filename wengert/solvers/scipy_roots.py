@@ -7,70 +7,16 @@ does not matter to the root: the derivative with respect to that is zero.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import CALLERS, when_imported
-from wengert.errors import ConvergenceError
+from wengert.box.dispatch import when_imported
 from wengert.ops.shape import reshape
-from wengert.solvers.answer import Parameters, Problem, solved, vector
+from wengert.solvers.answer import Problem, solved, vector
+from wengert.solvers.given import Given, not_converged, solver
 from wengert.types import shape_of
-
-
-class Given:
-    """The arguments of a call of one of SciPy's solvers, by name, and the traced values in them."""
-
-    def __init__(self, original: Callable, args: tuple, kwargs: dict):
-        bound = inspect.signature(original).bind(*args, **kwargs)
-        given = set(bound.arguments)
-        bound.apply_defaults()
-        self.arguments: dict[str, Any] = {}
-        for name, value in bound.arguments.items():
-            if bound.signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
-                self.arguments.update(value)
-            else:
-                self.arguments[name] = value
-        if "args" in self.arguments:
-            extra = self.arguments["args"]
-            self.arguments["args"] = () if extra is None else extra if isinstance(extra, tuple) else (extra,)
-        self.parameters = Parameters(self.arguments)
-        self._omitted = set(bound.arguments) - given
-
-    def __getitem__(self, name: str) -> Any:
-        return self.arguments[name]
-
-    def put(self, values: Any) -> dict[str, Any]:
-        """The arguments with these values in place of the traced ones."""
-        return self.parameters.put(values)
-
-    def passed(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Those of the arguments that were in the call: a default may be one that must not be passed."""
-        return {name: value for name, value in arguments.items() if name not in self._omitted}
-
-
-def not_converged(name: str, reason: Any) -> ConvergenceError:
-    """The error for a solver that says so itself."""
-    return ConvergenceError(
-        f"{name} has not converged, so there is no answer to differentiate: {reason}",
-        remedy="give it more iterations, a larger tolerance or another start",
-    )
-
-
-def solver(original: Callable) -> Callable[[Callable], Callable]:
-    """Declare that what follows is what a solver of SciPy's does where some of its arguments are traced."""
-
-    def register(implementation: Callable[[Given], Any]) -> Callable:
-        def of_traced(*args: Any, **kwargs: Any) -> Any:
-            given = Given(original, args, kwargs)
-            return implementation(given) if given.parameters.any else original(*args, **kwargs)
-
-        CALLERS[original] = of_traced
-        return of_traced
-
-    return register
 
 
 def equation(given: Given, function: str, shape: tuple[int, ...], fixed_point: bool = False) -> Callable:
