@@ -31,13 +31,22 @@ ROWS = (
     ("backend",),
     ("api", "numpy", "algorithms"),
     ("solvers",),
-    ("optimize", "least_squares", "mcmc", "vi", "nn", "interop"),
+    ("optimize", "interop"),
+    ("nn",),
+    ("infer",),
     ("explain",),
     ("cli",),
     ("__init__", "__main__"),  # the package itself: the top
 )
-APPLICATIONS = next(row for row in ROWS if "optimize" in row)
-SEEN_BY_APPLICATIONS = ("api", "tree", "errors")
+APPLICATIONS = ("optimize", "interop", "nn", "infer")
+SEEN_BY_APPLICATIONS = (
+    "api",
+    "solvers",
+    "algorithms",
+    "tree",
+    "errors",
+    *APPLICATIONS,
+)
 
 ROW_OF = {unit: number for number, row in enumerate(ROWS) for unit in row}
 

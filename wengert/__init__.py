@@ -5,6 +5,9 @@
 array([0., 1.])
 """
 
+import importlib
+from types import ModuleType
+
 from wengert import errors
 from wengert.api import numerical
 from wengert.api.check import check_gradients
@@ -81,6 +84,7 @@ __all__ = [
     "hessian",
     "hvp",
     "implicit",
+    "infer",
     "instrument",
     "integrate_taylor",
     "interval",
@@ -96,8 +100,10 @@ __all__ = [
     "linearize",
     "logsumexp",
     "lp",
+    "nn",
     "numerical",
     "odeint",
+    "optimize",
     "profile",
     "qp",
     "root",
@@ -122,3 +128,10 @@ __all__ = [
     "vmap",
     "wirtinger",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """The applications are imported when they are first asked for, so that `import wengert` stays quick."""
+    if name in ("optimize", "infer", "nn"):
+        return importlib.import_module(f"wengert.{name}")
+    raise AttributeError(f"module 'wengert' has no attribute {name!r}")

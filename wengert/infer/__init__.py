@@ -1,0 +1,1 @@
+"""Sampling and variational inference on densities written in plain Python and SciPy."""

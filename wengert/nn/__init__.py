@@ -1,0 +1,1 @@
+"""Networks: layers as plain dataclasses of arrays, losses, and a loop that trains them."""
