@@ -42,14 +42,54 @@ def reshaped(x):
     return a * a * v[1]
 
 
+def another_name(x):
+    y = np.array(x)
+    z = y
+    z += x * x
+    return y * 1.0
+
+
+def another_name_of_a_constant(x):
+    y = np.array(0.5)
+    z = y
+    z *= x
+    return y * z
+
+
+def another_name_in_a_loop(x):
+    y = np.full((), 2 * x)
+    for _ in range(3):
+        z = y
+        z *= np.sin(x)
+    return y + 0.0
+
+
+def in_a_list(x):
+    items = [np.array(x), np.array(2 * x)]
+    for _ in range(4):
+        items[0] += items[1]
+        items[1] *= 0.5
+    return items[0] * items[1]
+
+
+def read_before(x):
+    y = np.array(x)
+    number, copy = y[()], y.copy()
+    y += 1
+    return number * y * copy
+
+
+FUNCTIONS = [new_axis, new_axes, written, written_with_axes, in_a_loop, reshaped, another_name,
+             another_name_of_a_constant, another_name_in_a_loop, in_a_list, read_before]  # fmt: skip
 PLACES = {
+    "without": lambda operator, f: operator(f),
     "outside": lambda operator, f: wg.jit(operator(f)),
     "inside": lambda operator, f: operator(wg.jit(f)),
     "both": lambda operator, f: wg.jit(operator(wg.jit(f))),
 }
 
 
-@pytest.mark.parametrize("f", [new_axis, new_axes, written, written_with_axes, in_a_loop, reshaped])
+@pytest.mark.parametrize("f", FUNCTIONS)
 @pytest.mark.parametrize("place", PLACES)
 def test_values_and_derivatives(f, place):
     h, x = 1e-5, 0.7

@@ -25,7 +25,6 @@ from wengert.box.writing import link, settled
 from wengert.ops import shape as s
 from wengert.ops.index import index
 from wengert.ops.op import Traced, call
-from wengert.running import running
 from wengert.types import dtype_of, ndim_of, shape_of
 
 CONSTRUCTORS: dict[Any, Callable] = {}
@@ -58,17 +57,28 @@ def _is_view(y: np.ndarray, x: Any) -> bool:
 
 
 def _to_be_written(function: Callable) -> Callable:
-    """A constructor of arrays that are made to be written to. In a program that is captured also one of no axes is: it
-    is a view of an array of one element, since a box of no axes is a number, which `+=` would replace."""
+    """A constructor of arrays that are made to be written to."""
 
     @functools.wraps(function)
     def construct(*args: Any, **kwargs: Any) -> Any:
-        y = function(*args, **kwargs)
-        if running.state.capture is not None and y.__class__ is np.ndarray and y.ndim == 0 and y.dtype.kind in "fc":
-            return link(Cell(y), Cell(y.reshape(1)), lambda root: call(index, root, pattern=(..., 0)), (0,))
-        return cell(y)
+        return _own(function(*args, **kwargs))
 
     return construct
+
+
+def _only_element(root: Any) -> Any:
+    return call(index, root, pattern=(..., 0))
+
+
+def _own(x: Any) -> Any:
+    """An array of one's own. One of no axes is a view of an array of one element, since a box of no axes is a number,
+    which `+=` would replace, whatever other names the array has."""
+    if x.__class__ is np.ndarray and x.ndim == 0 and x.dtype.kind in "fc":
+        return link(Cell(x), Cell(x.reshape(1)), _only_element, (0,))
+    if not isinstance(x, Traced) or shape_of(x):
+        return cell(x)
+    root = s.reshape(x, shape=(1,))
+    return link(_only_element(root), root, _only_element, (0,))
 
 
 for _name in ["zeros", "ones", "empty", "zeros_like", "ones_like", "empty_like"]:
@@ -113,7 +123,7 @@ def array(obj: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", su
     if not holds_traced(obj):
         made = np.array(obj, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)  # type: ignore[call-overload]
         is_new = copy or (made is not obj and made.base is None)  # or the array itself, or other people's memory
-        return cell(made) if is_new else made
+        return _own(made) if is_new else made
     if isinstance(obj, Traced) and not copy and not obj._is_python_number:  # type: ignore[attr-defined]
         if dtype is None or np.dtype(dtype) == dtype_of(obj):
             y: Any = _in_order(obj, order) if order in ("C", "F") else obj
@@ -129,7 +139,7 @@ def array(obj: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", su
     if dtype is not None:
         x = cast(x, dtype)
     missing = ndmin - ndim_of(x)
-    return cell(s.reshape(x, shape=(1,) * missing + shape_of(x)) if missing > 0 else x)
+    return _own(s.reshape(x, shape=(1,) * missing + shape_of(x)) if missing > 0 else x)
 
 
 def _of_objects(obj: Any) -> np.ndarray:
@@ -209,10 +219,10 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
 @_constructs(np.full)
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
     if not holds_traced(fill_value):
-        return cell(np.full(shape, fill_value, dtype))
+        return _own(np.full(shape, fill_value, dtype))
     shape = (int(shape),) if np.ndim(shape) == 0 else tuple(shape)
     x = s.broadcast_to(settled(as_operand(fill_value)), shape=shape)
-    return s.copy(x if dtype is None else cast(x, dtype))
+    return _own(s.copy(x if dtype is None else cast(x, dtype)))
 
 
 @_constructs(np.full_like)
