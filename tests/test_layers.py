@@ -31,10 +31,10 @@ ROWS = (
     ("backend",),
     ("api", "numpy", "algorithms"),
     ("solvers",),
+    ("explain",),
     ("optimize", "interop"),
     ("nn",),
     ("infer",),
-    ("explain",),
     ("cli",),
     ("__init__", "__main__"),  # the package itself: the top
 )
@@ -45,6 +45,7 @@ SEEN_BY_APPLICATIONS = (
     "algorithms",
     "tree",
     "errors",
+    "explain",
     *APPLICATIONS,
 )
 

@@ -1,0 +1,93 @@
+"""Bounds in any form: SciPy's, or in the containers of the unknowns.
+
+- `None`, `scipy.optimize.Bounds(lower, upper)`, or a pair for each number: `[(0, None), (0, 1)]`
+- a container like x0 with a pair for each leaf: `{"rate": (0, None), "weights": (-1, 1)}`
+- a pair of containers like x0, or of numbers: `({"rate": 0, "weights": w - 1}, {"rate": 1, "weights": w + 1})`
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import tree
+from wengert.api.flat import Layout
+from wengert.errors import MismatchError
+
+
+def limits_of(bounds: Any, unknowns: Layout) -> tuple[np.ndarray, np.ndarray] | None:
+    """Lower and upper limits as vectors; `None` if there are none."""
+    if bounds is None:
+        return None
+    for read in (_object, _pair_per_number, _pair_per_leaf, _two_containers):
+        found = read(bounds, unknowns)
+        if found is not None:
+            lower, upper = found
+            if np.any(lower > upper):
+                k = int(np.argmax(lower > upper))
+                raise MismatchError(
+                    f"the lower bound {lower[k]:g} of unknown {k} is above the upper bound {upper[k]:g}",
+                    remedy="exchange them, or mend the bounds",
+                )
+            return (lower, upper) if np.any(np.isfinite(lower) | np.isfinite(upper)) else None
+    raise MismatchError(
+        f"the bounds do not fit {unknowns.size} unknowns",
+        remedy="give a pair (lower, upper) for each number, a pair for each leaf in the containers of x0, "
+        "or scipy.optimize.Bounds",
+    )
+
+
+def _number(x: Any, otherwise: float) -> float:
+    return otherwise if x is None else float(x)
+
+
+def _is_pair(x: Any) -> bool:
+    return isinstance(x, (tuple, list, np.ndarray)) and len(x) == 2 and all(v is None or np.ndim(v) == 0 for v in x)
+
+
+def _object(bounds: Any, unknowns: Layout) -> Any:
+    if not hasattr(bounds, "lb"):
+        return None
+    return _spread(bounds.lb, unknowns), _spread(bounds.ub, unknowns)
+
+
+def _pair_per_number(bounds: Any, unknowns: Layout) -> Any:
+    if isinstance(bounds, zip):
+        bounds = list(bounds)
+    fits = isinstance(bounds, (tuple, list, np.ndarray)) and len(bounds) == unknowns.size
+    if not fits or not all(_is_pair(pair) for pair in bounds):
+        return None
+    lower = np.array([_number(low, -np.inf) for low, _ in bounds])
+    return lower, np.array([_number(high, np.inf) for _, high in bounds])
+
+
+def _pair_per_leaf(bounds: Any, unknowns: Layout) -> Any:
+    leaves, structure = tree.flatten_until(bounds, _is_pair)
+    if structure != unknowns.structure or not all(_is_pair(pair) for pair in leaves):
+        return None
+    parts = [
+        np.full((2, size), [[_number(low, -np.inf)], [_number(high, np.inf)]])
+        for (low, high), size in zip(leaves, unknowns.sizes, strict=True)
+    ]
+    return tuple(np.concatenate(parts, axis=1))
+
+
+def _two_containers(bounds: Any, unknowns: Layout) -> Any:
+    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
+        return None
+    try:
+        return _spread(bounds[0], unknowns, -np.inf), _spread(bounds[1], unknowns, np.inf)
+    except (ValueError, TypeError):
+        return None
+
+
+def _spread(limit: Any, unknowns: Layout, missing: float = np.nan) -> np.ndarray:
+    """One limit for each number: a number for all, a vector, or a container like x0 with numbers or arrays."""
+    if limit is None:
+        return np.full(unknowns.size, missing)
+    leaves, structure = tree.flatten(limit)
+    if structure == unknowns.structure:
+        parts = [np.broadcast_to(x, shape).ravel() for x, shape in zip(leaves, unknowns.shapes, strict=True)]
+        return np.concatenate(parts).astype(float)
+    return np.array(np.broadcast_to(np.asarray(limit, float).ravel(), (unknowns.size,)))

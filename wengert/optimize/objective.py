@@ -1,0 +1,236 @@
+"""A plain function of containers as functions of one vector, with the derivatives that a method asks for.
+
+Derivatives are made when they are first asked for, and compiled if they can be; where compilation is refused, they run
+as ordinary Python and a warning gives the reason (`jit(f, fallback=True)`). Value and gradient are computed together
+and kept for the next question at the same point. The best point that was seen is kept as well, for those who interrupt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from wengert import tree
+from wengert.api.flat import Layout, of_vector
+from wengert.api.grad import value_and_grad
+from wengert.api.hessian import hessian, hvp
+from wengert.api.jacobian import jacobian
+from wengert.api.jit import jit as compiled
+from wengert.api.sparsity import sparsity
+from wengert.errors import MismatchError, NonFiniteError, NonScalarOutputError, WengertError
+from wengert.explain.nans import debug_nans
+
+_MANY = 100
+"""From so many unknowns on it is asked whether second derivatives are sparse."""
+_DENSE = 0.2
+"""A matrix with a larger part of its entries nonzero counts as dense."""
+
+
+class Unknowns(Layout):
+    """The unknowns of a problem as one vector of doubles, and back into the containers and types they were given in."""
+
+    def __init__(self, x0: Any):
+        leaves, _ = tree.flatten(x0)
+        for leaf, path in zip(leaves, tree.paths(x0), strict=True):
+            kind = _dtype(leaf).kind
+            if kind not in "fiub":
+                what = "complex" if kind == "c" else "not numbers"
+                raise MismatchError(
+                    f"the unknowns x0{path} are {what}",
+                    remedy="solve for real and imaginary parts, for instance {'re': …, 'im': …}"
+                    if kind == "c"
+                    else "start from numbers or arrays of real numbers, in any container",
+                )
+        super().__init__(x0)
+        self._dtypes = [_floating(leaf) for leaf in leaves]
+
+    def vector(self, x: Any) -> np.ndarray:
+        """The vector of plain numbers."""
+        return np.array(self.ravel(x), float)
+
+    def container(self, vector: Any) -> Any:
+        """The answer as the user wants it: each leaf of the floating type that it was given in."""
+        leaves = tree.leaves(self.unravel(np.asarray(vector)))
+        return tree.unflatten(self.structure, [dt.type(x) if x.ndim == 0 else x.astype(dt)
+                                               for x, dt in zip(leaves, self._dtypes, strict=True)])  # fmt: skip
+
+
+def _dtype(leaf: Any) -> np.dtype:
+    return leaf.dtype if hasattr(leaf, "dtype") else np.asarray(leaf).dtype
+
+
+def _floating(leaf: Any) -> np.dtype:
+    return _dtype(leaf) if _dtype(leaf).kind == "f" else np.dtype(float)
+
+
+class Objective:
+    """A function with one real result, and its derivatives, on vectors."""
+
+    def __init__(self, f: Callable, unknowns: Unknowns, args: tuple, jit: bool):
+        self.name = getattr(f, "__name__", type(f).__name__)
+        self.unknowns = unknowns
+        self.flat = of_vector(f, unknowns)
+        self.args = args
+        self.evaluations = 0
+        self.best: tuple[float, np.ndarray] | None = None
+        self._jit = jit
+        self._at: tuple[np.ndarray, float, np.ndarray] | None = None
+
+    def wrap(self, g: Callable) -> Callable:
+        """A function, compiled if that is wished and possible."""
+        return compiled(g, fallback=True) if self._jit else g
+
+    # ------------------------------------------------------------------------------------------------ what methods ask
+
+    @cached_property
+    def _value(self) -> Callable:
+        return self.wrap(self.flat)
+
+    @cached_property
+    def _both(self) -> Callable:
+        return self.wrap(value_and_grad(self.flat))
+
+    @cached_property
+    def _second(self) -> Callable:
+        if self.pattern is None:
+            return self.wrap(hessian(self.flat))
+        return self.wrap(hessian(self.flat, sparse=self.pattern))
+
+    @cached_property
+    def _product(self) -> Callable:
+        return self.wrap(hvp(self.flat))
+
+    @cached_property
+    def pattern(self) -> Any:
+        """The pattern of the Hessian, where there are many unknowns and few nonzeros among the second derivatives."""
+        if self.unknowns.size < _MANY:
+            return None
+        return _if_sparse(lambda: sparsity(self.flat, order=2)(np.zeros(self.unknowns.size), *self.args))
+
+    def value(self, x: np.ndarray) -> float:
+        """The value alone, for methods without derivatives."""
+        found = float(self._checked(self._value(x, *self.args)))
+        self._seen(x, found)
+        return found
+
+    def fun(self, x: np.ndarray) -> float:
+        """The value, at a point where the gradient will be asked for too."""
+        return self._known(x)[0]
+
+    def jac(self, x: np.ndarray) -> np.ndarray:
+        """The gradient."""
+        return self._known(x)[1].copy()
+
+    def hess(self, x: np.ndarray) -> Any:
+        """The Hessian: sparse where its pattern is."""
+        return self._second(np.asarray(x, float), *self.args)
+
+    def dense_hess(self, x: np.ndarray) -> np.ndarray:
+        """The Hessian as an array."""
+        found = self.hess(x)
+        return found.toarray() if scipy.sparse.issparse(found) else np.asarray(found)
+
+    def hessp(self, x: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """The Hessian times a vector."""
+        return np.asarray(self._product(np.asarray(x, float), *self.args, np.asarray(p, float)))
+
+    def _known(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        x = np.asarray(x, float)
+        if self._at is None or not np.array_equal(self._at[0], x):
+            try:
+                value, gradient = self._both(x, *self.args)
+            except NonScalarOutputError as error:
+                raise _not_a_number(self.name) from error
+            self._at = x.copy(), float(value), np.asarray(gradient)
+            self._seen(x, float(value))
+        return self._at[1], self._at[2]
+
+    def _checked(self, value: Any) -> Any:
+        if np.size(value) != 1:
+            raise _not_a_number(self.name)
+        return np.reshape(value, ())
+
+    def _seen(self, x: np.ndarray, value: float) -> None:
+        self.evaluations += 1
+        if value == value and (self.best is None or value < self.best[0]):
+            self.best = value, np.array(x, float)
+
+    # ------------------------------------------------------------------------------------------------------- NaN
+
+    def fault(self, x: np.ndarray) -> str:
+        """What is not finite at a point, in the function or its gradient, with its line; empty if nothing is."""
+        with np.errstate(all="ignore"):
+            value, gradient = value_and_grad(self.flat)(np.asarray(x, float), *self.args)
+        if np.isfinite(value) and np.all(np.isfinite(gradient)):
+            return ""
+        try:
+            with debug_nans(), np.errstate(all="ignore"):
+                value_and_grad(self.flat)(np.asarray(x, float), *self.args)
+        except NonFiniteError as error:
+            return str(error)
+        return f"{'the gradient' if np.isfinite(value) else 'the value'} of {self.name} is not finite"
+
+
+def _not_a_number(name: str) -> WengertError:
+    return NonScalarOutputError(
+        f"{name} returns an array, and only one number can be smallest",
+        remedy="return one number, such as np.sum(r**2); for residuals use optimize.least_squares, or "
+        'method="gauss-newton"',
+    )
+
+
+class ConstraintFunction:
+    """A constraint's function on vectors, with its Jacobian and the Hessian of a combination of its components."""
+
+    def __init__(self, f: Callable, objective: Objective, args: tuple = ()):
+        unknowns = objective.unknowns
+        inner = of_vector(f, unknowns)
+        self.args = args
+        self.flat = lambda x, *args: np.reshape(inner(x, *args), (-1,))
+        self._value = objective.wrap(self.flat)
+        weighed = lambda x, v, *args: v @ self.flat(x, *args)
+        zeros = np.zeros(unknowns.size)
+        large = unknowns.size >= _MANY
+        pattern = _if_sparse(lambda: sparsity(self.flat)(zeros, *args)) if large else None
+        self._jacobian = objective.wrap(jacobian(self.flat) if pattern is None else jacobian(self.flat, sparse=pattern))
+        self._weighed, self._large, self._objective = weighed, large, objective
+
+    @cached_property
+    def _hessian(self) -> Callable:
+        if self._large:
+            n = self._objective.unknowns.size
+            m = np.size(self._value(np.zeros(n), *self.args))
+            pattern = _if_sparse(lambda: sparsity(self._weighed, order=2)(np.zeros(n), np.ones(m), *self.args))
+            if pattern is not None:
+                return self._objective.wrap(hessian(self._weighed, sparse=pattern))
+        return self._objective.wrap(hessian(self._weighed))
+
+    def fun(self, x: np.ndarray, *_: Any) -> np.ndarray:
+        """The values of the constraint."""
+        return np.asarray(self._value(np.asarray(x, float), *self.args))
+
+    def jac(self, x: np.ndarray, *_: Any) -> Any:
+        """Their Jacobian, sparse where its pattern is."""
+        return self._jacobian(np.asarray(x, float), *self.args)
+
+    def dense_jac(self, x: np.ndarray, *_: Any) -> np.ndarray:
+        """The Jacobian as an array."""
+        found = self.jac(x)
+        return found.toarray() if scipy.sparse.issparse(found) else np.asarray(found)
+
+    def hess(self, x: np.ndarray, v: np.ndarray) -> Any:
+        """The Hessian of v · constraint."""
+        return self._hessian(np.asarray(x, float), np.asarray(v, float), *self.args)
+
+
+def _if_sparse(find: Callable[[], Any]) -> Any:
+    """A pattern, if it can be found and is sparse."""
+    try:
+        pattern = find()
+    except WengertError:
+        return None
+    return pattern if pattern.nnz <= _DENSE * pattern.shape[0] * pattern.shape[1] else None
