@@ -30,7 +30,7 @@ UNIVARIATE = {**CONTINUOUS, **DISCRETE}
 _MODULE = "scipy.stats."
 METHODS = (
     *("pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"),
-    *("entropy", "mean", "var", "std", "median"),
+    *("entropy", "mean", "var", "std", "median", "support"),
 )
 
 

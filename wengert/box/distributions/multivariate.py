@@ -20,10 +20,20 @@ from wengert.box.functions.operands import array
 from wengert.box.functions.scipy_linalg import solve_triangular
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.elementwise import stop_gradient
-from wengert.ops.op import Traced
+from wengert.ops.op import Traced, call
+from wengert.ops.sizes import require
 from wengert.types import ndim_of, shape_of
 
 LOG_2, LOG_PI = math.log(2), math.log(math.pi)
+
+
+def _demand(ok: Any, message: str) -> None:
+    """Raise what SciPy raises for such arguments; in compiled code when it runs."""
+    known: Any = plain(ok)
+    if isinstance(known, Traced):
+        call(require, np.all(ok), error="ValueError", message=message)
+    elif not np.all(known):
+        raise ValueError(message)
 
 
 def _factor(matrix: Any, allow_singular: bool) -> Any:
@@ -122,10 +132,12 @@ def _normal_entropy(mean: Any = None, cov: Any = 1, allow_singular: bool = False
 
 def _check_degrees(df: Any) -> bool:
     """Whether there are infinitely many degrees of freedom."""
-    value = plain(df)
-    if not np.all(value > 0):
-        raise ValueError("'df' must be greater than zero.")
-    return bool(np.all(np.isinf(value)))
+    _demand(df > 0, "'df' must be greater than zero.")
+    infinite: Any = plain(np.isinf(df))
+    if isinstance(infinite, Traced):
+        _demand(np.logical_not(np.isinf(df)), "'df' must be finite in compiled code.")
+        return False
+    return bool(np.all(infinite))
 
 
 def _student_logpdf(x: Any, loc: Any = None, shape: Any = 1, df: Any = 1, allow_singular: bool = False) -> Any:
@@ -153,8 +165,7 @@ def _student_entropy(loc: Any = None, shape: Any = 1, df: Any = 1, allow_singula
 
 def _concentrations(alpha: Any) -> Any:
     alpha = array(alpha)
-    if np.any(plain(alpha) <= 0):
-        raise ValueError("All parameters must be greater than 0")
+    _demand(alpha > 0, "All parameters must be greater than 0")
     if ndim_of(alpha) != 1:
         raise ValueError(f"Parameter vector 'a' must be one dimensional, but a.shape = {shape_of(alpha)}.")
     return alpha
@@ -174,11 +185,13 @@ def _dirichlet_logpdf(x: Any, alpha: Any) -> Any:
         )
     if given != wanted:
         x = np.concatenate([x, 1 - np.sum(x, axis=0, keepdims=True)])
-    if np.any(plain(x) < 0) or np.any(plain(x) > 1) or np.any(np.abs(plain(np.sum(x, axis=0)) - 1) > 10e-10):
-        raise ValueError("The input vector 'x' must lie within the normal simplex.")
+    within = all_of(np.all(all_of(x >= 0, x <= 1)), np.all(np.abs(np.sum(x, axis=0) - 1) <= 10e-10))
+    _demand(within, "The input vector 'x' must lie within the normal simplex.")
     alpha_of_rows = np.reshape(alpha, (-1,) + (1,) * (ndim_of(x) - 1))
-    if np.any(plain(all_of(x == 0, alpha_of_rows < 1))):
-        raise ValueError("Each entry in 'x' must be greater than zero if its alpha is less than one.")
+    _demand(
+        either(x != 0, alpha_of_rows >= 1),
+        "Each entry in 'x' must be greater than zero if its alpha is less than one.",
+    )
     return np.squeeze(np.sum(sc.xlogy(alpha_of_rows - 1, x), axis=0) - _log_normaliser(alpha))
 
 
@@ -207,7 +220,8 @@ def _trials(n: Any, p: Any) -> tuple[Any, Any, Any]:
     n, p = stop_gradient(array(n)), array(p)
     rest = 1 - np.sum(p[..., :-1], axis=-1)
     off = np.abs(1 - np.sum(p, axis=-1)) > 10 * np.finfo(float).eps
-    if np.any(plain(off)):
+    known = plain(off)
+    if isinstance(known, Traced) or np.any(known):
         last = np.where(off, rest, p[..., -1])
         p = np.concatenate([p[..., :-1], np.reshape(last, (*shape_of(last), 1))], axis=-1)
     return n, p, all_of(n >= 0, np.all(all_of(p >= 0, p <= 1), axis=-1))
@@ -266,8 +280,7 @@ def _wishart_parameters(df: Any, scale: Any) -> tuple[int, Any, Any]:
     df = dim if df is None else df
     if ndim_of(df):
         raise ValueError("Degrees of freedom must be a scalar.")
-    if np.any(plain(df) <= dim - 1):
-        raise ValueError("Degrees of freedom must be greater than the dimension of scale matrix minus 1.")
+    _demand(df > dim - 1, "Degrees of freedom must be greater than the dimension of scale matrix minus 1.")
     return dim, df, scale
 
 

@@ -79,6 +79,10 @@ def log_of(p: Any, complement: Any) -> Any:
     )
 
 
+def _is_infinite(end: Any) -> bool:
+    return not isinstance(end, Traced) and bool(np.all(np.isinf(end)))
+
+
 def shaped(y: Any, *operands: Any) -> Any:
     """A result with the shape to which the operands broadcast."""
     shape = np.broadcast_shapes(*[shape_of(a) for a in operands])
@@ -112,13 +116,13 @@ class Univariate:
     name: str = ""
 
     data_names = {"ppf": "q", "isf": "q"}
-    parameters_only = frozenset({"entropy", "mean", "var", "std", "median"})
+    parameters_only = frozenset({"entropy", "mean", "var", "std", "median", "support"})
     data_name = "x"
     scaled = True
 
     def method(self, name: str) -> Callable | None:
         """The method of this name with SciPy's signature; `None` if it is not supported."""
-        evaluate = self.evaluation(name)
+        evaluate: Callable | None = self.interval if name == "support" else self.evaluation(name)
         if evaluate is None:
             return None
         if name in self.parameters_only:
@@ -157,6 +161,10 @@ class Univariate:
     def evaluation(self, name: str) -> Callable | None:
         """The function of (data, shapes, loc, scale) that a method is; `None` if it is not supported."""
         raise NotImplementedError
+
+    def interval(self, shapes: tuple, loc: Any, scale: Any) -> tuple[Any, Any]:
+        """The ends of the support; those that are infinite whatever the parameters are no traced values."""
+        return tuple([end if _is_infinite(end) else loc + scale * end for end in self.bounds(shapes)])
 
     def bounds(self, shapes: tuple) -> tuple[Any, Any]:
         return self.support(*shapes) if callable(self.support) else self.support
