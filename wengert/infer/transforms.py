@@ -1,8 +1,8 @@
 """Maps from all of ℝⁿ onto the supports of distributions, with the exact logarithm of the Jacobian determinant.
 
 A transform takes unconstrained numbers u to a value x = forward(u) of its support. log_jacobian(u) is log |∂x/∂u|,
-summed over everything, with respect to the coordinates that densities of SciPy have: a point of a simplex is measured by all
-its components but the last, a symmetric matrix by its lower triangle, a unit vector by the area of the sphere.
+summed over everything, with respect to the coordinates of SciPy's densities: a point of a simplex is measured by
+all its components but the last, a symmetric matrix by its lower triangle, a unit vector by the area of the sphere.
 
     support                     number of unconstrained numbers
     real                        n
