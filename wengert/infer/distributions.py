@@ -16,7 +16,7 @@ from wengert.infer import transforms
 from wengert.infer.handlers import ModelError
 
 
-class Flat:
+class FlatPrior:
     """The improper distribution whose density is one everywhere on its support."""
 
     def __init__(self, support: transforms.Transform):
@@ -71,14 +71,14 @@ def demand_distribution(dist: Any, mark: str) -> None:
 
 def event_ndim(dist: Any) -> int:
     """The number of axes of one value of a distribution: 0 for numbers, 1 for vectors, 2 for matrices."""
-    if isinstance(dist, Flat):
+    if isinstance(dist, FlatPrior):
         return dist.transform.event_ndim
     return _EVENT_NDIM.get(family(dist), 0)
 
 
 def is_discrete(dist: Any) -> bool:
     """Whether the values are integers (or, of `rv_discrete`, some list of numbers)."""
-    if isinstance(dist, Flat):
+    if isinstance(dist, FlatPrior):
         return False
     if family(dist) in _DISCRETE_VECTORS:
         return True
@@ -101,7 +101,7 @@ def log_density(dist: Any, x: Any) -> Any:
 
 def parameter_shape(dist: Any) -> tuple[int, ...]:
     """The shape to which the parameters of a distribution of numbers broadcast; () for vectors and matrices."""
-    if event_ndim(dist) or isinstance(dist, Flat):
+    if event_ndim(dist) or isinstance(dist, FlatPrior):
         return ()
     given = (*getattr(dist, "args", ()), *getattr(dist, "kwds", {}).values())
     return np.broadcast_shapes(*[np.shape(a) for a in given])
@@ -109,7 +109,7 @@ def parameter_shape(dist: Any) -> tuple[int, ...]:
 
 def event_shape(dist: Any) -> tuple[int, ...]:
     """The shape of one value of a distribution of vectors or matrices, whose parameters are numbers."""
-    if not event_ndim(dist) or isinstance(dist, Flat):
+    if not event_ndim(dist) or isinstance(dist, FlatPrior):
         return ()
     if family(dist) == "dirichlet":
         return np.shape(dist.alpha)
@@ -121,7 +121,7 @@ def event_shape(dist: Any) -> tuple[int, ...]:
 
 def transform_of(dist: Any) -> transforms.Transform:
     """The transform onto the support of a continuous distribution."""
-    if isinstance(dist, Flat):
+    if isinstance(dist, FlatPrior):
         return dist.transform
     name = family(dist)
     if name in _TRANSFORMS:

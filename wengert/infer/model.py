@@ -91,11 +91,11 @@ class plate:
         handler_for("infer.plate").plates.pop(0)
 
 
-def flat(support: transforms.Transform | None = None) -> distributions.Flat:
+def flat(support: transforms.Transform | None = None) -> distributions.FlatPrior:
     """The improper uniform distribution on a support (`infer.transforms`), all numbers by default."""
     if support is not None and not isinstance(support, transforms.Transform):
         raise ModelError(
             f"the support of infer.flat is one of infer.transforms, not {support!r}",
             remedy="write infer.flat(infer.transforms.positive)",
         )
-    return distributions.Flat(transforms.real if support is None else support)
+    return distributions.FlatPrior(transforms.real if support is None else support)

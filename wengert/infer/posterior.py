@@ -25,7 +25,7 @@ _LOOKS = 3
 """So many times a model is run to see whether it always has the same sites."""
 
 
-class Site(NamedTuple):
+class PlaceOfSite(NamedTuple):
     """Where the unconstrained numbers of a site lie in u, and the shapes of u's part and of the value."""
 
     start: int
@@ -85,7 +85,7 @@ class FindSites(Handler):
     def __init__(self, rng: np.random.Generator):
         super().__init__()
         self.rng = rng
-        self.sites: dict[str, Site] = {}
+        self.sites: dict[str, PlaceOfSite] = {}
         self.records: dict[str, Any] = {}
         self.observed: list[str] = []
 
@@ -98,7 +98,7 @@ class FindSites(Handler):
         whole = full_shape(name, dist, shape, self.plates, chosen)
         inner = chosen.unconstrained_shape(whole)
         start = max([site.stop for site in self.sites.values()], default=0)
-        self.sites[name] = Site(start, start + math.prod(inner), inner, whole)
+        self.sites[name] = PlaceOfSite(start, start + math.prod(inner), inner, whole)
         return chosen.forward(self.rng.uniform(-2, 2, inner))
 
     def observe(self, value: Any, dist: Any, name: str | None) -> None:
@@ -131,7 +131,7 @@ def observed_name(name: str | None, before: list[str]) -> str:
 class AtPoint(Handler):
     """Runs a model at a point u; adds up its log-density, keeps the values of the sites and what is recorded."""
 
-    def __init__(self, sites: dict[str, Site], u: Any):
+    def __init__(self, sites: dict[str, PlaceOfSite], u: Any):
         super().__init__()
         self.sites, self.u = sites, u
         self.total: Any = 0.0
@@ -164,7 +164,7 @@ class AtPoint(Handler):
 class Unconstrain(Handler):
     """Runs a model with given values of its sites, to find the point u."""
 
-    def __init__(self, sites: dict[str, Site], values: dict[str, Any]):
+    def __init__(self, sites: dict[str, PlaceOfSite], values: dict[str, Any]):
         super().__init__()
         self.sites, self.values = sites, values
         self.parts: dict[str, Any] = {}
@@ -267,11 +267,11 @@ class DensityPosterior(Posterior):
         self.values = [np.asarray(leaf, dtype=float) for leaf in leaves]
         self.names = tree.paths(init)
         self.transforms = _per_leaf(support, init, len(leaves))
-        self.sites: list[Site] = []
+        self.sites: list[PlaceOfSite] = []
         start = 0
         for value, transform in zip(self.values, self.transforms, strict=True):
             inner = transform.unconstrained_shape(value.shape)
-            self.sites.append(Site(start, start + math.prod(inner), inner, value.shape))
+            self.sites.append(PlaceOfSite(start, start + math.prod(inner), inner, value.shape))
             start = self.sites[-1].stop
         self.size = start
 

@@ -104,7 +104,7 @@ class Upper(Transform):
 
 
 @dataclass(frozen=True)
-class Interval(Transform):
+class Between(Transform):
     """Numbers between two bounds: low + (high − low)/(1 + exp(−u))."""
 
     low: Any = 0.0
@@ -293,12 +293,12 @@ def upper(high: Any) -> Transform:
 
 def interval(low: Any, high: Any) -> Transform:
     """Numbers between two bounds."""
-    return Interval(low, high)
+    return Between(low, high)
 
 
 real = Real()
 positive = Lower(0.0)
-unit_interval = Interval(0.0, 1.0)
+unit_interval = Between(0.0, 1.0)
 simplex = Simplex()
 ordered = Ordered()
 positive_ordered = Ordered(positive=True)
