@@ -194,6 +194,10 @@ class ConvergenceError(WengertError, ArithmeticError):
     page = "convergence"
 
 
+class EstimatorError(WengertError, ValueError):
+    """A way to estimate the gradient of an expectation that does not fit the distribution."""
+
+
 class NonFiniteError(WengertError, FloatingPointError):
     """A value or a derivative became NaN or infinite, found by `wg.debug_nans`.
 
