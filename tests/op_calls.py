@@ -42,6 +42,8 @@ Q = np.array([1.3, 0.6, 2.2])
 M = np.array([[0.5, -1.2, 2.0], [1.1, 0.3, -0.4]])
 N = np.array([[1.0, 0.2], [-0.5, 0.7], [0.9, -1.5]])
 T = np.arange(24.0).reshape(2, 3, 4) / 10 - 1
+IMAGES = np.sin(np.arange(128.0)).reshape(2, 4, 4, 4)
+KERNELS = np.cos(np.arange(32.0)).reshape(4, 2, 2, 2)
 G = np.array([[2.5, 0.3, -0.4], [0.2, 4.0, 0.7], [-0.6, 0.5, 7.0]])
 MASK = np.array([True, False, True])
 I = np.array([2, 0, 2])
@@ -376,6 +378,19 @@ EXAMPLES: dict[str, list[Call]] = {
         call(T, M[:1, :2], rank=2, mode="valid"),
         call(T, V, rank=1, mode="valid"),
         call(T[0], M[1:], rank=1, mode="full"),
+    ],
+    "conv": [
+        call(T, M[:, :, None] * V, strides=(1,), dilation=(1,), groups=1),
+        call(IMAGES, KERNELS, strides=(2, 1), dilation=(1, 2), groups=2),
+        call(IMAGES[:, :2, None], KERNELS[:, :, None], strides=(1, 1, 2), dilation=(1, 2, 1), groups=1),
+    ],
+    "conv_input": [
+        call(T, N[:, :, None] * V, strides=(1,), dilation=(1,), groups=1, size=(6,)),
+        call(IMAGES[:, :, :2, :2], KERNELS, strides=(2, 1), dilation=(1, 2), groups=2, size=(4, 4)),
+    ],
+    "conv_weight": [
+        call(T, T[:, :, :2], strides=(1,), dilation=(1,), groups=1, size=(3,)),
+        call(IMAGES, IMAGES[:, :, :2, :2], strides=(2, 1), dilation=(1, 2), groups=2, size=(2, 2)),
     ],
     "recursive_filter": [call(P, T[0]), call(M[1:] + 2, T), call(P, V[:2])],
     "spline_filter": [

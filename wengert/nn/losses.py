@@ -1,0 +1,177 @@
+"""Losses: how far results are from what they should be. By default the mean over all examples; see `reduction`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from wengert.errors import MismatchError
+
+
+def _reduced(losses: Any, reduction: str) -> Any:
+    if reduction == "mean":
+        return np.mean(losses)
+    if reduction == "sum":
+        return np.sum(losses)
+    if reduction == "none":
+        return losses
+    raise MismatchError(f"reduction={reduction!r}", remedy="write 'mean', 'sum' or 'none'")
+
+
+def cross_entropy(logits: Any, labels: Any, *, smoothing: float = 0.0, reduction: str = "mean") -> Any:
+    """−log of the probability that softmax(logits), over the last axis, gives to the labels.
+
+    Args:
+        labels: integers in the shape of the other axes, or probabilities in the shape of the logits.
+        smoothing: so much of the probability is spread evenly over all classes.
+
+    >>> cross_entropy(np.array([[0.0, np.log(3.0)]]), np.array([1])).round(4)
+    np.float64(0.2877)
+    """
+    logp = scipy.special.log_softmax(logits, axis=-1)
+    if labels.ndim == logits.ndim:
+        losses = -np.sum(labels * logp, axis=-1)
+    else:
+        losses = -np.take_along_axis(logp, labels[..., None], axis=-1)[..., 0]
+    if smoothing:
+        losses = (1 - smoothing) * losses - smoothing * np.mean(logp, axis=-1)
+    return _reduced(losses, reduction)
+
+
+def nll(logp: Any, labels: Any, *, reduction: str = "mean") -> Any:
+    """−log-probabilities, which are given, at the labels.
+
+    >>> nll(np.log([[0.25, 0.75]]), np.array([1])).round(4)
+    np.float64(0.2877)
+    """
+    return _reduced(-np.take_along_axis(logp, labels[..., None], axis=-1)[..., 0], reduction)
+
+
+def binary_cross_entropy(logits: Any, labels: Any, *, reduction: str = "mean") -> Any:
+    """−log of the probability that sigmoid(logits) gives to labels 0 or 1 (or in between), without overflow.
+
+    >>> binary_cross_entropy(np.array([0.0, 1000.0]), np.array([1.0, 1.0])).round(4)
+    np.float64(0.3466)
+    """
+    return _reduced(np.logaddexp(0.0, logits) - labels * logits, reduction)
+
+
+def mse(predicted: Any, wanted: Any, *, reduction: str = "mean") -> Any:
+    """Squared differences.
+
+    >>> mse(np.array([1.0, 3.0]), np.array([1.0, 1.0]))
+    np.float64(2.0)
+    """
+    d = predicted - wanted
+    return _reduced(d * d, reduction)
+
+
+def mae(predicted: Any, wanted: Any, *, reduction: str = "mean") -> Any:
+    """Absolute differences.
+
+    >>> mae(np.array([1.0, 3.0]), np.array([1.0, 1.0]))
+    np.float64(1.0)
+    """
+    return _reduced(np.abs(predicted - wanted), reduction)
+
+
+def huber(predicted: Any, wanted: Any, *, delta: float = 1.0, reduction: str = "mean") -> Any:
+    """Half the squared difference d up to `delta`, beyond that δ(|d| − δ/2).
+
+    >>> huber(np.array([0.5, 3.0]), np.zeros(2), reduction="none")
+    array([0.125, 2.5  ])
+    """
+    d = np.abs(predicted - wanted)
+    near = np.minimum(d, delta)
+    return _reduced(near * (d - 0.5 * near), reduction)
+
+
+def hinge(scores: Any, labels: Any, *, reduction: str = "mean") -> Any:
+    """max(0, 1 − label · score), for labels −1 and 1.
+
+    >>> hinge(np.array([0.5, -2.0]), np.array([1.0, -1.0]), reduction="none")
+    array([0.5, 0. ])
+    """
+    margin = 1 - labels * scores
+    return _reduced(np.where(margin > 0, margin, 0.0), reduction)
+
+
+def kl_divergence(logp: Any, logq: Any, *, reduction: str = "mean") -> Any:
+    """Σ p (log p − log q) over the last axis, from logarithms of probabilities.
+
+    >>> kl_divergence(np.log([[0.5, 0.5]]), np.log([[0.25, 0.75]])).round(4)
+    np.float64(0.1438)
+    """
+    return _reduced(np.sum(np.exp(logp) * (logp - logq), axis=-1), reduction)
+
+
+def kl_normal(mean: Any, log_variance: Any) -> Any:
+    """The divergence of normal distributions from the standard one, summed over the last axis, for each example.
+
+    >>> kl_normal(np.array([[1.0, 0.0]]), np.zeros((1, 2)))
+    array([0.5])
+    """
+    return 0.5 * np.sum(np.exp(log_variance) + mean * mean - 1 - log_variance, axis=-1)
+
+
+_IMPOSSIBLE = -1e30
+
+
+def ctc(logp: Any, labels: Any, lengths: Any = None, label_lengths: Any = None, *, blank: int = 0,
+        reduction: str = "mean") -> Any:  # fmt: skip
+    """Connectionist temporal classification (Graves et al. 2006): −log P(any way to say the labels).
+
+    Args:
+        logp: log-probabilities with the axes (examples, time, classes).
+        labels: integers (examples, at most so many), without blanks.
+        lengths: how many times count, for each example; by default all.
+        label_lengths: how many labels count.
+        blank: the class that says nothing.
+
+    >>> logp = np.log(np.full((1, 2, 2), 0.5))
+    >>> np.exp(-ctc(logp, np.array([[1]]))).round(4)
+    np.float64(0.75)
+    """
+    examples, times, _ = logp.shape
+    most = labels.shape[1]
+    rows = np.arange(examples)
+    said = np.full((examples, 2 * most + 1), blank)
+    said[:, 1::2] = labels
+    scores = np.take_along_axis(logp, np.broadcast_to(said[:, None, :], (examples, times, 2 * most + 1)), axis=2)
+    # A label may follow the one before without a blank between them, unless they are the same.
+    jumps = np.zeros((examples, 2 * most + 1), bool)
+    jumps[:, 3::2] = said[:, 3::2] != said[:, 1:-2:2]
+    ends = 2 * np.full(examples, most) if label_lengths is None else 2 * np.asarray(label_lengths)
+    last = np.full(examples, times) if lengths is None else np.asarray(lengths)
+    start = np.where(np.arange(2 * most + 1) < 2, 0.0, _IMPOSSIBLE)
+    alpha = start + scores[:, 0]
+    one = np.full((examples, 1), _IMPOSSIBLE)
+    two = np.full((examples, min(2, 2 * most + 1)), _IMPOSSIBLE)
+    for t in range(1, times):
+        before = np.concatenate([one, alpha[:, :-1]], axis=1)
+        skipped = np.where(jumps, np.concatenate([two, alpha[:, :-2]], axis=1)[:, : 2 * most + 1], _IMPOSSIBLE)
+        new = np.logaddexp(np.logaddexp(alpha, before), skipped) + scores[:, t]
+        alpha = np.where((t < last)[:, None], new, alpha)
+    final = np.logaddexp(alpha[rows, ends], np.where(ends > 0, alpha[rows, np.maximum(ends - 1, 0)], _IMPOSSIBLE))
+    return _reduced(-final, reduction)
+
+
+def accuracy(logits: Any, labels: Any) -> Any:
+    """How often the largest of the logits is that of the label.
+
+    >>> accuracy(np.array([[0.0, 1.0], [2.0, 1.0]]), np.array([1, 1]))
+    np.float64(0.5)
+    """
+    return np.mean(np.argmax(logits, axis=-1) == labels)
+
+
+def perplexity(loss: float) -> float:
+    """e to the mean cross-entropy.
+
+    >>> round(perplexity(math.log(8.0)), 12)
+    8.0
+    """
+    return math.exp(loss)
