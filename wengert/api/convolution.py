@@ -53,7 +53,7 @@ def conv(x: Any, w: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1
     places = result_size(shape_of(x)[2:], kernel, strides, dilations)
     if min(places) < 1:
         raise MismatchError(
-            f"a kernel of shape {tuple(kernel)}, dilated by {dilations}, is longer than an array of shape {tuple(size)}",
+            f"a kernel of shape {tuple(kernel)}, dilated by {dilations}, is longer than an array of {tuple(size)}",
             remedy="make the kernel smaller, or put zeros around the array: padding='same'",
         )
     return convolved(x, w, strides=strides, dilation=dilations, groups=groups)

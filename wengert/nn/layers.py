@@ -22,7 +22,6 @@ from wengert.api.custom import stop_gradient
 from wengert.errors import MismatchError
 from wengert.nn import initializers
 
-
 STATIC = {"static": True}
 """Of a field that belongs to the structure of a layer, and is no array."""
 
@@ -220,7 +219,7 @@ class Flatten:
 
 
 @dataclass
-class Frozen:
+class FrozenLayer:
     """A layer that is not trained: derivatives with respect to its arrays are zero, and `split` leaves them out.
 
     In training it does what it does when it is evaluated. `freeze` makes it.
@@ -232,7 +231,7 @@ class Frozen:
         return tree.map(stop_gradient, self.layer)(*args, **kwargs)
 
 
-def freeze(layer: Any) -> Frozen:
+def freeze(layer: Any) -> FrozenLayer:
     """A layer whose arrays are not trained any more.
 
     >>> import wengert as wg
@@ -243,4 +242,4 @@ def freeze(layer: Any) -> Frozen:
     array([[0., 0.],
            [0., 0.]])
     """
-    return layer if isinstance(layer, Frozen) else Frozen(layer)
+    return layer if isinstance(layer, FrozenLayer) else FrozenLayer(layer)

@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.errors import MismatchError
-from wengert.nn.layers import Frozen
+from wengert.nn.layers import FrozenLayer
 
 
 def _none(thing: Any) -> Any:
@@ -28,7 +28,7 @@ def trained(model: Any) -> Any:
     >>> nn.trained(nn.Sequential(nn.Dense(2, 3, rng=0), nn.BatchNorm(3))).layers[1].mean
     False
     """
-    if isinstance(model, Frozen):
+    if isinstance(model, FrozenLayer):
         return _none(model)
     if dataclasses.is_dataclass(model) and not isinstance(model, type):
         found = object.__new__(type(model))

@@ -6,9 +6,9 @@ All three are one trilinear form with one factor left open (b examples, o and c 
 
     conv(x, w) → y       conv_input(y, w) → x       conv_weight(x, y) → w
 
-so the transposes of each are the other two, and derivatives of any order stay among them. Lengths of the open factor that
-the others do not tell are the parameter `size`. With `groups`, output channel o sees the input channels of its own group
-only, and `c` counts within the group. There is no padding: zeros are put around x before.
+so the transposes of each are the other two, and derivatives of any order stay among them. Lengths of the open factor
+that the others do not tell are the parameter `size`. With `groups`, output channel o sees the input channels of its own
+group only, and `c` counts within the group. There is no padding: zeros are put around x before.
 
 They are products of matrices: the elements that meet a weight are copied into columns (im2col; Chellapilla, Puri and
 Simard 2006), as many examples at a time as fit the cache.
