@@ -48,3 +48,30 @@ def test_masks(f):
     close(value(wg.jit(f), X), value(f, X))
     close(wg.jit(wg.grad(f))(X), differences(f, X) / np.cos(1.0), rtol=1e-5, atol=1e-7)
     close(wg.grad(wg.jit(f))(X), differences(f, X) / np.cos(1.0), rtol=1e-5, atol=1e-7)
+
+
+def lambert_like(x):
+    """Masks of what a mask has left, written to by masks."""
+    part = x[x > 0]
+    w = np.full_like(part, np.nan)
+    small = part < 0.5
+    w[small] = np.exp(part[small])
+    w[~small] = part[~small] ** 2
+    y = np.zeros_like(x)
+    y[x > 0] = w
+    return np.sum(y * x)
+
+
+def filled_with_a_traced_value(x):
+    part = np.full_like(x[x > 0], x[0])
+    part[0] = x[1] ** 2
+    return np.sum(part**2)
+
+
+@pytest.mark.parametrize("f", [lambert_like, filled_with_a_traced_value])
+def test_arrays_like_a_selection(f):
+    x = np.array([-0.9, 0.3, 0.8, -0.1, 0.45])
+    expected = wg.numerical.grad(f, method="five-point")(x)
+    np.testing.assert_allclose(wg.jit(f)(x), f(x), rtol=1e-14)
+    for place in (wg.grad, lambda f: wg.jit(wg.grad(f)), lambda f: wg.grad(wg.jit(f))):
+        np.testing.assert_allclose(place(f)(x), expected, rtol=1e-7, atol=1e-9)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 import wengert as wg
 
@@ -59,3 +60,9 @@ def test_second_order(name):
     wanted = (wg.grad(f)(P + 1e-5 * V) - wg.grad(f)(P - 1e-5 * V)) / 2e-5
     for way, derive in SECOND.items():
         np.testing.assert_allclose(derive(f), wanted, rtol=1e-4, atol=1e-6, err_msg=way)
+
+
+def test_extra_arguments_in_a_list():
+    """`newton` takes a list for its extra arguments, and unpacks it."""
+    f = lambda a: scipy.optimize.newton(lambda x, b, c: x**2 * c - b, 1.0, args=[a, 2.0])
+    np.testing.assert_allclose(wg.grad(f)(3.0), 0.25 / np.sqrt(1.5), rtol=1e-8)

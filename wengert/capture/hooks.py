@@ -24,11 +24,13 @@ from wengert.box.box import Box
 from wengert.box.cells import Cell, lent, without_cells
 from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, PENDING, SUBSCRIPTED, look_for_imports, no_rule_yet
 from wengert.box.distributions.lookup import is_of_scipy_stats
+from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.operands import operand
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
 from wengert.box.writing import about_to_write, plain, settled
 from wengert.capture.classes import Follow, meet, meet_value
 from wengert.capture.draws import GENERATORS, random_method
+from wengert.capture.followed.elements import each
 from wengert.capture.instrument import (
     TWIN,
     instrument,
@@ -38,6 +40,7 @@ from wengert.capture.instrument import (
     set_hooks,
     written_positions,
 )
+from wengert.capture.numba import python_of
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, class_of, replacement_of
 from wengert.capture.rewrite import (
     ANYTHING,
@@ -68,6 +71,7 @@ _CONTEXT_MANAGER = contextlib.contextmanager(lambda: iter(())).__code__
 """What `@contextmanager` makes of every function: it calls the user's generator function."""
 _UFUNC = np.ufunc
 _DISPATCHER = type(np.sum)
+Vectorized.loop = staticmethod(lambda *args: instrument(each)(*args))
 
 
 def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
@@ -102,7 +106,7 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
         return random_method(f)
     if kind is BuiltinFunctionType:
         if f.__self__.__class__ is _MODULE:
-            found = REPLACEMENTS.get(f)
+            found = replacement_of(f)
             if found is not None:
                 return found
             return with_instrumented_arguments(f, False) if _of_a_library(f.__self__.__name__) else f
@@ -142,7 +146,18 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
         look_for_imports()
     if kind in CALLABLES:
         return CALLABLES[kind](f)
-    return instrument(f)
+    python = python_of(f)
+    return instrument(f) if python is None else _of_numba(f, python)
+
+
+def _of_numba(f: Any, python: Any) -> Any:
+    """A function that numba compiles: on plain values it is what it is."""
+    twin, itself = call(python), with_instrumented_arguments(f, False)
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return (twin if any(map(holds_traced, _all(args, kwargs))) else itself)(*args, **kwargs)
+
+    return called
 
 
 def _decorated(f: FunctionType) -> Any:

@@ -24,6 +24,9 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+import numpy as np
+
+from wengert.box.dispatch import BLIND
 from wengert.box.distributions.lookup import is_of_scipy_stats, stand_in
 from wengert.capture import twins
 from wengert.capture.classes import Follow, followed, meet, meet_value
@@ -31,6 +34,7 @@ from wengert.capture.deep import deeply
 from wengert.capture.locate import Located, locate
 from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined, lower
 from wengert.capture.lowered import DEFINED, UNDEFINED_NAME
+from wengert.capture.numba import python_of
 from wengert.capture.of_code import OfCode
 from wengert.capture.rewrite import HOOKS, PrivateNames, Rewriter
 from wengert.capture.sourceless import twin_without_source
@@ -116,6 +120,11 @@ def instrument(f: Any, of: TwinKind | None = None) -> Any:
         return f
     if kind is BuiltinFunctionType:
         return f
+    python = python_of(f)
+    if python is not None:
+        return instrument(python, of)
+    if kind is np.vectorize:
+        return BLIND[kind](instrument(f.pyfunc, of), f.otypes, None, f.excluded, f.cache, f.signature)
     meet_value(f)
     if is_of_scipy_stats(f):
         return stand_in(f)

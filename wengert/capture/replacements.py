@@ -24,9 +24,11 @@ from wengert.box.cells import without_cells
 from wengert.box.constructors import CONSTRUCTORS
 from wengert.box.dispatch import BLIND, FUNCTIONS, PENDING, look_for_imports
 from wengert.box.functions import quadrature
+from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.operands import array, holds_traced
 from wengert.box.writing import settled
 from wengert.capture.domains import guarded
+from wengert.capture.instrument import instrument
 from wengert.errors import ConcretizationError, UnsupportedFunctionError
 from wengert.ir.numbers import as_python, innermost, python_class
 from wengert.ir.symbol import Sym
@@ -291,14 +293,19 @@ def class_of(x: Box) -> type:
 _NOTHING = object()
 
 
+def has_attribute(x: Box, name: str) -> bool:
+    """Whether what a box stands for has an attribute. (Its class has others, as all classes do: it can be called.)"""
+    return any(name in cls.__dict__ for cls in class_of(x).__mro__)
+
+
 @_replaces(hasattr)
 def _hasattr(x: Any, name: str) -> bool:
-    return hasattr(class_of(x), name) if isinstance(x, Box) else hasattr(x, name)
+    return has_attribute(x, name) if isinstance(x, Box) else hasattr(x, name)
 
 
 @_replaces(getattr)
 def _getattr(x: Any, name: str, default: Any = _NOTHING) -> Any:
-    if isinstance(x, Box) and default is not _NOTHING and not hasattr(class_of(x), name):
+    if isinstance(x, Box) and default is not _NOTHING and not has_attribute(x, name):
         return default
     if name.__class__ is not str:
         hash(name)  # a text with a value that is not known yet refuses: Python itself would look for another name
@@ -357,12 +364,16 @@ def _if_traced(original: Callable, implementation: Callable) -> Callable:
 
 
 # Their results are called later, perhaps with traced values.
-REPLACEMENTS[np.vectorize] = BLIND[np.vectorize]
+
+
+@_replaces(np.vectorize)
+def _vectorize(pyfunc: Callable, *args: Any, **kwargs: Any) -> Callable:
+    return Vectorized(instrument(pyfunc), *args, **kwargs)
 
 
 @_replaces(np.frompyfunc)
 def _frompyfunc(func: Callable, /, nin: int, nout: int, **options: Any) -> Callable:
-    ufunc, each = np.frompyfunc(func, nin, nout, **options), BLIND[np.vectorize](func)
+    ufunc, each = np.frompyfunc(func, nin, nout, **options), Vectorized(instrument(func), promotes=True)
 
     def called(*args: Any, **kwargs: Any) -> Any:
         return each(*args) if holds_traced(args) and not kwargs else ufunc(*args, **kwargs)

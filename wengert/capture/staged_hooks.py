@@ -21,7 +21,7 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.box.cells import Cell
 from wengert.box.dispatch import FUNCTIONS, SUBSCRIPTED
-from wengert.box.functions.operands import array
+from wengert.box.functions.operands import array, cast
 from wengert.box.writing import settled, without_flags
 from wengert.capture import exceptions, hooks, retrying, rewrite, stage, texts
 from wengert.capture import lowered as lowering
@@ -36,7 +36,7 @@ from wengert.capture.objects import MUTABLE
 from wengert.capture.optional import Optional, condition, given_to_others, is_instance, number_of, numbers_in
 from wengert.capture.ordering import REPLACED, sort_list
 from wengert.capture.outside import outside
-from wengert.capture.replacements import FOLLOW_ARGUMENTS, class_of
+from wengert.capture.replacements import FOLLOW_ARGUMENTS, class_of, has_attribute
 from wengert.capture.session import current, is_of_user
 from wengert.capture.values import as_number, converted, holds_symbols, is_number, is_symbolic, truth
 from wengert.errors import StagingError
@@ -252,9 +252,19 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None, *rest: Any, **options:
     if not any(map(is_symbolic, lengths)):
         return hooks.REPLACEMENTS[np.full](shape, fill_value, dtype, *rest, **options)
     value = settled(fill_value)
-    if dtype is not None and not isinstance(value, Traced):
+    if isinstance(value, Traced):
+        return s.copy(s.broadcast_to(value if dtype is None else cast(value, dtype), shape=lengths))
+    if dtype is not None:
         value = np.dtype(dtype).type(value)
     return s.copy(running.state.capture.process(s.broadcast_to, (value,), {"shape": lengths}))
+
+
+@_replaces(np.full_like)
+def _full_like(a: Any, fill_value: Any, dtype: Any = None, *rest: Any, shape: Any = None, **options: Any) -> Any:
+    lengths = _lengths(tuple([known(n) for n in shape_of(settled(a))]) if shape is None else shape)
+    if not any(map(is_symbolic, lengths)):
+        return hooks.REPLACEMENTS[np.full_like](a, fill_value, dtype, *rest, shape=shape, **options)
+    return _full(lengths, fill_value, dtype_of(settled(a)) if dtype is None else dtype)
 
 
 @_replaces(np.arange)
@@ -714,7 +724,7 @@ def attr(owner: Any, name: str) -> Any:
     if isinstance(owner, Box):
         if name == "__class__":
             return class_of(owner)
-        if not hasattr(class_of(owner), name):
+        if not has_attribute(owner, name):
             raise AttributeError(f"'{class_of(owner).__name__}' object has no attribute '{name}'")
         if name == "shape":
             return tuple([known(n) for n in owner.shape])

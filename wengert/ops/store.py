@@ -35,7 +35,7 @@ from wengert.ops.index import (
 )
 from wengert.ops.links import added_at, joined, starts_of
 from wengert.ops.op import Traced
-from wengert.ops.shape import broadcast_to, reshape
+from wengert.ops.shape import broadcast_to, filled, reshape
 from wengert.ops.sizes import counting
 from wengert.ops.traits import CHEAP, FREE, NEVER, PLACE
 from wengert.strides import copy_as
@@ -92,7 +92,7 @@ def _where_last(part: Any, arrays: Any, pattern: tuple, shape: tuple[int, ...]) 
         numbers = np.arange(math.prod(shape_of(part)), dtype=np.int64).reshape(shape_of(part))
     else:
         numbers = _numbered(shape_of(part))
-    left = index(store(np.zeros(shape, np.int64), numbers, *arrays, pattern=pattern), *arrays, pattern=pattern)
+    left = index(store(filled(np.int64(0), shape), numbers, *arrays, pattern=pattern), *arrays, pattern=pattern)
     return where(equal(left, numbers), part, 0)
 
 

@@ -10,6 +10,9 @@ from wengert.box.dispatch import CALLERS
 from wengert.errors import ConvergenceError
 from wengert.solvers.answer import Parameters
 
+_UNPACKING = frozenset(("newton", "fixed_point", "solve_ivp"))
+"""Solvers to which a list is as good as a tuple, where others take it for the one argument."""
+
 
 class Given:
     """The arguments of a call of one of SciPy's solvers, by name, and the traced values in them."""
@@ -26,7 +29,8 @@ class Given:
                 self.arguments[name] = value
         if "args" in self.arguments:
             extra = self.arguments["args"]
-            self.arguments["args"] = () if extra is None else extra if isinstance(extra, tuple) else (extra,)
+            many = (tuple, list) if original.__name__ in _UNPACKING else tuple
+            self.arguments["args"] = () if extra is None else tuple(extra) if isinstance(extra, many) else (extra,)
         self.parameters = Parameters(self.arguments)
         self._omitted = set(bound.arguments) - given
 

@@ -2,6 +2,7 @@
 
 from wengert.box.functions import (
     applying,
+    bottleneck,
     complex_domain,
     distances,
     einsum,
@@ -59,6 +60,7 @@ from wengert.box.functions import (
 
 __all__ = [
     "applying",
+    "bottleneck",
     "complex_domain",
     "distances",
     "einsum",

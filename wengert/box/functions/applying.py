@@ -9,10 +9,11 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.dispatch import implements, implements_blind
-from wengert.box.functions.operands import array, stacked
-from wengert.errors import UnsupportedFunctionError
+from wengert.box.functions.operands import array, cast, stacked
+from wengert.errors import StagingError, UnsupportedFunctionError
 from wengert.ops.op import Traced
-from wengert.types import ndim_of, shape_of
+from wengert.running import running
+from wengert.types import dtype_of, ndim_of, shape_of
 
 
 @implements(np.apply_along_axis)
@@ -42,9 +43,14 @@ def apply_over_axes(func: Callable, a: Any, axes: Any) -> Any:
 class Vectorized:
     """What `np.vectorize(f)` gives in a function that is being differentiated."""
 
+    loop: Callable
+    """`each` of `capture/followed/elements.py`, captured as a loop."""
+
     def __init__(self, pyfunc: Callable, otypes: Any = None, doc: Any = None, excluded: Any = None, cache: bool = False,
-                 signature: Any = None):  # fmt: skip
+                 signature: Any = None, promotes: bool = False):  # fmt: skip
         self.pyfunc = pyfunc
+        self.promotes = promotes
+        self.otypes = otypes
         self.excluded = set(excluded or ())
         self.signature = signature
         self.plain = np.vectorize(pyfunc, otypes, doc, excluded, cache, signature)
@@ -70,16 +76,42 @@ class Vectorized:
         looped = {k: array(a) for k, a in arguments.items() if k not in self.excluded}
         shape = np.broadcast_shapes(*[shape_of(a) for a in looped.values()])
         flat = {k: np.ravel(np.broadcast_to(a, shape)) for k, a in looped.items()}
-        results = []
-        for i in range(int(np.prod(shape))):
-            here = {k: flat[k][i] if k in flat else a for k, a in arguments.items()}
-            named = {k: a for k, a in here.items() if isinstance(k, str)}
-            results.append(self.pyfunc(*[here[k] for k in range(len(args))], **named))
-        if not results:
+
+        def apply(*elements: Any) -> Any:
+            here = arguments | dict(zip(flat, elements, strict=True))
+            return self.pyfunc(*[here[k] for k in range(len(args))], **{k: here[k] for k in kwargs})
+
+        count = int(np.prod(shape))
+        if not count:
             return self.plain(*args, **kwargs)
-        if isinstance(results[0], tuple):
-            return tuple(np.reshape(stacked([array(r) for r in part], 0), shape) for part in zip(*results, strict=True))
-        return np.reshape(stacked([array(r) for r in results], 0), shape)
+        results = [apply(*[a[0] for a in flat.values()])]
+        if running.state.capture is not None and count > 1 and not isinstance(results[0], tuple) and not self.promotes:
+            first = array(results[0])
+            return np.reshape(self.loop(apply, first, self._type_of(results[0], 0), list(flat.values())), shape)
+        results += [apply(*[a[i] for a in flat.values()]) for i in range(1, count)]
+        if not isinstance(results[0], tuple):
+            return self._joined(results, 0, shape)
+        return tuple(self._joined(part, k, shape) for k, part in enumerate(zip(*results, strict=True)))
+
+    def _joined(self, results: Any, number: int, shape: tuple[int, ...]) -> Any:
+        """The results for all elements, of one type unless they are to be promoted."""
+        items = [array(r) for r in results]
+        if not self.promotes:
+            dtype = self._type_of(results[0], number)
+            items = [r if dtype_of(r) == dtype else cast(r, dtype) for r in items]
+        return np.reshape(stacked(items, 0), shape)
+
+    def _type_of(self, first: Any, number: int) -> np.dtype:
+        """The type of a result: as asked for, or else that for the first element, as in NumPy."""
+        if self.otypes:
+            return np.dtype(self.otypes[number])
+        if isinstance(first, Traced) and first._may_be_integer:  # type: ignore[attr-defined]
+            raise StagingError(
+                "np.vectorize of a function that returns an integer for some values and a float for others: which type "
+                "all results have depends on the first element, which is known only when the compiled program runs",
+                remedy="return floats (0.0 instead of 0), or say otypes=[float]",
+            )
+        return dtype_of(array(first))
 
 
 implements_blind(np.vectorize)(Vectorized)

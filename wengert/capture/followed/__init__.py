@@ -1,0 +1,1 @@
+"""Functions that are followed like a user's, so that their loops are captured as loops."""
