@@ -14,13 +14,15 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parent.parent
-OUTSIDE = re.compile(r'^--8<-- "((?:benchmarks/README|CHANGELOG|CONTRIBUTING)\.md)"$', re.MULTILINE)
+ELSEWHERE = r"(?:benchmarks/README|CHANGELOG|CONTRIBUTING|examples/gallery/\w+/README)\.md"
+OUTSIDE = re.compile(rf'^--8<-- "({ELSEWHERE})"$', re.MULTILINE)
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#:\s]+)(#[^)]*)?\)")
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pictures of the benchmarks."""
-    for picture in sorted((ROOT / "benchmarks" / "results").glob("*.svg")):
+    """Add the pictures of the benchmarks and of the gallery."""
+    pictures = [*(ROOT / "benchmarks" / "results").glob("*.svg"), *(ROOT / "examples" / "gallery").glob("*/*.svg")]
+    for picture in sorted(pictures):
         name = picture.relative_to(ROOT).as_posix()
         files.append(File(name, str(ROOT), config["site_dir"], config["use_directory_urls"]))
     return files
@@ -28,17 +30,20 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Put the text of the other file in the place of the line that names it."""
-    return OUTSIDE.sub(lambda found: _included(ROOT / found.group(1)), markdown)
+    up = "../" * page.file.src_uri.count("/")
+    return OUTSIDE.sub(lambda found: _included(ROOT / found.group(1), up), markdown)
 
 
-def _included(path: Path) -> str:
+def _included(path: Path, up: str) -> str:
+    """The text of a file, for a page from which `up` leads to the root of the site."""
+
     def turned(link: re.Match) -> str:
         picture, text, target, anchor = link.group(1), link.group(2), link.group(3), link.group(4) or ""
         there = (path.parent / target).resolve()
         if there.is_relative_to(ROOT / "docs"):
-            return f"{picture}[{text}]({there.relative_to(ROOT / 'docs').as_posix()}{anchor})"
+            return f"{picture}[{text}]({up}{there.relative_to(ROOT / 'docs').as_posix()}{anchor})"
         if there.suffix == ".svg" and there.exists():
-            return f"{picture}[{text}]({there.relative_to(ROOT).as_posix()})"
+            return f"{picture}[{text}]({up}{there.relative_to(ROOT).as_posix()})"
         return text
 
     return LINK.sub(turned, path.read_text(encoding="utf-8"))
