@@ -9,13 +9,18 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+chosen: list[Any] = [None]
+"""An array of the library in which arrays are made in threads where nothing else is said; `None` for NumPy."""
+KEEP = object()
+"""Stands for the library from before."""
+
 
 class State:
     """How many transformations run, their traces, those that record linear programs, the innermost block that is being
-    captured (`ir/build.py`), where in the source, if that is known otherwise, and who looks on while derivatives are
-    taken (`modes/watching.py`), usually nobody."""
+    captured (`ir/build.py`), where in the source, if that is known otherwise, who looks on while derivatives are taken
+    (`modes/watching.py`), usually nobody, and in which library arrays are made (`ops/library.py`), usually NumPy."""
 
-    __slots__ = ("capture", "depth", "source", "tapes", "traces", "watch")
+    __slots__ = ("capture", "depth", "library", "source", "tapes", "traces", "watch")
 
     def __init__(self) -> None:
         self.depth = 0
@@ -24,6 +29,7 @@ class State:
         self.capture: Any = None
         self.source: Any = None
         self.watch: Any = None
+        self.library: Any = chosen[0]
 
 
 class _Running(threading.local):
@@ -60,6 +66,7 @@ def differentiating() -> bool:
 
 class entered:
     """While a trace runs; afterwards its values must not be used. `records`: it keeps values for a later sweep.
+    `library`: an array of the library in which arrays are made meanwhile, `None` for NumPy; as before if it is KEEP.
 
     >>> class Trace:
     ...     alive = True
@@ -71,21 +78,42 @@ class entered:
     (False, False)
     """
 
-    __slots__ = ("_outer", "_records", "_state", "_trace")
+    __slots__ = ("_library", "_outer", "_records", "_state", "_trace")
 
-    def __init__(self, trace: Any, records: bool = False):
+    def __init__(self, trace: Any, records: bool = False, library: Any = KEEP):
         self._trace = trace
         self._records = records
+        self._library = library
 
     def __enter__(self) -> None:
         state = self._state = running.state
-        self._outer = state.traces, state.tapes
+        self._outer = state.traces, state.tapes, state.library
         state.depth += 1
         state.traces = (*state.traces, self._trace)
         if self._records:
             state.tapes = (*state.tapes, self._trace)
+        if self._library is not KEEP:
+            state.library = self._library
 
     def __exit__(self, *_: Any) -> None:
         self._state.depth -= 1
-        self._state.traces, self._state.tapes = self._outer
+        self._state.traces, self._state.tapes, self._state.library = self._outer
         self._trace.alive = False
+
+
+class making:
+    """While arrays are made in the library of an array, `None` for NumPy; KEEP leaves all as it is."""
+
+    __slots__ = ("_library", "_outer", "_state")
+
+    def __init__(self, library: Any):
+        self._library = library
+
+    def __enter__(self) -> None:
+        self._state = running.state
+        self._outer = self._state.library
+        if self._library is not KEEP:
+            self._state.library = self._library
+
+    def __exit__(self, *_: Any) -> None:
+        self._state.library = self._outer

@@ -26,6 +26,7 @@ from wengert.modes.dual import push
 from wengert.modes.linear import Tangent
 from wengert.modes.series import expand
 from wengert.modes.tape import Recorded, record
+from wengert.ops import library
 from wengert.ops.shape import astype
 from wengert.strides import copy_as
 from wengert.types import PLAIN, SCALARS, Aval, aval_of, dtype_of, is_inexact, shape_of
@@ -345,7 +346,7 @@ def zeros_like(x: Any) -> Any:
     if isinstance(value, np.generic):
         return value.dtype.type(0)
     if shape_of(value) != shape_of(x):  # there is a hidden axis
-        return np.zeros(shape_of(x), dtype_of(x))[()]
+        return library.zeros(shape_of(x), dtype_of(x), value)[()]
     return np.zeros_like(value) if hasattr(value, "shape") else np.float64(0) * value
 
 

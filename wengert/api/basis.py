@@ -15,15 +15,15 @@ from wengert.modes.batch import BatchTrace
 from wengert.types import Aval
 
 
-def unit_vectors(avals: Sequence[Aval], start: int, stop: int) -> tuple[BatchTrace, list[Any]]:
-    """Unit vectors number `start` to `stop` of the space these leaves span: the batch, and one value per leaf."""
+def unit_vectors(avals: Sequence[Aval], start: int, stop: int, like: Any = None) -> tuple[BatchTrace, list[Any]]:
+    """Unit vectors number `start` to `stop` of the space these leaves span: the batch, and one value per leaf, in the
+    library of the array `like`."""
     batch = BatchTrace(stop - start)
     vectors = []
     offset = 0
     for aval in avals:
-        block = np.zeros((stop - start, aval.size), aval.dtype)
-        rows = np.arange(max(start, offset), min(stop, offset + aval.size))
-        block[rows - start, rows - offset] = 1
+        made = (stop - start, aval.size, start - offset, aval.dtype)
+        block = np.eye(*made) if like is None else np.eye(*made, like=like)
         vectors.append(batch.wrap(block.reshape(stop - start, *aval.shape)))
         offset += aval.size
     return batch, vectors

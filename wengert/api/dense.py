@@ -15,6 +15,7 @@ from wengert.api.arguments import Argnums, Prepared, demand_complex, owned
 from wengert.api.basis import split_rows, total_size, unit_vectors
 from wengert.api.operators import result_of
 from wengert.errors import UnsupportedFunctionError
+from wengert.ops.library import near, zeros
 from wengert.ops.shape import transpose
 from wengert.types import Aval, aval_of
 
@@ -26,29 +27,30 @@ def value_and_dense(f: Callable, argnums: Argnums, mode: str, has_aux: bool, hol
     def value_and_derivatives(*args: Any, **kwargs: Any) -> Any:
         prepared = Prepared(f, argnums, args, kwargs, has_aux)
         ins = [aval_of(x) for x in prepared.leaves]
+        like = near(*prepared.leaves)
         if holomorphic:
             demand_complex(prepared.leaves, "argument")
         else:
             demand_real(ins)
         if mode == "forward":
-            batch, vectors = unit_vectors(ins, 0, total_size(ins))
+            batch, vectors = unit_vectors(ins, 0, total_size(ins), like)
             values, dots = prepared.push(vectors)
             outs = [aval_of(y) for y in values]
-            blocks = _from_columns(batch, dots, ins, outs)
+            blocks = _from_columns(batch, dots, ins, outs, like)
         else:
             values, program = prepared.record()
             outs = [aval_of(y) for y in values]
             complex_result = any(aval.dtype.kind == "c" for aval in outs)
             fewer_inputs = total_size(ins) < total_size(outs)
             if mode == "auto" and (fewer_inputs or (complex_result and not holomorphic)):
-                batch, vectors = unit_vectors(ins, 0, total_size(ins))
-                blocks = _from_columns(batch, program.push(vectors), ins, outs)
+                batch, vectors = unit_vectors(ins, 0, total_size(ins), like)
+                blocks = _from_columns(batch, program.push(vectors), ins, outs, like)
             else:
                 if not holomorphic:
                     demand_real(outs)
-                batch, vectors = unit_vectors(outs, 0, total_size(outs))
+                batch, vectors = unit_vectors(outs, 0, total_size(outs), like)
                 cts = program.pull(vectors, consume=True)
-                blocks = _from_rows(batch, cts, ins, outs)
+                blocks = _from_rows(batch, cts, ins, outs, like)
         if holomorphic:
             demand_complex(values, "result")
         result = prepared.outputs([prepared.inputs([_scalar_or_array(b) for b in row]) for row in blocks])
@@ -69,10 +71,10 @@ def dense_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto") -> Cal
     return derivatives
 
 
-def _from_columns(batch: Any, dots: list[Any], ins: list[Aval], outs: list[Aval]) -> list[list[Any]]:
+def _from_columns(batch: Any, dots: list[Any], ins: list[Aval], outs: list[Aval], like: Any) -> list[list[Any]]:
     """Blocks [output][input] from tangents of the outputs, whose hidden axis runs over the inputs."""
     blocks = []
-    for stacked, out in zip(_stacked(batch, dots, outs), outs, strict=True):
+    for stacked, out in zip(_stacked(batch, dots, outs, like), outs, strict=True):
         columns = split_rows(stacked, ins)
         blocks.append([_inputs_last(c, len(x.shape), len(out.shape)) for c, x in zip(columns, ins, strict=True)])
     return blocks
@@ -83,10 +85,10 @@ def _scalar_or_array(block: Any) -> Any:
     return block[()] if block.__class__ is np.ndarray and not block.shape else block
 
 
-def _stacked(batch: Any, derivatives: list[Any], avals: list[Aval]) -> list[Any]:
+def _stacked(batch: Any, derivatives: list[Any], avals: list[Aval], like: Any) -> list[Any]:
     """One array per leaf, with the hidden axis first; no two share memory."""
     return owned([
-        np.zeros((batch.size, *aval.shape), aval.dtype) if d is None else batch.unwrap(d)
+        zeros((batch.size, *aval.shape), aval.dtype, like) if d is None else batch.unwrap(d)
         for d, aval in zip(derivatives, avals, strict=True)
     ])  # fmt: skip
 
@@ -97,9 +99,9 @@ def _inputs_last(block: Any, inputs: int, outputs: int) -> Any:
     return transpose(block, axes=(*range(inputs, inputs + outputs), *range(inputs)))
 
 
-def _from_rows(batch: Any, cts: list[Any], ins: list[Aval], outs: list[Aval]) -> list[list[Any]]:
+def _from_rows(batch: Any, cts: list[Any], ins: list[Aval], outs: list[Aval], like: Any) -> list[list[Any]]:
     """Blocks [output][input] from cotangents of the inputs, whose hidden axis runs over the outputs."""
-    by_input = [split_rows(stacked, outs) for stacked in _stacked(batch, cts, ins)]
+    by_input = [split_rows(stacked, outs) for stacked in _stacked(batch, cts, ins, like)]
     return [[pieces[k] for pieces in by_input] for k in range(len(outs))]
 
 

@@ -18,6 +18,7 @@ from wengert.control.united import United
 from wengert.errors import MismatchError, UnsupportedFunctionError
 from wengert.modes.batch import BatchTrace
 from wengert.modes.tape import Recorded
+from wengert.ops import library
 from wengert.ops.shape import concatenate, reshape, transpose
 from wengert.types import Aval, aval_of, shape_of
 
@@ -113,7 +114,9 @@ class Jacobian(_TraceableOperator):
         """J times a vector, in containers: one tangent for each argument."""
         given = self._prepared.input_leaves(tangents, "the tangent")
         dots = self._program.push(given)
-        return self._prepared.tangents([np.zeros(*aval) for aval in self._outs], dots, given)
+        return self._prepared.tangents(
+            [library.zeros(*aval, self._program.library) for aval in self._outs], dots, given
+        )
 
     def pull(self, cotangent: Any) -> Any:
         """Jᵀ times a vector, in containers: a tuple with one cotangent for each argument."""
@@ -124,9 +127,9 @@ class Jacobian(_TraceableOperator):
         """The Jacobian as a matrix, by as many products as its smaller side has entries, all at once."""
         rows, columns = self.shape
         if columns < rows:
-            batch, vectors = unit_vectors(self._ins, 0, columns)
+            batch, vectors = unit_vectors(self._ins, 0, columns, self._program.library)
             return transpose(_flat_rows(batch, self._program.push(vectors), self._outs), axes=(1, 0))
-        batch, vectors = unit_vectors(self._outs, 0, rows)
+        batch, vectors = unit_vectors(self._outs, 0, rows, self._program.library)
         return _flat_rows(batch, self._program.pull(vectors), self._ins)
 
     def sparse(self) -> Any:
@@ -211,7 +214,7 @@ def _apply(sweep: Callable, x: Any, given: list[Aval], wanted: list[Aval]) -> An
         offset += aval.size
     found = sweep(pieces)
     parts = [
-        np.zeros(a.size, a.dtype) if r is None else reshape(r, shape=(a.size,))
+        library.zeros(a.size, a.dtype, x) if r is None else reshape(r, shape=(a.size,))
         for r, a in zip(found, wanted, strict=True)
     ]
     result = owned(parts)[0] if len(parts) == 1 else concatenate(*parts, axis=0)
@@ -226,7 +229,7 @@ def _apply_to_columns(sweep: Callable, X: Any, given: list[Aval], wanted: list[A
             f"a matrix of shape {(rows, columns)} for a Jacobian with {total_size(given)} entries on that side"
         )
     if not columns:
-        return np.zeros((total_size(wanted), 0), np.result_type(X))
+        return library.zeros((total_size(wanted), 0), X.dtype, X)
     if X.dtype.kind == "c":
         return _apply_to_columns(sweep, X.real, given, wanted) + 1j * _apply_to_columns(sweep, X.imag, given, wanted)
     batch = BatchTrace(columns)
@@ -241,7 +244,9 @@ def _apply_to_columns(sweep: Callable, X: Any, given: list[Aval], wanted: list[A
 def _flat_rows(batch: BatchTrace, found: list[Any], avals: list[Aval]) -> Any:
     """One row per example: the leaves ravelled, one after the other."""
     parts = [
-        np.zeros((batch.size, a.size), a.dtype) if r is None else reshape(batch.unwrap(r), shape=(batch.size, a.size))
+        library.zeros((batch.size, a.size), a.dtype, *found)
+        if r is None
+        else reshape(batch.unwrap(r), shape=(batch.size, a.size))
         for r, a in zip(found, avals, strict=True)
     ]
     return owned(parts)[0] if len(parts) == 1 else concatenate(*parts, axis=1)

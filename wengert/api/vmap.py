@@ -23,8 +23,9 @@ from wengert.capture.retrying import undone_if_refused
 from wengert.errors import InPlaceError, MismatchError
 from wengert.modes.batch import Apart, BatchTrace
 from wengert.ops.index import index
+from wengert.ops.library import example_of
 from wengert.ops.shape import transpose
-from wengert.running import running
+from wengert.running import making, running
 from wengert.types import ndim_of, shape_of
 
 
@@ -99,7 +100,8 @@ def _together(f: Callable, args: tuple, kwargs: dict) -> Any:
     """All examples at once."""
     running.state.depth += 1
     try:
-        return numbers_in(resolve(f)(*args, **kwargs))
+        with making(example_of(tree.flatten(args)[0])):
+            return numbers_in(resolve(f)(*args, **kwargs))
     finally:
         running.state.depth -= 1
 

@@ -22,9 +22,11 @@ from wengert.box.functions.operands import cast, holds_traced
 from wengert.box.functions.shapes import copied
 from wengert.box.memory import UnknownOrder, laid_out
 from wengert.box.writing import link, settled
+from wengert.ops import library
 from wengert.ops import shape as s
 from wengert.ops.index import index
 from wengert.ops.op import Traced, call
+from wengert.running import making, running
 from wengert.types import dtype_of, ndim_of, shape_of
 
 CONSTRUCTORS: dict[Any, Callable] = {}
@@ -43,10 +45,37 @@ def _constructs(*functions: Any) -> Callable[[Callable], Callable]:
 def _of_plain(function: Callable) -> Callable:
     """A constructor whose arguments are plain, or that dispatches on traced ones by itself."""
 
+    asks = _asks_library(function)
+
     @functools.wraps(function)
     def construct(*args: Any, **kwargs: Any) -> Any:
-        y = function(*args, **kwargs)
+        y = asks(*args, **kwargs) if running.state.library is not None else function(*args, **kwargs)
         return y if y.__class__ is np.ndarray and any(_is_view(y, x) for x in args) else cell(y)
+
+    return construct
+
+
+_TAKES_LIKE: frozenset[Any] = frozenset((np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri))
+"""Constructors that ask a library by themselves (NEP 35)."""
+_SPACED = frozenset((np.linspace, np.logspace))
+
+
+def _asks_library(function: Callable) -> Callable:
+    """The constructor, in the library of the running transformation, if its arrays are of floating type: integers are
+    positions and numbers of things, which Python wants to know, and follow what they meet."""
+
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        like = library.near()
+        if like is None or "like" in kwargs:
+            return function(*args, **kwargs)
+        if function in _TAKES_LIKE:
+            places = {np.zeros: 1, np.ones: 1, np.empty: 1, np.eye: 3, np.identity: 1, np.tri: 3}
+            k = places[function]
+            dtype = kwargs.get("dtype", args[k] if len(args) > k else None)
+            return function(*args, **kwargs, **({} if np.dtype(dtype).kind not in "fc" else {"like": like}))
+        if function in _SPACED and not holds_traced(list(args)) and all(np.ndim(a) == 0 for a in args):
+            return function(np.full((), args[0], float, like=like), *args[1:], **kwargs)
+        return function(*args, **kwargs)
 
     return construct
 
@@ -59,9 +88,11 @@ def _is_view(y: np.ndarray, x: Any) -> bool:
 def _to_be_written(function: Callable) -> Callable:
     """A constructor of arrays that are made to be written to."""
 
+    asks = _asks_library(function)
+
     @functools.wraps(function)
     def construct(*args: Any, **kwargs: Any) -> Any:
-        return _own(function(*args, **kwargs))
+        return _own(asks(*args, **kwargs) if running.state.library is not None else function(*args, **kwargs))
 
     return construct
 
@@ -120,6 +151,9 @@ for _name in [
 @_constructs(np.array)
 def array(obj: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
           like: Any = None) -> Any:  # fmt: skip
+    if library.is_foreign(obj):
+        made: Any = np.array(obj, dtype, copy=copy, order=order, ndmin=ndmin)  # type: ignore[call-overload]
+        return cell(made)  # of its own library
     if not holds_traced(obj):
         made = np.array(obj, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)  # type: ignore[call-overload]
         is_new = copy or (made is not obj and made.base is None)  # or the array itself, or other people's memory
@@ -219,7 +253,8 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
 @_constructs(np.full)
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
     if not holds_traced(fill_value):
-        return _own(np.full(shape, fill_value, dtype))
+        like = library.near() if np.ndim(fill_value) == 0 and isinstance(fill_value, (float, np.inexact)) else None
+        return _own(np.full(shape, fill_value, dtype) if like is None else np.full(shape, fill_value, dtype, like=like))
     shape = (int(shape),) if np.ndim(shape) == 0 else tuple(shape)
     x = s.broadcast_to(settled(as_operand(fill_value)), shape=shape)
     return _own(s.copy(x if dtype is None else cast(x, dtype)))
@@ -228,13 +263,15 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **opt
 @_constructs(np.full_like)
 def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None,
               **options: Any) -> Any:  # fmt: skip
-    return full(shape_of(a) if shape is None else shape, fill_value, dtype_of(a) if dtype is None else dtype)
+    with making(library.example_of([a])):
+        return full(shape_of(a) if shape is None else shape, fill_value, dtype_of(a) if dtype is None else dtype)
 
 
 @_constructs(np.arange)
 def arange(*args: Any, **kwargs: Any) -> Any:
     if not any(isinstance(a, Traced) for a in (*args, *kwargs.values())):
-        return cell(np.arange(*args, **kwargs))
+        like = library.near() if any(isinstance(a, float) for a in args) and "dtype" not in kwargs else None
+        return cell(np.arange(*args, **kwargs) if like is None else np.arange(*args, **kwargs, like=like))
     names = ("start", "stop", "step")
     bounds = dict(zip(("stop",) if len(args) == 1 else names, args, strict=False)) | {
         k: v for k, v in kwargs.items() if k in names

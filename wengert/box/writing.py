@@ -31,6 +31,7 @@ from numpy.lib.stride_tricks import as_strided
 from wengert.box.functions.operands import array
 from wengert.box.patterns import compose
 from wengert.errors import InPlaceError
+from wengert.ops import library
 from wengert.ops.elementwise import add, where
 from wengert.ops.index import ARRAY, fill_pattern, index, split_index
 from wengert.ops.op import Op, Trace, Traced, call
@@ -78,7 +79,7 @@ class SettlingTrace(Trace):
 
         Traced values are of floating type, except in a block that is being captured.
         """
-        if y.__class__ is not np.ndarray or not y.ndim:
+        if (y.__class__ is not np.ndarray and not library.is_mutable(y)) or not y.ndim:
             return y
         kind = y.dtype.kind
         return self.cell(y) if kind in "fc" or (running.state.capture is not None and kind in "biu") else y
@@ -177,7 +178,7 @@ def settled(x: Any) -> Any:
 
 def zeros(shape: tuple, dtype: np.dtype) -> Any:
     """Zeros, also if a length is known only when the program that is being captured runs."""
-    return np.zeros(shape, dtype) if all(n.__class__ is int for n in shape) else filled(dtype.type(0), shape)
+    return library.zeros(shape, dtype) if all(n.__class__ is int for n in shape) else filled(dtype.type(0), shape)
 
 
 def plain(x: Any) -> Any:
@@ -539,6 +540,8 @@ def overwrite(holder: Any, slot: str, v: Any, pattern: tuple, arrays: tuple) -> 
                 x = y
             else:
                 x[place] = v
+        elif not isinstance(v, Traced) and library.is_mutable(x) and sys.getrefcount(x) <= 2 and x.base is None:
+            x[fill_pattern(pattern, arrays)] = library.moved(v, x) if v.__class__ is np.ndarray else v
         else:
             x = call(store, x, v, *arrays, pattern=pattern)
     finally:
@@ -576,9 +579,13 @@ def _take(box: Any, new: Any) -> None:
         running.state.capture.about_to_write(box)
     _check_views(box, box)
     _about_to_become(box)
-    new = _lying_as(clone(new) if isinstance(new, Traced) else np.array(new), settled(box))
+    new = _lying_as(clone(new) if isinstance(new, Traced) else _copied(new), settled(box))
     become(box, new)
     make_views_stale(box)
+
+
+def _copied(x: Any) -> Any:
+    return x.copy() if library.is_foreign(x) else np.array(x)
 
 
 def read_scalar(box: Any, idx: Any) -> Any:

@@ -61,6 +61,7 @@ from wengert.capture.rewrite import (
 )
 from wengert.errors import REFUSALS, ConcretizationError, InPlaceError, WengertError, refusals
 from wengert.ops.index import index, split_index
+from wengert.ops.library import is_mutable
 from wengert.ops.op import Traced
 from wengert.packages import is_ours, is_standard
 from wengert.running import running
@@ -520,7 +521,7 @@ class _Suppress(contextlib.suppress):
 def own(v: Any) -> Any:
     """A value that gets its first holder, or another one. Arrays that were just made become cells."""
     kind = v.__class__
-    if kind is np.ndarray:
+    if kind is np.ndarray or (running.state.library is not None and is_mutable(v)):
         held = getrefcount(v)
         return _owned(v, held)
     if isinstance(v, (tuple, list)) and v and getrefcount(v) <= _ALONE:
@@ -558,7 +559,7 @@ _FEW = 16
 
 def _owned(a: Any, held: int) -> Any:
     """A cell for an array of floating type that nobody else holds; anything else as it is."""
-    if a.__class__ is not np.ndarray or held > _ALONE or not _can_be_owned(a):
+    if held > _ALONE or not (_can_be_owned(a) if a.__class__ is np.ndarray else _can_be_written(a)):
         return a
     return Cell(a)
 
@@ -570,6 +571,11 @@ def _can_be_owned(a: np.ndarray) -> bool:
         return False
     base = a.base
     return base is None or (base.__class__ is np.ndarray and base.base is None and getrefcount(base) <= _ALONE_AS_BASE)
+
+
+def _can_be_written(a: Any) -> bool:
+    """Whether an array of another library is one that was just made."""
+    return running.state.library is not None and is_mutable(a) and a.ndim and a.base is None and a.dtype.kind in "fc"
 
 
 @_replaces(copy.deepcopy)

@@ -142,7 +142,7 @@ class BatchTrace(Mode):
         return call(TABLE["any"], parts[0], axis=(0,))
 
     def most(self, parts: Sequence[Any]) -> Any:
-        return np.max(parts[0], initial=0)
+        return np.max(parts[0], initial=0) if parts[0].__class__ is np.ndarray or not self.size else np.max(parts[0])
 
     def wrap(self, stacked: Any) -> Batch:
         """Examples, stacked along axis 0, as one value."""

@@ -15,6 +15,7 @@ from wengert.box.writing import overwrite, settled, zeros
 from wengert.modes.mode import Mode
 from wengert.ops.derive import Control
 from wengert.ops.index import index
+from wengert.ops.library import example_of, gathered
 from wengert.ops.op import Op, Traced, call, fresh_tag, in_kind
 from wengert.running import entered, running
 from wengert.types import aval_of, shape_of
@@ -51,6 +52,8 @@ class DualTrace(Mode):
             return outside(self, op, args, params)
         if op.__class__ is Control:
             return op.lift(self, args, params)
+        if running.state.library is not None:
+            args = tuple(gathered(args))
         values = []
         dots = []
         for a in args:
@@ -99,7 +102,7 @@ def push(
     """Values and tangents of a function from leaves to a list of leaves. A tangent `None` is zero, in and out."""
     watch = running.state.watch
     trace = DualTrace() if watch is None else watch.dual()
-    with entered(trace):
+    with entered(trace, library=example_of(primals)):
         inputs = [x if t is None else Dual(trace, x, in_kind(t, x)) for x, t in zip(primals, tangents, strict=True)]
         outputs = function(*inputs)
         values: list[Any] = []

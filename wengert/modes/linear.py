@@ -35,6 +35,7 @@ from wengert.errors import NotLinearError
 from wengert.ops.derive import Control, Elementwise, General, Linear, Multilinear, fit, result_aval, unfit
 from wengert.ops.guarded import guarded_product
 from wengert.ops.index import Scattered, index
+from wengert.ops.library import is_mutable
 from wengert.ops.op import Op, Trace, Traced, call, fresh_tag
 from wengert.ops.shape import copy
 from wengert.ops.store import add_at, store, written
@@ -328,7 +329,7 @@ def _undo_write(cts: list[Any], inputs: tuple, places: tuple, ct: Owned, args: t
 
 def _detached(part: Any) -> Any:
     """A value, just computed, that does not share memory with others, so that they can be written in place."""
-    if part.__class__ is np.ndarray:
+    if part.__class__ is np.ndarray or is_mutable(part):
         return part if part.base is None else part.copy()
     if isinstance(part, Box) and "_value" in part._state:
         part._value = _detached(part._value)  # type: ignore[attr-defined]

@@ -36,6 +36,7 @@ from wengert.modes.dual import check_not_inner
 from wengert.modes.mode import Mode, closure
 from wengert.ops.derive import Control, Elementwise, General, Guarded, Zero, fit
 from wengert.ops.elementwise import where
+from wengert.ops.library import example_of
 from wengert.ops.op import Op, Traced, call, fresh_tag, in_kind
 from wengert.running import entered
 from wengert.types import SCALARS, aval_of, dtype_of, is_inexact
@@ -369,7 +370,7 @@ def expand(
     A series is given by its coefficients from 0 on, of which any but the first may be `None`, or missing: zero.
     """
     trace = SeriesTrace(order)
-    with entered(trace):
+    with entered(trace, library=example_of([x[0] for x in series])):
         curves = [[x[0], *[in_kind(c, x[0]) for c in x[1:]]] for x in series]
         outputs = function(*[Series(trace, x[0], Coefficients(x)) for x in curves])
         found = []

@@ -18,7 +18,7 @@ import numpy as np
 
 from wengert.box.box import Box, outside
 from wengert.box.writing import clone, overwrite, settled
-from wengert.errors import user_frame
+from wengert.errors import MismatchError, user_frame
 from wengert.modes.dual import check_not_inner
 from wengert.modes.linear import (
     APPLY,
@@ -38,9 +38,10 @@ from wengert.modes.linear import (
     push,
 )
 from wengert.ops.derive import Control, Elementwise, General, Multilinear, Zero
-from wengert.ops.op import NO_PARAMS, TABLE, Op, Trace, Traced, call, call1, call2, enclosing, fresh_tag, pointed
+from wengert.ops.library import example_of, gathered
+from wengert.ops.op import NO_PARAMS, TABLE, Op, Trace, call, call1, call2, enclosing, fresh_tag, pointed
 from wengert.ops.store import store
-from wengert.running import entered, running
+from wengert.running import entered, making, running
 from wengert.types import PLAIN, aval_of, dtype_of, is_inexact, same_aval
 
 _FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
@@ -65,7 +66,7 @@ Tape.__name__ = "traced array"  # which Python's own errors show
 class TapeTrace(Trace):
     """One reverse differentiation, while its function runs."""
 
-    __slots__ = ("_coefficients", "_searched", "alive", "cut", "nodes", "tag")
+    __slots__ = ("_coefficients", "_searched", "alive", "cut", "library", "nodes", "tag")
 
     def __init__(self) -> None:
         self.tag = fresh_tag()
@@ -73,6 +74,8 @@ class TapeTrace(Trace):
         self.nodes: list[Any] = []
         self._coefficients: dict[int, list[int]] = {}
         self._searched = 0
+        self.library = running.state.library
+        """An array of the library of the arguments, if that is not NumPy."""
         self.cut: tuple[str, str, int] | None = None
         """The first op with a derivative of zero: its name, file and line. Roundings count more than decisions."""
 
@@ -84,6 +87,8 @@ class TapeTrace(Trace):
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         if not self.alive:
             return outside(self, op, args, params)
+        if self.library is not None:
+            args = tuple(gathered(args))
         family = op.__class__
         if family is Elementwise:
             return self._elementwise(op, args, params)  # type: ignore[arg-type]
@@ -92,7 +97,7 @@ class TapeTrace(Trace):
         if len(args) == 1 and family is not Zero and not isinstance(op, General):
             (a,) = args
             x = a._value
-            y = call(op, x, **params) if isinstance(x, Traced) else op.impl(x, **params)
+            y = op.impl(x, **params) if x.__class__ in PLAIN else call(op, x, **params)
             return self._append((APPLY, op, (a._node,), _FIRST, (aval_of(x),), params), y)
         values = tuple([a._value if a.__class__ is Tape and a._owner is self else a for a in args])
         y = call(op, *values, **params)
@@ -136,6 +141,8 @@ class TapeTrace(Trace):
     def binary(self, op: Op, a: Any, b: Any) -> Any:
         if not self.alive:
             return outside(self, op, (a, b), NO_PARAMS)
+        if self.library is not None:
+            a, b = gathered((a, b))
         if op.__class__ is not Elementwise:
             return self._product(op, a, b) if op.__class__ is Multilinear else self.process(op, (a, b), NO_PARAMS)
         a_traced = a.__class__ is Tape and a._owner is self
@@ -276,7 +283,7 @@ def _term(a: Tape, c: Any, y: Any) -> tuple:
 class Recorded:
     """A finished linear program with its inputs first and the places of its outputs."""
 
-    __slots__ = ("cut", "inputs", "intervals", "nodes", "outputs")
+    __slots__ = ("cut", "inputs", "intervals", "library", "nodes", "outputs")
 
     def __init__(
         self, nodes: list[Any], inputs: int, outputs: list[int | None], cut: tuple[str, str, int] | None = None
@@ -287,6 +294,8 @@ class Recorded:
         self.cut = cut
         self.intervals: Any = None
         """The transformation whose values are intervals, if there is one: tangents and cotangents are some, too."""
+        self.library: Any = None
+        """An empty array of the library of the inputs, if that is not NumPy."""
 
     def prune(self) -> None:
         """Forget what the outputs do not depend on. Worth its cost if the program is kept."""
@@ -309,8 +318,25 @@ class Recorded:
         for k, ct in zip(self.outputs, cts, strict=True):
             if k is not None and ct is not None:
                 seeds[k] = ct if seeds[k] is None else seeds[k] + ct
-        pull(self.nodes, seeds, consume=consume)
+        if self.library is None:
+            pull(self.nodes, seeds, consume=consume)
+        else:
+            self._pull_in_library(seeds, consume)
         return seeds[: self.inputs]
+
+    def _pull_in_library(self, seeds: list[Any], consume: bool) -> None:
+        try:
+            with making(self.library):
+                pull(self.nodes, seeds, consume=consume)
+        except TypeError as error:
+            if "nsupported type" not in str(error):
+                raise
+            kind = type(self.library)
+            raise MismatchError(
+                f"arrays of NumPy and of {kind.__module__.partition('.')[0]} are differentiated together, and their "
+                "cotangents meet",
+                remedy="move all arguments to one library first",
+            ) from error
 
     def push(self, dots: Sequence[Any]) -> list[Any]:
         """Tangents of the outputs from those of the inputs; `None` is zero."""
@@ -318,7 +344,8 @@ class Recorded:
             dots = [pointed(dot, self.intervals) for dot in dots]
         start = [*dots, *[None] * (len(self.nodes) - self.inputs)]
         wanted = [k for k in self.outputs if k is not None]
-        found = iter(push(self.nodes, start, wanted))
+        with making(self.library):
+            found = iter(push(self.nodes, start, wanted))
         return [None if k is None else next(found) for k in self.outputs]
 
 
@@ -326,7 +353,8 @@ def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tu
     """Run a function from leaves to a list of leaves; return its values and the linear program of its tangent."""
     watch = running.state.watch
     trace = TapeTrace() if watch is None else watch.tape()
-    with entered(trace, records=True):
+    with entered(trace, records=True, library=example_of(primals)):
+        trace.library = running.state.library
         outputs = function(*[trace.input(x) for x in primals])
         values: list[Any] = []
         places: list[int | None] = []
@@ -340,4 +368,5 @@ def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tu
                 places.append(None)
         program = Recorded(trace.nodes, len(primals), places, trace.cut)
         program.intervals = enclosing(*primals, *values)
+        program.library = trace.library
         return values, program if watch is None else watch.recorded(trace, program, values)

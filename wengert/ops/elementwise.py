@@ -114,9 +114,14 @@ stop_gradient = zero("stop_gradient", lambda x: x, elementwise=True, marks=True,
 
 # -------------------------------------------------------------------------------------------------------- selection
 
+
+def _where(mask: Any, x: Any, y: Any) -> Any:
+    return np.where(np.bool_(mask) if mask.__class__ is bool else mask, x, y)  # (CuPy wants no bool of Python's)
+
+
 where = elementwise(
     "where",
-    lambda mask, x, y: np.where(mask, x, y),
+    _where,
     (None, lambda z, mask, x, y: mask, lambda z, mask, x, y: logical_not(mask)),
     linear_in=(1, 2),
     jointly=True,

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.fft
 
-from wengert.ops import axes
+from wengert.ops import axes, library
 from wengert.ops.derive import linear
 from wengert.ops.shape import astype, conjugate, real
 from wengert.ops.traits import LENGTHS, MORE
@@ -61,9 +61,9 @@ ifft = linear(
 )
 
 
-def _counts(n: int, axis: int, rank: int, inner: float) -> Any:
+def _counts(n: int, axis: int, rank: int, inner: float, ct: Any) -> Any:
     """One for coefficients of a real transform of length n that stand alone, `inner` for those with a mirror."""
-    c = np.full(n // 2 + 1, inner)
+    c = library.full(n // 2 + 1, inner, np.float64, ct)
     c[0] = 1.0
     if n % 2 == 0:
         c[-1] = 1.0
@@ -77,12 +77,12 @@ def _like(c: Any, ct: Any) -> Any:
 
 def _rfft_transpose(ct: Any, x: Any, axis: int, norm: str) -> Any:
     n = x.shape[axis]
-    halved = conjugate(ct) * _like(_counts(n, axis, len(x.shape), 0.5), ct)
+    halved = conjugate(ct) * _like(_counts(n, axis, len(x.shape), 0.5, ct), ct)
     return _back_to(irfft(halved, n=n, axis=axis, norm=OPPOSITE[norm]), x)
 
 
 def _irfft_transpose(ct: Any, x: Any, n: int, axis: int, norm: str) -> Any:
-    doubled = conjugate(rfft(ct, axis=axis, norm=OPPOSITE[norm])) * _like(_counts(n, axis, len(x.shape), 2.0), ct)
+    doubled = conjugate(rfft(ct, axis=axis, norm=OPPOSITE[norm])) * _like(_counts(n, axis, len(x.shape), 2.0, ct), ct)
     return _back_to(doubled, x)
 
 
@@ -112,7 +112,7 @@ irfft = linear(
 def _ends(ct: Any, axis: int, first: float, last: float) -> Any:
     """A cotangent with its first and last element along the axis multiplied."""
     n, rank = ct.shape[axis], len(ct.shape)
-    c = np.ones(n)
+    c = library.ones(n, np.float64, ct)
     c[0] *= first
     c[-1] *= last
     return ct * _like(c.reshape((-1,) + (1,) * (rank - axis - 1)), ct)

@@ -15,6 +15,7 @@ import scipy.special as sc
 
 from wengert.ops.derive import elementwise, zero
 from wengert.ops.elementwise import cos, equal, exp, less, remainder, rint, sin, where
+from wengert.ops.library import special
 from wengert.ops.special import double, is_complex, no_rule, precision, rounded
 from wengert.ops.traits import DEAR
 from wengert.types import SCALARS, scalar_like
@@ -27,11 +28,11 @@ _NODES, _WEIGHTS = (0.5 * (np.polynomial.legendre.leggauss(12)[0] + 1), 0.5 * np
 def _polygamma(n: Any, x: Any) -> Any:
     if n.__class__ is int and n >= 0:
         if n == 0:
-            return sc.psi(x)
+            return special.psi(x)
         if is_complex(x):
             return no_rule("digamma", "a complex number, twice,")()
-        return (-1.0) ** (n + 1) * math.factorial(n) * sc.zeta(n + 1, x)
-    return sc.polygamma(n, x)
+        return (-1.0) ** (n + 1) * math.factorial(n) * special.zeta(n + 1, x)
+    return special.polygamma(n, x)
 
 
 polygamma = elementwise(
@@ -150,7 +151,7 @@ def _hurwitz(s: Any, q: Any, n: int) -> Any:
     Every term is a power of s + ε to order n in ε: a list of n + 1 coefficients.
     """
     if n == 0:
-        return sc.zeta(s, q)
+        return special.zeta(s, q)
     dtype = precision(s, q)
     s, q = np.broadcast_arrays(double(s), double(q))
 
@@ -207,5 +208,5 @@ def _zeta_slope(y: Any, s: Any) -> Any:
     return where(left, reflected, hurwitz(where(left, 2.0, s), 1.0, n=1))
 
 
-zeta = elementwise("zeta", lambda s: sc.zeta(s), (_zeta_slope,))
+zeta = elementwise("zeta", lambda s: special.zeta(s), (_zeta_slope,))
 """Riemann's zeta function."""

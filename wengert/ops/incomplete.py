@@ -32,6 +32,7 @@ import scipy.special as sc
 from wengert.ops.derive import elementwise
 from wengert.ops.elementwise import equal, log, log1p, logical_or, where
 from wengert.ops.gamma import digamma, polygamma, polygamma_step
+from wengert.ops.library import special
 from wengert.ops.special import double, precision, quotient, rounded, xlog1py, xlogy
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
@@ -71,8 +72,8 @@ def _gamma_density(a: Any, x: Any) -> Any:
     a, x = double(a), double(x)
     with np.errstate(all="ignore"):
         low = np.minimum(a, 10)
-        r = sc.rgamma(low)
-        plain = np.where(r == 0, 0, np.exp(sc.xlogy(low - 1, x) - x) * r)
+        r = special.rgamma(low)
+        plain = np.where(r == 0, 0, np.exp(special.xlogy(low - 1, x) - x) * r)
         high, positive = np.maximum(a, 10), np.where(x > 0, x, 1)
         exponent = -high * _log_defect((positive - high) / high, positive / high) - _stirling_rest(high)
         bell = np.where(x > 0, np.sqrt(high / (2 * np.pi)) * np.exp(exponent) / positive, np.where(x == 0, 0, np.nan))
@@ -97,7 +98,7 @@ def _beta_density(a: Any, b: Any, x: Any) -> Any:
     dtype = precision(a, b, x)
     a, b, x = double(a), double(b), double(x)
     with np.errstate(all="ignore"):
-        plain = np.exp(sc.xlogy(a - 1, x) + sc.xlog1py(b - 1, -x) - sc.betaln(a, b))
+        plain = np.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b))
         plain = np.where((a <= 0) | (b <= 0), 0, plain)
         inside = (x > 0) & (x < 1) & (a >= 10) & (b >= 10)
         a1, b1, x1 = np.where(inside, a, 10), np.where(inside, b, 10), np.where(inside, x, 0.5)

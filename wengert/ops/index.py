@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.errors import UnsupportedFunctionError
+from wengert.ops import library
 from wengert.ops.axes import Cut
 from wengert.ops.derive import multilinear, variadic_linear
 from wengert.ops.enclosures import composed
@@ -151,7 +152,7 @@ def batched_place(arrays: Any, mapped: Any, pattern: tuple, size: int) -> tuple[
         reshape(a, shape=shape_of(a)[:1] + (1,) * (rank - ndim_of(a) + 1) + shape_of(a)[1:]) if m else a
         for a, m in zip(arrays, mapped, strict=True)
     ]
-    examples = np.arange(size).reshape((size,) + (1,) * rank)
+    examples = library.arange(0, size, *arrays).reshape((size,) + (1,) * rank)
     marks = [k for k, item in enumerate(pattern) if item.__class__ is _Mark or item.__class__ is int]
     before = 0 if arrays_come_first(pattern) else marks[0]
     return (ARRAY, *pattern), [examples, *aligned], rank, before
@@ -272,11 +273,18 @@ def _scatter(*args: Any, patterns: tuple, shape: tuple[int, ...], starts: Any = 
     values, arrays = args[: len(patterns)], args[len(patterns) :]
     dealt = arrays_of_patterns(patterns, arrays)
     if not all(isinstance(v, (np.ndarray, np.generic)) or v.__class__ in SCALARS for v in values):
+        if any(library.is_mutable(v) for v in values):
+            return _scattered(values, patterns, dealt, shape)
         total: Any = 0
         for value, pattern, own in zip(values, patterns, dealt, strict=True):
             total = total + _scatter_foreign(value, pattern, own, shape)
         return total
-    target = np.zeros(shape, np.result_type(*values))
+    return _scattered(values, patterns, dealt, shape)
+
+
+def _scattered(values: Sequence[Any], patterns: tuple, dealt: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    dtype = np.result_type(*[v if v.__class__ in SCALARS else dtype_of(v) for v in values])
+    target = library.zeros(shape, dtype, *values)
     for value, pattern, own in zip(values, patterns, dealt, strict=True):
         add_in_place(target, fill_pattern(pattern, own), bool(own), value)
     return target
@@ -348,7 +356,7 @@ def _scatter_links(active: Sequence[int], args: Any, shape: tuple, params: dict)
 def _scatter_one_by_one(*args: Any, patterns: tuple, shape: tuple, starts: Any = None) -> Any:
     """The same, as sums into one array."""
     k = len(patterns)
-    y: Any = np.zeros(shape, dtype_of(args[0]))
+    y: Any = library.zeros(shape, dtype_of(args[0]), args[0])
     for value, pattern, arrays in zip(args[:k], patterns, arrays_of_patterns(patterns, args[k:]), strict=True):
         y = call(TABLE["add_at"], y, value, *arrays, pattern=pattern)
     return y
@@ -388,7 +396,7 @@ class Scattered:
 
     def add(self, ct: Any, pattern: tuple, arrays: tuple) -> None:
         """Add what one read sends back."""
-        plain = isinstance(ct, (np.ndarray, np.generic)) or ct.__class__ in SCALARS
+        plain = isinstance(ct, (np.ndarray, np.generic)) or ct.__class__ in SCALARS or library.is_mutable(ct)
         if isinstance(self.buffer, Traced):
             if arrays:
                 self.waiting.append((ct, pattern, arrays))
@@ -396,7 +404,7 @@ class Scattered:
                 self.buffer[pattern] = self.buffer[pattern] + ct  # type: ignore[index]
         elif plain and not any(isinstance(a, Traced) for a in arrays):
             if self.buffer is None:
-                self.buffer = np.zeros(self.shape, self.dtype)
+                self.buffer = library.zeros(self.shape, self.dtype, ct)
             add_in_place(self.buffer, fill_pattern(pattern, arrays), bool(arrays), ct)
         else:
             self.waiting.append((ct, pattern, arrays))

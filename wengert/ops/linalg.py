@@ -17,7 +17,7 @@ import numpy as np
 import scipy.linalg
 from scipy.linalg import lapack
 
-from wengert.ops import axes, interval_sums
+from wengert.ops import axes, interval_sums, library
 from wengert.ops.derive import general, unfit, zero
 from wengert.ops.elementwise import logical_not, not_equal, where
 from wengert.ops.enclosures import composed
@@ -79,7 +79,7 @@ _FACTORS_PAY = 32
 def _factors(a: Any) -> Any:
     """The factors l and u in one square, and in a row below them the pivots."""
     if a.__class__ is not np.ndarray or a.dtype.char not in "fdFD":
-        return np.zeros((0, shape_of(a)[-1]))
+        return library.zeros((0, shape_of(a)[-1]), float, a)
     (getrf,) = lapack.get_lapack_funcs(("getrf",), (a,))
     lu, pivots, info = getrf(a)
     if info > 0:
@@ -143,7 +143,7 @@ def _solve_triangular(a: Any, b: Any, lower: bool, unit: bool) -> Any:
     if a.__class__ is b.__class__ is np.ndarray and a.ndim == b.ndim == 2 and a.size and b.size:
         return scipy.linalg.solve_triangular(a, b, lower=lower, unit_diagonal=unit, check_finite=False)
     a = np.tril(a, -unit) if lower else np.triu(a, unit)
-    return np.linalg.solve(a + np.eye(a.shape[-1], dtype=a.dtype) if unit else a, b)
+    return np.linalg.solve(a + library.eye(a.shape[-1], a.dtype, a) if unit else a, b)
 
 
 def _triangular_in_matrix(a_dot: Any, y: Any, a: Any, b: Any, lower: bool, unit: bool) -> Any:
@@ -197,8 +197,8 @@ inv = general(
 def _pinv_rule(a_dot: Any, y: Any, a: Any, rcond: float, hermitian: bool) -> Any:
     """Golub & Pereyra 1973, (4.12), for matrices of constant rank. At full rank one of the last terms is zero."""
     a_adj, y_adj = adjoint(a_dot), adjoint(y)
-    residual = matmul(a_adj, np.eye(shape_of(a)[-2], dtype=dtype_of(a)) - matmul(a, y))
-    missed = matmul(np.eye(shape_of(a)[-1], dtype=dtype_of(a)) - matmul(y, a), a_adj)
+    residual = matmul(a_adj, library.eye(shape_of(a)[-2], dtype_of(a), a) - matmul(a, y))
+    missed = matmul(library.eye(shape_of(a)[-1], dtype_of(a), a) - matmul(y, a), a_adj)
     return matmul(y, matmul(y_adj, residual)) + matmul(missed, matmul(y_adj, y)) - matmul(y, matmul(a_dot, y))
 
 
@@ -399,7 +399,7 @@ def _cholesky_rule(a_dot: Any, y: Any, a: Any) -> Any:
     middle = solve_triangular(y, symmetric_tangent(a_dot, a, lower=True), lower=True, unit=False)
     middle = right_solve(middle, adjoint(y), lower=False)
     n = shape_of(a)[-1]
-    half = np.tri(n, dtype=dtype_of(a)) - 0.5 * np.eye(n, dtype=dtype_of(a))
+    half = library.tri(n, None, 0, dtype_of(a), a) - 0.5 * library.eye(n, dtype_of(a), a)
     return matmul(y, middle * half)
 
 
@@ -425,7 +425,7 @@ def _qr_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any]:
     below = lower_part(inside, -1)
     skew = below - adjoint(below)
     if dtype_of(a).kind == "c":  # r has a real diagonal
-        skew = skew + masked(inside - adjoint(inside), np.eye(shape_of(inside)[-1], dtype=bool)) * 0.5
+        skew = skew + masked(inside - adjoint(inside), library.eye(shape_of(inside)[-1], bool, q)) * 0.5
     return matmul(q, skew - inside) + tangent, matmul(inside - skew, r)
 
 

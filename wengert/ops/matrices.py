@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.ops import library
 from wengert.ops.derive import align
 from wengert.ops.elementwise import absolute, less_equal, stop_gradient, where
 from wengert.ops.index import ARRAY, index
@@ -64,7 +65,7 @@ def are_symmetric(a: Any, hermitian: bool = True) -> Any:
 
 def _weights(a: Any, lower: bool, hermitian: bool) -> Any:
     symmetric, n, dtype = are_symmetric(a, hermitian), shape_of(a)[-1], np.finfo(dtype_of(a)).dtype
-    triangle = np.tri(n, dtype=dtype) - np.eye(n, dtype=dtype) / 2
+    triangle = library.tri(n, None, 0, dtype, a) - library.eye(n, dtype, a) / 2
     return where(symmetric, dtype.type(0.5), triangle if lower else triangle.T)
 
 
@@ -79,7 +80,7 @@ def symmetric_matrix(a: Any, lower: bool, hermitian: bool = True) -> Any:
     turned = adjoint if hermitian else swapped
     whole = symmetric_tangent(a, a, lower, hermitian)
     constant = stop_gradient(a)
-    triangle = np.tri(shape_of(a)[-1], dtype=bool)
+    triangle = library.tri(shape_of(a)[-1], None, 0, bool, a)
     return whole + (where(triangle if lower else triangle.T, constant, turned(constant)) - stop_gradient(whole))
 
 
@@ -90,7 +91,7 @@ def masked(x: Any, mask: np.ndarray) -> Any:
 
 def _triangle(x: Any, k: int) -> np.ndarray:
     rows, columns = shape_of(x)[-2:]
-    return np.tri(rows, columns, k, dtype=bool)
+    return library.tri(rows, columns, k, bool, x)
 
 
 def lower_part(x: Any, k: int = 0) -> Any:
@@ -106,7 +107,7 @@ def upper_part(x: Any, k: int = 0) -> Any:
 def diagonal(x: Any) -> Any:
     """The diagonals of square matrices."""
     n = shape_of(x)[-1]
-    return sum(masked(x, np.eye(n, dtype=bool)), axis=(ndim_of(x) - 1,))
+    return sum(masked(x, library.eye(n, bool, x)), axis=(ndim_of(x) - 1,))
 
 
 def column(x: Any) -> Any:
@@ -143,7 +144,7 @@ def contracted(x: Any, y: Any) -> Any:
 
 def identity_like(x: Any) -> np.ndarray:
     """The identity of the size and precision of a matrix."""
-    return np.eye(shape_of(x)[-1], dtype=dtype_of(x))
+    return library.eye(shape_of(x)[-1], dtype_of(x), x)
 
 
 def take(x: Any, positions: np.ndarray) -> Any:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from wengert.ops import axes
+from wengert.ops import axes, library
 from wengert.ops.derive import general, unfit, zero
 from wengert.ops.elementwise import absolute, divide, equal, logical_or, stop_gradient, where
 from wengert.ops.linalg import inv, solve
@@ -93,7 +93,7 @@ sylvester = general(
 
 def _doubled(a: Any, e: Any) -> Any:
     """[a e; 0 a]."""
-    return above(beside(a, e), beside(np.zeros(shape_of(a), dtype_of(a)), a))
+    return above(beside(a, e), beside(library.zeros(shape_of(a), dtype_of(a), a), a))
 
 
 def _upper_right(x: Any) -> Any:
@@ -131,7 +131,7 @@ def _frechet_in_matrix(a_dot: Any, y: Any, a: Any, e: Any) -> Any:
     shape, dtype = shape_of(y), dtype_of(y)
     a, a_dot, e = (_as(x, shape, dtype) for x in (a, a_dot, e))
     c = _scale(a, e)
-    return _upper_right(expm_frechet(_doubled(a, e * c), _doubled(a_dot, np.zeros(shape, dtype)))) / c
+    return _upper_right(expm_frechet(_doubled(a, e * c), _doubled(a_dot, library.zeros(shape, dtype, a)))) / c
 
 
 expm = general(

@@ -17,9 +17,11 @@ import itertools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from wengert.errors import UnsupportedFunctionError
 from wengert.ops.axes import Rule
+from wengert.ops.library import by_companion, is_foreign, together
 from wengert.ops.traits import NAMES, Cost, Dtype, Flops, Raises, completed
-from wengert.types import shape_of
+from wengert.types import PLAIN, shape_of
 
 fresh_tag = itertools.count(1).__next__
 """The next tag. Drawing one is atomic, so threads need no lock."""
@@ -76,8 +78,34 @@ def call(op: Op, *args: Any, **params: Any) -> Any:
             if trace is None or candidate.tag > trace.tag:
                 trace = candidate
     if trace is None:
-        return op.impl(*args, **params)
+        try:
+            return op.impl(*args, **params)
+        except TypeError as error:
+            return _of_several_libraries(op, args, params, error)
     return trace.process(op, args, params)
+
+
+def _of_several_libraries(op: Op, args: tuple, params: dict, error: TypeError) -> Any:
+    """An op that was refused for its operands: another library may have it under its own name, and NumPy's arrays are
+    moved to the library of the others. Called while the refusal is handled, which is raised again if nothing helps."""
+    found = by_companion(op.impl, args, params)
+    if found is not NotImplemented:
+        return found
+    moved = together(args)
+    if moved is not None:
+        return call(op, *moved, **params)
+    other = next((x for x in args if is_foreign(x)), None)
+    if other is None or not any(text in str(error) for text in _HAS_NONE):
+        raise
+    library = type(other).__module__.partition(".")[0]
+    raise UnsupportedFunctionError(
+        f"{op.name} of a {type(other).__name__}: {library} has no such function, or not with these options",
+        remedy="compute this part with NumPy arrays, or write it with functions that the library has",
+    ) from error
+
+
+_HAS_NONE = ("no implementation found", "returned NotImplemented", "mplicit conversion", "unexpected keyword argument")
+"""How libraries say that they lack a function, an option, or the wish to be converted."""
 
 
 class Op:
@@ -188,7 +216,9 @@ def pointed(c: Any, trace: Any) -> Any:
 
 def call1(op: Op, x: Any) -> Any:
     """`call` with one operand and no parameters."""
-    return x._owner.unary(op, x) if isinstance(x, Traced) else op.impl(x)
+    if isinstance(x, Traced):
+        return x._owner.unary(op, x)
+    return op.impl(x) if x.__class__ in PLAIN else call(op, x)
 
 
 def call2(op: Op, x: Any, y: Any) -> Any:
@@ -199,7 +229,7 @@ def call2(op: Op, x: Any, y: Any) -> Any:
         return x._owner.binary(op, x, y)
     if isinstance(y, Traced):
         return y._owner.binary(op, x, y)
-    return op.impl(x, y)
+    return op.impl(x, y) if x.__class__ in PLAIN and y.__class__ in PLAIN else call(op, x, y)
 
 
 NO_PARAMS: dict[str, Any] = {}

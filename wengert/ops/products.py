@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ops import axes, interval_sums
+from wengert.ops import axes, interval_sums, library
 from wengert.ops.derive import multilinear, unfit
 from wengert.ops.elementwise import equal, where
 from wengert.ops.enclosures import composed
@@ -238,7 +238,7 @@ def _norm(x: Any, axis: tuple[int, ...]) -> Any:
     safe = _SAFE.get(y.dtype) if isinstance(y, (np.ndarray, np.generic)) else None
     if safe is None or np.all((y > safe) & (y < math.inf)):
         return y
-    top = np.max(np.abs(x), axis=axis, keepdims=True, initial=0)
+    top = library.largest(np.abs(x), axis)
     top = np.where((top > 0) & np.isfinite(top), top, 1)
     lanes = tuple([n for k, n in enumerate(shape_of(x)) if k not in axis])
     return np.sqrt(np.sum(np.square(x / top), axis=axis)) * np.reshape(top, lanes)

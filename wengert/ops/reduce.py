@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
-from wengert.ops import axes, interval_sums
+from wengert.ops import axes, interval_sums, library
 from wengert.ops.choice import choice
 from wengert.ops.derive import General, align, general, linear, multilinear, unfit, zero
 from wengert.ops.enclosures import ON_BOUNDS, composed, increasing_composed, ordered, stated
@@ -236,6 +236,8 @@ cumsum = linear(
 
 def _linear_recurrence(a: Any, b: Any) -> Any:
     """h₀ = b₀, hₖ = aₖ·hₖ₋₁ + bₖ, along the first axis."""
+    if library.is_foreign(a) or library.is_foreign(b):
+        return _recurrence_by_doubling(a, b)
     a, b = np.asarray(a), np.asarray(b)
     h = np.array(np.broadcast_to(b, np.broadcast_shapes(a.shape, b.shape)), dtype=np.result_type(a, b))
     n, lanes = h.shape[0], h.size // len(h) if len(h) else 0
@@ -252,6 +254,17 @@ def _linear_recurrence(a: Any, b: Any) -> Any:
     for k in range(1, n):
         h[k] += a[k] * h[k - 1]
     return h
+
+
+def _recurrence_by_doubling(a: Any, b: Any) -> Any:
+    """The same in log₂ n steps, each of all elements at once, for arrays that are computed so (Hillis and Steele 1986):
+    after a step of size s, hₖ is right but for what lies 2·s and more before it."""
+    n, s = b.shape[0], 1
+    while s < n:
+        b = np.concatenate([b[:s], b[s:] + a[s:] * b[:-s]])
+        a = np.concatenate([a[:s], a[s:] * a[:-s]])
+        s *= 2
+    return b
 
 
 def exchange_first_axes(x: Any) -> Any:

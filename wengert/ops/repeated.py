@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from wengert.errors import RepeatedValuesError
+from wengert.ops import library
 from wengert.ops.derive import general, linear, zero
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.levels import Levels, is_symbol, levels
@@ -60,13 +61,13 @@ def refusal(problem: str, kind: str) -> RepeatedValuesError:
 
 
 def _tolerance(w: Any, size: int) -> Any:
-    return np.max(np.abs(w), axis=-1, keepdims=True, initial=0) * (8 * size * float(np.finfo(dtype_of(w)).eps))
+    return library.largest(np.abs(w), -1) * (8 * size * float(np.finfo(dtype_of(w)).eps))
 
 
 def same_group(w: Any, size: int) -> Any:
     """Which values, in order, cannot be told apart from which: chains of neighbours, each equal to itself."""
     steps = np.abs(np.diff(w, axis=-1)) > _tolerance(w, size)
-    first = np.zeros((*shape_of(w)[:-1], min(1, shape_of(w)[-1])), int)
+    first = library.zeros((*shape_of(w)[:-1], min(1, shape_of(w)[-1])), int, w)
     label = np.concatenate([first, np.cumsum(steps, axis=-1)], axis=-1)
     return np.equal(label[..., None, :], label[..., :, None])
 
@@ -93,7 +94,7 @@ null_mask = zero(
 
 def _coincidences(w: Any, size: int, zeros: bool) -> Any:
     count = int(np.any(np.sum(same_group(w, size), axis=-1) > 1) or (zeros and np.any(is_null(w, size))))
-    return np.zeros((*shape_of(w)[:-1], count), bool)
+    return library.zeros((*shape_of(w)[:-1], count), bool, w)
 
 
 def may_coincide(w: Any, size: int, zeros: bool = False) -> bool:
@@ -137,7 +138,7 @@ def _gaps_are_safe(w: Any, size: int, kind: str) -> Any:
             RuntimeWarning,
             stacklevel=2,
         )
-    return np.zeros(shape_of(w)[:-1])
+    return library.zeros(shape_of(w)[:-1], float, w)
 
 
 gaps_are_safe = zero(
@@ -255,7 +256,7 @@ def _precision(x: Any) -> float:
 
 def _equal_cotangents_back(ct: Any, together: Any, kind: str) -> Any:
     differ = np.abs(ct[..., None, :] - ct[..., :, None])
-    top = np.max(np.abs(ct), axis=-1, keepdims=True, initial=0)[..., None]
+    top = library.largest(np.abs(ct), -1)[..., None]
     if np.any((differ > top * _precision(ct)) & together):
         raise refusal(_NOT_LEVEL, kind)
     return ct
@@ -263,23 +264,23 @@ def _equal_cotangents_back(ct: Any, together: Any, kind: str) -> Any:
 
 def _zero_cotangents_back(ct: Any, nothing: Any) -> Any:
     size = np.abs(ct)
-    if np.any((size > np.max(size, axis=-1, keepdims=True, initial=0) * _precision(ct)) & nothing):
+    if np.any((size > library.largest(size, -1) * _precision(ct)) & nothing):
         raise refusal(_NOT_LEVEL, "singular")
     return ct
 
 
 def _zero_rotation(x: Any, mask: Any, kind: str, skew: bool) -> Any:
     size = np.abs(x)
-    if np.any((size > np.max(size, axis=(-2, -1), keepdims=True, initial=0) * _precision(x)) & mask):
+    if np.any((size > library.largest(size, (-2, -1)) * _precision(x)) & mask):
         raise refusal(_NOT_ALIGNED, kind)
-    return np.zeros(shape_of(x), dtype_of(x))
+    return library.zeros(shape_of(x), dtype_of(x), x)
 
 
 def _zero_rotation_back(ct: Any, mask: Any, kind: str, skew: bool) -> Any:
     seen = np.abs(ct - np.conj(np.swapaxes(ct, -1, -2)) if skew else ct)
-    if np.any((seen > np.max(np.abs(ct), axis=(-2, -1), keepdims=True, initial=0) * _precision(ct)) & mask):
+    if np.any((seen > library.largest(np.abs(ct), (-2, -1)) * _precision(ct)) & mask):
         raise refusal(_ROTATES, kind)
-    return np.zeros(shape_of(ct), dtype_of(ct))
+    return library.zeros(shape_of(ct), dtype_of(ct), ct)
 
 
 def _watch(name: str, forwards: Callable, backwards: Callable) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert.errors import RepeatedValuesError
+from wengert.ops import library
 from wengert.ops.derive import general, zero
 from wengert.ops.elementwise import power, where
 from wengert.ops.index import index
@@ -31,7 +32,7 @@ def _are_simple(z: Any, p: Any) -> Any:
             "derivatives of roots that coincide are infinite",
             remedy="use functions of the coefficients instead of such roots, or roots of a polynomial without them",
         )
-    return np.ones(shape_of(z), bool)
+    return library.ones(shape_of(z), bool, z)
 
 
 are_simple = zero("are_simple", _are_simple, raises=VALUES, cost=MORE)
@@ -39,12 +40,12 @@ are_simple = zero("are_simple", _are_simple, raises=VALUES, cost=MORE)
 
 
 def _powers(z: Any, n: int) -> Any:
-    return power(column(z), np.arange(n - 1, -1, -1).astype(dtype_of(z)))
+    return power(column(z), library.arange(n - 1, -1, z, step=-1).astype(dtype_of(z)))
 
 
 def _roots_rule(p_dot: Any, z: Any, p: Any) -> Any:
     n = shape_of(p)[0]
-    slopes = index(p, pattern=(slice(0, n - 1),)) * np.arange(n - 1, 0, -1).astype(dtype_of(p))
+    slopes = index(p, pattern=(slice(0, n - 1),)) * library.arange(n - 1, 0, p, step=-1).astype(dtype_of(p))
     slope = where(are_simple(z, p), matmul(_powers(z, n - 1), slopes), 1)
     return -matmul(_powers(z, n), p_dot) / slope
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.ops import library
 from wengert.ops.derive import Unmapped, linear, zero
 from wengert.ops.enclosures import DECIDED
 from wengert.ops.index import index
@@ -35,7 +36,7 @@ true_positions = zero("true_positions", np.flatnonzero, raises=NEVER, cost=CHEAP
 
 
 def _padded(x: Any, shape: tuple[int, ...]) -> Any:
-    whole = np.zeros(shape, dtype_of(x))
+    whole = library.zeros(shape, dtype_of(x), x)
     whole[tuple([slice(n) for n in shape_of(x)])] = x
     return whole
 

@@ -42,6 +42,7 @@ from wengert.ops.elementwise import (
     where,
 )
 from wengert.ops.enclosures import composed, decreasing, increasing, increasing_composed
+from wengert.ops.library import special
 from wengert.ops.op import in_kind
 from wengert.ops.rounding import rounded_number
 from wengert.ops.traits import DEAR
@@ -116,12 +117,12 @@ def _erfcx(x: Any, n: int) -> Any:
     y⁽ⁿ⁾ = 2x·y⁽ⁿ⁻¹⁾ + 2(n−1)·y⁽ⁿ⁻²⁾ has terms of one sign.
     """
     if n == 0:
-        return sc.erfcx(x)
+        return special.erfcx(x)
     dtype = precision(x)
     real = dtype.kind == "f"
     x = double(x)
     low = np.minimum(x, 0) if real else x
-    previous, current = sc.erfcx(low), 2 * low * sc.erfcx(low) - 2 / SQRT_PI
+    previous, current = special.erfcx(low), 2 * low * special.erfcx(low) - 2 / SQRT_PI
     for k in range(2, n + 1):
         previous, current = current, 2 * low * current + 2 * (k - 1) * previous
     if not real:
@@ -182,7 +183,7 @@ def _mills_slope(y: Any, x: Any) -> Any:
     return -y * lead
 
 
-mills = elementwise("mills", lambda x: SQRT_2 / SQRT_PI / sc.erfcx(x * (-1 / SQRT_2)), (_mills_slope,))
+mills = elementwise("mills", lambda x: SQRT_2 / SQRT_PI / special.erfcx(x * (-1 / SQRT_2)), (_mills_slope,))
 """The normal density over the normal distribution function, the slope of `log_ndtr`, also far in the tail."""
 
 # -------------------------------------------------------------------------------------------------------- sigmoids
@@ -273,7 +274,7 @@ def _exprel(x: Any, n: int) -> Any:
     By quadrature, and for large |x| by the recurrence x·y⁽ⁿ⁾ = eˣ − n·y⁽ⁿ⁻¹⁾, which is stable there.
     """
     if n == 0 and not is_complex(x):
-        return sc.exprel(x)
+        return special.exprel(x)
     dtype = precision(x)
     x = double(x)
     small = np.abs(x) < n + 20
@@ -314,7 +315,9 @@ boxcox1p = elementwise("boxcox1p", sc.boxcox1p, (lambda y, x, p: exp((p - 1) * l
 
 powm1 = elementwise("powm1", sc.powm1, (lambda z, x, p: p * power(x, p - 1), lambda z, x, p: power_log(x, p, n=1)))
 
-lambertw = elementwise("lambertw", lambda z, k, tol: sc.lambertw(z, k, tol), (lambda w, z, k, tol: exp(-w) / (1 + w),))
+lambertw = elementwise(
+    "lambertw", lambda z, k, tol: special.lambertw(z, k, tol), (lambda w, z, k, tol: exp(-w) / (1 + w),)
+)
 wrightomega = elementwise("wrightomega", sc.wrightomega, (lambda y, z: y / (1 + y),))
 
 # ------------------------------------------------------------------------------- exponential integrals, and others
@@ -323,22 +326,24 @@ wrightomega = elementwise("wrightomega", sc.wrightomega, (lambda y, z: y / (1 + 
 def _expn(n: Any, x: Any) -> Any:
     """Eₙ(x), also for n ≤ 0, where derivatives lead."""
     if np.all(np.greater(n, 0)):
-        return sc.expn(n, x)
+        return special.expn(n, x)
     dtype = precision(n, x)
     n, x = double(n), double(x)
     m = np.minimum(n, 0)
-    low = np.exp(sc.gammaln(1 - m) - (1 - m) * np.log(x)) * sc.gammaincc(1 - m, x)
-    return rounded(np.where(np.greater(n, 0), sc.expn(np.maximum(n, 0), x), low), dtype)
+    low = np.exp(special.gammaln(1 - m) - (1 - m) * np.log(x)) * special.gammaincc(1 - m, x)
+    return rounded(np.where(np.greater(n, 0), special.expn(np.maximum(n, 0), x), low), dtype)
 
 
 exp1 = elementwise("exp1", sc.exp1, (lambda y, x: -exp(-x) / x,))
 expi = elementwise("expi", sc.expi, (lambda y, x: exp(x) / x,))
 expn = elementwise("expn", _expn, (no_rule("expn", "the order"), lambda y, n, x: -expn(n - 1, x)))
 
-sinint = elementwise("sinint", lambda x: sc.sici(x)[0], (lambda y, x: _sin_over(x),))
-cosint = elementwise("cosint", lambda x: sc.sici(x)[1], (lambda y, x: cos(x) / x,))
-sinhint = elementwise("sinhint", lambda x: sc.shichi(x)[0], (lambda y, x: 0.5 * (exprel(x, n=0) + exprel(-x, n=0)),))
-coshint = elementwise("coshint", lambda x: sc.shichi(x)[1], (lambda y, x: cosh(x) / x,))
+sinint = elementwise("sinint", lambda x: special.sici(x)[0], (lambda y, x: _sin_over(x),))
+cosint = elementwise("cosint", lambda x: special.sici(x)[1], (lambda y, x: cos(x) / x,))
+sinhint = elementwise(
+    "sinhint", lambda x: special.shichi(x)[0], (lambda y, x: 0.5 * (exprel(x, n=0) + exprel(-x, n=0)),)
+)
+coshint = elementwise("coshint", lambda x: special.shichi(x)[1], (lambda y, x: cosh(x) / x,))
 
 
 def _sin_over(x: Any) -> Any:

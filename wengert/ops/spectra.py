@@ -16,7 +16,7 @@ import numpy as np
 import scipy.linalg
 
 from wengert.errors import RepeatedValuesError
-from wengert.ops import axes
+from wengert.ops import axes, library
 from wengert.ops.derive import general, zero
 from wengert.ops.elementwise import logical_and, logical_not, reciprocal, where
 from wengert.ops.levels import is_symbol, levels
@@ -75,7 +75,7 @@ def _real(x: Any) -> Any:
 
 
 def _off_diagonal(together: Any, n: int) -> Any:
-    return logical_and(together, ~np.eye(n, dtype=bool))
+    return logical_and(together, ~library.eye(n, bool, together))
 
 
 def _shared(d: Any, together: Any) -> Any:
@@ -221,7 +221,7 @@ def _generalized_in_b(b_dot: Any, y: Any, a: Any, b: Any, lower: bool) -> tuple[
     """As for a, with −b_dot w; and vᴴ b v stays the identity."""
     w, v = y
     x = matmul(adjoint(v), matmul(symmetric_tangent(b_dot, b, lower), v))
-    turned = -inverse_gaps(w) * row(w) * x - masked(x, np.eye(shape_of(w)[-1], dtype=bool)) * 0.5
+    turned = -inverse_gaps(w) * row(w) * x - masked(x, library.eye(shape_of(w)[-1], bool, w)) * 0.5
     return -w * _real(diagonal(x)), matmul(v, turned)
 
 
@@ -277,7 +277,7 @@ def _independent(v: Any) -> Any:
             "eigenvalues of a matrix that cannot be diagonalised, or nearly so, have no derivative",
             remedy="use functions of the matrix itself: expm, logm, sqrtm, det, trace, np.poly",
         )
-    return np.ones(shape_of(v), bool)
+    return library.ones(shape_of(v), bool, v)
 
 
 independent = zero("independent", _independent, batch=batch_of_one(lambda: independent), raises=VALUES, cost=MORE)
@@ -286,7 +286,9 @@ independent = zero("independent", _independent, batch=batch_of_one(lambda: indep
 
 def _one_hot_argmax(v: Any) -> Any:
     size = np.abs(v)
-    return np.equal(np.arange(shape_of(v)[-2])[:, None], np.argmax(size, axis=-2)[..., None, :]).astype(size.dtype)
+    return np.equal(library.arange(0, shape_of(v)[-2], v)[:, None], np.argmax(size, axis=-2)[..., None, :]).astype(
+        size.dtype
+    )
 
 
 one_hot_argmax = zero(
@@ -297,7 +299,7 @@ one_hot_argmax = zero(
 
 def _require_distinct(w: Any) -> Any:
     n = shape_of(w)[-1]
-    top = np.max(np.abs(w), axis=-1, keepdims=True, initial=0)[..., None]
+    top = library.largest(np.abs(w), -1)[..., None]
     close = np.abs(w[..., None, :] - w[..., :, None]) <= top * (n * float(np.finfo(dtype_of(w)).eps))
     if np.sum(close) > w.size:
         raise refusal("eigenvectors of a matrix that is not symmetric have no derivative there (eigvals has)", "eigen")
@@ -359,7 +361,7 @@ def _svd_result(a_dot: Any, y: Any, parts: tuple, apart: Any, together: Any, inv
     """From the turning (`apart`) that is common to u and v, and 1 / (sᵢ + sⱼ) and 1 / s, made safe."""
     u, s, v, right, x, _, skew = parts
     m, n = shape_of(u)[-2], shape_of(v)[-2]
-    eye = np.eye(shape_of(s)[-1], dtype=bool)
+    eye = library.eye(shape_of(s)[-1], bool, s)
     other = together * masked(skew, ~eye)
     u_turn, v_turn = apart + other, apart - other
     if dtype_of(u).kind == "c":  # the common phase of a pair of vectors is free; it goes to u
@@ -452,7 +454,7 @@ def _outside(rest: Any, x: Any, columns: Any) -> Any:
     """Zero, for what turns null vectors out of the space of all vectors that are given."""
     rows, k = shape_of(rest)[-2], shape_of(x)[-2]
     whole = above(rest, x)
-    here = (np.arange(rows + k) < rows)[:, None]
+    here = (library.arange(0, rows + k, x) < rows)[:, None]
     return block(
         zero_rotation(whole, logical_and(columns, here), kind="singular", skew=False), slice(0, rows), slice(None)
     )

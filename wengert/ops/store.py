@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ops import interval_arithmetic, interval_sums
+from wengert.ops import interval_arithmetic, interval_sums, library
 from wengert.ops.derive import elementwise, unfit, variadic_linear
 from wengert.ops.elementwise import equal, where
 from wengert.ops.enclosures import composed, stated
@@ -43,11 +43,13 @@ from wengert.types import ndim_of, shape_of
 
 
 def _store(x: Any, v: Any, *arrays: Any, pattern: tuple) -> Any:
-    if x.__class__ is np.ndarray:
+    if library.is_foreign(v) and not library.is_foreign(x):
+        y = np.array(x, like=v)
+    elif x.__class__ is np.ndarray:
         y = copy_as(x)
     else:
         y = np.array(x) if not hasattr(x, "shape") or isinstance(x, np.generic) else x.copy()
-    y[fill_pattern(pattern, arrays)] = v
+    y[fill_pattern(pattern, arrays)] = library.moved(v, y) if v.__class__ is np.ndarray else v
     return y
 
 
@@ -55,14 +57,14 @@ def written(ct: Any, v: Any, arrays: Any, pattern: tuple, shape: tuple[int, ...]
     """The cotangent of v: what lies at its place, of each element that was written twice only the last."""
     part = index(ct, *arrays, pattern=pattern)
     if arrays:
-        if any(isinstance(a, Traced) for a in arrays):
+        if any(isinstance(a, Traced) or library.is_foreign(a) for a in arrays):
             return _fitted(_where_last(part, arrays, pattern, shape), v)
         places = counted(shape)[fill_pattern(pattern, arrays)]
         distinct, last = np.unique(places.ravel()[::-1], return_index=True)
         if len(distinct) < places.size:
             counts = np.zeros(places.size, bool)
             counts[places.size - 1 - last] = True
-            part = where(counts.reshape(places.shape), part, 0)
+            part = where(library.moved(counts.reshape(places.shape), part), part, 0)
     return _fitted(part, v)
 
 
@@ -89,10 +91,12 @@ def _where_last(part: Any, arrays: Any, pattern: tuple, shape: tuple[int, ...]) 
     if not any(ndim_of(a) for a in arrays):
         return part
     if all(n.__class__ is int for n in shape_of(part)):
-        numbers = np.arange(math.prod(shape_of(part)), dtype=np.int64).reshape(shape_of(part))
+        numbers = library.arange(0, math.prod(shape_of(part)), part).reshape(shape_of(part))
     else:
         numbers = _numbered(shape_of(part))
-    left = index(store(filled(np.int64(0), shape), numbers, *arrays, pattern=pattern), *arrays, pattern=pattern)
+    known = all(n.__class__ is int for n in shape)
+    start = library.zeros(shape, np.int64, numbers) if known else filled(np.int64(0), shape)
+    left = index(store(start, numbers, *arrays, pattern=pattern), *arrays, pattern=pattern)
     return where(equal(left, numbers), part, 0)
 
 
@@ -177,7 +181,10 @@ store = variadic_linear(
 
 
 def _add_at(x: Any, v: Any, *arrays: Any, pattern: tuple) -> Any:
-    y = x.copy() if hasattr(x, "copy") and shape_of(x) else np.array(x)
+    if library.is_foreign(v) and not library.is_foreign(x):
+        y = np.array(x, like=v)
+    else:
+        y = x.copy() if hasattr(x, "copy") and shape_of(x) else np.array(x)
     add_in_place(y, fill_pattern(pattern, arrays), bool(arrays), v)
     return y
 

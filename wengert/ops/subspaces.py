@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.errors import RepeatedValuesError
+from wengert.ops import library
 from wengert.ops.derive import general, multilinear, unfit, zero
 from wengert.ops.linalg import pinv
 from wengert.ops.matrices import batch_of_one, batch_of_stacks, swapped
@@ -34,9 +35,9 @@ def _rotate_in_null_space_back(ct: Any, v: Any) -> Any:
     seen = np.swapaxes(v, -1, -2) @ ct
     turned = np.abs(seen - np.conj(np.swapaxes(seen, -1, -2)))
     precision = float(np.finfo(dtype_of(ct)).eps) ** (2 / 3)
-    if np.any(turned > precision * np.max(np.abs(ct), axis=(-2, -1), keepdims=True, initial=0)):
+    if np.any(turned > precision * library.largest(np.abs(ct), (-2, -1))):
         raise refusal("the function depends on which of many possible bases is chosen, so it has no derivative", "null")
-    return np.zeros(shape_of(seen), dtype_of(seen))
+    return library.zeros(shape_of(seen), dtype_of(seen), seen)
 
 
 rotate_in_null_space_back = general(
@@ -71,7 +72,7 @@ rotate_in_null_space = multilinear(
 def _null_basis_rule(a_dot: Any, y: Any, a: Any, like: Any, rcond: float) -> Any:
     k = shape_of(y)[-1]
     changed = matmul(a_dot, y)
-    nothing = matmul(np.zeros((k, shape_of(a)[-2]), dtype_of(y)), changed)
+    nothing = matmul(library.zeros((k, shape_of(a)[-2]), dtype_of(y), a), changed)
     return rotate_in_null_space(y, nothing) - matmul(pinv(a, rcond=rcond, hermitian=False), changed)
 
 
@@ -93,7 +94,7 @@ def _reflecting(w: Any) -> Any:
             "a complete q of a matrix with a column of only zeros below the diagonal: there LAPACK's factor jumps",
             remedy="use mode='reduced' (in SciPy 'economic')",
         )
-    return np.ones(shape_of(w), bool)
+    return library.ones(shape_of(w), bool, w)
 
 
 reflecting = zero("reflecting", _reflecting, batch=batch_of_one(lambda: reflecting), raises=VALUES, cost=MORE)

@@ -19,6 +19,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.subclasses import base_array
 from wengert.errors import UnsupportedFunctionError
+from wengert.ops import library
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index
 from wengert.ops.observe import observe
@@ -43,6 +44,8 @@ def array(x: Any) -> Any:
         return base_array(x)
     if x.__class__ in (list, tuple) and holds_traced(x):
         return stacked([array(item) for item in x], 0)
+    if x.__class__ is float:
+        return library.full((), x, np.float64)
     return np.asarray(x)
 
 

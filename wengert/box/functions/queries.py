@@ -185,4 +185,9 @@ def full_like(
     a, value = array(a), array(fill_value)
     shape = shape_of(a) if shape is None else shape_tuple(shape)
     value = cast(value, dtype_of(a) if dtype is None else dtype)
-    return s.broadcast_to(value, shape=shape) if isinstance(value, Traced) else np.array(np.broadcast_to(value, shape))
+    if isinstance(value, Traced):
+        return s.broadcast_to(value, shape=shape)
+    foreign = _library(a)
+    if foreign is not None and not value.shape:
+        return np.full(shape, value[()], value.dtype, like=foreign)
+    return np.array(np.broadcast_to(value, shape))

@@ -1,0 +1,194 @@
+"""In which library an array is made that a rule or a mode needs: in that of the values it is going to meet.
+
+Arrays of other libraries, such as CuPy's, refuse NumPy's beside them, and live in a memory of their own. So zeros, unit
+vectors, masks and positions are made by NumPy's own functions with `like=` (NEP 35), which asks the other library. The
+values near by say which; where there are none, as for a cotangent of which only the type is known, the library of the
+running transformation is asked (`running.state.library`: an empty array of it, or `None` for NumPy).
+
+Where an array of NumPy's does meet one of another library, it is moved there (`together`): `np.arange(n) * x` in a
+function that is given an array on a GPU. Nothing is ever moved the other way.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from wengert.running import KEEP, running
+from wengert.types import PLAIN, SCALARS
+
+_COMPANIONS = {"cupy": "cupyx.scipy.special"}
+"""Where a library has the functions of `scipy.special`, which do not ask it by themselves."""
+
+
+def behind(x: Any) -> Any:
+    """The plain value behind a traced one, without looking whether it is up to date; `None` if there is none."""
+    while x.__class__ not in PLAIN and hasattr(x, "_owner"):
+        x = x._value if "_value" in x._state else None
+    return x
+
+
+def is_foreign(x: Any) -> bool:
+    """Whether a plain value is an array of another library than NumPy.
+
+    >>> is_foreign(np.ones(3)), is_foreign(1.0), is_foreign(None)
+    (False, False, False)
+    """
+    return (
+        x.__class__ not in PLAIN
+        and not isinstance(x, (np.ndarray, np.generic))
+        and hasattr(x, "__array_function__")
+        and hasattr(x, "dtype")
+        and not hasattr(x, "_owner")
+    )
+
+
+def is_mutable(x: Any) -> bool:
+    """Whether a plain value is an array of another library that can be written to in place: that knows its `base`."""
+    return is_foreign(x) and hasattr(x, "base") and hasattr(x, "__setitem__")
+
+
+def near(*xs: Any) -> Any:
+    """An array of the library in which something is made that meets these values; `None` is NumPy."""
+    for x in xs:
+        kind = x.__class__
+        if kind is np.ndarray:
+            return None
+        if kind not in PLAIN:
+            value = behind(x)
+            if is_foreign(value):
+                return value
+            if value.__class__ is np.ndarray:
+                return None
+    state = running.state
+    return state.library if state.capture is None else None
+
+
+def example_of(xs: Sequence[Any]) -> Any:
+    """An empty array of the first library other than NumPy among values; `None` if there are arrays of NumPy's only,
+    KEEP if there are no arrays at all."""
+    found: Any = KEEP
+    for x in xs:
+        value = x if x.__class__ in PLAIN else behind(x)
+        if is_foreign(value):
+            return np.empty((0,), value.dtype, like=value)
+        if value.__class__ is np.ndarray and value.ndim:
+            found = None
+    return found
+
+
+def zeros(shape: Any, dtype: Any, *xs: Any) -> Any:
+    """`np.zeros` in the library of values."""
+    like = near(*xs)
+    return np.zeros(shape, dtype) if like is None else np.zeros(shape, dtype, like=like)
+
+
+def ones(shape: Any, dtype: Any, *xs: Any) -> Any:
+    """`np.ones` in the library of values."""
+    like = near(*xs)
+    return np.ones(shape, dtype) if like is None else np.ones(shape, dtype, like=like)
+
+
+def full(shape: Any, value: Any, dtype: Any, *xs: Any) -> Any:
+    """`np.full` in the library of values; the filling is one number."""
+    like = near(*xs)
+    return np.full(shape, value, dtype) if like is None else np.full(shape, value, dtype, like=like)
+
+
+def arange(start: int, stop: int, *xs: Any, step: int = 1) -> Any:
+    """`np.arange` in the library of values."""
+    like = near(*xs)
+    return np.arange(start, stop, step) if like is None else np.arange(start, stop, step, like=like)
+
+
+def eye(n: int, dtype: Any, *xs: Any) -> Any:
+    """`np.eye` in the library of values."""
+    like = near(*xs)
+    return np.eye(n, dtype=dtype) if like is None else np.eye(n, dtype=dtype, like=like)
+
+
+def tri(rows: int, columns: int | None, k: int, dtype: Any, *xs: Any) -> Any:
+    """`np.tri` in the library of values."""
+    like = near(*xs)
+    return np.tri(rows, columns, k, dtype=dtype) if like is None else np.tri(rows, columns, k, dtype=dtype, like=like)
+
+
+def moved(x: Any, *xs: Any) -> Any:
+    """An array that was made with NumPy, in the library of values: small ones, such as coefficients of a formula."""
+    like = near(*xs)
+    return x if like is None or not isinstance(x, np.ndarray) else np.asarray(x, like=like)
+
+
+def largest(x: Any, axis: Any) -> Any:
+    """The largest of numbers that are not negative along axes that stay, zero if there are none (`initial=0`, which not
+    all libraries have).
+
+    >>> largest(np.ones((2, 0)), -1).tolist()
+    [[0.0], [0.0]]
+    """
+    shape = x.shape
+    if x.__class__ is np.ndarray or 0 in shape:
+        return np.max(x, axis=axis, keepdims=True, initial=0) if x.__class__ is np.ndarray else np.sum(
+            x, axis=axis, keepdims=True
+        )  # fmt: skip
+    return np.max(x, axis=axis, keepdims=True)
+
+
+def together(args: Sequence[Any]) -> list[Any] | None:
+    """Operands with NumPy's arrays moved to the library of the others; `None` if there is nothing to move."""
+    other = next((x for x in args if is_foreign(x)), None)
+    if other is None or not any(isinstance(x, np.ndarray) for x in args):
+        return None
+    return [np.asarray(x, like=other) if isinstance(x, np.ndarray) else x for x in args]
+
+
+def gathered(args: Sequence[Any]) -> Sequence[Any]:
+    """Operands, some of them traced, with plain arrays of NumPy's moved to the library behind the others: they become
+    coefficients, and meet tangents and cotangents."""
+    if not any(a.__class__ is np.ndarray for a in args):
+        return args
+    other = next((x for x in map(behind, args) if is_foreign(x)), None)
+    if other is None:
+        return args
+    return tuple([np.asarray(a, like=other) if a.__class__ is np.ndarray else a for a in args])
+
+
+def by_companion(function: Any, args: Sequence[Any], params: dict) -> Any:
+    """What another library's own function of that name makes of its arrays; `NotImplemented` if it has none."""
+    other = next((x for x in args if is_foreign(x)), None)
+    name = None if other is None else _COMPANIONS.get(type(other).__module__.partition(".")[0])
+    own = None if name is None else getattr(_imported(name), getattr(function, "__name__", ""), None)
+    if own is None:
+        return NotImplemented
+    return own(*[np.asarray(x, like=other) if x.__class__ in SCALARS else x for x in args], **params)
+
+
+class _Special:
+    """`scipy.special`, whose functions ask another library for its own where they are given its arrays."""
+
+    def __getattr__(self, name: str) -> Any:
+        own = getattr(scipy.special, name)
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            if any(is_foreign(a) for a in args):
+                found = by_companion(own, args, kwargs)
+                if found is not NotImplemented:
+                    return found
+            return own(*args, **kwargs)
+
+        setattr(self, name, function)
+        return function
+
+
+special = _Special()
+
+
+def _imported(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
