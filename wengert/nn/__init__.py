@@ -72,6 +72,7 @@ from wengert.nn.losses import (
 from wengert.nn.normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from wengert.nn.parameters import Build, cast, count, named, show, split, trained
 from wengert.nn.recurrent import GRU, LSTM, RNN, Bidirectional
+from wengert.nn.training import Fitted, fit, supervised
 
 __all__ = [
     "GRU",
@@ -91,6 +92,7 @@ __all__ = [
     "Dense",
     "Dropout",
     "Embedding",
+    "Fitted",
     "Flatten",
     "FrozenLayer",
     "GlobalAvgPool",
@@ -117,6 +119,7 @@ __all__ = [
     "cross_entropy",
     "ctc",
     "elu",
+    "fit",
     "freeze",
     "gelu",
     "glu",
@@ -147,6 +150,7 @@ __all__ = [
     "softmax",
     "softplus",
     "split",
+    "supervised",
     "tanh",
     "train",
     "trained",
