@@ -176,7 +176,7 @@ class Training:
             found = loss(model, *batch, rng=None) if takes_rng else loss(model, *batch)
             return found[0] if isinstance(found, tuple) else found
 
-        def step(parameters: list, state: list, memory: Any, factor: float, batch: tuple) -> tuple:
+        def step(parameters: list, state: list, memory: Any, factor: float | None, batch: tuple) -> tuple:
             def trained_loss(parameters: list) -> tuple[Any, list]:
                 model = build(parameters, state)
                 found = loss(model, *batch, rng=draws) if takes_rng else loss(model, *batch)
