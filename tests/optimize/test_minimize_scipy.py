@@ -61,7 +61,7 @@ def test_containers_and_their_types_come_back():
 )
 def test_bounds_in_every_form(bounds):
     found = optimize.minimize(
-        lambda p: (p["a"] - 1) ** 2 + np.sum(p["b"] ** 2), {"a": 0.0, "b": np.ones(2)}, bounds=bounds
+        lambda p: (p["a"] - 1) ** 2 + np.sum(p["b"] ** 2), {"a": 0.0, "b": np.ones(2)}, bounds=bounds, jit=False
     )
     np.testing.assert_allclose(found.x["a"], 0.5)
     np.testing.assert_allclose(found.x["b"], 0.1)

@@ -7,11 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from wengert.optimize import scipy_methods
+from wengert.api.flat import Layout
+from wengert.errors import MismatchError, UnsupportedFunctionError
+from wengert.optimize import native, scipy_methods, traced
+from wengert.optimize.limits import limits_of
 from wengert.optimize.objective import Objective, Unknowns
 from wengert.optimize.progress import ProgressBar
 from wengert.optimize.result import Solved
 from wengert.optimize.telling import Listener
+from wengert.solvers.answer import Parameters
+
+_FEW = 200
+"""Up to so many unknowns products with the Hessian are worth their cost."""
+_FEW_WITH_CONSTRAINTS = 300
 
 
 def minimize(
@@ -33,7 +41,10 @@ def minimize(
     Args:
         f: a plain function of a number, an array or a container of these; it returns one real number.
         x0: where to start. The answer has its containers, and its floating types.
-        method: one of SciPy's names, which mean SciPy's methods, or "auto".
+        method: "auto" chooses by size and structure, and the result says what. Methods of our own run whole in one
+            compiled loop: "lbfgs" (also with bounds), "trust-ncg-native" (Newton's method with products of the
+            Hessian), "cg-native", "gradient-descent" (also with bounds), "gauss-newton" (`f` returns residuals, and the
+            sum of their squares is minimised). SciPy's names mean SciPy's methods.
         bounds: SciPy's forms, a pair `(lower, upper)` for each leaf in the containers of x0, or a pair of containers.
         constraints: in SciPy's forms; their functions take x in its containers. Jacobians are exact.
         args: further arguments of `f`.
@@ -41,8 +52,11 @@ def minimize(
         progress: draw a bar with value, gradient norm and time on stderr.
         callback: called after each iteration with x, or with the state if its parameter is called
             `intermediate_result`; to stop, it returns True or raises StopIteration.
-        tol: the tolerance of the method.
-        options: options of the method, for instance `{"maxiter": 100}`.
+        tol: the tolerance of the method; of our own, the largest component of the gradient (1e-8).
+        options: options of the method: `{"maxiter": 100}`, for "lbfgs" also `memory`; of SciPy's methods, theirs.
+
+    Inside a `vmap`, many problems are solved in one compiled loop; inside a differentiated function the answer has the
+    derivative of an answer, with respect to `args` and to what `f` closes over; both with our own methods.
 
     Returns:
         SciPy's `OptimizeResult`, with `.x` in the containers of `x0` and `.method`. Ctrl-C returns the best point so
@@ -57,30 +71,74 @@ def minimize(
     """
     args = args if isinstance(args, tuple) else (args,)
     options = dict(options or {})
+    if Parameters((f, x0, args)).any:
+        return _of_traced(f, x0, method, bounds, constraints, args, tol, options)
     unknowns = Unknowns(x0)
     objective = Objective(f, unknowns, args, jit)
     start = unknowns.vector(x0)
-    chosen = _chosen(method, unknowns, bounds, constraints)
-    if chosen.lower() not in scipy_methods.METHODS:
-        raise ValueError(f'method is "auto" or one of {", ".join(scipy_methods.METHODS)}, not {method!r}')
+    chosen, note = _chosen(method, f, objective, start, bounds, constraints)
     with ProgressBar(chosen, options.get("maxiter"), progress) as bar:
         listener = Listener(callback, bar, progress, unknowns.container)
-        found = scipy_methods.run(objective, start, chosen, bounds, constraints, tol, options, listener)
+        if chosen in native.METHODS:
+            limits = limits_of(bounds, unknowns)
+            found = native.run(f, objective, start, chosen, limits, tol, options, listener, jit)
+        else:
+            found = scipy_methods.run(objective, start, chosen, bounds, constraints, tol, options, listener)
+    found.message = note + found.message
     return _finished(found, objective, chosen)
 
 
-def _chosen(method: str, unknowns: Unknowns, bounds: Any, constraints: Any) -> str:
-    if method != "auto":
-        return method
-    if constraints is not None and (isinstance(constraints, dict) or hasattr(constraints, "lb") or len(constraints)):
-        return "SLSQP" if unknowns.size <= 300 else "trust-constr"
-    return "L-BFGS-B" if bounds is not None or unknowns.size > 300 else "trust-krylov"
+def _chosen(
+    method: str, f: Callable, objective: Objective, x0: np.ndarray, bounds: Any, constraints: Any
+) -> tuple[str, str]:
+    """The method, and what is to be said about the choice."""
+    constrained = _are_there(constraints)
+    if method == "auto":
+        return _by_structure(len(x0), bounds is not None, constrained)
+    if method not in native.METHODS and method.lower() not in scipy_methods.METHODS:
+        names = ", ".join([*native.METHODS, *scipy_methods.METHODS])
+        raise ValueError(f'method is "auto" or one of {names}, not {method!r}')
+    if method in native.METHODS and constrained:
+        raise MismatchError(
+            f'method "{method}" takes no constraints', remedy='use method "SLSQP", "trust-constr" or optimize.nlp'
+        )
+    if method == "gauss-newton" and not np.ndim(objective.flat(x0, *objective.args)):
+        note = f"gauss-newton needs residuals and {objective.name} returns one number, so its exact Hessian is used; "
+        return "trust-ncg-native", note
+    return method, ""
+
+
+def _by_structure(n: int, bounded: bool, constrained: bool) -> tuple[str, str]:
+    """The method that suits a problem with n unknowns."""
+    if constrained:
+        return ("SLSQP" if n <= _FEW_WITH_CONSTRAINTS else "trust-constr"), ""
+    return ("lbfgs" if bounded or n > _FEW else "trust-ncg-native"), ""
+
+
+def _are_there(constraints: Any) -> bool:
+    if constraints is None:
+        return False
+    return isinstance(constraints, dict) or hasattr(constraints, "lb") or len(constraints) > 0
+
+
+def _of_traced(f: Callable, x0: Any, method: str, bounds: Any, constraints: Any, args: tuple, tol: Any, options: dict
+               ) -> Solved:  # fmt: skip
+    """Where something is traced: a method of our own, in one program."""
+    layout = Layout(x0)
+    if method == "auto":
+        method, _ = _by_structure(layout.size, bounds is not None, _are_there(constraints))
+    if method not in native.METHODS or _are_there(constraints):
+        raise UnsupportedFunctionError(
+            f'optimize.minimize(method="{method}") with constraints or one of SciPy\'s methods, of traced values',
+            remedy="use a native method without constraints, or scipy.optimize.minimize, which has derivatives",
+        )
+    return traced.minimum(f, x0, args, method, limits_of(bounds, layout), tol, options)
 
 
 def _finished(found: Solved, objective: Objective, method: str) -> Solved:
     """The answer in the user's containers; what is not finite in it is explained."""
     x = np.asarray(found.x, float)
-    if not np.isfinite(found.fun) or not np.all(np.isfinite(x)):
+    if method not in native.METHODS and not (np.isfinite(found.fun) and np.all(np.isfinite(x))):
         at = x if np.all(np.isfinite(x)) else objective.best[1] if objective.best else x
         reason = objective.fault(at)
         found.success = False

@@ -1,0 +1,191 @@
+"""Methods of our own: whole in one compiled loop, with no Python between iterations.
+
+The loop is left now and then, so that a bar can be drawn and Ctrl-C is heard; after each iteration only if there is a
+callback. Where something is traced (in a `vmap`, a derivative, another compiled function) it is one program from the
+start to the end, and the answer has the derivative of an answer (`traced.py`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.algorithms import descent, gauss_newton, lbfgs, loops, trust_region
+from wengert.algorithms.status import CONVERGED, INTERRUPTED, LIMIT, MESSAGES, NOT_FINITE, PRECISE, RUNNING
+from wengert.api.flat import Layout
+from wengert.api.grad import value_and_grad
+from wengert.api.hessian import hvp
+from wengert.api.jacobian import value_and_jacobian
+from wengert.api.jit import jit
+from wengert.errors import MismatchError
+from wengert.optimize.objective import Objective
+from wengert.optimize.result import Solved
+from wengert.optimize.telling import Listener, Stopped
+
+TOLERANCE = 1e-8
+"""How small the largest component of the gradient has to be."""
+_MEMORY = 10
+_SECONDS = 1.0
+"""So long the compiled loop runs without being left."""
+_SECONDS_WITH_BAR = 0.1
+_KEPT = "__wengert_twin_programs"
+"""The attribute of a function that keeps what was compiled for it; those called `__wengert_twin…` stay with it."""
+
+
+class NativeMethod(NamedTuple):
+    """A method: how it starts, what it starts from, how it goes on, with which functions."""
+
+    start: Callable
+    values: Callable[[Callable], Callable]
+    advance: Callable
+    functions: Callable[[Callable], list[Callable]]
+    maxiter: int
+    bounded: bool = False
+    advance_within: Callable | None = None
+    options: tuple[str, ...] = ()
+
+
+def _residuals(f: Callable) -> Callable:
+    """The residuals that a function returns, as a vector."""
+
+    def residuals(x: Any, *args: Any) -> Any:
+        found = f(x, *args)
+        if not np.ndim(found):
+            raise MismatchError(
+                "gauss-newton needs residuals, and the function returns one number",
+                remedy="return the array of residuals, whose squares are added, or use another method",
+            )
+        return np.reshape(found, (-1,))
+
+    return residuals
+
+
+METHODS = {
+    "lbfgs": NativeMethod(lbfgs.start, value_and_grad, lbfgs.advance, lambda f: [value_and_grad(f)], 15_000,
+                    advance_within=lbfgs.advance_within, options=("memory",)),
+    "trust-ncg-native": NativeMethod(trust_region.start, value_and_grad, trust_region.advance,
+                               lambda f: [value_and_grad(f), hvp(f)], 2_000),
+    "cg-native": NativeMethod(descent.start_conjugate, value_and_grad, descent.advance_conjugate,
+                        lambda f: [value_and_grad(f)], 50_000),
+    "gradient-descent": NativeMethod(descent.start_descent, value_and_grad, descent.advance_descent,
+                               lambda f: [value_and_grad(f)], 100_000, bounded=True),
+    "gauss-newton": NativeMethod(gauss_newton.start, lambda f: value_and_jacobian(_residuals(f)), gauss_newton.advance,
+                           lambda f: [_residuals(f), value_and_jacobian(_residuals(f))], 1_000),
+}  # fmt: skip
+"""The methods, by name. "gauss-newton" is for functions that return residuals."""
+
+
+class Programs:
+    """A method for a function: the first state, later states, and all in one."""
+
+    def __init__(self, method: NativeMethod, flat: Callable, memory: int, within: bool, compile: bool):
+        wrap = (lambda g: jit(g, fallback=True)) if compile else lambda g: g
+        settings = (memory,) if "memory" in method.options else ()
+        advance = method.advance_within if within and method.advance_within else method.advance
+        values, functions = method.values(flat), method.functions(flat)
+        self.begin = wrap(loops.beginning(method.start, values, settings))
+        self.proceed = wrap(loops.proceeding(advance, functions))
+        self.solve = loops.whole(method.start, values, settings, advance, functions)
+        self.answered: Callable | None = None
+
+
+def programs_for(f: Callable, name: str, flat: Callable, layout: Layout, memory: int, within: bool, compile: bool
+                 ) -> Programs:  # fmt: skip
+    """The programs of a method for a function, which keeps them."""
+    make = lambda: Programs(METHODS[name], flat, memory, within, compile)
+    if f.__class__ is not FunctionType:
+        return make()
+    kept: dict[Any, Programs] = f.__dict__.setdefault(_KEPT, {})
+    key = name, layout.structure, tuple(layout.shapes), memory, within, compile
+    if key not in kept:
+        kept[key] = make()
+    return kept[key]
+
+
+def limits_for(name: str, limits: tuple | None, n: int) -> tuple:
+    """The bounds as the method's loop takes them."""
+    method = METHODS[name]
+    if limits is not None and not (method.bounded or method.advance_within):
+        raise MismatchError(
+            f'method "{name}" takes no bounds', remedy='use method "lbfgs", "gradient-descent" or "L-BFGS-B"'
+        )
+    if limits is None:
+        return (np.full(n, -np.inf), np.full(n, np.inf)) if method.bounded else ()
+    return limits
+
+
+def settings_of(name: str, options: dict[str, Any], tol: float | None) -> tuple[int, float, int]:
+    """The largest number of iterations, the tolerance and the memory."""
+    method = METHODS[name]
+    known = {"maxiter", "gtol", *method.options}
+    if set(options) - known:
+        unknown = sorted(set(options) - known)[0]
+        raise ValueError(f'method "{name}" has no option {unknown!r}; its options are {", ".join(sorted(known))}')
+    gtol = options.get("gtol", TOLERANCE if tol is None else tol)
+    return int(options.get("maxiter", method.maxiter)), float(gtol), int(options.get("memory", _MEMORY))
+
+
+def run(
+    f: Callable,
+    objective: Objective,
+    x0: np.ndarray,
+    name: str,
+    limits: tuple | None,
+    tol: float | None,
+    options: dict[str, Any],
+    listener: Listener,
+    compile: bool,
+) -> Solved:
+    """The minimum that one of our methods finds, on vectors."""
+    maxiter, gtol, memory = settings_of(name, options, tol)
+    given = limits_for(name, limits, len(x0))
+    if limits is not None:
+        x0 = np.clip(x0, *limits)
+    programs = programs_for(f, name, objective.flat, objective.unknowns, memory, limits is not None, compile)
+    state: Any = None
+    status = RUNNING
+    try:
+        state = programs.begin(x0, objective.args)
+        count, chunk = 0, 1 if listener.is_called_back or not compile else 10
+        while status == RUNNING and count < maxiter:
+            began = time.perf_counter()
+            state = programs.proceed(state, min(count + chunk, maxiter), gtol, given, objective.args)
+            count, status = int(state[3]), int(state[5])
+            seconds = time.perf_counter() - began
+            listener.tell(count, np.asarray(state[0]), float(state[1]), float(np.max(np.abs(state[2]), initial=0)))
+            if not listener.is_called_back and compile:
+                chunk = _next(chunk, seconds, _SECONDS_WITH_BAR if listener.listens else _SECONDS)
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    except Stopped:
+        status = INTERRUPTED + 1
+    if state is None:
+        return Solved(x=x0, fun=np.nan, success=False, status=status, message="interrupted before the first iteration",
+                      nit=0, nfev=0)  # fmt: skip
+    status = LIMIT if status == RUNNING else status
+    x = np.asarray(state[0])
+    return Solved(
+        x=x, fun=float(state[1]), jac=np.asarray(state[2]), nit=int(state[3]), nfev=int(state[4]), status=status,
+        success=status in (CONVERGED, PRECISE), message=_message(status, objective, x, float(np.max(np.abs(state[2])))),
+    )  # fmt: skip
+
+
+def _next(chunk: int, seconds: float, target: float) -> int:
+    if seconds < target / 4:
+        return 4 * chunk
+    return max(1, chunk // 2) if seconds > 2 * target else chunk
+
+
+def _message(status: int, objective: Objective, x: np.ndarray, size: float) -> str:
+    if status >= INTERRUPTED:
+        who = "interrupted" if status == INTERRUPTED else "the callback asked to stop"
+        return f"{who}; x is the best point so far"
+    message = MESSAGES[status]
+    if status == NOT_FINITE:
+        reason = objective.fault(x)
+        return f"{message}\n{reason}" if reason else message
+    return message if status == CONVERGED else f"{message}; the gradient's largest component is {size:.2g}"
