@@ -18,9 +18,10 @@ KEEP = object()
 class State:
     """How many transformations run, their traces, those that record linear programs, the innermost block that is being
     captured (`ir/build.py`), where in the source, if that is known otherwise, who looks on while derivatives are taken
-    (`modes/watching.py`), usually nobody, and in which library arrays are made (`ops/library.py`), usually NumPy."""
+    (`modes/watching.py`), usually nobody, in which library arrays are made (`ops/library.py`), usually NumPy, and what
+    reverse mode may keep (`control/budget.py`), usually everything."""
 
-    __slots__ = ("capture", "depth", "library", "source", "tapes", "traces", "watch")
+    __slots__ = ("budget", "capture", "depth", "library", "source", "tapes", "traces", "watch")
 
     def __init__(self) -> None:
         self.depth = 0
@@ -30,6 +31,7 @@ class State:
         self.source: Any = None
         self.watch: Any = None
         self.library: Any = chosen[0]
+        self.budget: Any = None
 
 
 class _Running(threading.local):

@@ -9,6 +9,7 @@ from typing import Any, Concatenate, Literal, overload
 import numpy as np
 
 from wengert.api.arguments import Argnums, Prepared, demand_complex
+from wengert.api.budget import Memory, budget_of
 from wengert.api.operators import Operated, result_of
 from wengert.api.signatures import A, P, R, X
 from wengert.errors import ConstantResultWarning, NonScalarOutputError, described_line
@@ -23,6 +24,9 @@ def value_and_grad(
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
     holomorphic: bool = False,
+    *,
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> Operated[Concatenate[X, P], tuple[R, X]]: ...
 @overload
 def value_and_grad(
@@ -31,12 +35,21 @@ def value_and_grad(
     *,
     has_aux: Literal[True],
     holomorphic: bool = False,
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> Operated[Concatenate[X, P], tuple[tuple[R, A], X]]: ...
 @overload
 def value_and_grad(
-    f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    f: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    *,
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> Operated[P, Any]: ...
-def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Callable:
+def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, *,
+                   checkpoints: int | None = None, memory: Memory = None) -> Callable:  # fmt: skip
     """A function that returns the value of `f` and its gradient, at the cost of the gradient.
 
     Arguments as for `grad`. Returns `(value, gradient)`; with `has_aux`, `((value, aux), gradient)`.
@@ -46,7 +59,7 @@ def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, hol
     (np.float64(0.0), np.float64(1.0))
     """
 
-    @result_of("value_and_grad", f)
+    @result_of("value_and_grad", f, budget_of(checkpoints, memory))
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         value, gradient, aux = _value_gradient_and_aux(f, argnums, has_aux, holomorphic, args, kwargs)
         return ((value, aux), gradient) if has_aux else (value, gradient)
@@ -60,6 +73,9 @@ def grad(
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
     holomorphic: bool = False,
+    *,
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> Operated[Concatenate[X, P], X]: ...
 @overload
 def grad(
@@ -68,12 +84,21 @@ def grad(
     *,
     has_aux: Literal[True],
     holomorphic: bool = False,
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> Operated[Concatenate[X, P], tuple[X, A]]: ...
 @overload
 def grad(
-    f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    f: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    *,
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> Operated[P, Any]: ...
-def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Callable:
+def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, *,
+         checkpoints: int | None = None, memory: Memory = None) -> Callable:  # fmt: skip
     """The gradient of a function with one real result, by reverse mode.
 
     Args:
@@ -83,6 +108,9 @@ def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: 
         has_aux: whether `f` returns `(result, aux)`.
         holomorphic: whether `f` is a holomorphic function of complex numbers; its result is then one complex number,
             and the gradient the complex derivative f'(z).
+        checkpoints: how many states of each loop are kept for the reverse sweep, the first one included, instead of
+            what all its iterations computed; the others are computed again, with the fewest repetitions.
+        memory: how much may be kept of loops, "200MB" or a number of bytes; more is computed again the less it is.
 
     The gradient of a real function of complex numbers x + iy is ∂f/∂x − i ∂f/∂y; its conjugate points uphill.
 
@@ -99,7 +127,7 @@ def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: 
     {'a': np.float64(3.0), 'b': np.float64(2.0)}
     """
 
-    @result_of("grad", f)
+    @result_of("grad", f, budget_of(checkpoints, memory))
     def gradient(*args: Any, **kwargs: Any) -> Any:
         _, result, aux = _value_gradient_and_aux(f, argnums, has_aux, holomorphic, args, kwargs)
         return (result, aux) if has_aux else result

@@ -11,6 +11,7 @@ from typing import Any, Concatenate, Literal, overload
 
 from wengert import tree
 from wengert.api.arguments import Argnums, Prepared
+from wengert.api.budget import Memory, budget_of
 from wengert.api.grad import grad, value_and_grad
 from wengert.api.jacobian import jacobian, sparse_derivatives, value_and_jacobian
 from wengert.api.operators import Operated, result_of
@@ -27,14 +28,23 @@ def hessian(
     has_aux: Literal[False] = False,
     holomorphic: bool = False,
     sparse: Literal[False] = False,
+    *,
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> Operated[Concatenate[V, P], Array]: ...
 @overload
 def hessian(
-    f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, sparse: Any = False
+    f: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    sparse: Any = False,
+    *,
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> Operated[P, Any]: ...
-def hessian(
-    f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, sparse: Any = False
-) -> Callable:
+def hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False,
+            sparse: Any = False, *, checkpoints: int | None = None, memory: Memory = None) -> Callable:  # fmt: skip
     """All second derivatives of a function with one real result.
 
     Arguments as for `grad`. The result has the containers of the argument, twice nested, with arrays of shape
@@ -53,12 +63,13 @@ def hessian(
            [1., 0., 1.],
            [0., 1., 0.]])
     """
+    budget = budget_of(checkpoints, memory)
     gradient = grad(f, argnums, has_aux, holomorphic)
     if not _is_sparse(sparse):
-        return result_of("hessian", f)(jacobian(gradient, argnums, "forward", has_aux, holomorphic))
+        return result_of("hessian", f, budget)(jacobian(gradient, argnums, "forward", has_aux, holomorphic))
     both = sparse_derivatives("hessian", f, gradient, argnums, "symmetric", has_aux, holomorphic, sparse)
 
-    @result_of("hessian", f)
+    @result_of("hessian", f, budget)
     def second_derivatives(*args: Any, **kwargs: Any) -> Any:
         value, result = both(*args, **kwargs)
         return (result, value[1]) if has_aux else result
@@ -77,18 +88,20 @@ def _gradient_and_second(f: Callable, g: Callable, argnums: Argnums, has_aux: bo
     return value_and_jacobian(g, argnums, "forward", has_aux)
 
 
-def grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, sparse: Any = False) -> Callable:
+def grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, sparse: Any = False, *,
+                     checkpoints: int | None = None, memory: Memory = None) -> Callable:  # fmt: skip
     """`(gradient, hessian)`, at the cost of the Hessian; with `has_aux`, `((gradient, aux), hessian)`.
 
     >>> grad_and_hessian(lambda x: x**3)(2.0)
     (np.float64(12.0), np.float64(12.0))
     """
-    return result_of("grad_and_hessian", f)(
+    return result_of("grad_and_hessian", f, budget_of(checkpoints, memory))(
         _gradient_and_second(f, grad(f, argnums, has_aux), argnums, has_aux, sparse)
     )
 
 
-def value_grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, sparse: Any = False) -> Callable:
+def value_grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, sparse: Any = False, *,
+                           checkpoints: int | None = None, memory: Memory = None) -> Callable:  # fmt: skip
     """`(value, gradient, hessian)`, at the cost of the Hessian; with `has_aux`, `((value, aux), gradient, hessian)`.
 
     >>> value_grad_and_hessian(lambda x: x**3)(2.0)
@@ -103,7 +116,7 @@ def value_grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = Fa
 
     first_and_second = _gradient_and_second(f, gradient_and_value, argnums, True, sparse)
 
-    @result_of("value_grad_and_hessian", f)
+    @result_of("value_grad_and_hessian", f, budget_of(checkpoints, memory))
     def all_three(*args: Any, **kwargs: Any) -> Any:
         (gradient, value), second = first_and_second(*args, **kwargs)
         return value, gradient, second
@@ -117,12 +130,22 @@ def hvp(
     argnums: Literal[0] = 0,
     mode: str = "forward-reverse",
     has_aux: Literal[False] = False,
+    *,
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> Operated[..., X]: ...
 @overload
 def hvp(
-    f: Callable[..., Any], argnums: Argnums = 0, mode: str = "forward-reverse", has_aux: bool = False
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    mode: str = "forward-reverse",
+    has_aux: bool = False,
+    *,
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> Operated[..., Any]: ...
-def hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_aux: bool = False) -> Callable:
+def hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_aux: bool = False, *,
+        checkpoints: int | None = None, memory: Memory = None) -> Callable:  # fmt: skip
     """The Hessian times a vector, without the Hessian: `hvp(f)(x, v)`.
 
     The vector is the last positional argument, in the containers of the differentiated argument.
@@ -130,6 +153,7 @@ def hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_au
     Args:
         mode: "forward-reverse" differentiates the gradient along v (the cheapest), "reverse-forward" takes the
             gradient of the derivative along v, "reverse-reverse" the gradient of <gradient, v>.
+        checkpoints, memory: what reverse mode may keep of loops, as for `grad`.
 
     Returns:
         H v in the containers of the argument; with `has_aux`, `(H v, aux)`.
@@ -140,7 +164,7 @@ def hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_au
     >>> hvp(lambda x: np.sum(x**3))(np.array([1.0, 2.0]), np.array([1.0, 1.0]))
     array([ 6., 12.])
     """
-    both = grad_and_hvp(f, argnums, mode, has_aux)
+    both = grad_and_hvp(f, argnums, mode, has_aux, checkpoints=checkpoints, memory=memory)
 
     @result_of("hvp", f)
     def product(*args: Any, **kwargs: Any) -> Any:
@@ -150,7 +174,8 @@ def hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_au
     return product
 
 
-def grad_and_hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_aux: bool = False) -> Callable:
+def grad_and_hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_aux: bool = False, *,
+                 checkpoints: int | None = None, memory: Memory = None) -> Callable:  # fmt: skip
     """`(gradient, H v)`, at the cost of `hvp`; with `has_aux`, `((gradient, aux), H v)`.
 
     >>> grad_and_hvp(lambda x: x**3)(2.0, 1.0)
@@ -159,7 +184,7 @@ def grad_and_hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse
     if mode not in _SECOND:
         raise ValueError(f"mode is one of {', '.join(_SECOND)}, not {mode!r}")
 
-    @result_of("grad_and_hvp", f)
+    @result_of("grad_and_hvp", f, budget_of(checkpoints, memory))
     def gradient_and_product(*args: Any, **kwargs: Any) -> Any:
         if len(args) < 2:
             raise MismatchError(

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Concatenate, Literal, overload
 
 from wengert.api.arguments import Argnums, Prepared, demand_complex
+from wengert.api.budget import Memory, budget_of
 from wengert.api.dense import demand_real, value_and_dense
 from wengert.api.operators import Operated, result_of
 from wengert.api.signatures import Array, P, V
@@ -30,6 +31,9 @@ def value_and_jacobian(
     has_aux: Literal[False] = False,
     holomorphic: bool = False,
     sparse: Literal[False] = False,
+    *,
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> Operated[Concatenate[V, P], tuple[Array, Array]]: ...
 @overload
 def value_and_jacobian(
@@ -39,9 +43,13 @@ def value_and_jacobian(
     has_aux: bool = False,
     holomorphic: bool = False,
     sparse: Any = False,
+    *,
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> Operated[P, Any]: ...
 def value_and_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: bool = False,
-                       holomorphic: bool = False, sparse: Any = False) -> Callable:  # fmt: skip
+                       holomorphic: bool = False, sparse: Any = False, *, checkpoints: int | None = None,
+                       memory: Memory = None) -> Callable:  # fmt: skip
     """A function that returns the value of `f` and its Jacobian.
 
     Arguments as for `jacobian`. Returns `(value, jacobian)`; with `has_aux`, `((value, aux), jacobian)`.
@@ -51,14 +59,16 @@ def value_and_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", ha
     (array([1., 4.]), array([[2., 0.],
            [0., 4.]]))
     """
+    budget = budget_of(checkpoints, memory)
     if mode not in MODES:
         raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
     if sparse is not False and sparse is not None:
-        return sparse_derivatives("value_and_jacobian", f, f, argnums, mode, has_aux, holomorphic, sparse)
+        both = sparse_derivatives("value_and_jacobian", f, f, argnums, mode, has_aux, holomorphic, sparse)
+        return result_of("value_and_jacobian", f, budget)(both)
 
     if mode == "accumulate":
         raise ValueError('mode="accumulate" gives sparse matrices: write sparse=True')
-    return value_and_dense(f, argnums, mode, has_aux, holomorphic)
+    return result_of("value_and_jacobian", f, budget)(value_and_dense(f, argnums, mode, has_aux, holomorphic))
 
 
 @overload
@@ -69,6 +79,9 @@ def jacobian(
     has_aux: Literal[False] = False,
     holomorphic: bool = False,
     sparse: Literal[False] = False,
+    *,
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> Operated[Concatenate[V, P], Array]: ...
 @overload
 def jacobian(
@@ -78,9 +91,13 @@ def jacobian(
     has_aux: bool = False,
     holomorphic: bool = False,
     sparse: Any = False,
+    *,
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> Operated[P, Any]: ...
 def jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: bool = False,
-             holomorphic: bool = False, sparse: Any = False) -> Callable:  # fmt: skip
+             holomorphic: bool = False, sparse: Any = False, *, checkpoints: int | None = None,
+             memory: Memory = None) -> Callable:  # fmt: skip
     """All first derivatives of a function.
 
     Args:
@@ -94,6 +111,7 @@ def jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: boo
         sparse: True for sparse matrices: the pattern is found (`sparsity`) and coloured (`coloring`), and as many
             products computed as there are colours. Or the pattern, a sparse matrix or a boolean array, which may be
             too large; that it is not too small is tried with a random vector.
+        checkpoints, memory: what reverse mode may keep of loops, as for `grad`.
 
     Returns:
         A function with the arguments of `f` that returns the Jacobian: in the containers of the result, each leaf in
@@ -111,7 +129,7 @@ def jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: boo
     array([[3., 2., 0.],
            [0., 5., 3.]])
     """
-    both = value_and_jacobian(f, argnums, mode, has_aux, holomorphic, sparse)
+    both = value_and_jacobian(f, argnums, mode, has_aux, holomorphic, sparse, checkpoints=checkpoints, memory=memory)
 
     @result_of(_NAMES[mode], f)
     def derivatives(*args: Any, **kwargs: Any) -> Any:
@@ -148,19 +166,29 @@ def jacrev(
     argnums: Literal[0] = 0,
     has_aux: Literal[False] = False,
     holomorphic: bool = False,
+    *,
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> Operated[Concatenate[V, P], Array]: ...
 @overload
 def jacrev(
-    f: Callable[P, Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    f: Callable[P, Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    *,
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> Operated[P, Any]: ...
-def jacrev(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False) -> Callable:
+def jacrev(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, *,
+           checkpoints: int | None = None, memory: Memory = None) -> Callable:  # fmt: skip
     """`jacobian` by reverse mode: best for few outputs.
 
     >>> import numpy as np
     >>> jacrev(lambda x: x @ x)(np.array([1.0, 2.0]))
     array([2., 4.])
     """
-    return jacobian(f, argnums, "reverse", has_aux, holomorphic)
+    return jacobian(f, argnums, "reverse", has_aux, holomorphic, checkpoints=checkpoints, memory=memory)
 
 
 def sparse_derivatives(name: str, f: Callable, g: Callable, argnums: Argnums, mode: str, has_aux: bool,

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any, Concatenate, Generic, Self, cast, overload
 
+from wengert.api.budget import Budget, under
 from wengert.api.signatures import F, P, Q, R
 from wengert.api.transport import portable
 from wengert.errors import NotAFunctionError, explained
@@ -22,13 +23,17 @@ from wengert.errors import NotAFunctionError, explained
 class Operated(Generic[P, R]):
     """What an operator makes of a function."""
 
-    def __init__(self, operator: str, f: Callable[..., Any], call: Callable[P, R]):
+    def __init__(self, operator: str, f: Callable[..., Any], call: Callable[P, R], budget: Budget | None = None):
         functools.update_wrapper(self, f, updated=())
+        self._budget = budget
         self._operator = operator
         self._call = call
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
+            if self._budget is not None:
+                with under(self._budget):
+                    return self._call(*args, **kwargs)
             return self._call(*args, **kwargs)
         except Exception as error:
             other = explained(error)
@@ -52,7 +57,7 @@ class Operated(Generic[P, R]):
         return self if instance is None else MethodType(self, instance)
 
     def __reduce__(self) -> Any:
-        return Operated, (self._operator, portable(self.__wrapped__), portable(self._call))  # type: ignore[attr-defined]
+        return Operated, (self._operator, portable(self.__wrapped__), portable(self._call), self._budget)  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:
         return f"<wengert.{self._operator} of {named(self.__wrapped__)}>"  # type: ignore[attr-defined]
@@ -62,15 +67,15 @@ def named(f: Any) -> str:
     return repr(f)[1:-1] if isinstance(f, Operated) else getattr(f, "__qualname__", None) or repr(f)
 
 
-def result_of(name: str, f: Callable) -> Callable[[Callable], Any]:
-    """Declare that what follows is what an operator makes of `f`."""
+def result_of(name: str, f: Callable, budget: Budget | None = None) -> Callable[[Callable], Any]:
+    """Declare that what follows is what an operator makes of `f`, within a budget of what it may keep."""
     if not callable(f):
         kind = "None" if f is None else f"a {type(f).__name__}"
         raise NotAFunctionError(
             f"wg.{name} wants a function, and was given {kind}",
             remedy=f"give it the function itself, and call what comes back: wg.{name}(f)(x), not wg.{name}(f(x))",
         )
-    return lambda call: Operated(name, f, call)
+    return lambda call: Operated(name, f, call, budget)
 
 
 def operation(function: F) -> F:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, overload
 
 from wengert.api.arguments import Argnums, Prepared
+from wengert.api.budget import Memory, budget_of, under
 from wengert.api.operators import operation, result_of
 from wengert.api.signatures import A, R
 from wengert.errors import MismatchError
@@ -63,21 +64,35 @@ def _sequence(x: Any, what: str) -> tuple:
 
 @overload
 def vjp(
-    f: Callable[..., R], *primals: Any, has_aux: Literal[False] = False
+    f: Callable[..., R],
+    *primals: Any,
+    has_aux: Literal[False] = False,
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> tuple[R, Callable[[R], tuple[Any, ...]]]: ...
 @overload
 def vjp(
-    f: Callable[..., tuple[R, A]], *primals: Any, has_aux: Literal[True]
+    f: Callable[..., tuple[R, A]],
+    *primals: Any,
+    has_aux: Literal[True],
+    checkpoints: int | None = None,
+    memory: Memory = None,
 ) -> tuple[R, Callable[[R], tuple[Any, ...]], A]: ...
 @overload
-def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool) -> Any: ...
+def vjp(
+    f: Callable[..., Any], *primals: Any, has_aux: bool, checkpoints: int | None = None, memory: Memory = None
+) -> Any: ...
 @operation
-def vjp(f: Callable, *primals: Any, has_aux: bool = False) -> Any:
+def vjp(
+    f: Callable, *primals: Any, has_aux: bool = False, checkpoints: int | None = None, memory: Memory = None
+) -> Any:
     """A function's value and its pullback: cotangent of the result to cotangents of the arguments.
 
     Returns:
         `(y, pullback)`, or `(y, pullback, aux)` with `has_aux`. `pullback(ct)` returns a tuple with one cotangent for
         each primal. It may be called any number of times; what it needs is kept until it is dropped.
+
+    `checkpoints` and `memory` say what may be kept of loops, as for `grad`.
 
     Cost: the record takes about twice the time of `f`, each pullback about as long again.
 
@@ -87,13 +102,16 @@ def vjp(f: Callable, *primals: Any, has_aux: bool = False) -> Any:
     (3.0, 2.0)
     """
     prepared = Prepared(f, tuple(range(len(primals))), primals, {}, has_aux)
-    values, program = prepared.record(keep=True)
+    budget = budget_of(checkpoints, memory)
+    with under(budget):
+        values, program = prepared.record(keep=True)
     program.prune()
     avals = [aval_of(y) for y in values]
 
     def pullback(ct: Any) -> Any:
         given = prepared.output_leaves(ct, avals, "the cotangent")
-        return prepared.cotangents(program.pull(given), given)
+        with under(budget):
+            return prepared.cotangents(program.pull(given), given)
 
     result = (prepared.outputs(values), pullback)
     return (*result, prepared.aux) if has_aux else result

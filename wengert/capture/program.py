@@ -26,6 +26,7 @@ from wengert.capture.instrument import staged
 from wengert.capture.kept import Kept
 from wengert.capture.session import Session, ValuesDecide, WrittenTo, current
 from wengert.capture.values import BranchesDiffer
+from wengert.control.budget import without_budget
 from wengert.errors import (
     ConcretizationError,
     EscapedValueError,
@@ -144,6 +145,12 @@ def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any
 
     `values` are those of the leaves, of this call, in case that types depend on some of them.
     """
+    with without_budget():
+        return _under_assumptions(f, types, rebuild, names, values, assumed)
+
+
+def _under_assumptions(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
+                       values: Sequence[Any], assumed: dict[str, bool] | None) -> Captured:  # fmt: skip
     if assumed is None:
         try:
             return _lasting(f, types, rebuild, names, values, None)

@@ -11,6 +11,7 @@ from typing import Any
 
 from wengert.box.writing import zeros
 from wengert.control.blocks import Linearised, Transposed, unwrapped
+from wengert.control.budget import key_of_budget
 from wengert.control.derived import derived
 from wengert.control.differing import one_by_one
 from wengert.control.lifting import joined, lifted, parts_of
@@ -69,7 +70,7 @@ class _Reverse:
 def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     body, name = params["body"], params["name"]
     mine, values = unwrapped(trace, Tape, args)
-    reverse: _Reverse = derived(body, ("reverse", tuple(mine)), lambda: _Reverse(body, mine))
+    reverse: _Reverse = derived(body, ("reverse", tuple(mine), key_of_budget()), lambda: _Reverse(body, mine))
     results = door.call(call, *values, body=reverse.primal, name=f"{name}_forward")
     n = len(reverse.outputs)
     kept = dict(zip([id(r._node) for r in reverse.saved], results[n:], strict=True))

@@ -19,6 +19,7 @@ from wengert.ir.build import var_like
 from wengert.ir.infer import Found
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, Type, Var
+from wengert.ir.symbol import Sym
 from wengert.modes.mode import Mode
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import TABLE, Op, call
@@ -38,7 +39,7 @@ def one_by_one(mode: Mode, op: Op, args: Sequence[Any], types: Sequence[Type], p
     n = mode.size  # type: ignore[attr-defined]
 
     def function(k: Any, *operands: Any) -> list[Any]:
-        xs = [_number(index(a, k, pattern=(ARRAY,)), t) if m else a
+        xs = [as_number(index(a, k, pattern=(ARRAY,)), t) if m else a
               for a, m, t in zip(operands, mapped, types, strict=True)]  # fmt: skip
         return list(call(op, *xs, **params))
 
@@ -47,9 +48,9 @@ def one_by_one(mode: Mode, op: Op, args: Sequence[Any], types: Sequence[Type], p
     return tuple([mode.join([y]) for y in call(TABLE["loop"], n, *stacked, body=block, carried=0)])
 
 
-def _number(x: Any, type: Type) -> Any:
+def as_number(x: Any, type: Type) -> Any:
     """An element as the kind of scalar that a block expects."""
-    if not type.weak:
+    if not type.weak or x.__class__ is int or (x.__class__ is Sym and x._node.type == type):
         return x
     op = astype if type.dtype.kind in "fc" else as_integer
     return running.state.capture.emit(op, (x,), {"dtype": type.dtype}, [Found((), type.dtype, True)])[0]

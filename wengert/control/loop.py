@@ -25,6 +25,8 @@ from wengert.control.blocks import (
     unwrapped,
     with_lengths,
 )
+from wengert.control.budget import account
+from wengert.control.checkpointed_loop import Again, CheckpointedLoop
 from wengert.control.differing import COUNTER, one_by_one, stepping
 from wengert.control.lifting import lifted_body, loop_operands, loop_results
 from wengert.control.remat import recomputed
@@ -122,7 +124,7 @@ class Reverse:
         counters = [p._node for p in source.params[:before]]
         found = with_lengths(self.transposed.residuals)
         available = [*counters, *constants]
-        span = body.params[0].span if before else None
+        self.span = span = body.params[0].span if before else None
         iterations = None if span is None or span[1] is None else span[1] + 1
         self.again, again, taken = recomputed([r._node for r in found], source.capture.nodes, available, iterations)
         self.taken = [id(var) for var in taken]
@@ -143,10 +145,12 @@ class Reverse:
         y_cts: Sequence[Any],
         stacks: Sequence[Any],
         consts: Sequence[Any],
+        start: Any = 0,
     ) -> Any:
         """Run the backward loop; return the cotangents of the active carried values and the totals of the constants.
 
         `cts` are the cotangents of the active carried values at the end, `y_cts` those of the active ys, as arrays.
+        Only the iterations from `start` on are gone through if it is given, of which `count` are there.
         """
         n, m, stacked = len(cts), len(totals), len(y_cts)
         of_outputs = [o for o, a in zip(self.outputs[: self.carried], self.active, strict=True) if a]
@@ -155,22 +159,28 @@ class Reverse:
             rest = list(params)
             ct, rest = rest[:n], rest[n:]
             total, rest = rest[:m], rest[m:]
-            number, rest = rest[0], rest[1:]
+            number, start, rest = rest[0], rest[1], rest[2:]
             y_ct, rest = rest[:stacked], rest[stacked:]
             stack, given = rest[: len(stacks)], rest[len(stacks) :]
             i = number - 1 - k
             i._span = (0, None if not number._span or number._span[1] is None else number._span[1] - 1)
             kept = {id(r._node): index(s, i, pattern=(ARRAY,)) for r, s in zip(self.saved, stack, strict=True)}
             kept.update({key: given[place] for key, place in self.invariant.items()})
-            kept.update(dict.fromkeys(self.counters, i))
-            again = run(self.again, [*[i] * len(self.counters), *given, *[kept[key] for key in self.taken]])
+            if moved:
+                place = i + start
+                place._span = self.span
+            else:
+                place = i
+            kept.update(dict.fromkeys(self.counters, place))
+            again = run(self.again, [*[place] * len(self.counters), *given, *[kept[key] for key in self.taken]])
             kept.update(zip(self.recomputed, again, strict=True))
             residuals = [unpadded(r, kept) for r in self.transposed.residuals]
             arrived = [c for c, o in zip(ct, of_outputs, strict=True) if o]
-            arrived += [index(y, i, pattern=(ARRAY,)) for y in y_ct]
+            arrived += [index(y, place, pattern=(ARRAY,)) for y in y_ct]
             return run(self.transposed.block, [*arrived, *total, *residuals])
 
-        operands = [*cts, *totals, count, *y_cts, *stacks, *consts]
+        moved = start.__class__ is not int or start != 0
+        operands = [*cts, *totals, count, start, *y_cts, *stacks, *consts]
         span = interval_of(count)
         high = None if span[1] is None else span[1] - 1
         counter = Var(COUNTER, None, (0, high), False)
@@ -185,23 +195,44 @@ def record_loop(trace: TapeTrace, op: Op, reverse: Reverse, run_primal: Callable
     """Reverse mode of `loop` and `while`: `run_primal(body, values)` gives count, carried values, ys and stacks.
 
     Inside another loop, or in a branch, a loop of unknown length is run again when it is time to go backwards: its
-    residuals cannot be kept in an array.
+    residuals cannot be kept in an array. Within a budget it is run again in any case (`checkpointed_loop.py`).
     """
     carried = params["carried"]
-    first = len(args) + len(reverse.ends) - len(reverse.active) - len(reverse.const_active)
+    first = reverse.before
     mine, values = unwrapped(trace, Tape, args)
     block = running.state.capture
     length = interval_of(values[0])[1] if first else None
-    runs_again = block is not None and block.bounded and bool(reverse.saved) and length is None
-    count, finals, extra, ys, stacks = run_primal(params["body"] if runs_again else reverse.body, values)
-    consts = [*values[first + carried :], *[finals[k] for k in reverse.ends]]
+    within = checkpointed(reverse, values[0] if first else None)
+    runs_again = within is None and block is not None and block.bounded and bool(reverse.saved) and length is None
+    begin, given = values[first : first + carried], values[first + carried :]
+    extra: tuple = ()
+    ys: Sequence[Any] = ()
+    stacks: Sequence[Any] = ()
+    if within is None:
+        count, finals, extra, ys, stacks = run_primal(params["body"] if runs_again else reverse.body, values)
+    elif first and len(within.again.forward.results) == carried:
+        count = values[0]
+        finals, stack = within.first_sweep(params["body"], count, begin, given)
+    else:
+        count, finals, extra, ys, stacks = run_primal(within.again.forward, values)
+        stack = None
+    ends = [finals[k] for k in reverse.ends]
+    consts = [*given, *ends]
     starts = mine[first : first + carried]
     inputs = [a._node for a, m in zip(args, mine, strict=True) if m]
     finals_active = [v for v, a in zip(finals, reverse.active, strict=True) if a]
     ys_active = [y for y, o in zip(ys, reverse.outputs[carried:], strict=True) if o]
 
+    def backward(cts: Sequence[Any], totals: Sequence[Any]) -> Any:
+        n = len(finals_active)
+        if within is None:
+            kept = run_primal(reverse.body, values)[-1] if runs_again else stacks
+            return reverse.backward(count, cts[:n], totals, cts[n:], kept, consts)
+        kept = within.start([begin[k] for k in within.again.state]) if stack is None else stack
+        return within.backward_sweep(reverse.backward, count, kept, cts[:n], totals, cts[n:], given, ends, stacks)
+
     def pull(cts: Sequence[Any], so_far: Sequence[Any]) -> list[Any]:
-        here = [x for x, m in zip(values[first : first + carried], starts, strict=True) if m]
+        here = [x for x, m in zip(begin, starts, strict=True) if m]
         totals = [
             zeros(*aval_of(x)) if t is None else t
             for x, t in zip(
@@ -209,8 +240,7 @@ def record_loop(trace: TapeTrace, op: Op, reverse: Reverse, run_primal: Callable
             )
         ]
         n = len(finals_active)
-        kept = run_primal(reverse.body, values)[-1] if runs_again else stacks
-        results = reverse.backward(count, cts[:n], totals, cts[n:], kept, consts)
+        results = backward(cts, totals)
         started = [m for m, a in zip(starts, reverse.active, strict=True) if a]
         arrived = [c for c, m in zip(results[:n], started, strict=True) if m]
         return [
@@ -231,6 +261,20 @@ def record_loop(trace: TapeTrace, op: Op, reverse: Reverse, run_primal: Callable
         *extra,
         *[next(boxes) if o else y for y, o in zip(ys, reverse.outputs[carried:], strict=True)],
     )
+
+
+def checkpointed(reverse: Reverse, count: Any) -> CheckpointedLoop | None:
+    """How a loop is reversed within the budget, if there is one and it has residuals; `None` if these are kept."""
+    budget = account()
+    if budget is None or not reverse.saved:
+        return None
+    again = Again(reverse.body, reverse.before, reverse.carried, len(reverse.saved))
+    if not again.is_fixed:
+        return None
+    slots = budget.checkpoints or 1
+    if count.__class__ is int:
+        slots = max(min(slots, count), 1)
+    return CheckpointedLoop(again, slots)
 
 
 def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:

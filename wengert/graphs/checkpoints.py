@@ -64,19 +64,17 @@ def least_evaluations(turns: int, checkpoints: int) -> int:
     return r * turns - math.comb(s + r, r - 1)
 
 
-def _split(turns: int, checkpoints: int) -> int:
-    """After how many steps the next state is best kept."""
-    least = least_evaluations(turns, checkpoints)
-    s = min(checkpoints, turns - 1)
-    r = 1
-    while math.comb(s + r, s) < turns:
+def best_split(turns: int, checkpoints: int) -> int:
+    """After how many steps the next state is best kept, of at least two states and two steps.
+
+    Of the splits that are optimal (those between which both parts keep their number of repetitions) the last one:
+    with β(s, r) = C(s + r, s) and the least r for which β(s, r) is enough, min(β(s, r − 1), l − β(s − 1, r − 1)).
+    """
+    s, r, before, reach = checkpoints, 0, 0, 1
+    while reach < turns:
         r += 1
-    likely = [math.comb(s + r - 1, s), turns - math.comb(s + r - 1, s - 1), math.comb(s + r - 2, s)]
-    likely += [turns - math.comb(s + r - 2, s - 1), turns - 1, 1]
-    for m in [m for m in likely if 0 < m < turns] + list(range(1, turns)):
-        if m + least_evaluations(turns - m, checkpoints - 1) + least_evaluations(m, checkpoints) == least:
-            return m
-    raise AssertionError("no split attains the optimum")
+        before, reach = reach, reach * (s + r) // r
+    return min(before, turns - before * s // (s + r - 1))
 
 
 def _reversed(start: int, end: int, checkpoints: int, store: bool) -> Iterator[Action]:
@@ -101,7 +99,7 @@ def _reversed(start: int, end: int, checkpoints: int, store: bool) -> Iterator[A
             yield Action("restore", start, start)
             yield Action("reverse", start, start + 1)
         else:
-            middle = start + _split(end - start, free)
+            middle = start + best_split(end - start, free)
             yield Action("advance", start, middle)
             stack.append((start, middle, free, False))
             stack.append((middle, end, free - 1, True))

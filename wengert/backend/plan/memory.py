@@ -357,6 +357,8 @@ def _place_writers(plan: BlockPlan) -> set[Var]:
             for version_read in read:
                 by_version.setdefault(version_read, []).append(w)
     for i, node in enumerate(plan.block.nodes):
+        if node.op.name in ("loop", "while"):
+            forced.update(_parts_of_carried(plan, i, node))
         if not node.op.writes:
             continue
         x, *values = node.args
@@ -382,6 +384,21 @@ def _place_writers(plan: BlockPlan) -> set[Var]:
             continue  # a copy it is
         forced.update(late)
     return forced
+
+
+def _parts_of_carried(plan: BlockPlan, i: int, node: Node) -> list[Var]:
+    """Operands of a loop that read parts of an array that it carries too: made, the array itself is not copied."""
+    parts = loop_parts(node)
+    found: list[Var] = []
+    for k in range(parts.first, parts.first + parts.carried):
+        version = plan.alias(node.args[k]) if node.args[k].type.ndim else None
+        if version is None or not _is_owned(plan, version) or plan.last.get(version, -1) > i:
+            continue
+        others = [a for j, a in enumerate(node.args) if j != k and isinstance(a, Var) and version in plan.reads[a]]
+        lazy = [a for a in others if plan.kinds[a] in (Kind.LAZY, Kind.VIEW) and plan.alias(a) is None]
+        if len(lazy) == len(others) and _cost(lazy) <= (_bound(version) or 0):
+            found += lazy
+    return found
 
 
 def _aside(plan: BlockPlan, version: Var, reading: Sequence[Var], makers: dict[Var, Node]) -> list[Var]:
