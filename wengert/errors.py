@@ -198,6 +198,10 @@ class EstimatorError(WengertError, ValueError):
     """A way to estimate the gradient of an expectation that does not fit the distribution."""
 
 
+class BudgetError(WengertError, MemoryError):
+    """What reverse mode has to keep does not fit into the memory that it was given."""
+
+
 class NonFiniteError(WengertError, FloatingPointError):
     """A value or a derivative became NaN or infinite, found by `wg.debug_nans`.
 

@@ -111,6 +111,7 @@ def test_every_composition(f):
     np.testing.assert_allclose(pull(np.float64(2.0))[0], 2 * wg.grad(f)(X), rtol=1e-11)
 
 
+@pytest.mark.slow
 def test_gradient_of_a_gradient():
     def g(x, **budget):
         return np.sum(wg.grad(counted, **budget)(x) ** 2)
@@ -157,6 +158,26 @@ def test_number_of_iterations(iterations, monkeypatch):
         again = iterations - 1 - last_kept
         assert len(count) == least_evaluations(iterations, slots) + iterations + 1 + again
         count.clear()
+
+
+@pytest.mark.parametrize("f", [nested, writing, with_a_test])
+def test_within_memory(f):
+    expected = wg.grad(f)(X)
+    for memory in ("1kB", 600):
+        np.testing.assert_allclose(wg.jit(wg.grad(f, memory=memory))(X), expected, rtol=1e-11)
+
+
+def test_least_memory():
+    with pytest.raises(wg.errors.BudgetError, match="least possible is memory=") as error:
+        wg.jit(wg.grad(counted, memory="1B"))(X)
+    least = str(error.value).partition('memory="')[2].partition('"')[0]
+    compiled = wg.jit(wg.grad(counted, memory=least))
+    np.testing.assert_allclose(compiled(X), wg.grad(counted)(X), rtol=1e-12)
+    (what, how), *_ = compiled.lower(X).report
+    assert "for k in range(23)" in what
+    assert "1 checkpoint of 40 B" in how
+    with pytest.raises(wg.errors.BudgetError):
+        wg.jit(wg.grad(counted, memory=int(least[:-1]) - 1))(X)
 
 
 def test_what_is_asked_for():

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from wengert.control.budget import Budget, under
+from wengert.capture.session import current
+from wengert.control.budget import Budget
+from wengert.control.budget import under as under_budget
 
 __all__ = ["Budget", "Memory", "budget_of", "under"]
 
 Memory = str | int | None
+
+
+@contextmanager
+def under(budget: Budget | None) -> Iterator[None]:
+    """While this budget holds. A program that is being captured is told what was chosen for its loops."""
+    with under_budget(budget) as account:
+        yield
+    if budget is not None and account is not None and current.session is not None:
+        current.session.notes += account.notes
+
 
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 

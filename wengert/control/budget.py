@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from wengert.errors import BudgetError, user_location
+from wengert.graphs.checkpoints import Segments, best_segments
 from wengert.running import running
 
 
@@ -20,17 +22,112 @@ class Budget(NamedTuple):
     memory: int | None = None
 
 
-class Account:
-    """A budget while it is spent."""
+class Loop(NamedTuple):
+    """What is known of a loop: how often it runs, if that is known, and how many bytes a state of it takes, what an
+    iteration keeps for the reverse sweep, and what is kept of each iteration in any case."""
 
-    def __init__(self, budget: Budget):
+    turns: int | None
+    state: int
+    residuals: int
+    always: int = 0
+
+    @property
+    def least(self) -> int:
+        return self.state + self.residuals + self.always * (self.turns or 0)
+
+
+class Account:
+    """A budget while it is spent. `inner` is that of what is inside another loop, where nothing is refused: the loop
+    around it may still do with less."""
+
+    def __init__(self, budget: Budget, inner: bool = False, notes: list[tuple[str, str]] | None = None):
         self.checkpoints = budget.checkpoints
-        self.left = budget.memory
+        self.left = self.memory = budget.memory
+        self.inner = inner
+        self.loops: list[Loop] = []
+        """Those that have got a part of it."""
+        self.notes = [] if notes is None else notes
+        """What was chosen for which loop."""
 
     @property
     def key(self) -> Any:
         """What a derivative that is made now depends on."""
-        return self.checkpoints, self.left
+        return self.checkpoints, self.left, self.inner
+
+    def segments(self, loop: Loop) -> Segments | None:
+        """How a loop is to be reversed; None if everything can be kept."""
+        if self.checkpoints is not None:
+            number = self.checkpoints if loop.turns is None else max(min(self.checkpoints, loop.turns), 1)
+            found: Segments | None = Segments(number, 1)
+        else:
+            if not self.inner and loop.least > (self.left or 0):
+                self._refuse(loop)
+            found = self._share(loop)
+        self._note(loop, found)
+        return found
+
+    def _share(self, loop: Loop) -> Segments | None:
+        """Of memory a loop gets half of what is left, since there may be more loops, but not too little."""
+        assert self.left is not None
+        always = loop.always * (loop.turns or 0)
+        share = max(self.left // 2, min(_ENOUGH * loop.least, self.left)) - always
+        everything = None if loop.turns is None else loop.turns * loop.residuals
+        if everything is not None and everything <= share:
+            found, spent = None, everything
+        else:
+            found = best_segments(loop.turns, loop.state, loop.residuals, share) or Segments(1, 1)
+            spent = found.states * loop.state + found.length * loop.residuals
+        self.left = max(self.left - always - spent, 0)
+        self.loops.append(loop)
+        return found
+
+    def _refuse(self, loop: Loop) -> None:
+        least, step = loop.least, max(loop.least // 64, 1)
+        while not _is_enough([*self.loops, loop], least):
+            least += step
+        raise BudgetError(
+            f"a loop cannot be reversed within {described_bytes(self.memory or 0)}"
+            + (f", of which {described_bytes(self.left or 0)} are left" if self.loops else "")
+            + f": one state of it and what one iteration keeps take {described_bytes(loop.least)}",
+            remedy=f'the least possible is memory="{least}B"; with wg.checkpoint a function inside of it keeps less',
+        )
+
+    def _note(self, loop: Loop, found: Segments | None) -> None:
+        if found is None:
+            text = "everything is kept"
+        else:
+            text = f"{found.states} checkpoint{'s' * (found.states > 1)} of {described_bytes(loop.state)}"
+            if found.length > 1:
+                text += f", {found.length} iterations at a time"
+            if loop.turns is not None:
+                text += f", {found.repeated(loop.turns)} of {loop.turns} iterations run again"
+        self.notes.append((f"reverse of the loop at {user_location()}", text))
+
+
+_ENOUGH = 8
+"""A loop gets so many times the least that it needs, before others are thought of."""
+
+
+def _is_enough(loops: list[Loop], memory: int) -> bool:
+    """Whether so much is enough for all these loops."""
+    tried = Account(Budget(memory=memory))
+    for loop in loops:
+        if loop.least > (tried.left or 0):
+            return False
+        tried._share(loop)
+    return True
+
+
+def described_bytes(n: int) -> str:
+    """A number of bytes, for people.
+
+    >>> described_bytes(1500000)
+    '1.5 MB'
+    """
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if n >= size:
+            return f"{n / size:.4g} {unit}"
+    return f"{n} B"
 
 
 def account() -> Account | None:
@@ -45,13 +142,24 @@ def key_of_budget() -> Any:
 
 
 @contextmanager
-def under(budget: Budget | None) -> Iterator[None]:
+def under(budget: Budget | None) -> Iterator[Account | None]:
     """While this budget holds; if there is none, the one around it does."""
-    if budget is None:
-        yield
-        return
     state = running.state
+    if budget is None:
+        yield state.budget
+        return
     outer, state.budget = state.budget, Account(budget)
+    try:
+        yield state.budget
+    finally:
+        state.budget = outer
+
+
+@contextmanager
+def inside(memory: int) -> Iterator[None]:
+    """While the body of a loop is differentiated, for which there is so much."""
+    state = running.state
+    outer, state.budget = state.budget, Account(Budget(memory=memory), inner=True, notes=state.budget.notes)
     try:
         yield
     finally:

@@ -22,6 +22,7 @@ start.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,9 +31,10 @@ import numpy as np
 from wengert.box.writing import zeros
 from wengert.control.blocks import block_of
 from wengert.control.differing import COUNTER, as_number
+from wengert.errors import UnsupportedFunctionError
 from wengert.ir.build import var_like
 from wengert.ir.interpret import run
-from wengert.ir.node import Block, Node, Operand, Var, all_nodes
+from wengert.ir.node import Block, Node, Operand, Type, Var, all_nodes
 from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops.index import ARRAY, index
@@ -78,8 +80,25 @@ class Again:
         self.advance = Block(params, nodes, [body.results[k] for k in self.state])
         self.save = Block(params, nodes, list(residuals))
         self.types = [var.type for var in states]
-        self.is_fixed = all(type.is_static for type in self.types)
-        """Whether all states are of one size, so that they can be kept in an array."""
+        if not all(type.is_static for type in self.types):
+            raise UnsupportedFunctionError(
+                "checkpoints of a loop that carries an array whose length is known only when the compiled program runs",
+                remedy="make the array of a fixed size, and use slices of it",
+            )
+        self.state_bytes = sum(map(_bytes_of, self.types))
+        self.residual_bytes = sum(_bytes_of(x.type) for x in residuals)
+        self.drawn_bytes = sum(_bytes_of(x.type) for x in self.drawn)
+        """What is kept of each iteration in any case."""
+
+    @property
+    def least(self) -> int:
+        """The bytes of one state and of the residuals of one iteration."""
+        return self.state_bytes + self.residual_bytes
+
+
+def _bytes_of(type: Type) -> int:
+    """How many bytes a value takes, at most."""
+    return math.prod([n if n.__class__ is int else n.bound or 0 for n in type.shape]) * type.dtype.itemsize  # type: ignore[union-attr, misc]
 
 
 def _does_more(node: Node) -> bool:

@@ -25,7 +25,7 @@ from wengert.control.blocks import (
     unwrapped,
     with_lengths,
 )
-from wengert.control.budget import account
+from wengert.control.budget import Loop, account, inside
 from wengert.control.checkpointed_loop import Again, CheckpointedLoop
 from wengert.control.differing import COUNTER, one_by_one, stepping
 from wengert.control.lifting import lifted_body, loop_operands, loop_results
@@ -137,6 +137,10 @@ class Reverse:
         if self.ends:
             self.body = without_rereads(self.body, len(self.ends))
 
+    def run_again(self) -> Again:
+        """What is run again of the body where the residuals are not kept."""
+        return Again(self.body, self.before, self.carried, len(self.saved))
+
     def backward(
         self,
         count: Any,
@@ -191,18 +195,25 @@ class Reverse:
         return call(loop, count, *operands, body=block, carried=n + m)
 
 
-def record_loop(trace: TapeTrace, op: Op, reverse: Reverse, run_primal: Callable, args: tuple, params: dict) -> tuple:
+def record_loop(
+    trace: TapeTrace,
+    op: Op,
+    reverse: Reverse,
+    within: CheckpointedLoop | None,
+    run_primal: Callable,
+    args: tuple,
+    params: dict,
+) -> tuple:
     """Reverse mode of `loop` and `while`: `run_primal(body, values)` gives count, carried values, ys and stacks.
 
     Inside another loop, or in a branch, a loop of unknown length is run again when it is time to go backwards: its
-    residuals cannot be kept in an array. Within a budget it is run again in any case (`checkpointed_loop.py`).
+    residuals cannot be kept in an array. `within` says how it is run again within a budget (`checkpointed_loop.py`).
     """
     carried = params["carried"]
     first = reverse.before
     mine, values = unwrapped(trace, Tape, args)
     block = running.state.capture
     length = interval_of(values[0])[1] if first else None
-    within = checkpointed(reverse, values[0] if first else None)
     runs_again = within is None and block is not None and block.bounded and bool(reverse.saved) and length is None
     begin, given = values[first : first + carried], values[first + carried :]
     extra: tuple = ()
@@ -263,25 +274,36 @@ def record_loop(trace: TapeTrace, op: Op, reverse: Reverse, run_primal: Callable
     )
 
 
-def checkpointed(reverse: Reverse, count: Any) -> CheckpointedLoop | None:
-    """How a loop is reversed within the budget, if there is one and it has residuals; `None` if these are kept."""
+def reversed_within_budget(make: Callable[[], Reverse], count: Any) -> tuple[Reverse, CheckpointedLoop | None]:
+    """A loop as `make` has it run for reverse mode, and how it is run again, unless its residuals are kept.
+
+    Loops in its body are reversed within a part of what there is for it, or with the least, if that is too much.
+    """
     budget = account()
+    if budget is None or budget.left is None:
+        reverse = make()
+    else:
+        with inside(budget.left // 4):
+            reverse = make()
+        if reverse.saved and reverse.run_again().least > budget.left:
+            with inside(0):
+                reverse = make()
     if budget is None or not reverse.saved:
-        return None
-    again = Again(reverse.body, reverse.before, reverse.carried, len(reverse.saved))
-    if not again.is_fixed:
-        return None
-    slots = budget.checkpoints or 1
-    if count.__class__ is int:
-        slots = max(min(slots, count), 1)
-    return CheckpointedLoop(again, slots)
+        return reverse, None
+    again = reverse.run_again()
+    number = count if count.__class__ is int else None
+    found = budget.segments(Loop(number, again.state_bytes, again.residual_bytes, again.drawn_bytes))
+    return reverse, None if found is None else CheckpointedLoop(again, found.states, found.length)
 
 
 def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     body, carried = params["body"], params["carried"]
     mine = [a.__class__ is Tape and a._owner is trace for a in args]
     around = running.state.capture
-    reverse = Reverse(body, 1, carried, mine[1:], outermost=around is None or not around.bounded)
+    outermost = around is None or not around.bounded
+    reverse, within = reversed_within_budget(
+        lambda: Reverse(body, 1, carried, mine[1:], outermost=outermost), unwrapped(trace, Tape, args[:1])[1][0]
+    )
     if not any(reverse.active) and not any(reverse.outputs):
         return call(loop, *unwrapped(trace, Tape, args)[1], **params)
 
@@ -290,7 +312,7 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
         m = len(body.results)
         return values[0], results[:carried], (), results[carried:m], results[m:]
 
-    return record_loop(trace, loop, reverse, run_primal, args, params)
+    return record_loop(trace, loop, reverse, within, run_primal, args, params)
 
 
 def _types(args: Sequence[Any], params: dict) -> list[Found]:

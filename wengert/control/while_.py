@@ -18,7 +18,7 @@ import numpy as np
 from wengert.control.blocks import block_of, unwrapped
 from wengert.control.differing import COUNTER, one_by_one, stepping
 from wengert.control.lifting import lifted_body, lifted_test, loop_operands, loop_results
-from wengert.control.loop import Reverse, record_loop, stacked_values
+from wengert.control.loop import Reverse, record_loop, reversed_within_budget, stacked_values
 from wengert.ir.analysis.raising import blocks_may_raise
 from wengert.ir.infer import Found, found
 from wengert.ir.interpret import run
@@ -78,7 +78,7 @@ def _lift_differing(mode: Mode, args: tuple, params: dict) -> tuple:
 def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     body, carried, test = params["body"], params["carried"], params["test"]
     mine = [a.__class__ is Tape and a._owner is trace for a in args]
-    reverse = Reverse(body, 0, carried, mine)
+    reverse, within = reversed_within_budget(lambda: Reverse(body, 0, carried, mine), None)
     if not any(reverse.active) and not any(reverse.outputs):
         return call(while_, *unwrapped(trace, Tape, args)[1], **params)
 
@@ -87,7 +87,7 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
         count, m = results[carried], len(body.results) + 1
         return count, results[:carried], (count,), results[carried + 1 : m], results[m:]
 
-    return record_loop(trace, while_, reverse, run_primal, args, params)
+    return record_loop(trace, while_, reverse, within, run_primal, args, params)
 
 
 def _types(args: Sequence[Any], params: dict) -> list[Found]:

@@ -77,6 +77,38 @@ def best_split(turns: int, checkpoints: int) -> int:
     return min(before, turns - before * s // (s + r - 1))
 
 
+class Segments(NamedTuple):
+    """How to reverse a loop: with so many states kept, so many iterations at a time, of which everything is kept."""
+
+    states: int
+    length: int
+
+    def repeated(self, turns: int) -> int:
+        """How many iterations are run again before they are reversed."""
+        return self.length * least_evaluations(-(-turns // self.length), self.states)
+
+
+def best_segments(turns: int | None, state: int, residuals: int, memory: int) -> Segments | None:
+    """The segments with the fewest repeated iterations, of those that fit into memory; None if there are none.
+
+    A state takes so many bytes, the residuals of an iteration as many again for each of a segment. Where the number of
+    iterations is not known, half of the memory is for states.
+
+    >>> best_segments(2000, 2, 12, 1200)
+    Segments(states=87, length=23)
+    """
+    if memory < state + residuals:
+        return None
+    if turns is None:
+        return Segments(max(memory // (2 * max(state, 1)), 1), max(memory // (2 * max(residuals, 1)), 1))
+    found, length, longest = [], 1, min((memory - state) // max(residuals, 1), max(turns, 1))
+    while length <= longest:
+        states = (memory - length * residuals) // max(state, 1)
+        found.append(Segments(max(min(states, -(-turns // length)), 1), length))
+        length += max(length // 8, 1)
+    return min(found, key=lambda segments: (segments.repeated(turns), segments.states))
+
+
 def _reversed(start: int, end: int, checkpoints: int, store: bool) -> Iterator[Action]:
     """Reverse steps start … end − 1; we are at the state before the first; `store` says that it is not kept yet."""
     stack = [(start, end, checkpoints, store)]
