@@ -22,7 +22,7 @@ class Budget(NamedTuple):
     memory: int | None = None
 
 
-class Loop(NamedTuple):
+class LoopSizes(NamedTuple):
     """What is known of a loop: how often it runs, if that is known, and how many bytes a state of it takes, what an
     iteration keeps for the reverse sweep, and what is kept of each iteration in any case."""
 
@@ -44,7 +44,7 @@ class Account:
         self.checkpoints = budget.checkpoints
         self.left = self.memory = budget.memory
         self.inner = inner
-        self.loops: list[Loop] = []
+        self.loops: list[LoopSizes] = []
         """Those that have got a part of it."""
         self.notes = [] if notes is None else notes
         """What was chosen for which loop."""
@@ -54,7 +54,7 @@ class Account:
         """What a derivative that is made now depends on."""
         return self.checkpoints, self.left, self.inner
 
-    def segments(self, loop: Loop) -> Segments | None:
+    def segments(self, loop: LoopSizes) -> Segments | None:
         """How a loop is to be reversed; None if everything can be kept."""
         if self.checkpoints is not None:
             number = self.checkpoints if loop.turns is None else max(min(self.checkpoints, loop.turns), 1)
@@ -66,7 +66,7 @@ class Account:
         self._note(loop, found)
         return found
 
-    def _share(self, loop: Loop) -> Segments | None:
+    def _share(self, loop: LoopSizes) -> Segments | None:
         """Of memory a loop gets half of what is left, since there may be more loops, but not too little."""
         assert self.left is not None
         always = loop.always * (loop.turns or 0)
@@ -81,7 +81,7 @@ class Account:
         self.loops.append(loop)
         return found
 
-    def _refuse(self, loop: Loop) -> None:
+    def _refuse(self, loop: LoopSizes) -> None:
         least, step = loop.least, max(loop.least // 64, 1)
         while not _is_enough([*self.loops, loop], least):
             least += step
@@ -92,7 +92,7 @@ class Account:
             remedy=f'the least possible is memory="{least}B"; with wg.checkpoint a function inside of it keeps less',
         )
 
-    def _note(self, loop: Loop, found: Segments | None) -> None:
+    def _note(self, loop: LoopSizes, found: Segments | None) -> None:
         if found is None:
             text = "everything is kept"
         else:
@@ -108,7 +108,7 @@ _ENOUGH = 8
 """A loop gets so many times the least that it needs, before others are thought of."""
 
 
-def _is_enough(loops: list[Loop], memory: int) -> bool:
+def _is_enough(loops: list[LoopSizes], memory: int) -> bool:
     """Whether so much is enough for all these loops."""
     tried = Account(Budget(memory=memory))
     for loop in loops:

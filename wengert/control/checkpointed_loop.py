@@ -48,7 +48,7 @@ _NUMBER = Var(COUNTER, None, (0, None), False)
 # ------------------------------------------------------------------------------------------- what is run again
 
 
-class Again:
+class RunAgain:
     """The parts of a loop's body that are run again: `advance` goes from state to state, `save` gives residuals.
 
     `state` are the places of the carried values that these depend on, `drawn` the results of what does more than
@@ -117,7 +117,7 @@ def _used(block: Block, results: Sequence[Operand]) -> set[Operand]:
 # ---------------------------------------------------------------------------------------------------- the two sweeps
 
 
-class Kept:
+class KeptStates:
     """The stack of states: the number of the topmost, the segments they stand before, and an array of each value."""
 
     def __init__(self, top: Any, places: Any, states: Sequence[Any]):
@@ -127,30 +127,32 @@ class Kept:
         return [self.top, self.places, *self.states]
 
     @staticmethod
-    def of(values: Sequence[Any]) -> Kept:
-        return Kept(values[0], values[1], values[2:])
+    def of(values: Sequence[Any]) -> KeptStates:
+        return KeptStates(values[0], values[1], values[2:])
 
 
 class CheckpointedLoop:
     """A loop with `slots` states to be kept, reversed in segments of `length` iterations."""
 
-    def __init__(self, again: Again, slots: int, length: int = 1):
+    def __init__(self, again: RunAgain, slots: int, length: int = 1):
         self.again, self.slots, self.length = again, slots, length
 
-    def start(self, state: Sequence[Any]) -> Kept:
+    def start(self, state: Sequence[Any]) -> KeptStates:
         """The first state, kept."""
         zero = np.zeros(1, np.int64)
         rows = [
             store(zeros((self.slots, *type.shape), type.dtype), x, zero[0], pattern=(ARRAY,))
             for x, type in zip(state, self.again.types, strict=True)
         ]
-        return Kept(0, np.zeros(self.slots, np.int64), rows)
+        return KeptStates(0, np.zeros(self.slots, np.int64), rows)
 
     def segments(self, count: Any) -> Any:
         """The number of segments of a number of iterations."""
         return count if self.length == 1 else (count + (self.length - 1)) // self.length
 
-    def first_sweep(self, body: Block, count: Any, values: Sequence[Any], consts: Sequence[Any]) -> tuple[list, Kept]:
+    def first_sweep(
+        self, body: Block, count: Any, values: Sequence[Any], consts: Sequence[Any]
+    ) -> tuple[list, KeptStates]:
         """Run a loop from its start to its end; the carried values at the end, and the states that were kept."""
         kept = self.start([values[k] for k in self.again.state])
         segments = self.segments(count)
@@ -167,12 +169,12 @@ class CheckpointedLoop:
         to_end: bool,
         count: Any,
         at: Any,
-        kept: Kept,
+        kept: KeptStates,
         state: Sequence[Any],
         consts: Sequence[Any],
         drawn: Sequence[Any],
         chosen: Sequence[int],
-    ) -> tuple[Any, Kept, list[Any]]:
+    ) -> tuple[Any, KeptStates, list[Any]]:
         """Go from the segment `at` to the `last` one (`to_end`: and through it), keeping states on the way.
 
         `chosen` are the places in the state of what is kept of it.
@@ -182,7 +184,7 @@ class CheckpointedLoop:
         many = slots > 1
 
         def parts(xs: Sequence[Any]) -> tuple:
-            at, kept, xs = xs[0], Kept.of(xs[1 : 1 + n]), xs[1 + n :]
+            at, kept, xs = xs[0], KeptStates.of(xs[1 : 1 + n]), xs[1 + n :]
             return at, kept, xs[:m], xs[m], xs[m + 1], xs[m + 2 : m + 2 + c], xs[m + 2 + c :]
 
         def test(*xs: Any) -> list[Any]:
@@ -215,7 +217,7 @@ class CheckpointedLoop:
         params = [_NUMBER, _NUMBER, *variables[2 : 1 + n], *states, *variables[1 + n + m :]]
         blocks = {"test": block_of(test, params), "body": block_of(step, params)}
         results = call(TABLE["while"], *operands, **blocks, carried=1 + n + m)
-        return results[0], Kept.of(results[1 : 1 + n]), list(results[1 + n : 1 + n + m])
+        return results[0], KeptStates.of(results[1 : 1 + n]), list(results[1 + n : 1 + n + m])
 
     def _iterations(
         self,
@@ -250,7 +252,7 @@ class CheckpointedLoop:
         self,
         backward: Callable,
         count: Any,
-        kept: Kept,
+        kept: KeptStates,
         cts: Sequence[Any],
         totals: Sequence[Any],
         y_cts: Sequence[Any],
@@ -273,7 +275,7 @@ class CheckpointedLoop:
                 group, rest = rest[:size], rest[size:]
                 groups.append(group)
             cts, totals, stack, y_cts, drawn, consts, ends = groups
-            kept = Kept.of(stack)
+            kept = KeptStates.of(stack)
             last = segments - 1 - k
             at = as_number(index(kept.places, kept.top, pattern=(ARRAY,)), COUNTER)
             state = [
@@ -326,12 +328,12 @@ def _best_split(left: Any, free: Any) -> Any:
     return e.minimum(before, left - e.floor_divide(before * free, e.maximum(free + r - 1, 1)))
 
 
-def _pushed(keeps: Any, kept: Kept, place: Any, state: Sequence[Any]) -> Kept:
+def _pushed(keeps: Any, kept: KeptStates, place: Any, state: Sequence[Any]) -> KeptStates:
     """With one more state, if it is to be kept: a loop of one iteration or none, which writes in place."""
     n = 2 + len(kept.states)
 
     def function(k: Any, *xs: Any) -> list[Any]:
-        stack, place, state = Kept.of(xs[:n]), xs[n], xs[n + 1 :]
+        stack, place, state = KeptStates.of(xs[:n]), xs[n], xs[n + 1 :]
         top = stack.top + 1
         places = store(stack.places, place, top, pattern=(ARRAY,))
         rows = [store(x, y, top, pattern=(ARRAY,)) for x, y in zip(stack.states, state, strict=True)]
@@ -346,4 +348,4 @@ def _pushed(keeps: Any, kept: Kept, place: Any, state: Sequence[Any]) -> Kept:
     number = as_number(as_integer(keeps, dtype=COUNTER.dtype), COUNTER)
     if number.__class__ is Sym:
         number._span = (0, 1)
-    return Kept.of(call(TABLE["loop"], number, *operands, body=block, carried=n))
+    return KeptStates.of(call(TABLE["loop"], number, *operands, body=block, carried=n))

@@ -25,8 +25,8 @@ from wengert.control.blocks import (
     unwrapped,
     with_lengths,
 )
-from wengert.control.budget import Loop, account, inside
-from wengert.control.checkpointed_loop import Again, CheckpointedLoop
+from wengert.control.budget import LoopSizes, account, inside
+from wengert.control.checkpointed_loop import CheckpointedLoop, RunAgain
 from wengert.control.differing import COUNTER, one_by_one, stepping
 from wengert.control.lifting import lifted_body, loop_operands, loop_results
 from wengert.control.remat import recomputed
@@ -137,9 +137,9 @@ class Reverse:
         if self.ends:
             self.body = without_rereads(self.body, len(self.ends))
 
-    def run_again(self) -> Again:
+    def run_again(self) -> RunAgain:
         """What is run again of the body where the residuals are not kept."""
-        return Again(self.body, self.before, self.carried, len(self.saved))
+        return RunAgain(self.body, self.before, self.carried, len(self.saved))
 
     def backward(
         self,
@@ -292,7 +292,7 @@ def reversed_within_budget(make: Callable[[], Reverse], count: Any) -> tuple[Rev
         return reverse, None
     again = reverse.run_again()
     number = count if count.__class__ is int else None
-    found = budget.segments(Loop(number, again.state_bytes, again.residual_bytes, again.drawn_bytes))
+    found = budget.segments(LoopSizes(number, again.state_bytes, again.residual_bytes, again.drawn_bytes))
     return reverse, None if found is None else CheckpointedLoop(again, found.states, found.length)
 
 
