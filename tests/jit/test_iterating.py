@@ -166,3 +166,41 @@ def test_iterators_from_outside_of_a_suite_are_used_up_once_or_refused(f):
         assert "iterator" in str(error)  # noqa: PT017
     else:
         close(got, value(f, LONG))
+
+
+NUMBERS = np.random.default_rng(0).normal(size=1500)
+PLACES = np.random.default_rng(1).integers(0, 6, 1500)
+
+
+def over_places(x):
+    total = 0.0
+    for place in PLACES[1:]:
+        total = total * 0.9 + x[place]
+    return total
+
+
+def over_pairs(x):
+    total = 0.0
+    for i, (place, number) in enumerate(zip(PLACES, NUMBERS, strict=True)):
+        if number > 2.5:
+            break
+        total = total * 0.9 + x[place] * number + 0.01 * i * x[0]
+    return total
+
+
+def over_rows_of_a_copy(x):
+    table = NUMBERS.reshape(300, 5).copy()
+    total = 0.0
+    for row in table:
+        table[-1] = 2.0  # which the last iteration reads
+        total = total * 0.9 + row @ x[:5]
+    return total
+
+
+@pytest.mark.parametrize("f", [over_places, over_pairs, over_rows_of_a_copy], ids=lambda f: f.__name__)
+def test_loops_over_plain_arrays_are_loops(f):
+    x = np.arange(6.0) + 0.1
+    np.testing.assert_allclose(wg.jit(f)(x), f(x), rtol=1e-12)
+    np.testing.assert_allclose(wg.jit(wg.grad(f))(x), wg.grad(f)(x), rtol=1e-12)
+    np.testing.assert_allclose(wg.grad(wg.jit(f))(x), wg.grad(f)(x), rtol=1e-12)
+    assert len(str(wg.jit(f).lower(x)).splitlines()) < 100

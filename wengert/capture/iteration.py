@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.box.writing import settled
 from wengert.ops import elementwise as e
+from wengert.ops.index import index, split_index
 from wengert.ops.op import Traced
 from wengert.types import dtype_of, shape_of
 
@@ -57,8 +58,16 @@ def items_of(iterable: Any) -> Items | None:
         return Items(len(iterable), lambda k: _affine(iterable.start, iterable.step, k))
     value = settled(iterable)
     if isinstance(value, (Traced, np.ndarray)) and shape_of(value):
-        return Items(_known(shape_of(value)[0]), lambda k: iterable[k])
+        return Items(_known(shape_of(value)[0]), lambda k: _read(iterable, k))
     return None
+
+
+def _read(array: Any, k: Any) -> Any:
+    """An item of an array, which may be a plain one while its place is a symbol."""
+    if isinstance(array, np.ndarray) and isinstance(k, Traced):
+        pattern, arrays = split_index(k)
+        return index(array, *arrays, pattern=pattern)
+    return array[k]
 
 
 def staged_range(*args: Any) -> Any:
