@@ -14,7 +14,7 @@ DOCS_READY := $(VENV)/.ready-docs
 WILD_READY := $(VENV)/.ready-wild
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-wild fuzz lint format bench docs docs-serve clean
+.PHONY: help demo test test-quick test-wild test-gpu fuzz lint format bench docs docs-serve clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ $(WILD_READY): $(READY)
 
 test-wild: $(WILD_READY) ## functions of public packages, eagerly and compiled, against differences
 	WENGERT_WILD=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal tests/wild $(ARGS)
+
+test-gpu: $(READY) ## the walk over ops and modes, programs and kernels on a GPU, with CuPy (which must be installed)
+	$(BIN)/python -m pytest -q tests/gpu tests/test_device_math.py tests/test_device_programs.py $(ARGS)
 
 fuzz: $(READY) ## random programs in every composition: make fuzz SECONDS=600, or COUNT=1000 programs; shrinks what fails
 	cd tests && PYTHONPATH=.. ../$(BIN)/python -m fuzz hunt --jobs $(JOBS) $(if $(COUNT),--count $(COUNT),--seconds $(SECONDS)) $(ARGS)

@@ -39,13 +39,13 @@ HOST_ONLY = frozenset(_HOST_ONLY_TEXT.split())
 """Ops whose value, or some derivative, is computed by functions of SciPy (or NumPy) that CuPy does not have."""
 
 
-def as_function(name: str, c: Call, on_device: bool) -> Any:
-    """The call as a function of its floating-point operands."""
+def as_function(name: str, c: Call, moved: Any) -> Any:
+    """The call as a function of its floating-point operands, with the others moved to a device."""
     op, places = TABLE[name], floats(c)
-    there = [strict(a) if isinstance(a, np.ndarray) else a for a in c.args]
+    there = [a if moved is None or not isinstance(a, np.ndarray) else moved(a) for a in c.args]
 
     def f(*chosen: Any) -> Any:
-        filled = list(there if on_device else c.args)
+        filled = list(there)
         for k, x in zip(places, chosen, strict=True):
             filled[k] = x if c.before is None else c.before(x)
         y = op(*filled, **c.params)
@@ -63,7 +63,7 @@ SMOOTH = [p for p in CALLS if not isinstance(TABLE[p.values[0]], Zero) and not T
 
 @pytest.mark.parametrize(("name", "c"), SMOOTH)
 def test_modes_on_strict_arrays(name, c):
-    f, g = as_function(name, c, True), as_function(name, c, False)
+    f, g = as_function(name, c, strict), as_function(name, c, None)
     xs = [np.asarray(c.args[k], float) for k in floats(c)]
     ds = [0.3 * np.cos(np.arange(x.size)).reshape(x.shape) for x in xs]
     try:

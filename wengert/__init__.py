@@ -15,6 +15,7 @@ from wengert.api.checkpoint import checkpoint
 from wengert.api.coloring import coloring
 from wengert.api.custom import custom_jvp, custom_vjp, stop_gradient
 from wengert.api.derivative_tensor import derivative_tensor
+from wengert.api.devices import device, set_device
 from wengert.api.enclose import enclose, interval
 from wengert.api.fields import curl, curl_and_divergence, divergence, laplacian
 from wengert.api.following import instrument, leave_alone
@@ -70,6 +71,7 @@ __all__ = [
     "derivative",
     "derivative_tensor",
     "derivatives",
+    "device",
     "directional",
     "divergence",
     "enclose",
@@ -107,6 +109,7 @@ __all__ = [
     "profile",
     "qp",
     "root",
+    "set_device",
     "set_num_threads",
     "source",
     "sparsity",

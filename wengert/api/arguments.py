@@ -6,6 +6,7 @@ function from leaves to leaves, which remembers the containers of the result and
 
 from __future__ import annotations
 
+import importlib
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -318,15 +319,21 @@ def fit_to(x: Any, aval: Aval, what: str) -> Any:
     return astype(x if hasattr(x, "dtype") else np.asarray(x), dtype=aval.dtype)
 
 
-def shared_array(x: Any) -> np.ndarray | None:
+_CUDA = 2
+"""DLPack's number for memory of NVIDIA's devices."""
+
+
+def shared_array(x: Any) -> Any:
     """An array of a library that speaks DLPack and not NumPy's protocols, in its own memory; `None` for all else."""
     if not hasattr(x, "__dlpack__") or hasattr(x, "__array_ufunc__"):
         return None
     if getattr(x, "requires_grad", False):
         x = x.detach()  # PyTorch does not hand out what it differentiates itself
     try:
+        if x.__dlpack_device__()[0] == _CUDA:
+            return importlib.import_module("cupy").from_dlpack(x)  # it stays where it is
         return np.from_dlpack(x)
-    except (BufferError, RuntimeError, TypeError, ValueError):  # not in the CPU's memory
+    except (BufferError, ImportError, RuntimeError, TypeError, ValueError):  # not in a memory that we can read
         return None
 
 

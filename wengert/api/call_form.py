@@ -21,6 +21,7 @@ from wengert.box.box import Box
 from wengert.box.subclasses import base_array
 from wengert.ir.build import type_of_value
 from wengert.ops.choice import choice
+from wengert.ops.library import is_foreign
 from wengert.types import SCALARS
 
 _NUMBERS = (np.ndarray, np.generic, Box)
@@ -64,7 +65,7 @@ def form_of_call(
             everything[k], is_plain = base_array(x), False
         elif x.__class__ is int and not -(1 << 63) <= x < 1 << 63:
             raise OverflowError("an argument of a compiled function is a Python integer that 64 bits cannot hold")
-        elif isinstance(x, Box):
+        elif isinstance(x, Box) or is_foreign(x):
             is_plain = False
         elif not _is_data(x) and hasattr(x, "__dlpack__"):
             shared = shared_array(x)
@@ -100,7 +101,7 @@ def form_of_call(
 def _is_data(x: Any) -> bool:
     if x.__class__ in SCALARS:
         return True
-    return isinstance(x, _NUMBERS) and x.dtype.kind in "biufc"
+    return (isinstance(x, _NUMBERS) or is_foreign(x)) and x.dtype.kind in "biufc"
 
 
 def sees_order(f: Callable) -> bool:
@@ -142,6 +143,8 @@ def _with_static(args: tuple, kwargs: dict, static: tuple) -> tuple[tuple, dict]
 def _key_of(x: Any) -> Any:
     if x.__class__ is np.ndarray:
         return (x.dtype, x.shape)
+    if is_foreign(x):
+        return (x.__class__, x.dtype, x.shape)
     return type_of_value(x) if isinstance(x, (np.generic, Box)) else x.__class__
 
 

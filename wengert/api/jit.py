@@ -26,7 +26,8 @@ from wengert.api.operators import named
 from wengert.api.signatures import P, Q, R
 from wengert.api.transport import keep_sources, portable, sources_of
 from wengert.api.verify import verified
-from wengert.backend.execute import builtin_function, is_made, native, optimised
+from wengert.backend.execute import builtin_function, execute, is_made, native, optimised
+from wengert.backend.gpu.run import runs_here
 from wengert.backend.llvm.calls.recipe import CallWay, NoRecipe
 from wengert.backend.llvm.native import Native
 from wengert.box.box import Box
@@ -38,6 +39,7 @@ from wengert.control.call import call as call_op
 from wengert.errors import StagingError, explained
 from wengert.ir.build import type_of_value
 from wengert.ops.choice import choice
+from wengert.ops.library import is_foreign
 from wengert.ops.op import Traced, call
 from wengert.running import running
 
@@ -189,6 +191,8 @@ class Jitted(Generic[P, R]):
             return self._f(*args, **kwargs)  # two names for one array: only Python itself knows what happens when
         if any(isinstance(x, Traced) for x in inputs):
             results = call(call_op, *[settled(x) for x in inputs], body=found.block, name=found.name)
+        elif runs_here(inputs):
+            results = execute(found.block, found.name, inputs)
         else:
             code = native(found.block, found.name)
             results = code(*inputs)
@@ -197,7 +201,7 @@ class Jitted(Generic[P, R]):
         for k, new in zip(found.writes, results[n:], strict=True):
             if isinstance(inputs[k], Box):
                 replace(inputs[k], new)
-            elif isinstance(inputs[k], np.ndarray):
+            elif isinstance(inputs[k], np.ndarray) or is_foreign(inputs[k]):
                 inputs[k][...] = new
         return found.output(form.leaves, results[:n])
 
@@ -233,7 +237,8 @@ class Jitted(Generic[P, R]):
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """What the function becomes for these arguments: `.ir`, `.llvm`, `.assembly`, `.python`, `.report`."""
         form = self._form(args, kwargs)
-        return Lowered(self.lasting_version(form), form.names())
+        like = next((x for x in form.leaves if is_foreign(x)), None)
+        return Lowered(self.lasting_version(form), form.names(), like)
 
     def python(self, *args: Any, **kwargs: Any) -> str:
         """The captured program for these arguments as NumPy source that runs on its own."""

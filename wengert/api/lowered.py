@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wengert.backend.execute import module, native, optimised
+from wengert.backend.gpu.run import DevicePlan, plan_of
 from wengert.backend.python import python_source
 from wengert.capture.program import Captured
 from wengert.ir.node import Block, Const, Node, Program
@@ -15,8 +16,8 @@ from wengert.ir.show import show
 class Lowered:
     """What becomes of a function for arguments of certain types; see `Jitted.lower`."""
 
-    def __init__(self, found: Captured, names: Sequence[str]):
-        self._found, self._names = found, names
+    def __init__(self, found: Captured, names: Sequence[str], like: Any = None):
+        self._found, self._names, self._like = found, names, like
 
     @property
     def program(self) -> Program:
@@ -43,6 +44,11 @@ class Lowered:
         return python_source(optimised(block, name), list(self._names))
 
     @property
+    def ptx(self) -> str:
+        """The kernels for a GPU, one after the other, for arrays in C order."""
+        return self._plan.ptx
+
+    @property
     def llvm(self) -> str:
         """The optimised LLVM code."""
         return module(self._found.block, self._found.name).text
@@ -56,7 +62,12 @@ class Lowered:
     def report(self) -> Any:
         """What operators have chosen, and how each operation was compiled: as native code, by a library, or by calling
         NumPy."""
-        return [*self._found.notes, *native(self._found.block, self._found.name).report]
+        how = native(self._found.block, self._found.name).report if self._like is None else self._plan.report
+        return [*self._found.notes, *how]
+
+    @property
+    def _plan(self) -> DevicePlan:
+        return plan_of(self._found.block, self._found.name, self._like)
 
 
 def with_constants(block: Block, values: Sequence[Any]) -> Block:

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from wengert.backend.gpu import run as on_device
 from wengert.backend.llvm.cache import stored
 from wengert.backend.llvm.calls.dispatch import dispatcher
 from wengert.backend.llvm.calls.objects import builtin
@@ -73,6 +74,8 @@ def optimised(block: Block, name: str) -> Program:
 
 def execute(block: Block, name: str, args: Sequence[Any]) -> list[Any]:
     """Run a block on plain values."""
+    if on_device.runs_here(args):
+        return on_device.run(block, name, args)
     return native(block, name)(*args)
 
 

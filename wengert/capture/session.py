@@ -48,6 +48,7 @@ from wengert.errors import Signal
 from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Const, Var
 from wengert.ir.symbol import Sym
+from wengert.ops.library import is_foreign
 from wengert.strides import array_order
 
 _ALL = object()
@@ -167,7 +168,7 @@ class Session:
         self._places[place] = value, path
         if isinstance(value, _NUMBERS):
             self.guards.append(Guard(path, value))
-        elif isinstance(value, (np.ndarray, Box)):
+        elif isinstance(value, (np.ndarray, Box)) or is_foreign(value):
             self._note_path(value, path)
             if isinstance(value, np.ndarray) and value.dtype.kind not in "biufc":
                 self.guards.append(ContentsGuard.of(path, value))
@@ -309,11 +310,11 @@ class Session:
 
     def external(self, value: Any) -> Any:
         """What stands for a value from outside in the program: for an array an input, else the value itself."""
-        if value.__class__ is not np.ndarray and not isinstance(value, np.ndarray):
+        if value.__class__ is not np.ndarray and not isinstance(value, np.ndarray) and not is_foreign(value):
             if value.__class__ in (list, tuple, dict):
                 self._note_use(value)
             return value
-        if means_something_else(value.__class__):  # type: ignore[arg-type]
+        if means_something_else(value.__class__):
             raise refusal(value)
         known = self.paths.get(id(value))
         if known is None or known[0] is not value or value.dtype.kind not in "biufc":
@@ -330,7 +331,8 @@ class Session:
         if box is None:
             box = self._boxes[id(value)] = self.top.formal(type_of_value(base_array(value)))
             box._node.order = array_order(value)
-            path = known[1] if value.__class__ is np.ndarray else functools.partial(_base_array_at, known[1])
+            is_itself = value.__class__ is np.ndarray or is_foreign(value)
+            path = known[1] if is_itself else functools.partial(_base_array_at, known[1])
             self.inputs.append((value, path, box._node))
         return box
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.metadata
 import os
 import platform
@@ -28,6 +29,7 @@ EXAMPLES = """\
 """
 REQUIRED = ("wengert", "numpy", "scipy", "optree", "llvmlite")
 OPTIONAL = {
+    "cupy": "arrays on a GPU",
     "dask": "arrays on a cluster",
     "sympy": "symbolic derivatives",
     "torch": "functions for PyTorch",
@@ -50,6 +52,7 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
         "processor": processor(),
         "llvm": llvm_facts(),
         "blas": blas(),
+        "gpus": gpus(),
         "threads": {
             "cores": os.cpu_count(),
             "of compiled code": get_num_threads(),
@@ -93,6 +96,21 @@ def blas() -> dict[str, Any]:
     found = np.show_config(mode="dicts")
     library = (found or {}).get("Build Dependencies", {}).get("blas", {})
     return {"name": library.get("name"), "version": library.get("version")}
+
+
+def gpus() -> dict[str, Any]:
+    """The GPUs that CuPy sees."""
+    try:
+        cupy = importlib.import_module("cupy")
+        count = cupy.cuda.runtime.getDeviceCount()
+    except Exception as error:  # no CuPy, no driver, or none that fit each other
+        return {"none": "CuPy is not installed" if isinstance(error, ImportError) else f"{error}".splitlines()[0]}
+    found = {}
+    for k in range(count):
+        facts = cupy.cuda.runtime.getDeviceProperties(k)
+        name = facts["name"].decode() if isinstance(facts["name"], bytes) else facts["name"]
+        found[f"cuda:{k}"] = f"{name}, {facts['totalGlobalMem'] / 2**30:.0f} GiB, sm_{facts['major']}{facts['minor']}"
+    return found or {"none": "no device"}
 
 
 def cache() -> dict[str, Any]:

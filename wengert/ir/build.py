@@ -36,6 +36,7 @@ from wengert.ir.orders import order_now, order_of_result
 from wengert.ir.symbol import Dim, Sym, type_of
 from wengert.ops.derive import Control
 from wengert.ops.index import index
+from wengert.ops.library import is_foreign
 from wengert.ops.op import Op, Trace, Traced, fresh_tag
 from wengert.ops.shape import broadcast_to, flip
 from wengert.ops.sizes import require, size
@@ -170,7 +171,7 @@ class Capture(Trace):
             if x.size > _LARGE and x.dtype.kind in "biufc" and self.alive and np.all(x == x.flat[0]):
                 return self.process(broadcast_to, (x.flat[0],), {"shape": x.shape})._node  # np.zeros(n)
         elif not isinstance(x, np.generic) and x.__class__ not in SCALARS:
-            if not hasattr(x, "__array__"):
+            if not hasattr(x, "__array__") or is_foreign(x):
                 raise UnsupportedFunctionError(
                     f"a {type(x).__name__} in a compiled computation", remedy="use NumPy arrays and numbers"
                 )

@@ -6,16 +6,22 @@ that hold code are taken (`control/`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.ir.node import Block, Const, map_refs
+from wengert.ir.node import Block, Const, Node, map_refs
+from wengert.ops.library import is_foreign
 from wengert.ops.op import Op, Traced, call
 from wengert.running import running
+
+elsewhere: list[Callable[[Block, Sequence[Any]], list[Any]] | None] = [None]
+"""How blocks are run on arrays of other libraries; a backend says so."""
 
 
 def run(block: Block, args: Sequence[Any]) -> list[Any]:
     """The results of a block for these arguments."""
+    if elsewhere[0] is not None and any(map(is_foreign, args)):
+        return elsewhere[0](block, args)
     values: dict[Any, Any] = dict(zip(block.params, args, strict=True))
 
     def value(operand: Any) -> Any:
@@ -25,16 +31,7 @@ def run(block: Block, args: Sequence[Any]) -> list[Any]:
     outer = state.source
     try:
         for node in block.nodes:
-            params = node.params
-            if node.sizes:
-                sizes = [value(s) for s in node.sizes]
-                params = map_refs(params, lambda ref: sizes[ref.k])  # noqa: B023
-            state.source = node.source
-            args = [value(a) for a in node.args]
-            if args and ((not node.sizes and node.outs) or any(isinstance(a, Traced) for a in args)):
-                y = call(node.op, *args, **params)
-            else:
-                y = _with_parameters(node.op, args, params)
+            y = apply_node(node, value)
             if len(node.outs) == 1 and y.__class__ is not tuple:
                 values[node.outs[0]] = y
             else:
@@ -42,6 +39,19 @@ def run(block: Block, args: Sequence[Any]) -> list[Any]:
     finally:
         state.source = outer
     return [value(r) for r in block.results]
+
+
+def apply_node(node: Node, value: Callable[[Any], Any]) -> Any:
+    """What a node gives, for these values of its operands."""
+    params = node.params
+    if node.sizes:
+        sizes = [value(s) for s in node.sizes]
+        params = map_refs(params, lambda ref: sizes[ref.k])
+    running.state.source = node.source
+    args = [value(a) for a in node.args]
+    if args and ((not node.sizes and node.outs) or any(isinstance(a, Traced) for a in args)):
+        return call(node.op, *args, **params)
+    return _with_parameters(node.op, args, params)
 
 
 def _with_parameters(op: Op, args: Sequence[Any], params: dict) -> Any:

@@ -25,6 +25,10 @@ _COMPANIONS = {"cupy": "cupyx.scipy.special"}
 """Where a library has the functions of `scipy.special`, which do not ask it by themselves."""
 
 
+_HOLDERS = frozenset(("pint", "pandas", "polars", "xarray", "unyt", "astropy"))
+"""Libraries whose objects hold arrays, with labels or units."""
+
+
 def behind(x: Any) -> Any:
     """The plain value behind a traced one, without looking whether it is up to date; `None` if there is none."""
     while x.__class__ not in PLAIN and hasattr(x, "_owner"):
@@ -44,6 +48,7 @@ def is_foreign(x: Any) -> bool:
         and hasattr(x, "__array_function__")
         and hasattr(x, "dtype")
         and not hasattr(x, "_owner")
+        and type(x).__module__.partition(".")[0] not in _HOLDERS
     )
 
 

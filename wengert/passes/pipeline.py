@@ -155,8 +155,9 @@ ROUNDS = 16
 """So often at most. Each round takes calls and branches one level further apart; few programs need more than a few."""
 
 
-def optimise(program: Program, check: bool = False) -> Program:
-    """A program with the same results that does less. `check=True` makes sure, after each pass, that it is valid."""
+def optimise(program: Program, check: bool = False, strips: bool = True) -> Program:
+    """A program with the same results that does less. `check=True` makes sure, after each pass, that it is valid.
+    Without `strips` no work is done for a few rows at a time: where there is no cache to speak of."""
     block = program.block
     if check:
         check_program(program)
@@ -168,7 +169,7 @@ def optimise(program: Program, check: bool = False) -> Program:
                 check_program(Program(program.name, block))
         if block is before:
             break
-    for one in ONCE:
+    for one in ONCE if strips else ONCE[:-1]:
         changed = one.run(block)
         if changed is not block:
             block = dce(cse(changed))

@@ -60,6 +60,8 @@ class _Used(ir.GlobalVariable):
 
 def math_call(cx: Any, name: str, *values: ir.Value) -> ir.Value | None:
     """A function of libm of real arguments, `None` if there is none; `name` as in C, ending in f for float."""
+    if hasattr(cx, "device_math"):  # where there is no C library
+        return cx.device_math(name, *values)
     address = natives.math_function(name)
     if address is None:
         return None
@@ -128,7 +130,7 @@ def special_call(cx: Any, name: str, types: str, values: Sequence[ir.Value]) -> 
 
     In single precision SciPy rounds results of double precision; so is it done here.
     """
-    if set(types) - set("dlf"):
+    if set(types) - set("dlf") or hasattr(cx, "device_math"):
         return None
     if "f" in types:
         wide = [cx.builder.fpext(v, F64) if v.type == F32 else v for v in values]
@@ -155,7 +157,7 @@ def loop_call(cx: Any, ufunc: np.ufunc, dtypes: Sequence[np.dtype], values: Sequ
     The loop is called from a function of its own, which has the memory for one element of each: seen from outside it
     has no effects.
     """
-    loop = natives.inner_loop(ufunc, "".join(d.char for d in dtypes))
+    loop = None if hasattr(cx, "device_math") else natives.inner_loop(ufunc, "".join(d.char for d in dtypes))
     if loop is None:
         return None
     name = loop.symbol.replace("wg_loop_", "wg_one_", 1)

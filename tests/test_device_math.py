@@ -1,0 +1,91 @@
+"""Elementary functions of kernels, which have no C library (`backend/gpu/math.py`): within 3 units in the last place of
+mpmath, and NumPy's answers for zeros, infinities and NaN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import emulated_device
+import mpmath
+import numpy as np
+import pytest
+import scipy.special
+from strict_array import host, strict
+
+import wengert as wg
+from wengert.backend.gpu.math import _AS_VECTORS, LANES
+
+assert emulated_device
+
+NAMES = {
+    "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "sinh": "sinh",
+    "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "exp": "exp",
+    "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p", "cbrt": "cbrt",
+    "erf": "erf",
+}  # fmt: skip
+FUNCTIONS: dict[str, Any] = {n: getattr(np, n, None) or getattr(scipy.special, n) for n in NAMES}
+OF_TWO: dict[str, Any] = {"arctan2": np.arctan2, "hypot": np.hypot, "power": np.power}
+
+
+def points(name: str) -> np.ndarray:
+    """Arguments of all sizes at which a function is defined."""
+    rng = np.random.default_rng(7)
+    if name in ("arcsin", "arccos", "arctanh"):
+        return np.concatenate([rng.uniform(-1, 1, 100), 1 - 10.0 ** rng.uniform(-12, -1, 30)])
+    x = np.concatenate([rng.normal(size=80), 10 * rng.normal(size=40), 10.0 ** rng.uniform(-8, 2, 40)])
+    if name in ("sin", "cos"):
+        hard = [1e22, 2.0**29, 6381956970095103 * 2.0**797, *np.pi * np.arange(1, 20), *np.pi * (np.arange(20) + 0.5)]
+        return np.concatenate([x, 1e9 * rng.normal(size=20), 10.0 ** rng.uniform(5, 300, 30), hard])
+    if name.startswith("log") or name == "arccosh":
+        return np.abs(x) + (name == "arccosh")
+    return x
+
+
+def exact(name: str, x: np.ndarray) -> list[Any]:
+    other = {
+        "exp2": lambda t: mpmath.mpf(2) ** t,
+        "log2": lambda t: mpmath.log(t, 2),
+        "cbrt": lambda t: mpmath.sign(t) * mpmath.cbrt(abs(t)),
+    }
+    f = other.get(name) or getattr(mpmath, NAMES[name])
+    with mpmath.workdps(40):
+        return [f(mpmath.mpf(float(v))) for v in x]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_errors_in_the_last_place(name):
+    x = points(name)
+    y = host(wg.jit(FUNCTIONS[name])(strict(x)))
+    with mpmath.workdps(40):
+        errors = [
+            abs(mpmath.mpf(float(a)) - b) / np.spacing(abs(float(b))) for a, b in zip(y, exact(name, x), strict=True)
+        ]
+    assert max(errors) < 3
+
+
+SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -2.0, 1e-310, 1e308, -1e308])
+
+
+def assert_alike(got: np.ndarray, right: np.ndarray) -> None:
+    np.testing.assert_allclose(got, right, rtol=1e-13)
+    known = ~np.isnan(right)
+    np.testing.assert_array_equal(np.signbit(got)[known], np.signbit(right)[known])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_special_values(name):
+    with np.errstate(all="ignore"):
+        assert_alike(host(wg.jit(FUNCTIONS[name])(strict(SPECIAL))), FUNCTIONS[name](SPECIAL))
+
+
+@pytest.mark.parametrize("name", OF_TWO)
+def test_functions_of_two(name, rng):
+    x, y = [part.ravel() for part in np.meshgrid(SPECIAL, SPECIAL)]
+    with np.errstate(all="ignore"):
+        assert_alike(host(wg.jit(OF_TWO[name])(strict(x), strict(y))), OF_TWO[name](x, y))
+    x, y = np.abs(rng.normal(size=(2, 200))) * 3
+    np.testing.assert_allclose(host(wg.jit(OF_TWO[name])(strict(x), strict(y))), OF_TWO[name](x, y), rtol=1e-15 * 4)
+
+
+def test_all_are_tried():
+    assert {*NAMES.values(), "atan2", "hypot", "pow"} == {*LANES, *_AS_VECTORS}
