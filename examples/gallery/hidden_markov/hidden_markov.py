@@ -1,8 +1,8 @@
 """A hidden Markov model, learned by gradient and by expectation–maximisation.
 
-The likelihood is the forward algorithm, a loop of a few lines. Its gradient with respect to the logarithms of the emission and
-transition probabilities *is* the expected counts that the backward pass and the E-step compute (Eisner 2016): EM needs no
-more than that, and quasi-Newton steps use the same gradient.
+The likelihood is the forward algorithm, a loop of a few lines. Its gradient with respect to the logarithms of the
+probabilities *is* the expected counts that the backward pass and the E-step compute (Eisner 2016): EM needs no more,
+and quasi-Newton steps use the same gradient.
 """
 
 from pathlib import Path
@@ -31,12 +31,11 @@ def sampled(rng, count):
     """A chain that stays in its state mostly; each state prefers two symbols."""
     move = np.full((STATES, STATES), 0.05) + 0.85 * np.eye(STATES)
     emit = np.full((STATES, SYMBOLS), 0.05) + 0.35 * np.repeat(np.eye(STATES), 2, axis=1)
-    state, states, symbols = 0, [], []
+    state, symbols = 0, []
     for _ in range(count):
-        states.append(state)
         symbols.append(rng.choice(SYMBOLS, p=emit[state]))
         state = rng.choice(STATES, p=move[state])
-    return np.array(symbols), np.array(states), emit
+    return np.array(symbols), emit
 
 
 def by_em(tables, symbols, rounds):
@@ -52,15 +51,14 @@ def by_em(tables, symbols, rounds):
 
 def main(small=False):
     rng = np.random.default_rng(3)
-    symbols, states, emit = sampled(rng, 300 if small else 1500)
+    symbols, emit = sampled(rng, 1500)
     start = [rng.normal(size=shape) * 0.3 for shape in ((STATES,), (STATES, STATES), (STATES, SYMBOLS))]
     start[1] = start[1] + 1.5 * np.eye(STATES)
 
     tables, history = by_em([log_softmax(x) for x in start], symbols, 60 if small else 100)
 
     negative = lambda free: -log_likelihood(*[log_softmax(x) for x in free], symbols)
-    values = []
-    found = optimize.minimize(negative, start, method="BFGS", callback=lambda x: values.append(x))
+    found = optimize.minimize(negative, start, method="BFGS")
     learned = np.exp(log_softmax(found.x[2]))
     return dict(em=history, gradient=-found.fun, iterations=found.nit, emit=emit, learned=learned,
                 by_em=np.exp(tables[2]), count=len(symbols))  # fmt: skip

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-import wengert as wg
 from examples.gallery.drawing import Figure
 from wengert import optimize
 
@@ -31,8 +30,8 @@ def swing(torques):
 
 def cost(torques):
     path = swing(torques)
-    upright = (np.cos(path[-20:, 0]) + 1) ** 2 + 0.1 * path[-20:, 1] ** 2  # in the last second
-    return np.sum(upright) + 0.001 * np.sum(np.tanh(torques) ** 2)
+    high, speed = np.cos(path[-20:, 0]) + 1, path[-20:, 1]  # in the last second; upright is 0
+    return np.sum(2 * high**2 + high + 0.1 * speed**2) + 0.001 * np.sum(np.tanh(torques) ** 2)
 
 
 def main(small=False):

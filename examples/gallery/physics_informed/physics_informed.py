@@ -1,8 +1,8 @@
 """A physics-informed network: the solution of a differential equation as a network that satisfies it.
 
-The equation is that of a beam on an elastic ground, u''' + u' + u³ = g(t) on [0, 2] with u(0), u'(0), u''(0) given, where g
-is chosen such that u(t) = sin(2t)·exp(−t/2) solves it. The network is asked for its own derivatives up to the third, by
-Taylor mode, and the loss is differentiated with respect to the weights by reverse mode.
+The equation is u''' + u' + u³ = g(t) on [0, 2], with u(0), u'(0) and u''(0) given, where g is chosen such that
+u(t) = sin(2t)·exp(−t/2) solves it. The network is asked for its own derivatives up to the third, by Taylor mode, and
+the loss is differentiated with respect to the weights by reverse mode.
 """
 
 from pathlib import Path
