@@ -11,6 +11,8 @@ from wengert.infer.mixture import mixture
 from wengert.infer.model import factor, flat, observe, plate, record, sample
 from wengert.infer.pathfinder import NotConvergedWarning, pathfinder
 from wengert.infer.posterior import Posterior, posterior
+from wengert.infer.result import Samples
+from wengert.infer.samplers import hmc, mala, nuts, random_walk, slice
 
 __all__ = [
     "Approximation",
@@ -18,17 +20,28 @@ __all__ = [
     "NotCompiledWarning",
     "NotConvergedWarning",
     "Posterior",
+<<<<<<< HEAD
     "advi",
     "expectation_grad",
     "factor",
     "flat",
     "laplace",
     "mixture",
+=======
+    "Samples",
+    "factor",
+    "flat",
+    "hmc",
+    "mala",
+    "nuts",
+>>>>>>> e754129 (infer.nuts and other samplers, whole chains in native code, with Stan's adaptation, summaries and diagnostics)
     "observe",
     "pathfinder",
     "plate",
     "posterior",
+    "random_walk",
     "record",
     "sample",
+    "slice",
     "transforms",
 ]

@@ -1,0 +1,104 @@
+"""What warm-up learns: step size and metric, in Stan's windows.
+
+Warm-up begins and ends with a few transitions that adapt the step size only. In between lie windows, each twice as long
+as the one before; at the end of each the metric is estimated anew from its draws, and the step size starts again.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wengert.algorithms import metrics
+
+
+class Window(NamedTuple):
+    """Some transitions of the warm-up, and whether the metric is estimated after them."""
+
+    length: int
+    learns: bool
+
+
+def windows(warmup: int) -> list[Window]:
+    """Stan's schedule.
+
+    >>> [window.length for window in windows(1000)]
+    [75, 25, 50, 100, 200, 500, 50]
+    """
+    if warmup < 20:
+        return [Window(warmup, False)] if warmup else []
+    first, base, last = (75, 25, 50) if warmup >= 150 else (int(0.15 * warmup), 0, int(0.1 * warmup))
+    base = base or warmup - first - last
+    found = [Window(first, False)]
+    left = warmup - first - last
+    while left > 0:
+        length = left if left < 3 * base else base
+        found.append(Window(length, True))
+        left -= length
+        base *= 2
+    return [*found, Window(last, False)]
+
+
+class Metric:
+    """A kind of metric: how it begins, and how it is estimated from draws and gradients of a window."""
+
+    velocity = staticmethod(metrics.diagonal_velocity)
+    kick = staticmethod(metrics.diagonal_kick)
+
+    def first(self, size: int) -> tuple[np.ndarray, ...]:
+        return (np.ones(size),)
+
+    def estimate(self, draws: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, ...]:
+        n = len(draws)
+        return ((n / (n + 5.0)) * np.var(draws, axis=0, ddof=1) + 1e-3 * (5.0 / (n + 5.0)),)
+
+
+class DenseMetric(Metric):
+    """The whole covariance matrix."""
+
+    velocity = staticmethod(metrics.dense_velocity)
+    kick = staticmethod(metrics.dense_kick)
+
+    def first(self, size: int) -> tuple[np.ndarray, ...]:
+        return np.eye(size), np.eye(size)
+
+    def estimate(self, draws: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, ...]:
+        n, size = draws.shape
+        covariance = np.atleast_2d(np.cov(draws, rowvar=False))
+        covariance = (n / (n + 5.0)) * covariance + 1e-3 * (5.0 / (n + 5.0)) * np.eye(size)
+        return covariance, np.linalg.inv(np.linalg.cholesky(covariance))
+
+
+_RANK = 10
+
+
+class LowRankMetric(Metric):
+    """Variances, and the directions in which draws (scaled by them) are spread much more or much less than that.
+
+    Few directions are kept: those of the largest and smallest eigenvalues of the correlations.
+    """
+
+    velocity = staticmethod(metrics.low_rank_velocity)
+    kick = staticmethod(metrics.low_rank_kick)
+
+    def first(self, size: int) -> tuple[np.ndarray, ...]:
+        rank = min(_RANK, size)
+        return np.ones(size), np.eye(size)[:, :rank].copy(), np.ones(rank)
+
+    def estimate(self, draws: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, ...]:
+        n, size = draws.shape
+        scales = np.sqrt((n / (n + 5.0)) * np.var(draws, axis=0, ddof=1) + 1e-3 * (5.0 / (n + 5.0)))
+        scaled = (draws - np.mean(draws, axis=0)) / scales
+        _, singular, rows = np.linalg.svd(scaled, full_matrices=False)
+        values = (singular**2 + 5.0) / (n + 5.0)
+        rank = min(_RANK, size)
+        order = np.argsort(-np.abs(np.log(values[: min(n, size)])))[:rank]
+        vectors, kept = np.zeros((size, rank)), np.ones(rank)
+        vectors[:, : len(order)], kept[: len(order)] = rows[order].T, values[order]
+        if len(order) < rank:
+            vectors = np.linalg.qr(np.concatenate([vectors[:, : len(order)], np.eye(size)], axis=1))[0][:, :rank]
+        return scales, np.ascontiguousarray(vectors), kept
+
+
+METRICS: dict[str, Metric] = {"diag": Metric(), "dense": DenseMetric(), "low-rank": LowRankMetric()}

@@ -1,0 +1,271 @@
+"""Chains of a sampler: where they start, warm-up, draws; in threads, with progress, and what there is after Ctrl-C.
+
+Each chain has a generator of its own, spawned from the seed, so its draws do not depend on how many run at a time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.algorithms.chains import STATISTICS
+from wengert.api.vmap import vmap
+from wengert.infer.adaptation import Metric, windows
+from wengert.infer.engine import BLOCK, Engine
+from wengert.infer.handlers import ModelError
+from wengert.infer.posterior import Posterior
+from wengert.infer.result import Samples
+
+_TRIALS = 100
+_SECONDS = 0.3
+"""About so long a block may take, so that Ctrl-C is heard."""
+
+
+class Settings(NamedTuple):
+    """How a sampler is run."""
+
+    draws: int
+    warmup: int
+    target: float  # acceptance rate; not positive where there is no step size to adapt
+    limit: int  # depth, or number of steps
+    step: float  # to begin with
+    adapts_metric: bool = True
+
+
+class Chain:
+    """One chain."""
+
+    def __init__(self, engine: Engine, metric: Metric, settings: Settings, rng: np.random.Generator, init: Any):
+        self.engine, self.kind, self.settings = engine, metric, settings
+        self.rng, self.seeds = rng.spawn(2)
+        self.metric = metric.first(engine.posterior.size)
+        self.init = init
+        self.averaging = np.zeros(5)
+        self.state: Any = None
+        self.done = 0
+        self.steps = 0
+        self.warmup_steps = 0
+        self.first_draw = 0.0
+        self.draws: list[np.ndarray] = []
+        self.stats: list[np.ndarray] = []
+        self.latest = np.zeros(len(STATISTICS))
+        self.divergences = 0
+        self._count = 5
+
+    def run(self, stop: threading.Event) -> None:
+        """Everything, until there are enough draws, or somebody says stop."""
+        self._start()
+        s = self.settings
+        adapts = s.target > 0
+        if adapts:
+            self._restart_step()
+        for window in windows(s.warmup):
+            positions, gradients = self._transitions(window.length, s.target if adapts else -1.0, stop, None)
+            if stop.is_set():
+                return
+            if window.learns and s.adapts_metric and len(positions) > 1:
+                self.metric = self.kind.estimate(positions, gradients)
+                if adapts:
+                    self._restart_step()
+        if adapts and s.warmup:
+            self.averaging[0] = self.averaging[1]
+        self.warmup_steps, self.steps = self.steps, 0
+        self._transitions(s.draws, -1.0, stop, self)
+
+    def _random(self, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Random numbers for some transitions, as many as a block has rows.
+
+        They come from two streams one after another, so they do not depend on how transitions are put into blocks.
+        """
+        normals, seeds = np.zeros((BLOCK, self.engine.posterior.size)), np.zeros(BLOCK, np.uint64)
+        normals[:count] = self.rng.standard_normal((count, self.engine.posterior.size))
+        seeds[:count] = self.seeds.integers(0, 2**64, size=count, dtype=np.uint64)
+        return normals, seeds
+
+    def _start(self) -> None:
+        """A point where the log-density and its gradient are finite."""
+        posterior, size = self.engine.posterior, self.engine.posterior.size
+        for k in range(_TRIALS):
+            spread = 2.0 ** -(k // 10)
+            if self.init is None:
+                x = spread * posterior.start(self.rng)
+            else:
+                x = self.init + spread * self.rng.uniform(-1, 1, size) * (k < _TRIALS - 1)
+            normals, seeds = self._random(1)
+            # A step of length zero evaluates the density where we are.
+            still = np.array([-np.inf, 0, 0, 0, 0])
+            state = (x, np.float64(0.0), np.zeros(size))
+            *_, lp, g = self.engine.run(self.metric, state, still, -1.0, normals, seeds, 1, 1)
+            if np.isfinite(lp) and np.all(np.isfinite(g)):
+                self.state = (x, np.float64(lp), np.asarray(g))
+                return
+        raise ModelError(
+            f"no point was found at which the log-density is a number, in {_TRIALS} trials",
+            remedy="give a point with init=, or check supports and data: the model's log-density is −inf or NaN nearly "
+            "everywhere",
+        )
+
+    def _restart_step(self) -> None:
+        """A step size that is accepted with a probability near 0.8 (Hoffman and Gelman, algorithm 4)."""
+        log_step = np.log(self.settings.step) if not self.averaging[3] else self.averaging[0]
+        direction = 0
+        for _ in range(100):
+            normals, seeds = self._random(1)
+            still = np.array([log_step, 0, 0, 0, 0])
+            statistics = self.engine.run(self.metric, self.state, still, -1.0, normals, seeds, 1, 1)[6]
+            sign = 1 if statistics[0, 0] > 0.8 else -1
+            if direction and sign != direction:
+                break
+            direction = sign
+            log_step += sign * np.log(2)
+        self.averaging = np.array([log_step, 0.0, 0.0, 0.0, np.log(10) + log_step])
+
+    def _transitions(self, length: int, target: float, stop: threading.Event, keep: Any) -> tuple:
+        positions, gradients = [], []
+        left = length
+        while left and not stop.is_set():
+            count = min(left, self._count, BLOCK)
+            normals, seeds = self._random(count)
+            began = time.perf_counter()
+            x, lp, g, averaging, draws, slopes, statistics, _, _ = self.engine.run(
+                self.metric, self.state, self.averaging, target, normals, seeds, count, self.settings.limit
+            )
+            took = time.perf_counter() - began
+            self.state, self.averaging = (x, lp, g), averaging
+            left -= count
+            self.done += count
+            self.latest = statistics[count - 1]
+            self.steps += int(np.sum(statistics[:count, 3]))
+            self._count = BLOCK if took * BLOCK < count * _SECONDS else max(1, int(count * _SECONDS / took))
+            if keep is None:
+                positions.append(draws[:count])
+                gradients.append(slopes[:count])
+            else:
+                self.first_draw = self.first_draw or time.perf_counter()
+                self.draws.append(draws[:count])
+                self.stats.append(statistics[:count])
+                self.divergences += int(np.sum(statistics[:count, 4]))
+        if not positions:
+            return np.zeros((0, 0)), np.zeros((0, 0))
+        return np.concatenate(positions), np.concatenate(gradients)
+
+
+def run_chains(
+    posterior: Posterior,
+    engine: Engine,
+    metric: Metric,
+    settings: Settings,
+    chains: int,
+    seed: Any,
+    init: Any,
+    progress: bool,
+    workers: int | None = None,
+) -> Samples:
+    """All chains of a sampler."""
+    if chains < 1 or settings.draws < 1 or settings.warmup < 0:
+        raise ValueError("chains and draws are at least 1, warmup at least 0")
+    began = time.perf_counter()
+    generators = [np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(chains)]
+    start = None if init is None else np.asarray(posterior.unconstrain(init))
+    all_chains = [Chain(engine, metric, settings, rng, start) for rng in generators]
+    engine.prepare(metric.first(posterior.size), np.zeros(posterior.size) if start is None else start)
+    compiled = time.perf_counter()
+    stop = threading.Event()
+    interrupted = _run_all(all_chains, stop, workers, progress, settings)
+    finished = time.perf_counter()
+    found = [np.concatenate(chain.draws) for chain in all_chains if chain.draws]
+    if not found or (interrupted and len(found) < len(all_chains)):
+        raise KeyboardInterrupt("before every chain had a draw")
+    length = min(map(len, found))
+    unconstrained = np.stack([x[:length] for x in found])
+    statistics = np.stack([np.concatenate(chain.stats)[:length] for chain in all_chains])
+    info = {
+        "compile_seconds": compiled - began,
+        "sampling_seconds": finished - compiled,
+        "seconds_to_first_draw": min(c.first_draw for c in all_chains) - began,
+        "gradients": sum(c.steps for c in all_chains),
+        "warmup_gradients": sum(c.warmup_steps for c in all_chains),
+        "compiled": engine.is_compiled,
+        "interrupted": interrupted,
+        "metric": [c.metric for c in all_chains],
+        "notes": _notes(statistics, engine, interrupted),
+    }
+    return Samples(constrained(posterior, unconstrained), named_statistics(statistics), unconstrained, info)
+
+
+def _notes(statistics: np.ndarray, engine: Engine, interrupted: bool) -> list[str]:
+    notes = []
+    diverging, failed = int(np.sum(statistics[:, :, 4])), int(np.sum(statistics[:, :, 5]))
+    if diverging:
+        notes.append(f"{diverging} transitions diverged: the posterior has places that this step size cannot follow")
+    if failed or engine.failures:
+        notes.append(f"{failed} transitions met points where the density was no number, or raised; they were rejected")
+    if interrupted:
+        notes.append("sampling was interrupted: there are fewer draws than were asked for")
+    return notes
+
+
+def _run_all(chains: list[Chain], stop: threading.Event, workers: int | None, progress: bool, s: Settings) -> bool:
+    """Run all chains; whether somebody pressed Ctrl-C."""
+    workers = min(len(chains), workers or os.cpu_count() or 1)
+    bar = Bar(chains, s, progress)
+    with ThreadPoolExecutor(workers) as pool:
+        pending = {pool.submit(chain.run, stop) for chain in chains}
+        futures = list(pending)
+        interrupted = False
+        while pending:
+            try:
+                _, pending = wait(pending, timeout=0.1 if bar.shows else None)
+                bar.show()
+            except KeyboardInterrupt:
+                interrupted = True
+                stop.set()
+    bar.close()
+    for future in futures:
+        future.result()
+    return interrupted
+
+
+class Bar:
+    """One line on a terminal: how far the chains are, step size, divergences, depth."""
+
+    def __init__(self, chains: list[Chain], settings: Settings, progress: bool):
+        self.chains, self.total = chains, len(chains) * (settings.warmup + settings.draws)
+        self.shows = progress and sys.stderr.isatty()
+
+    def show(self) -> None:
+        if not self.shows:
+            return
+        done = sum(c.done for c in self.chains)
+        step = float(np.mean([c.latest[1] for c in self.chains]))
+        depth = float(np.mean([c.latest[2] for c in self.chains]))
+        divergences = sum(c.divergences for c in self.chains)
+        filled = int(30 * done / max(self.total, 1))
+        bar = "#" * filled + "." * (30 - filled)
+        text = f"{done}/{self.total}, step size {step:.3g}, tree depth {depth:.1f}, divergences {divergences}"
+        sys.stderr.write(f"\r[{bar}] {text}   ")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        self.show()
+        if self.shows:
+            sys.stderr.write("\n")
+
+
+_KINDS = {"diverging": bool, "failed": bool, "tree_depth": int, "n_steps": int}
+
+
+def named_statistics(statistics: np.ndarray) -> dict[str, np.ndarray]:
+    """Arrays (chain, draw) by name."""
+    return {name: statistics[:, :, k].astype(_KINDS.get(name, float)) for k, name in enumerate(STATISTICS)}
+
+
+def constrained(posterior: Posterior, unconstrained: np.ndarray) -> Any:
+    """All points in the user's container."""
+    return vmap(vmap(posterior.constrain))(unconstrained)

@@ -1,0 +1,115 @@
+"""Transitions of a sampler on one density, many in a native loop; in Python where the density cannot be compiled.
+
+Where the density raises, compiled code stops. Nothing is lost: the transitions of that block are run once more, one by
+one, and the one that raises is run in Python, with the density taken to be zero there. All ways give the same draws.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.algorithms.chains import chain_block
+from wengert.api.grad import value_and_grad
+from wengert.api.jit import jit
+from wengert.infer.posterior import Posterior
+
+BLOCK = 50
+"""So many transitions at most in one call."""
+
+
+class NotCompiledWarning(UserWarning):
+    """A density that cannot be compiled: it says why, and that sampling will take long."""
+
+
+class Engine:
+    """Runs blocks of transitions; `transition` is one of `algorithms/`, with density, velocity and kick in front."""
+
+    def __init__(self, posterior: Posterior, transition: Callable, velocity: Callable, kick: Callable, gradient: bool):
+        self.posterior = posterior
+        self._transition, self._velocity, self._kick = transition, velocity, kick
+        size = posterior.size
+
+        def value_only(x: Any) -> Any:
+            return posterior.log_density(x), np.zeros(size)
+
+        self._density = value_and_grad(posterior.log_density) if gradient else value_only
+        self._compiled_density = jit(self._density)
+        one = jit(self._with(self._compiled_density))
+
+        def block(metric, x, lp, g, averaging, target, normals, seeds, count, limit):
+            return chain_block(one, metric, x, lp, g, averaging, target, normals, seeds, count, limit)
+
+        self._block: Any = jit(block)
+        self._native: Any = None
+        self.is_compiled = True
+        self.failures = 0
+        """How many evaluations of the density raised."""
+
+    def _with(self, density: Callable) -> Callable:
+        transition, velocity, kick = self._transition, self._velocity, self._kick
+
+        def one(metric, x, lp, g, z, step, seed, limit):
+            return transition(density, velocity, kick, metric, x, lp, g, z, step, seed, limit)
+
+        return one
+
+    def prepare(self, metric: tuple, point: np.ndarray) -> None:
+        """Compile, before anything is timed or run in threads."""
+        size = len(point)
+        nothing = (np.zeros(5), -1.0, np.zeros((BLOCK, size)), np.zeros(BLOCK, np.uint64), 0, 1)
+        try:
+            self._native = self._block.lower(metric, point, np.float64(0.0), np.zeros(size), *nothing).fixed()
+        except Exception as error:
+            self.is_compiled = False
+            self._density(point)  # raises what eager code raises, if it does
+            reason = str(error).strip()
+            warnings.warn(
+                f"the density runs as ordinary Python, which takes long, since it cannot be compiled: {reason}",
+                NotCompiledWarning,
+                stacklevel=4,
+            )
+
+    def run(self, metric, state, averaging, target, normals, seeds, count, limit):
+        """`count` transitions from a state (x, lp, g)."""
+        if not self.is_compiled:
+            return self._in_python(metric, state, averaging, target, normals, seeds, count, limit)
+        try:
+            return self._native(metric, *state, averaging, target, normals, seeds, count, limit)
+        except Exception:
+            return self._one_by_one(metric, state, averaging, target, normals, seeds, count, limit)
+
+    def _one_by_one(self, metric, state, averaging, target, normals, seeds, count, limit):
+        found = []
+        for i in range(count):
+            z, seed = np.roll(normals, -i, axis=0), np.roll(seeds, -i)
+            try:
+                y = self._native(metric, *state, averaging, target, z, seed, 1, limit)
+            except Exception:
+                y = self._in_python(metric, state, averaging, target, z, seed, 1, limit)
+            state, averaging = y[:3], y[3]
+            found.append(y)
+        rows = [np.concatenate([y[k][:1] for y in found] + [found[0][k][count:]]) for k in (4, 5, 6)]
+        return (*state, averaging, *rows, *found[-1][7:])
+
+    def _in_python(self, metric, state, averaging, target, normals, seeds, count, limit):
+        size = self.posterior.size
+        density = self._compiled_density if self.is_compiled else self._density
+
+        def guarded(x):
+            try:
+                return density(x)
+            except (KeyboardInterrupt, MemoryError):
+                raise
+            except Exception:
+                self.failures += 1
+                return np.float64(-np.inf), np.zeros(size)
+
+        one, (x, lp, g) = self._with(guarded), state
+        with np.errstate(all="ignore"):
+            found = chain_block(one, metric, x, lp, g, averaging, target, normals, seeds, count, limit)
+        x, lp, g, *rest, last_lp, last_g = found
+        return np.asarray(x), np.float64(lp), np.asarray(g), *rest, np.float64(last_lp), np.asarray(last_g)

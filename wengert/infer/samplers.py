@@ -1,0 +1,99 @@
+"""The samplers: NUTS, Hamiltonian Monte Carlo, Langevin's, slices and random walks, with one way to call them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.algorithms.nuts import DEEPEST, nuts_transition
+from wengert.algorithms.trajectories import hmc_transition, random_walk_transition, slice_transition
+from wengert.infer.adaptation import METRICS, Metric
+from wengert.infer.chains import Settings, run_chains
+from wengert.infer.engine import Engine
+from wengert.infer.posterior import posterior
+from wengert.infer.result import Samples
+
+
+def _metric(name: str) -> Metric:
+    if name not in METRICS:
+        raise ValueError(f"metric is one of {', '.join(METRICS)}, not {name!r}")
+    return METRICS[name]
+
+
+def _sampled(target: Callable, args: tuple, transition: Callable, metric: str, settings: Settings, chains: int,
+             seed: Any, init: Any, support: Any, progress: bool, workers: int | None,
+             gradient: bool = True) -> Samples:  # fmt: skip
+    kind = _metric(metric)
+    found = posterior(target, *args, init=init, support=support)
+    engine = Engine(found, transition, kind.velocity, kind.kick, gradient)
+    return run_chains(found, engine, kind, settings, chains, seed, init, progress, workers)
+
+
+def nuts(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
+         seed: Any = 0, metric: str = "diag", target_accept: float = 0.8, support: Any = None, progress: bool = True,
+         max_depth: int = 10, workers: int | None = None) -> Samples:  # fmt: skip
+    """Draws from a posterior by the no-U-turn sampler, with Stan's adaptation, in native code.
+
+    Args:
+        target: a model with its arguments; or a log-density of one container, the form of which `init` gives.
+        init: where to start: a container (for a model a dict of all its sites). Chains start around it.
+        draws, warmup, chains: numbers; the warm-up is not kept.
+        seed: the same seed gives the same draws, whatever the number of workers.
+        metric: "diag", "dense" (of correlated posteriors), or "low-rank" (of many correlated unknowns).
+        target_accept: the acceptance rate the step size is adapted to; larger is slower and has fewer divergences.
+        support: a container of `infer.transforms` in the form of init, for a log-density on that support.
+        progress: whether a terminal shows how far it is.
+        max_depth: a trajectory has at most 2 to this power steps.
+        workers: how many chains run at a time; the number of cores by default.
+
+    Returns:
+        `.draws`, `.stats`, `.summary()`, `.to_arviz()`.
+
+    >>> import numpy as np
+    >>> from scipy import stats
+    >>> from wengert import infer
+    >>> def model(y):
+    ...     mu = infer.sample("mu", stats.norm(0, 10))
+    ...     infer.observe(y, stats.norm(mu, 1.0))
+    >>> result = infer.nuts(model, np.array([1.0, 2.0, 3.0]), draws=500, warmup=500, chains=2)
+    >>> bool(abs(result.draws["mu"].mean() - 2.0) < 0.1), result.draws["mu"].shape
+    (True, (2, 500))
+    """
+    if not 1 <= max_depth <= DEEPEST:
+        raise ValueError(f"max_depth is between 1 and {DEEPEST}, not {max_depth}")
+    settings = Settings(draws, warmup, target_accept, max_depth, 1.0)
+    return _sampled(target, args, nuts_transition, metric, settings, chains, seed, init, support, progress, workers)
+
+
+def hmc(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
+        seed: Any = 0, metric: str = "diag", target_accept: float = 0.8, support: Any = None, progress: bool = True,
+        steps: int = 20, workers: int | None = None) -> Samples:  # fmt: skip
+    """Draws by Hamiltonian Monte Carlo, in 1 to `steps` leapfrog steps. Other arguments as `infer.nuts`."""
+    settings = Settings(draws, warmup, target_accept, int(steps), 1.0)
+    return _sampled(target, args, hmc_transition, metric, settings, chains, seed, init, support, progress, workers)
+
+
+def mala(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
+         seed: Any = 0, metric: str = "diag", target_accept: float = 0.574, support: Any = None, progress: bool = True,
+         workers: int | None = None) -> Samples:  # fmt: skip
+    """Draws by the Metropolis-adjusted Langevin algorithm: one leapfrog step. Other arguments as `infer.nuts`."""
+    settings = Settings(draws, warmup, target_accept, 1, 1.0)
+    return _sampled(target, args, hmc_transition, metric, settings, chains, seed, init, support, progress, workers)
+
+
+def random_walk(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
+                seed: Any = 0, metric: str = "diag", target_accept: float = 0.234, support: Any = None,
+                progress: bool = True, workers: int | None = None) -> Samples:  # fmt: skip
+    """Draws by Metropolis's random walk, for comparison; it needs no gradient. Other arguments as `infer.nuts`."""
+    settings = Settings(draws, warmup, target_accept, 1, 1.0)
+    return _sampled(target, args, random_walk_transition, metric, settings, chains, seed, init, support, progress,
+                    workers, gradient=False)  # fmt: skip
+
+
+def slice(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
+          seed: Any = 0, metric: str = "diag", support: Any = None, progress: bool = True,
+          workers: int | None = None) -> Samples:  # fmt: skip
+    """Draws by slice sampling along random directions, for comparison; it needs no gradient and no tuning."""
+    settings = Settings(draws, warmup, -1.0, 20, 2.0)
+    return _sampled(target, args, slice_transition, metric, settings, chains, seed, init, support, progress, workers,
+                    gradient=False)  # fmt: skip
