@@ -9,8 +9,7 @@ from scipy import stats
 
 import wengert as wg
 from wengert import infer
-from wengert.infer import diagnostics
-from wengert.infer.engine import NotCompiledWarning
+from wengert.infer import NotCompiledWarning, diagnostics
 
 COVARIANCE = np.array([[1.0, 1.6, 0.0], [1.6, 4.0, 0.3], [0.0, 0.3, 0.25]])
 PRECISION = np.linalg.inv(COVARIANCE)

@@ -2,8 +2,8 @@
 
 A transition is a function (metric, x, lp, g, z, step, seed, limit): from x, whose log-density is lp with gradient g,
 with standard normal numbers z and an integer from which uniform ones are made. It gives the new x, lp and g; the
-acceptance rate, the depth and the number of steps; whether it diverged, and whether the density was no number; the energy; and lp
-and g where the density was evaluated last, for those who begin.
+acceptance rate, the depth and the number of steps; whether it diverged, and whether the density was no number;
+the energy; and lp and g where the density was evaluated last, for those who begin.
 """
 
 from __future__ import annotations

@@ -15,14 +15,11 @@ import numpy as np
 from wengert.algorithms.chains import chain_block
 from wengert.api.grad import value_and_grad
 from wengert.api.jit import jit
+from wengert.infer.compiling import NotCompiledWarning
 from wengert.infer.posterior import Posterior
 
 BLOCK = 50
 """So many transitions at most in one call."""
-
-
-class NotCompiledWarning(UserWarning):
-    """A density that cannot be compiled: it says why, and that sampling will take long."""
 
 
 class Engine:
