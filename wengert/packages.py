@@ -21,7 +21,14 @@ _PACKAGE = str(Path(__file__).parent) + os.sep
 _STANDARD = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
 _FOLLOWED = tuple(
     _PACKAGE + os.path.join(*names) + os.sep
-    for names in (("algorithms",), ("graphs", "kernels"), ("capture", "followed"), ("nn",), ("infer",))
+    for names in (
+        ("algorithms",),
+        ("graphs", "kernels"),
+        ("capture", "followed"),
+        ("nn",),
+        ("infer",),
+        ("optimize", "first_order"),
+    )
 )
 """Code of this package that is written, and followed, like a user's, so that it compiles."""
 _INSTALLED = ("site-packages", "dist-packages")

@@ -1,5 +1,70 @@
 """From a plain NumPy function to its minimum: optimisation, least squares, equations, nonlinear programs."""
 
+from wengert.optimize.first_order.chain import FirstOrder, chain
+from wengert.optimize.first_order.curvature import hessian_free, natural_gradient, newton, smd, stochastic_lbfgs
+from wengert.optimize.first_order.methods import (
+    adadelta,
+    adagrad,
+    adam,
+    adamw,
+    gradient_descent,
+    lion,
+    momentum,
+    nesterov,
+    rmsprop,
+    rprop,
+    sgd,
+)
+from wengert.optimize.first_order.schedules import (
+    constant,
+    cosine_decay,
+    exponential_decay,
+    linear_ramp,
+    piecewise,
+    warmup,
+)
+from wengert.optimize.first_order.shaping import (
+    add_weight_decay,
+    clip_by_global_norm,
+    clip_by_norm,
+    clip_by_value,
+    exponential_average,
+    global_norm,
+    polyak_average,
+)
 from wengert.optimize.minimize import minimize
 
-__all__ = ["minimize"]
+__all__ = [
+    "FirstOrder",
+    "adadelta",
+    "adagrad",
+    "adam",
+    "adamw",
+    "add_weight_decay",
+    "chain",
+    "clip_by_global_norm",
+    "clip_by_norm",
+    "clip_by_value",
+    "constant",
+    "cosine_decay",
+    "exponential_average",
+    "exponential_decay",
+    "global_norm",
+    "gradient_descent",
+    "hessian_free",
+    "linear_ramp",
+    "lion",
+    "minimize",
+    "momentum",
+    "natural_gradient",
+    "nesterov",
+    "newton",
+    "piecewise",
+    "polyak_average",
+    "rmsprop",
+    "rprop",
+    "sgd",
+    "smd",
+    "stochastic_lbfgs",
+    "warmup",
+]
