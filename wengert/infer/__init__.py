@@ -2,7 +2,10 @@
 
 from wengert.infer import transforms
 from wengert.infer.advi import advi
+from wengert.infer.amortized import Amortized, amortized
 from wengert.infer.approximation import Approximation
+from wengert.infer.calibration import Calibration, sbc
+from wengert.infer.check import CheckReport, check
 from wengert.infer.compiling import NotCompiledWarning
 from wengert.infer.expectations import expectation_grad
 from wengert.infer.handlers import ModelError
@@ -10,18 +13,25 @@ from wengert.infer.laplace import laplace
 from wengert.infer.mixture import mixture
 from wengert.infer.model import factor, flat, observe, plate, record, sample
 from wengert.infer.pathfinder import NotConvergedWarning, pathfinder
+from wengert.infer.pictures import DrawsPicture, plot_energy, plot_pairs
 from wengert.infer.posterior import Posterior, posterior
 from wengert.infer.result import Samples
 from wengert.infer.samplers import hmc, mala, nuts, random_walk, slice
 
 __all__ = [
+    "Amortized",
     "Approximation",
+    "Calibration",
+    "CheckReport",
+    "DrawsPicture",
     "ModelError",
     "NotCompiledWarning",
     "NotConvergedWarning",
     "Posterior",
     "Samples",
     "advi",
+    "amortized",
+    "check",
     "expectation_grad",
     "factor",
     "flat",
@@ -33,10 +43,13 @@ __all__ = [
     "observe",
     "pathfinder",
     "plate",
+    "plot_energy",
+    "plot_pairs",
     "posterior",
     "random_walk",
     "record",
     "sample",
+    "sbc",
     "slice",
     "transforms",
 ]
