@@ -33,7 +33,9 @@ from wengert.optimize.first_order.shaping import (
     polyak_average,
 )
 from wengert.optimize.minimize import minimize
+from wengert.optimize.nlp import nlp
 
+<<<<<<< HEAD
 __all__ = [
     "FirstOrder",
     "adadelta",
@@ -68,3 +70,6 @@ __all__ = [
     "stochastic_lbfgs",
     "warmup",
 ]
+=======
+__all__ = ["minimize", "nlp"]
+>>>>>>> 549df1a (optimize.nlp: nonlinear programs, by Ipopt or an interior-point method of our own)

@@ -1,0 +1,1 @@
+"""Engines for nonlinear programs: each takes a `FlatProgram` and gives an `Outcome`."""

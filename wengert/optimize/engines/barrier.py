@@ -1,0 +1,321 @@
+"""The barrier problem that an interior-point method solves for one μ after the other, and its Newton step.
+
+    minimise  w f(x) + ½ Σ ζ (x − r)² + qᵀt − μ Σ log(distance to each bound)    with    C(x) + E t = 0
+
+x are the program's own variables, fixed ones left out. The others, t, have a lower bound each and stand in one row
+each, with the sign +1 or −1: slacks of inequalities (g(x) − t = 0), and in the restoration phase what is missing from
+and what is too much in a row. So they are eliminated, and the system has an unknown for each variable and each row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from wengert.optimize.engines.kkt import DenseSystem, Singular, SparseSystem
+from wengert.optimize.program import FlatProgram
+
+LARGEST_SLOPE = 100.0
+"""Objective and rows are scaled such that their slopes at the start are at most this."""
+DAMPING = 1e-5
+"""Times μ, the slope away from infinity of what has one bound only (3.7)."""
+
+
+class ScaledProgram:
+    """The program with objective and rows scaled by their slopes at the start."""
+
+    def __init__(self, program: FlatProgram, given: np.ndarray, start: np.ndarray):
+        self._program = program
+        with np.errstate(all="ignore"):
+            value, slope, rows, jacobian = program.first(given)
+            if not (np.isfinite(value) and np.all(np.isfinite(slope)) and np.all(np.isfinite(rows))):
+                _, slope, _, jacobian = program.first(start)  # the user's start may lie outside of the bounds
+        self.objective = _factor(np.max(np.abs(slope), initial=0.0))
+        largest = np.zeros(program.m)
+        if program.m:
+            magnitudes = abs(jacobian)
+            largest = magnitudes.max(axis=1).toarray().ravel() if program.is_sparse else magnitudes.max(axis=1)
+        self.rows = np.array([_factor(size) for size in largest])
+        self._scaling: np.ndarray | None = None
+
+    def values(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        value, rows = self._program.values(x)
+        return self.objective * value, self.rows * rows
+
+    def first(self, x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, Any]:
+        value, slope, rows, jacobian = self._program.first(x)
+        if self._program.is_sparse and self._program.m:
+            if self._scaling is None:
+                self._scaling = np.repeat(self.rows, np.diff(jacobian.indptr))
+            jacobian = type(jacobian)(
+                (jacobian.data * self._scaling, jacobian.indices, jacobian.indptr), jacobian.shape
+            )
+        elif self._program.m:
+            jacobian = self.rows[:, None] * jacobian
+        return self.objective * value, self.objective * slope, self.rows * rows, jacobian
+
+    def second(self, x: np.ndarray, weight: float, y: np.ndarray) -> Any:
+        return self._program.second(x, weight * self.objective, y * self.rows)
+
+
+def _factor(size: float) -> float:
+    if not np.isfinite(size):
+        return 1.0
+    return float(max(LARGEST_SLOPE / size, 1e-8)) if size > LARGEST_SLOPE else 1.0
+
+
+@dataclass(frozen=True)
+class Extras:
+    """The variables t: row, sign, cost and lower bound of each."""
+
+    rows: np.ndarray
+    signs: np.ndarray
+    costs: np.ndarray
+    lower: np.ndarray
+
+    def joined(self, other: Extras) -> Extras:
+        return Extras(*[np.concatenate([getattr(self, k), getattr(other, k)]) for k in self.__dataclass_fields__])
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """A point with its multipliers: y of the rows, `low` and `high` of the bounds on x, `of_t` of those on t."""
+
+    x: np.ndarray
+    t: np.ndarray
+    y: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    of_t: np.ndarray
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """Value and slope of the objective (without barrier), rows C(x) + Et, and the Jacobian of C."""
+
+    value: float
+    slope: np.ndarray
+    rows: np.ndarray
+    jacobian: Any
+
+
+class BarrierProblem:
+    """The barrier problem over a program; `fixed` are places of variables that do not move."""
+
+    def __init__(
+        self,
+        program: ScaledProgram,
+        start: np.ndarray,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        extras: Extras,
+        m: int,
+        is_sparse: bool,
+    ):
+        self._program, self._whole = program, start.copy()
+        self.free = np.flatnonzero(lower < upper)
+        self.n, self.m = self.free.size, m
+        self.lower, self.upper = lower[self.free], upper[self.free]
+        self.has_low, self.has_high = np.flatnonzero(self.lower > -np.inf), np.flatnonzero(self.upper < np.inf)
+        one_sided = np.isfinite(self.lower) * 1.0 - np.isfinite(self.upper) * 1.0
+        self.damping = DAMPING * one_sided
+        self.extras = extras
+        self.weight, self.pull, self.centre = 1.0, np.zeros(self.n), np.zeros(self.n)
+        self._system = SparseSystem(self.free, m) if is_sparse else DenseSystem(self.free, m)
+        self._is_sparse = is_sparse
+        self._last_shift = 0.0
+
+    def restoring(self, extras: Extras, pull: np.ndarray, centre: np.ndarray) -> BarrierProblem:
+        """The same variables and rows with other extras, and instead of the objective the distance to a centre."""
+        other = object.__new__(BarrierProblem)
+        other.__dict__.update(self.__dict__)
+        other.extras, other.weight, other.pull, other.centre = extras, 0.0, pull, centre
+        other._last_shift = 0.0
+        return other
+
+    # ------------------------------------------------------------------------------------------------- evaluation
+
+    def whole(self, x: np.ndarray) -> np.ndarray:
+        """All variables of the program, fixed ones among them."""
+        full = self._whole.copy()
+        full[self.free] = x
+        return full
+
+    def with_extras(self, rows: np.ndarray, t: np.ndarray) -> np.ndarray:
+        return rows + np.bincount(self.extras.rows, self.extras.signs * t, minlength=self.m)
+
+    def values(self, x: np.ndarray, t: np.ndarray) -> tuple[float, np.ndarray]:
+        """The objective without barrier, and the rows."""
+        value, rows = self._program.values(self.whole(x))
+        return self._total(value, x, t), self.with_extras(rows, t)
+
+    def first(self, x: np.ndarray, t: np.ndarray) -> Evaluated:
+        value, slope, rows, jacobian = self._program.first(self.whole(x))
+        slope = self.weight * slope[self.free] + self.pull * (x - self.centre)
+        return Evaluated(self._total(value, x, t), slope, self.with_extras(rows, t), jacobian)
+
+    def _total(self, value: float, x: np.ndarray, t: np.ndarray) -> float:
+        moved = float(np.sum(self.pull * (x - self.centre) ** 2)) / 2 if not self.weight else 0.0
+        return (value if self.weight else 0.0) + moved + float(self.extras.costs @ t)
+
+    def distances(self, x: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """How far x is from its lower and upper bounds, and t from its own."""
+        return (
+            x[self.has_low] - self.lower[self.has_low],
+            self.upper[self.has_high] - x[self.has_high],
+            t - self.extras.lower,
+        )
+
+    def barrier(self, x: np.ndarray, t: np.ndarray) -> float:
+        """What μ is multiplied by: −Σ log of the distances, and a little for variables that could run away."""
+        logs = sum(float(np.sum(np.log(d))) for d in self.distances(x, t))
+        return float(self.damping @ x) + DAMPING * float(np.sum(t)) - logs
+
+    def spread(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """low on the variables with a lower bound plus high on those with an upper one."""
+        whole = np.zeros(self.n)
+        whole[self.has_low] += low
+        whole[self.has_high] += high
+        return whole
+
+    def pulled(self, jacobian: Any, y: np.ndarray) -> np.ndarray:
+        """Jᵀy."""
+        return (jacobian.T @ y)[self.free] if self.m else np.zeros(self.n)
+
+    def pushed(self, jacobian: Any, x_dot: np.ndarray) -> np.ndarray:
+        """J times a change of the variables."""
+        if not self.m:
+            return np.zeros(0)
+        whole = np.zeros(self._whole.size)
+        whole[self.free] = x_dot
+        return jacobian @ whole
+
+    def errors(self, at: Iterate, now: Evaluated) -> tuple[float, float, np.ndarray]:
+        """The largest violation of stationarity and of the rows, and the products of complementarity."""
+        dual = now.slope + self.pulled(now.jacobian, at.y) - self.spread(at.low, -at.high)
+        dual_t = self.extras.costs + self.extras.signs * at.y[self.extras.rows] - at.of_t
+        products = [d * z for d, z in zip(self.distances(at.x, at.t), (at.low, at.high, at.of_t), strict=True)]
+        return (
+            float(max(np.max(np.abs(dual), initial=0.0), np.max(np.abs(dual_t), initial=0.0))),
+            float(np.max(np.abs(now.rows), initial=0.0)),
+            np.concatenate(products),
+        )
+
+    # ------------------------------------------------------------------------------------------------- Newton's step
+
+    def factored(self, at: Iterate, now: Evaluated, mu: float) -> NewtonStep | None:
+        """Newton's system at a point, shifted until it has the inertia of a minimum (Wächter and Biegler 2006, IC)."""
+        low, high, of_t = self.distances(at.x, at.t)
+        sigma = self.spread(at.low / low, at.high / high) + self.pull
+        sigma_t = at.of_t / of_t
+        hessian = self._program.second(self.whole(at.x), self.weight, at.y)
+        jacobian = now.jacobian
+        shift, rank = 0.0, 0.0
+        for _ in range(60):
+            step = NewtonStep(self, at, now, hessian, sigma + shift, sigma_t + shift, mu)
+            D = np.bincount(self.extras.rows, 1 / (sigma_t + shift), minlength=self.m) + rank
+            positive, negative = self._system.factor(hessian, jacobian, sigma + shift, D)
+            right = (positive, negative) == (self.n, self.m)
+            if right or (positive == -1 and step.is_uphill_in_curvature()):
+                try:
+                    step.directions = step.solved(now.rows)
+                    self._last_shift = shift or self._last_shift
+                    return step
+                except Singular:
+                    pass
+            if right or (positive != -1 and positive + negative < self.n + self.m):
+                rank = 1e-8 * mu**0.25 if rank == 0 else min(rank * 10, 1e-4)
+                if right and rank < 1e-4:
+                    continue
+            if shift == 0:
+                shift = 1e-4 if self._last_shift == 0 else max(1e-20, self._last_shift / 3)
+            else:
+                shift *= 100 if self._last_shift == 0 else 8
+            if shift > 1e40:
+                break
+        return None
+
+    def multipliers(self, at: Iterate, now: Evaluated) -> np.ndarray:
+        """The y that fits best to the other multipliers, by least squares; zero where that is large."""
+        if not self.m:
+            return np.zeros(0)
+        zero = self._program.second(self.whole(at.x), 0.0, np.zeros(self.m)) * 0.0
+        D = np.bincount(self.extras.rows, np.ones(self.extras.rows.size), minlength=self.m)
+        if self._system.factor(zero, now.jacobian, np.ones(self.n), D) != (self.n, self.m):
+            return np.zeros(self.m)
+        side_t = self.extras.costs - at.of_t
+        below = np.bincount(self.extras.rows, self.extras.signs * side_t, minlength=self.m)
+        try:
+            y = self._system.solve(np.concatenate([self.spread(at.low, -at.high) - now.slope, below]))[self.n :]
+        except Singular:
+            return np.zeros(self.m)
+        return y if np.max(np.abs(y)) <= 1e3 else np.zeros(self.m)
+
+    def solve(self, side: np.ndarray) -> np.ndarray:
+        return self._system.solve(side)
+
+
+class NewtonStep:
+    """Newton's directions from a point, for the matrix that was factored last."""
+
+    def __init__(
+        self,
+        problem: BarrierProblem,
+        at: Iterate,
+        now: Evaluated,
+        hessian: Any,
+        sigma: np.ndarray,
+        sigma_t: np.ndarray,
+        mu: float,
+    ):
+        self._problem, self._at, self._now, self._mu = problem, at, now, mu
+        self._hessian, self._sigma, self._sigma_t = hessian, sigma, sigma_t
+        low, high, of_t = self._distances = problem.distances(at.x, at.t)
+        self.slope = now.slope - problem.spread(mu / low, -mu / high) + mu * problem.damping
+        self.slope_t = problem.extras.costs - mu / of_t + mu * DAMPING
+        self.directions: Iterate
+
+    def solved(self, rows: np.ndarray) -> Iterate:
+        """The directions that make the linearised rows zero, if they now are as given."""
+        p, at, extras, mu = self._problem, self._at, self._problem.extras, self._mu
+        residual_t = self.slope_t + extras.signs * at.y[extras.rows]
+        top = -(self.slope + p.pulled(self._now.jacobian, at.y))
+        below = -rows + np.bincount(extras.rows, extras.signs * residual_t / self._sigma_t, minlength=p.m)
+        found = p.solve(np.concatenate([top, below]))
+        x, y = found[: p.n], found[p.n :]
+        t = -(residual_t + extras.signs * y[extras.rows]) / self._sigma_t
+        low, high, of_t = self._distances
+        return Iterate(
+            x,
+            t,
+            y,
+            mu / low - at.low - at.low / low * x[p.has_low],
+            mu / high - at.high + at.high / high * x[p.has_high],
+            mu / of_t - at.of_t - at.of_t / of_t * t,
+        )
+
+    def is_uphill_in_curvature(self) -> bool:
+        """Whether the step has positive curvature, where the inertia is not known (Chiang and Zavala 2016)."""
+        try:
+            d = self.solved(self._now.rows)
+        except Singular:
+            return False
+        whole = np.zeros(self._hessian.shape[0])
+        whole[self._problem.free] = d.x
+        curvature = whole @ (self._hessian @ whole) + d.x @ (self._sigma * d.x) + d.t @ (self._sigma_t * d.t)
+        return bool(curvature >= 1e-10 * (d.x @ d.x + d.t @ d.t))
+
+
+def moved(at: Iterate, d: Iterate, primal: float, dual: float) -> Iterate:
+    """The point after a step."""
+    return replace(
+        at,
+        x=at.x + primal * d.x,
+        t=at.t + primal * d.t,
+        y=at.y + primal * d.y,
+        low=at.low + dual * d.low,
+        high=at.high + dual * d.high,
+        of_t=at.of_t + dual * d.of_t,
+    )
