@@ -34,8 +34,8 @@ from wengert.optimize.first_order.shaping import (
 )
 from wengert.optimize.minimize import minimize
 from wengert.optimize.nlp import nlp
+from wengert.optimize.sum_over import sum_over
 
-<<<<<<< HEAD
 __all__ = [
     "FirstOrder",
     "adadelta",
@@ -61,6 +61,7 @@ __all__ = [
     "natural_gradient",
     "nesterov",
     "newton",
+    "nlp",
     "piecewise",
     "polyak_average",
     "rmsprop",
@@ -68,8 +69,6 @@ __all__ = [
     "sgd",
     "smd",
     "stochastic_lbfgs",
+    "sum_over",
     "warmup",
 ]
-=======
-__all__ = ["minimize", "nlp"]
->>>>>>> 549df1a (optimize.nlp: nonlinear programs, by Ipopt or an interior-point method of our own)

@@ -74,6 +74,7 @@ def minimize(
     if Parameters((f, x0, args)).any:
         return _of_traced(f, x0, method, bounds, constraints, args, tol, options)
     unknowns = Unknowns(x0)
+    jit = jit and not getattr(f, "is_compiled", False)  # as sum_over is, block by block
     objective = Objective(f, unknowns, args, jit)
     start = unknowns.vector(x0)
     chosen, note = _chosen(method, f, objective, start, bounds, constraints)
