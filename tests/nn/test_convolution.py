@@ -7,7 +7,7 @@ import pytest
 import scipy.signal
 
 import wengert as wg
-from wengert import nn
+from wengert import nn, tree
 from wengert.errors import MismatchError
 
 
@@ -111,19 +111,35 @@ def test_the_transpose_is_one(more, rng):
     np.testing.assert_allclose(np.sum(narrow[:, :, :4, :5] * y), np.sum(x * wide))
 
 
-def test_compiled_it_is_the_same(rng):
-    x, w = rng.normal(size=(5, 4, 8, 7)).astype(np.float32), rng.normal(size=(6, 2, 3, 2)).astype(np.float32)
+NATIVE = [
+    ((5, 4, 8, 7), (6, 2, 3, 2), 2, 1, "f4"),  # groups
+    ((3, 3, 20, 20), (2, 3, 1, 1), 1, 1, "f8"),  # nothing to be copied
+    ((9, 2, 6), (3, 2, 2), 1, 2, "c16"),  # several examples at a time, and one block with fewer
+    ((1, 2, 30, 31), (3, 2, 4, 5), 1, (2, 3), "f8"),  # one example at a time
+    ((2, 1, 4, 5, 6), (2, 1, 2, 3, 2), 1, 1, "f8"),
+]
 
-    def f(x, w):
-        y = nn.conv(x, w, stride=(1, 2), padding="same", groups=2)
-        return np.sum(np.tanh(nn.conv_transpose(y, w, stride=2, groups=2)))
 
-    wanted = wg.value_and_grad(f, argnums=(0, 1))(x, w)
-    found = wg.jit(wg.value_and_grad(f, argnums=(0, 1)))(x, w)
-    np.testing.assert_allclose(found[0], wanted[0], rtol=1e-4)
-    for a, b in zip(found[1], wanted[1], strict=True):
-        assert a.dtype == np.float32
-        np.testing.assert_allclose(a, b, rtol=0, atol=1e-4)
+def test_native_code_computes_the_same(rng):
+    """All in one program, with transposed operands among them, so that it is compiled once."""
+    operands = []
+    for x, w, *_, dtype in NATIVE:
+        operands.append((rng.normal(size=x[::-1]).astype(dtype), rng.normal(size=w).astype(dtype)))
+
+    def f(operands):
+        found = []
+        for (x, w), (_, _, groups, stride, _) in zip(operands, NATIVE, strict=True):
+            g = lambda x, w, groups=groups, stride=stride: nn.conv(x.T, w, padding=1, stride=stride, groups=groups)
+            y, pull = wg.vjp(g, x, w)
+            found.append((y, pull(np.conj(y))))
+        return found
+
+    compiled = wg.jit(f)
+    for a, b in zip(tree.leaves(compiled(operands)), tree.leaves(f(operands)), strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_allclose(a, b, rtol=0, atol=np.max(np.abs(b)) * (1e-6 if a.dtype == np.float32 else 1e-14))
+    how = {op: how for op, how in compiled.lower(operands).report if op.startswith("conv")}
+    assert how == {"conv": "blas", "conv_input": "blas", "conv_weight": "blas"}
 
 
 def test_the_pattern_of_a_jacobian(rng):

@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import array, cast
 from wengert.errors import MismatchError
 from wengert.ops.convolution import conv as convolved
 from wengert.ops.convolution import conv_input, result_size
-from wengert.ops.index import index
-from wengert.ops.op import Traced
+from wengert.ops.index import index, scatter
 from wengert.types import dtype_of, shape_of
 
 
@@ -48,8 +46,7 @@ def conv(x: Any, w: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1
     size, kernel = shape_of(x)[2:], shape_of(w)[2:]
     widths = _widths(padding, size, kernel, strides, dilations)
     if any(map(any, widths)):
-        pad: Any = FUNCTIONS[np.pad] if isinstance(x, Traced) else np.pad
-        x = pad(x, [(0, 0), (0, 0), *widths])
+        x = _between_zeros(x, widths)
     places = result_size(shape_of(x)[2:], kernel, strides, dilations)
     if min(places) < 1:
         raise MismatchError(
@@ -100,11 +97,18 @@ def conv_transpose(
         if before + after >= n + m:
             raise MismatchError("padding leaves nothing of the result", remedy="make the padding smaller")
         if after < m:  # zeros that no weight reaches
-            pad: Any = FUNCTIONS[np.pad] if isinstance(y, Traced) else np.pad
-            y = pad(y, [(0, m - after) if a == axis + 2 else (0, 0) for a in range(rank + 2)])
+            y = _between_zeros(y, [(0, m - after) if a == axis else (0, 0) for a in range(rank)])
         if before or after > m:
             y = index(y, pattern=(*[slice(None)] * (axis + 2), slice(before, n + m - after)))
     return y
+
+
+def _between_zeros(x: Any, widths: Sequence[tuple[int, int]]) -> Any:
+    """Zeros before and after the last axes; the transpose of cutting them off."""
+    shape = shape_of(x)
+    spans = [slice(before, before + n) for (before, _), n in zip(widths, shape[2:], strict=True)]
+    longer = (*shape[:2], *[n + sum(width) for n, width in zip(shape[2:], widths, strict=True)])
+    return scatter(x, patterns=((slice(None), slice(None), *spans),), shape=longer)
 
 
 def _operands(x: Any, w: Any) -> tuple[Any, Any]:

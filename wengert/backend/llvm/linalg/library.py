@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.backend.llvm.arrays.buffer import Buffer, known
-from wengert.backend.llvm.linalg import contraction, lapack, small
+from wengert.backend.llvm.linalg import contraction, convolution, lapack, small
 from wengert.ir.node import Node, map_refs
 
 PRODUCTS = frozenset(["matmul", "einsum"])
-NAMES = PRODUCTS | frozenset(lapack.RULES)
+NAMES = PRODUCTS | convolution.NAMES | frozenset(lapack.RULES)
 """Ops that may have code here."""
 
 
@@ -33,6 +33,8 @@ def emit(cx: Any, node: Node, inputs: list[Buffer], outs: list[Buffer]) -> Any:
         return contraction.einsum(cx, inputs, outs[0], **params)
     if any(out.dtype.char not in "fdFD" for out in outs):
         return NotImplemented
+    if name in convolution.NAMES:
+        return convolution.emit(cx, name, inputs, outs[0], params)
     how = small.RULES[name](cx, inputs, outs, **params) if name in small.RULES else NotImplemented
     return how if how is not NotImplemented else lapack.RULES[name](cx, inputs, outs, **params)
 

@@ -1,0 +1,297 @@
+"""Convolutions of channels (`ops/convolution.py`) as products of matrices.
+
+The elements that meet each weight are copied into a row each (im2col), for as many examples at a time as stay in the
+cache. Then a convolution is weights · columns, the gradient of the weights is result · columnsᵀ, added up over the
+examples, and that of the input is weightsᵀ · result, whose rows are added where they came from. A kernel of one element
+that meets all places needs no columns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from wengert.backend.llvm import scalars
+from wengert.backend.llvm.arrays.buffer import (
+    I64,
+    Buffer,
+    element_pointer,
+    known,
+    load_element,
+    minus,
+    plus,
+    store_element,
+    times,
+)
+from wengert.backend.llvm.linalg.matrices import Matrix, at_least_one, call, letter, number, scratch, strides_of
+from wengert.backend.llvm.threads.sharing import shared
+
+_CACHED = 1 << 19
+"""Bytes of columns that are made at a time, about."""
+
+_FEWEST = 256
+"""So many columns make a product of matrices worth its while."""
+
+
+@dataclass
+class Geometry:
+    """Sizes of a convolution: `outputs` and `inputs` channels in each of the groups."""
+
+    examples: int
+    groups: int
+    outputs: int
+    inputs: int
+    size: tuple[int, ...]
+    kernel: tuple[int, ...]
+    places: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilation: tuple[int, ...]
+    dtype: np.dtype
+
+    @property
+    def rows(self) -> int:
+        """Of the columns: the weights of an output channel."""
+        return self.inputs * math.prod(self.kernel)
+
+    @property
+    def each(self) -> int:
+        """Columns of one example."""
+        return math.prod(self.places)
+
+    @property
+    def together(self) -> int:
+        """How many examples are done at a time."""
+        fit = _CACHED // max(self.rows * self.each * self.dtype.itemsize, 1)
+        least = -(-_FEWEST // max(self.each, 1))
+        return min(self.examples, max(1, min(fit, least)))
+
+
+def emit(cx: Any, name: str, inputs: list[Buffer], out: Buffer, params: dict) -> Any:
+    """One of the three ops, into `out`."""
+    shapes = [[known(n) for n in b.lengths] for b in (*inputs, out)]
+    if any(n is None for shape in shapes for n in shape) or any(b.dtype != out.dtype for b in inputs):
+        return NotImplemented
+    order = {"conv": (0, 1, 2), "conv_input": (2, 1, 0), "conv_weight": (0, 2, 1)}[name]
+    x, w, y = [shapes[k] for k in order]
+    g = params["groups"]
+    geometry = Geometry(
+        x[0], g, w[0] // g, w[1], tuple(x[2:]), tuple(w[2:]), tuple(y[2:]),  # type: ignore[operator, arg-type]
+        params["strides"], params["dilation"], out.dtype,
+    )  # fmt: skip
+    _RULES[name](cx, geometry, *inputs, out)
+    return "blas"
+
+
+def _conv(cx: Any, geo: Geometry, x: Buffer, w: Buffer, y: Buffer) -> None:
+    w = _in_order(cx, w)
+    with _blocks(cx, geo, True) as (start, count), cx.loop(I64(geo.groups)) as group:
+        columns = _columns(cx, geo, x, start, count, group)
+        found = _result_rows(cx, geo, y, start, count, group)
+        _gemm(cx, _weights(cx, geo, w, group), columns, found, add=False)
+        if geo.together > 1:
+            _move(cx, geo, y, found, start, count, group, into=True)
+
+
+def _conv_input(cx: Any, geo: Geometry, y: Buffer, w: Buffer, x: Buffer) -> None:
+    y, w = _in_order(cx, y), _in_order(cx, w)
+    whole = geo.groups * geo.inputs * math.prod(geo.size)
+    with _blocks(cx, geo, True) as (start, count):
+        _clear(cx, x, times(cx.builder, start, I64(whole)), times(cx.builder, count, I64(whole)))
+        with cx.loop(I64(geo.groups)) as group:
+            given = _result_rows(cx, geo, y, start, count, group)
+            if geo.together > 1:
+                _move(cx, geo, y, given, start, count, group, into=False)
+            columns = _empty_columns(cx, geo, count)
+            _gemm(cx, _weights(cx, geo, w, group).turned, given, columns, add=False)
+            _each_row(cx, geo, x, columns, start, count, group, back=True)
+
+
+def _conv_weight(cx: Any, geo: Geometry, x: Buffer, y: Buffer, w: Buffer) -> None:
+    y = _in_order(cx, y)
+    _clear(cx, w, I64(0), I64(geo.groups * geo.outputs * geo.rows))
+    with _blocks(cx, geo, False) as (start, count), cx.loop(I64(geo.groups)) as group:
+        columns = _columns(cx, geo, x, start, count, group)
+        given = _result_rows(cx, geo, y, start, count, group)
+        if geo.together > 1:
+            _move(cx, geo, y, given, start, count, group, into=False)
+        _gemm(cx, given, columns.turned, _weights(cx, geo, w, group), add=True)
+
+
+_RULES = {"conv": _conv, "conv_input": _conv_input, "conv_weight": _conv_weight}
+NAMES = frozenset(_RULES)
+
+
+# --------------------------------------------------------------------------------------------------------- the parts
+
+
+@contextmanager
+def _blocks(cx: Any, geo: Geometry, apart: bool) -> Iterator[tuple[ir.Value, ir.Value]]:
+    """A loop over blocks of examples: the first, and how many there are. Threads share it if they are `apart`."""
+    n, step = geo.examples, geo.together
+    blocks = -(-n // step)
+    work = 2 * geo.groups * geo.outputs * geo.rows * geo.each * step
+    loop = shared(cx, [I64(blocks)], weight=work, cost=blocks * work) if apart else cx.loops([I64(blocks)])
+    with loop as (block,):
+        b = cx.builder
+        start = times(b, block, I64(step))
+        count: ir.Value = I64(step)
+        if n % step:
+            left = minus(b, I64(n), start)
+            count = b.select(b.icmp_signed("<", left, count), left, count)
+        yield start, count
+
+
+def _in_order(cx: Any, buffer: Buffer) -> Buffer:
+    """The buffer if its elements lie in order, else a copy."""
+    lengths = [known(n) for n in buffer.lengths]
+    wanted, step = [], 1
+    for n in reversed(lengths):
+        wanted.append(step)
+        step *= n  # type: ignore[operator]
+    strides = [known(s) for s in strides_of(cx, buffer)]
+    if all(n == 1 or s == v for n, s, v in zip(lengths, strides, wanted[::-1], strict=True)):
+        return Buffer(buffer.pointer, buffer.lengths, None, buffer.dtype)
+    new = Buffer(scratch(cx, I64(step), buffer.dtype), buffer.lengths, None, buffer.dtype)
+    with cx.loops(buffer.lengths, buffer.dtype) as at:
+        value = load_element(cx.builder, buffer.pointer, _offset(cx, at, strides_of(cx, buffer)), buffer.dtype)
+        store_element(cx.builder, value, new.pointer, _offset(cx, at, strides_of(cx, new)), buffer.dtype)
+    return new
+
+
+def _offset(cx: Any, at: Sequence[ir.Value], steps: Sequence[ir.Value]) -> ir.Value:
+    total: ir.Value = I64(0)
+    for i, step in zip(at, steps, strict=True):
+        total = plus(cx.builder, total, times(cx.builder, i, step))
+    return total
+
+
+def _clear(cx: Any, buffer: Buffer, start: ir.Value, count: ir.Value) -> None:
+    zero = scalars.constant(0, buffer.dtype)
+    with cx.loops([count], buffer.dtype) as (i,):
+        store_element(cx.builder, zero, buffer.pointer, plus(cx.builder, start, i), buffer.dtype)
+
+
+def _weights(cx: Any, geo: Geometry, w: Buffer, group: ir.Value) -> Matrix:
+    place = times(cx.builder, group, I64(geo.outputs * geo.rows))
+    pointer = element_pointer(cx.builder, w.pointer, place, geo.dtype)
+    return Matrix(pointer, I64(geo.outputs), I64(geo.rows), I64(geo.rows), I64(1), geo.dtype)
+
+
+def _empty_columns(cx: Any, geo: Geometry, count: ir.Value) -> Matrix:
+    wide = geo.together * geo.each
+    pointer = scratch(cx, I64(geo.rows * wide), geo.dtype)
+    return Matrix(pointer, I64(geo.rows), times(cx.builder, count, I64(geo.each)), I64(wide), I64(1), geo.dtype)
+
+
+def _columns(cx: Any, geo: Geometry, x: Buffer, start: ir.Value, count: ir.Value, group: ir.Value) -> Matrix:
+    """The elements that meet each weight, in a row each."""
+    steps = [known(s) for s in strides_of(cx, x)]
+    plain = geo.together == 1 and geo.places == geo.size and math.prod(geo.kernel) == 1
+    if plain and _is_flat(steps[2:], geo.size):
+        at = _offset(cx, [start, times(cx.builder, group, I64(geo.inputs))], strides_of(cx, x)[:2])
+        pointer = element_pointer(cx.builder, x.pointer, at, geo.dtype)
+        down = I64(steps[1]) if geo.inputs > 1 else I64(geo.each)
+        return Matrix(pointer, I64(geo.rows), I64(geo.each), down, I64(1), geo.dtype)
+    columns = _empty_columns(cx, geo, count)
+    _each_row(cx, geo, x, columns, start, count, group, back=False)
+    return columns
+
+
+def _is_flat(steps: Sequence[int | None], size: Sequence[int]) -> bool:
+    step = 1
+    for n, s in zip(reversed(size), reversed(steps), strict=True):
+        if n != 1 and s != step:
+            return False
+        step *= n
+    return True
+
+
+def _each_row(
+    cx: Any, geo: Geometry, x: Buffer, columns: Matrix, start: ir.Value, count: ir.Value, group: ir.Value, back: bool
+) -> None:
+    """From x into columns, or `back`, where they are added."""
+    b, dtype, steps = cx.builder, geo.dtype, strides_of(cx, x)
+    dilated = [times(b, I64(d), s) for d, s in zip(geo.dilation, steps[2:], strict=True)]
+    strided = [times(b, I64(d), s) for d, s in zip(geo.strides, steps[2:], strict=True)]
+    places, along = list(geo.places), list(strided)
+    while len(places) > 1 and known(along[-2]) == (known(along[-1]) or 0) * places[-1] and known(along[-1]):
+        last = places.pop()  # rows that follow each other without a gap
+        places[-1] *= last
+        along.pop(-2)
+    flat = [math.prod(places[a + 1 :]) for a in range(len(places))]
+    own = [math.prod(geo.kernel[a + 1 :]) for a in range(len(geo.kernel))]
+    with cx.loops([I64(n) for n in (geo.inputs, *geo.kernel)]) as (channel, *k):
+        row = _offset(cx, [channel, *k], [I64(own[0] * geo.kernel[0]), *map(I64, own)])
+        first = plus(b, times(b, group, I64(geo.inputs)), channel)
+        source = plus(b, times(b, first, steps[1]), _offset(cx, k, dilated))
+        target = times(b, row, columns.down)
+        with cx.loop(count) as e:
+            given = plus(b, source, times(b, plus(b, start, e), steps[0]))
+            kept = plus(b, target, times(b, e, I64(geo.each)))
+            with cx.loops([I64(n) for n in places], dtype) as p:
+                at, to = plus(b, given, _offset(cx, p, along)), plus(b, kept, _offset(cx, p, list(map(I64, flat))))
+                if not back:
+                    store_element(b, load_element(b, x.pointer, at, dtype), columns.pointer, to, dtype)
+                else:
+                    _add_to(cx, x.pointer, at, load_element(b, columns.pointer, to, dtype), dtype)
+
+
+def _add_to(cx: Any, pointer: ir.Value, at: ir.Value, value: Any, dtype: np.dtype) -> None:
+    pair = [load_element(cx.builder, pointer, at, dtype), value]
+    total = scalars.emit(cx, "add", {}, dtype, pair, [dtype] * 2, [False] * 2)
+    store_element(cx.builder, total, pointer, at, dtype)
+
+
+def _result_rows(cx: Any, geo: Geometry, y: Buffer, start: ir.Value, count: ir.Value, group: ir.Value) -> Matrix:
+    """Results of a group as a matrix, channels by places: of one example in place, of several in other memory."""
+    n = I64(geo.each)
+    if geo.together == 1:
+        first = plus(cx.builder, times(cx.builder, start, I64(geo.groups)), group)
+        at = times(cx.builder, first, I64(geo.outputs * geo.each))
+        return Matrix(element_pointer(cx.builder, y.pointer, at, geo.dtype), I64(geo.outputs), n, n, I64(1), geo.dtype)
+    wide = geo.together * geo.each
+    pointer = scratch(cx, I64(geo.outputs * wide), geo.dtype)
+    return Matrix(pointer, I64(geo.outputs), times(cx.builder, count, n), I64(wide), I64(1), geo.dtype)
+
+
+def _move(
+    cx: Any, geo: Geometry, y: Buffer, rows: Matrix, start: ir.Value, count: ir.Value, group: ir.Value, into: bool
+) -> None:
+    """Rows of several examples `into` y, or from there."""
+    b, n = cx.builder, I64(geo.each)
+    with cx.loop(count) as e:
+        example = plus(b, times(b, plus(b, start, e), I64(geo.groups)), group)
+        with cx.loop(I64(geo.outputs)) as o:
+            there = times(b, plus(b, times(b, example, I64(geo.outputs)), o), n)
+            here = plus(b, times(b, o, rows.down), times(b, e, n))
+            with cx.loops([n], geo.dtype) as (p,):
+                source, target = (rows.pointer, y.pointer) if into else (y.pointer, rows.pointer)
+                at, to = (here, there) if into else (there, here)
+                value = load_element(b, source, plus(b, at, p), geo.dtype)
+                store_element(b, value, target, plus(b, to, p), geo.dtype)
+
+
+def _gemm(cx: Any, x: Matrix, y: Matrix, z: Matrix, add: bool) -> None:
+    """z = x·y, or what was there and x·y; z is stored by rows."""
+    d = z.dtype
+    one = number(cx, 1, d)
+    x_pointer, x_flag, x_apart = _as_stored(x)
+    y_pointer, y_flag, y_apart = _as_stored(y)
+    call(
+        cx, "blas", letter(d) + "gemm", y_flag, x_flag, y.columns, x.rows, x.columns, one, y_pointer, y_apart,
+        x_pointer, x_apart, one if add else number(cx, 0, d), z.pointer, at_least_one(cx, z.down),
+    )  # fmt: skip
+
+
+def _as_stored(x: Matrix) -> tuple[ir.Value, str, ir.Value]:
+    """A matrix whose rows, or columns, lie in a row: pointer, how it is stored, and how far apart these are."""
+    if known(x.right) == 1:
+        return x.pointer, "N", x.down
+    assert known(x.down) == 1
+    return x.pointer, "T", x.right
