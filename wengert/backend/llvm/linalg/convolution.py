@@ -9,7 +9,7 @@ that meets all places needs no columns.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -81,7 +81,7 @@ def emit(cx: Any, name: str, inputs: list[Buffer], out: Buffer, params: dict) ->
     x, w, y = [shapes[k] for k in order]
     g = params["groups"]
     geometry = Geometry(
-        x[0], g, w[0] // g, w[1], tuple(x[2:]), tuple(w[2:]), tuple(y[2:]),  # type: ignore[operator, arg-type]
+        x[0], g, w[0] // g, w[1], tuple(x[2:]), tuple(w[2:]), tuple(y[2:]),  # type: ignore[arg-type]
         params["strides"], params["dilation"], out.dtype,
     )  # fmt: skip
     _RULES[name](cx, geometry, *inputs, out)
@@ -123,7 +123,7 @@ def _conv_weight(cx: Any, geo: Geometry, x: Buffer, y: Buffer, w: Buffer) -> Non
         _gemm(cx, given, columns.turned, _weights(cx, geo, w, group), add=True)
 
 
-_RULES = {"conv": _conv, "conv_input": _conv_input, "conv_weight": _conv_weight}
+_RULES: dict[str, Callable[..., None]] = {"conv": _conv, "conv_input": _conv_input, "conv_weight": _conv_weight}
 NAMES = frozenset(_RULES)
 
 
