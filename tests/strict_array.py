@@ -193,6 +193,10 @@ class StrictArray:
         name = f"{module}.{function.__name__}" if module else function.__name__
         if name not in FUNCTIONS or any(not issubclass(kind, (StrictArray, np.ndarray)) for kind in types):
             return NotImplemented
+        if "device" in kwargs:
+            raise TypeError(f"{name}() got an unexpected keyword argument 'device'")
+        if name.endswith("_like") and kwargs.get("shape") == ():
+            kwargs = kwargs | {"shape": args[0].shape}  # what CuPy does
         if name in OPTIONS and set(kwargs) - OPTIONS[name]:
             raise TypeError(f"{name}() got an unexpected keyword argument {sorted(set(kwargs) - OPTIONS[name])[0]!r}")
         if name in _FROM_HOST:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.modes.batch import BatchTrace
+from wengert.ops.library import eye_like
 from wengert.types import Aval
 
 
@@ -23,7 +24,7 @@ def unit_vectors(avals: Sequence[Aval], start: int, stop: int, like: Any = None)
     offset = 0
     for aval in avals:
         made = (stop - start, aval.size, start - offset, aval.dtype)
-        block = np.eye(*made) if like is None else np.eye(*made, like=like)
+        block = np.eye(*made) if like is None else eye_like(like, *made)
         vectors.append(batch.wrap(block.reshape(stop - start, *aval.shape)))
         offset += aval.size
     return batch, vectors

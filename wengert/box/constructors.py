@@ -57,6 +57,11 @@ def _of_plain(function: Callable) -> Callable:
 
 _TAKES_LIKE: frozenset[Any] = frozenset((np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri))
 """Constructors that ask a library by themselves (NEP 35)."""
+_ONES_LIKE: dict[Any, Callable] = {
+    np.ones: lambda like, shape, dtype=float, order="C": library.filled_like(like, shape, 1, dtype),
+    np.eye: lambda like, N, M=None, k=0, dtype=float, order="C": library.eye_like(like, N, M, k, dtype),
+}
+"""Those of them that hand on options that other libraries do not have."""
 _SPACED = frozenset((np.linspace, np.logspace))
 
 
@@ -72,9 +77,13 @@ def _asks_library(function: Callable) -> Callable:
             places = {np.zeros: 1, np.ones: 1, np.empty: 1, np.eye: 3, np.identity: 1, np.tri: 3}
             k = places[function]
             dtype = kwargs.get("dtype", args[k] if len(args) > k else None)
-            return function(*args, **kwargs, **({} if np.dtype(dtype).kind not in "fc" else {"like": like}))
+            if np.dtype(dtype).kind not in "fc":
+                return function(*args, **kwargs)
+            if library.is_mutable(like) and function in (np.ones, np.eye):
+                return _ONES_LIKE[function](like, *args, **kwargs)
+            return function(*args, **kwargs, like=like)
         if function in _SPACED and not holds_traced(list(args)) and all(np.ndim(a) == 0 for a in args):
-            return function(np.full((), args[0], float, like=like), *args[1:], **kwargs)
+            return function(library.filled_like(like, (), args[0], float), *args[1:], **kwargs)
         return function(*args, **kwargs)
 
     return construct
@@ -254,7 +263,9 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
     if not holds_traced(fill_value):
         like = library.near() if np.ndim(fill_value) == 0 and isinstance(fill_value, (float, np.inexact)) else None
-        return _own(np.full(shape, fill_value, dtype) if like is None else np.full(shape, fill_value, dtype, like=like))
+        if like is None:
+            return _own(np.full(shape, fill_value, dtype))
+        return _own(library.filled_like(like, shape, fill_value, type(fill_value) if dtype is None else dtype))
     shape = (int(shape),) if np.ndim(shape) == 0 else tuple(shape)
     x = s.broadcast_to(settled(as_operand(fill_value)), shape=shape)
     return _own(s.copy(x if dtype is None else cast(x, dtype)))

@@ -1,9 +1,10 @@
 """In which library an array is made that a rule or a mode needs: in that of the values it is going to meet.
 
 Arrays of other libraries, such as CuPy's, refuse NumPy's beside them, and live in a memory of their own. So zeros, unit
-vectors, masks and positions are made by NumPy's own functions with `like=` (NEP 35), which asks the other library. The
-values near by say which; where there are none, as for a cotangent of which only the type is known, the library of the
-running transformation is asked (`running.state.library`: an empty array of it, or `None` for NumPy).
+vectors, masks and positions are made by NumPy's own functions with `like=` (NEP 35), which asks the other library; but
+not by `np.full`, `np.ones` and `np.eye`, which hand on `device=`, an option that CuPy does not have (`filled_like`).
+The values near by say which; where there are none, as for a cotangent of which only the type is known, the library of
+the running transformation is asked (`running.state.library`: an empty array of it, or `None` for NumPy).
 
 Where an array of NumPy's does meet one of another library, it is moved there (`together`): `np.arange(n) * x` in a
 function that is given an array on a GPU. Nothing is ever moved the other way.
@@ -86,6 +87,21 @@ def example_of(xs: Sequence[Any]) -> Any:
     return found
 
 
+def filled_like(like: Any, shape: Any, value: Any, dtype: Any) -> Any:
+    """`np.full` in the library of an array; the filling is one number, a value of the dtype."""
+    if not is_mutable(like):
+        return np.full(shape, value, dtype, like=like)
+    made = np.empty(shape, dtype, like=like)
+    made.fill(value)
+    return made
+
+
+def eye_like(like: Any, rows: int, columns: int | None, k: int, dtype: Any) -> Any:
+    """`np.eye` in the library of an array."""
+    down, along = (np.arange(n, like=like) for n in (rows, rows if columns is None else columns))
+    return np.equal(down[:, None] + k, along[None, :]).astype(dtype)
+
+
 def zeros(shape: Any, dtype: Any, *xs: Any) -> Any:
     """`np.zeros` in the library of values."""
     like = near(*xs)
@@ -95,13 +111,13 @@ def zeros(shape: Any, dtype: Any, *xs: Any) -> Any:
 def ones(shape: Any, dtype: Any, *xs: Any) -> Any:
     """`np.ones` in the library of values."""
     like = near(*xs)
-    return np.ones(shape, dtype) if like is None else np.ones(shape, dtype, like=like)
+    return np.ones(shape, dtype) if like is None else filled_like(like, shape, 1, dtype)
 
 
 def full(shape: Any, value: Any, dtype: Any, *xs: Any) -> Any:
     """`np.full` in the library of values; the filling is one number."""
     like = near(*xs)
-    return np.full(shape, value, dtype) if like is None else np.full(shape, value, dtype, like=like)
+    return np.full(shape, value, dtype) if like is None else filled_like(like, shape, value, dtype)
 
 
 def arange(start: int, stop: int, *xs: Any, step: int = 1) -> Any:
@@ -113,7 +129,7 @@ def arange(start: int, stop: int, *xs: Any, step: int = 1) -> Any:
 def eye(n: int, dtype: Any, *xs: Any) -> Any:
     """`np.eye` in the library of values."""
     like = near(*xs)
-    return np.eye(n, dtype=dtype) if like is None else np.eye(n, dtype=dtype, like=like)
+    return np.eye(n, dtype=dtype) if like is None else eye_like(like, n, n, 0, dtype)
 
 
 def tri(rows: int, columns: int | None, k: int, dtype: Any, *xs: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from wengert.ops import axes, interval_sums
 from wengert.ops.derive import linear, variadic_linear, zero
 from wengert.ops.enclosures import CASTS, ON_BOUNDS
-from wengert.ops.library import near
+from wengert.ops.library import filled_like, near
 from wengert.ops.traits import CHEAP, FREE, LENGTHS, NEVER, Dtype
 from wengert.types import PLAIN, SCALARS, dtype_of, ndim_of, shape_of
 
@@ -60,7 +60,7 @@ def _broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
     if isinstance(x, (float, np.generic)):
         like = near()
         if like is not None:
-            return np.full(shape, x, dtype_of(x), like=like)
+            return filled_like(like, shape, x, dtype_of(x))
         if math.prod(shape) <= _SMALL:
             whole = np.empty(shape, dtype_of(x))
             whole.fill(x)

@@ -17,6 +17,7 @@ from wengert.box.functions.operands import array, cast, operand, shape_tuple, si
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
 from wengert.ops import shape as s
+from wengert.ops.library import filled_like, is_mutable
 from wengert.ops.observe import observe
 from wengert.ops.op import Traced
 from wengert.ops.sizes import true_positions
@@ -147,7 +148,10 @@ def _filled(like: Callable, make: Callable, a: Any, dtype: Any, shape: Any) -> A
     foreign = _library(a)
     if any(n.__class__ is not int for n in shape):
         return s.filled(dtype.type(make is np.ones), shape)
-    return make(shape, dtype) if foreign is None else like(foreign, dtype=dtype, shape=shape)
+    if not is_mutable(foreign):
+        return make(shape, dtype) if foreign is None else like(foreign, dtype=dtype, shape=shape)
+    # (CuPy's `zeros_like` and so on take the shape of the other array for no axes)
+    return filled_like(foreign, shape, 1, dtype) if make is np.ones else make(shape, dtype, like=foreign)
 
 
 @implements(np.zeros_like)
@@ -189,5 +193,5 @@ def full_like(
         return s.broadcast_to(value, shape=shape)
     foreign = _library(a)
     if foreign is not None and not value.shape:
-        return np.full(shape, value[()], value.dtype, like=foreign)
+        return filled_like(foreign, shape, value[()], value.dtype)
     return np.array(np.broadcast_to(value, shape))
