@@ -1,5 +1,6 @@
 """From a plain NumPy function to its minimum: optimisation, least squares, equations, nonlinear programs."""
 
+from wengert.optimize.continuation import continue_solution
 from wengert.optimize.first_order.chain import FirstOrder, chain
 from wengert.optimize.first_order.curvature import hessian_free, natural_gradient, newton, smd, stochastic_lbfgs
 from wengert.optimize.first_order.methods import (
@@ -34,6 +35,7 @@ from wengert.optimize.first_order.shaping import (
 )
 from wengert.optimize.minimize import minimize
 from wengert.optimize.nlp import nlp
+from wengert.optimize.solve import solve
 from wengert.optimize.sum_over import sum_over
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "clip_by_norm",
     "clip_by_value",
     "constant",
+    "continue_solution",
     "cosine_decay",
     "exponential_average",
     "exponential_decay",
@@ -68,6 +71,7 @@ __all__ = [
     "rprop",
     "sgd",
     "smd",
+    "solve",
     "stochastic_lbfgs",
     "sum_over",
     "warmup",
