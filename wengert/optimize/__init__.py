@@ -33,12 +33,22 @@ from wengert.optimize.first_order.shaping import (
     global_norm,
     polyak_average,
 )
+from wengert.optimize.fit import Fit
+from wengert.optimize.least_squares import least_squares
+from wengert.optimize.manifolds import SE3, SO3, Manifold, sphere, unit_quaternion
 from wengert.optimize.minimize import minimize
 from wengert.optimize.nlp import nlp
 from wengert.optimize.solve import solve
 from wengert.optimize.sum_over import sum_over
 
 __all__ = [
+    "SE3",
+    "SO3",
+    "Fit",
+    "Manifold",
+    "least_squares",
+    "sphere",
+    "unit_quaternion",
     "FirstOrder",
     "adadelta",
     "adagrad",

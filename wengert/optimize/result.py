@@ -25,9 +25,14 @@ def _take_apart(solved: Solved) -> tuple:
     return tuple(solved[name] for name in names), (names, words), names
 
 
-def _put_together(told: Any, parts: Any) -> Solved:
-    names, words = told
-    return Solved(**dict(zip(names, parts, strict=True)), **dict(words))
+def register_result(kind: type[Solved]) -> None:
+    """Let a kind of result be a container."""
+
+    def put_together(told: Any, parts: Any) -> Solved:
+        names, words = told
+        return kind(**dict(zip(names, parts, strict=True)), **dict(words))
+
+    tree.register(kind, _take_apart, put_together)
 
 
-tree.register(Solved, _take_apart, _put_together)
+register_result(Solved)

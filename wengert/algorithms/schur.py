@@ -1,0 +1,109 @@
+"""Normal equations with a block-diagonal part: Schur's complement, as in bundle adjustment.
+
+Unknowns are of two kinds: groups of `size` unknowns each that no two groups have a residual in common (points), and
+the rest (cameras). With U, W and V the blocks of JᵀJ for the rest, the rest with groups, and groups,
+
+    (U W; Wᵀ V) (c; e) = −(gc; ge)   ⇔   (U − W V⁻¹ Wᵀ) c = −(gc − W V⁻¹ ge),  e = −V⁻¹ (ge + Wᵀ c)
+
+and V is inverted group by group. W is kept by rows: one for each unknown of the rest that a group has to do with.
+These are loops over integers, written to be compiled; they write into arrays that they are given. `optimize/schur.py`
+makes the index arrays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def assemble(data, f, first, rows, inner, start, outer, column, place, u, v, w, gc, ge):
+    """Blocks of JᵀJ and Jᵀ f, from the entries `data` of J and f.
+
+    Args:
+        first: where the rows of each group start in `rows`.
+        rows: residuals, group by group.
+        inner: for each of these rows the places of its entries for the group, in `data`.
+        start: where the other entries of each row start in `outer`, `column` and `place`.
+        outer, column, place: the place of an entry in `data`, its column among the rest, and its row in W.
+    """
+    size = inner.shape[1]
+    for g in range(first.shape[0] - 1):
+        for q in range(first[g], first[g + 1]):
+            r = f[rows[q]]
+            for a in range(size):
+                x = data[inner[q, a]]
+                ge[g, a] += x * r
+                for b in range(size):
+                    v[g, a, b] += x * data[inner[q, b]]
+            for p in range(start[q], start[q + 1]):
+                y = data[outer[p]]
+                k = place[p]
+                i = column[p]
+                gc[i] += y * r
+                for a in range(size):
+                    w[k, a] += y * data[inner[q, a]]
+                for o in range(start[q], start[q + 1]):
+                    u[i, column[o]] += y * data[outer[o]]
+
+
+def eliminate(v, w, ge, damping, begin, columns, factors, y, s, rhs):
+    """Take the groups out: subtract W V⁻¹ Wᵀ from `s` (its lower part) and W V⁻¹ ge from `rhs`.
+
+    `damping` is what is added to the diagonals of V; `begin` is where the rows of W of each group start, `columns`,
+    sorted in each group, are the unknowns of the rest that they stand for. Cholesky's factors of V are left in
+    `factors`.
+    """
+    size = v.shape[1]
+    for g in range(v.shape[0]):
+        t = np.zeros(size)
+        for i in range(size):
+            for j in range(i + 1):
+                x = v[g, i, j]
+                if i == j:
+                    x = x + damping[g, i]
+                for k in range(j):
+                    x -= factors[g, i, k] * factors[g, j, k]
+                if i == j:
+                    factors[g, i, i] = np.sqrt(np.maximum(x, 1e-300))
+                else:
+                    factors[g, i, j] = x / factors[g, j, j]
+            x = ge[g, i]
+            for k in range(i):
+                x -= factors[g, i, k] * t[k]
+            t[i] = x / factors[g, i, i]
+        for p in range(begin[g], begin[g + 1]):
+            i = columns[p]
+            z = 0.0
+            for a in range(size):
+                x = w[p, a]
+                for k in range(a):
+                    x -= factors[g, a, k] * y[p, k]
+                x = x / factors[g, a, a]
+                y[p, a] = x
+                z += x * t[a]
+            rhs[i] -= z
+            for o in range(begin[g], p + 1):
+                z = 0.0
+                for a in range(size):
+                    z += y[p, a] * y[o, a]
+                s[i, columns[o]] -= z
+
+
+def back(w, ge, begin, columns, factors, c, e):
+    """The unknowns of the groups, from those of the rest."""
+    size = w.shape[1]
+    for g in range(ge.shape[0]):
+        for a in range(size):
+            x = ge[g, a]
+            for p in range(begin[g], begin[g + 1]):
+                x += w[p, a] * c[columns[p]]
+            for k in range(a):
+                x -= factors[g, a, k] * e[g, k]
+            e[g, a] = x / factors[g, a, a]
+        for i in range(size):
+            a = size - 1 - i
+            x = e[g, a]
+            for k in range(a + 1, size):
+                x -= factors[g, k, a] * e[g, k]
+            e[g, a] = x / factors[g, a, a]
+        for a in range(size):
+            e[g, a] = -e[g, a]

@@ -1,0 +1,132 @@
+"""A user's residuals as functions of vectors, with their Jacobians and the robust loss, compiled.
+
+What was compiled for the last few functions is kept, so that fitting one again, to other data in `args`, costs no
+compilation.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from wengert import tree
+from wengert.algorithms.levenberg import DOGLEG, GAUSS_NEWTON, LM, levenberg
+from wengert.api.flat import Layout, of_vector
+from wengert.api.jacobian import value_and_jacobian
+from wengert.api.jit import jit
+from wengert.optimize.coordinates import Coordinates, CurvedCoordinates
+from wengert.optimize.robust import scaled
+from wengert.solvers.fitting import followed
+
+KINDS = {"lm": LM, "dogleg": DOGLEG, "gauss-newton": GAUSS_NEWTON}
+DAMPING = {"lm": 1e-3, "dogleg": 1.0, "gauss-newton": 1.0}
+"""At the start; the radius, in units of the projected residual, for dogleg."""
+
+_kept: dict[Any, Residuals] = {}
+_MOST = 16
+"""So many functions are kept with what was compiled for them."""
+_lock = threading.Lock()
+
+
+class Residuals:
+    """The residuals of one problem; `args` of the user's function are passed on."""
+
+    def __init__(self, r: Callable, layout: Layout, coordinates: Coordinates | CurvedCoordinates, loss: Any):
+        self.of_vector = of_vector(r, layout)
+        self.coordinates = coordinates
+        self.loss = loss
+        self.fits = 0
+        """How often it was fitted."""
+        self._sparse: dict[Any, tuple] = {}
+        self._solver: tuple | None = None
+
+    # ------------------------------------------------------------------------------- as code that may be traced
+
+    def at(self, vector: Any, args: tuple) -> Any:
+        """The residuals as one real vector."""
+        parts = []
+        for leaf in tree.leaves(self.of_vector(vector, *args)):
+            part = np.reshape(leaf, (-1,))
+            parts += [part.real, part.imag] if part.dtype.kind == "c" else [part]
+        return (parts[0] if len(parts) == 1 else np.concatenate(parts)) * 1.0
+
+    def of_steps(self, step: Any, state: Any, start: Any, args: tuple) -> Any:
+        """The residuals after a step from a state."""
+        return self.at(self.coordinates.point(self.coordinates.moved(state, step), start), args)
+
+    def of_state(self, state: Any, start: Any, args: tuple) -> Any:
+        """The residuals at a state."""
+        return self.at(self.coordinates.point(state, start), args)
+
+    def linearised(self, state: Any, start: Any, args: tuple) -> tuple[Any, Any]:
+        """Residuals and Jacobian."""
+        if self.coordinates.curved:
+            return value_and_jacobian(self.of_steps)(np.zeros(self.coordinates.size), state, start, args)
+        return value_and_jacobian(self.of_state)(state, start, args)
+
+    def evaluate(self, state: Any, start: Any, scale: Any, args: tuple) -> tuple[Any, Any, Any]:
+        """The cost, and residuals and Jacobian of the least-squares problem that has its gradient."""
+        f, jacobian = self.linearised(state, start, args)
+        cost, f, rows = scaled(self.loss, f, scale)
+        return cost, f, jacobian if rows is None else jacobian * rows[:, None]
+
+    def cost(self, state: Any, start: Any, scale: Any, args: tuple) -> Any:
+        """The cost alone."""
+        return scaled(self.loss, self.of_state(state, start, args), scale)[0]
+
+    def whole(self, state: Any, start: Any, scale: Any, args: tuple, lower: Any, upper: Any, bounded: bool, kind: int,
+              damping: Any, growing: Any, cautious: Any, tolerances: Any, maxiter: Any) -> tuple:  # fmt: skip
+        """All iterations: the state that is reached, the reason for the end, the number of iterations."""
+        ftol, xtol, gtol = tolerances
+        evaluate = lambda state: self.evaluate(state, start, scale, args)
+        return followed(levenberg)(evaluate, self.coordinates.moved, state, self.coordinates.size, lower, upper,
+                                   bounded, kind, damping, growing, cautious, ftol, xtol, gtol, maxiter)  # fmt: skip
+
+    # -------------------------------------------------------------------------------------------------- compiled
+
+    @cached_property
+    def evaluate_compiled(self) -> Callable:
+        return jit(self.evaluate, fallback=True)
+
+    @cached_property
+    def whole_compiled(self) -> Callable:
+        return jit(self.whole, static_argnums=(6, 7), fallback=True)
+
+    @cached_property
+    def plain_compiled(self) -> Callable:
+        """The residuals themselves, and their Jacobian."""
+        return jit(self.linearised, fallback=True)
+
+    def sparse(self, pattern: Any, compiled: bool) -> Callable:
+        """Residuals and sparse Jacobian; the pattern is the user's, or True."""
+        key = (id(pattern), compiled)
+        if key not in self._sparse:
+            function = self.of_steps if self.coordinates.curved else self.of_state
+            both = value_and_jacobian(function, sparse=pattern)
+            self._sparse = {key: (jit(both, fallback=True) if compiled else both, pattern)}
+        return self._sparse[key][0]
+
+    def solver(self, jacobian: Any, make: Callable[[Any], Any]) -> Any:
+        """What solves the systems of a pattern; index arrays of Jacobians are the same objects from call to call."""
+        if self._solver is None or self._solver[0] is not jacobian.indices:
+            self._solver = jacobian.indices, make(jacobian)
+        return self._solver[1]
+
+
+def residuals_of(r: Callable, layout: Layout, coordinates: Any, loss: Any, key: tuple) -> Residuals:
+    """The residuals of a function, from an earlier fit if there was one."""
+    key = (r, layout.structure, tuple(layout.shapes), *key)
+    try:
+        hash(key)
+    except TypeError:
+        return Residuals(r, layout, coordinates, loss)
+    with _lock:
+        found = _kept.pop(key, None) or Residuals(r, layout, coordinates, loss)
+        _kept[key] = found
+        while len(_kept) > _MOST:
+            del _kept[next(iter(_kept))]
+    return found
