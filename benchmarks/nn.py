@@ -2,7 +2,8 @@
 
 A step is the loss, its gradient, and plain descent, in single precision: wengert compiled, PyTorch (eager, and compiled
 where it can be), JAX compiled. Peers that are not installed are left out. Losses are compared before anything is timed.
-Then per-example gradients and products with the Hessian of the first network. The process stays on one core.
+Then per-example gradients and products with the Hessian of the first network. The process stays on one core, and times
+are those of the processor, so that others who use the machine do not count.
 """
 
 import argparse
@@ -357,16 +358,16 @@ EXTRAS = {
 
 
 def measured(runs, seconds):
-    """Milliseconds for a call of each: the best of rounds in which they take turns."""
+    """Milliseconds of the processor for a call of each: the best of rounds in which they take turns."""
     best = dict.fromkeys(runs, math.inf)
     end = time.perf_counter() + seconds * len(runs)
     while time.perf_counter() < end:
         for name, run in runs.items():
-            start, count = time.perf_counter(), 0
-            while time.perf_counter() - start < 0.05:
+            start, count = time.process_time(), 0
+            while time.process_time() - start < 0.05:
                 run()
                 count += 1
-            best[name] = min(best[name], (time.perf_counter() - start) / count)
+            best[name] = min(best[name], (time.process_time() - start) / count)
     return {name: 1e3 * t for name, t in best.items()}
 
 
@@ -404,6 +405,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=1.0, help="how long to measure each")
     parser.add_argument("--only", default="", help="networks whose names contain this")
+    parser.add_argument("--eager", action="store_true", help="leave out torch.compile, which takes minutes")
     parser.add_argument("--peak", default="", help="print the peak memory of this tool's step and end")
     options = parser.parse_args()
     chosen = [n for n in NETWORKS if options.only.lower() in n.name.lower()]
@@ -411,6 +413,8 @@ def main():
         peak(options.peak, chosen[0])
         return
     tools = {name: make for name, (make, package) in TOOLS.items() if importlib.util.find_spec(package)}
+    if options.eager:
+        tools.pop("torch compiled", None)
     wg.set_num_threads(1)
     for network in chosen:
         p, batch = network.make(np.random.default_rng(0))

@@ -44,6 +44,9 @@ PANEL = 4096
 """If the second factor has at most so many elements, or twice as many in few columns, loops in vectors are as fast as
 BLAS for any number of rows."""
 
+LONG_SUM = 512
+"""Bytes of a row and a column from which on sums over vectors of them are quicker than copying the second factor."""
+
 MANY_COLUMNS = 32
 """From so many on it pays to look at the first factor before (see `subnormal.py`)."""
 
@@ -62,7 +65,7 @@ def multiply(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
     in_vectors = z.dtype.kind == "f" and known(y.right) == 1 and None not in (m, n)
     if m is not None and n is not None and k is not None and m >= 8 and n > 1 and is_narrow(k, n):
         if z.dtype.kind == "f" and x.dtype == y.dtype == z.dtype and known(z.right) == 1:
-            if known(y.down) == 1 and known(x.right) == 1 and k >= 32 and m < 256:
+            if known(y.down) == 1 and known(x.right) == 1 and k * z.dtype.itemsize >= LONG_SUM and m < 256:
                 _by_sums(cx, x, y, z)
                 return
             if known(y.right) != 1:  # many rows make up for a copy

@@ -20,6 +20,7 @@ from llvmlite import ir
 from wengert.backend.llvm import scalars
 from wengert.backend.llvm.arrays.buffer import (
     I64,
+    POINTER,
     Buffer,
     element_pointer,
     known,
@@ -30,6 +31,7 @@ from wengert.backend.llvm.arrays.buffer import (
     times,
 )
 from wengert.backend.llvm.linalg.matrices import Matrix, at_least_one, call, letter, number, scratch, strides_of
+from wengert.backend.llvm.machine.subroutines import shared_function
 from wengert.backend.llvm.threads.sharing import shared
 
 _CACHED = 1 << 19
@@ -224,28 +226,46 @@ def _each_row(
         last = places.pop()  # rows that follow each other without a gap
         places[-1] *= last
         along.pop(-2)
-    flat = [math.prod(places[a + 1 :]) for a in range(len(places))]
     own = [math.prod(geo.kernel[a + 1 :]) for a in range(len(geo.kernel))]
-    with cx.loops([I64(n) for n in (geo.inputs, *geo.kernel)]) as (channel, *k):
+    *outer, n = places
+    rows = outer.pop() if outer else 1
+    down = along[-2] if len(along) > 1 else I64(0)
+    function = _rows_function(cx, dtype, n, known(along[-1]), back)
+    with cx.loops([I64(m) for m in (geo.inputs, *geo.kernel)]) as (channel, *k):
         row = _offset(cx, [channel, *k], [I64(own[0] * geo.kernel[0]), *map(I64, own)])
         first = plus(b, times(b, group, I64(geo.inputs)), channel)
         source = plus(b, times(b, first, steps[1]), _offset(cx, k, dilated))
         target = times(b, row, columns.down)
-        with cx.loop(count) as e:
-            given = plus(b, source, times(b, plus(b, start, e), steps[0]))
-            kept = plus(b, target, times(b, e, I64(geo.each)))
-            with cx.loops([I64(n) for n in places], dtype) as p:
-                at, to = plus(b, given, _offset(cx, p, along)), plus(b, kept, _offset(cx, p, list(map(I64, flat))))
-                if not back:
-                    store_element(b, load_element(b, x.pointer, at, dtype), columns.pointer, to, dtype)
-                else:
-                    _add_to(cx, x.pointer, at, load_element(b, columns.pointer, to, dtype), dtype)
+        with cx.loop(count) as e, cx.loops([I64(m) for m in outer]) as p:
+            at = plus(b, source, times(b, plus(b, start, e), steps[0]))
+            at = plus(b, at, _offset(cx, p, along[: len(outer)]))
+            to = plus(b, target, times(b, e, I64(geo.each)))
+            if p:
+                to = plus(b, to, times(b, p[0], I64(rows * n)))
+            pointers = [element_pointer(b, x.pointer, at, dtype), element_pointer(b, columns.pointer, to, dtype)]
+            b.call(function, [*pointers, I64(rows), down, along[-1]])
 
 
-def _add_to(cx: Any, pointer: ir.Value, at: ir.Value, value: Any, dtype: np.dtype) -> None:
-    pair = [load_element(cx.builder, pointer, at, dtype), value]
-    total = scalars.emit(cx, "add", {}, dtype, pair, [dtype] * 2, [False] * 2)
-    store_element(cx.builder, total, pointer, at, dtype)
+def _rows_function(cx: Any, dtype: np.dtype, n: int, step: int | None, back: bool) -> ir.Function:
+    """Rows of n elements from a picture into columns, where they lie without gaps, or back, where they are added.
+
+    As a function of its own, whose pointers lead to memory that is apart, it becomes vectors wherever it is used.
+    """
+
+    def write(inner: Any, arguments: Sequence[ir.Value]) -> None:
+        picture, columns, rows, down, right = arguments
+        b, right = inner.builder, right if step is None else I64(step)
+        with inner.loop(rows, unrolled=False) as i, inner.loops([I64(n)], dtype) as (j,):
+            at, to = plus(b, times(b, i, down), times(b, j, right)), plus(b, times(b, i, I64(n)), j)
+            if back:
+                pair = [load_element(b, pointer, k, dtype) for pointer, k in ((picture, at), (columns, to))]
+                total = scalars.emit(inner, "add", {}, dtype, pair, [dtype] * 2, [False] * 2)
+                store_element(b, total, picture, at, dtype)
+            else:
+                store_element(b, load_element(b, picture, at, dtype), columns, to, dtype)
+
+    name = f"columns_{'back' if back else 'from'}_{dtype.char}_{n}_{'any' if step is None else step}"
+    return shared_function(cx, name, [POINTER, POINTER, I64, I64, I64], write)
 
 
 def _result_rows(cx: Any, geo: Geometry, y: Buffer, start: ir.Value, count: ir.Value, group: ir.Value) -> Matrix:

@@ -21,6 +21,9 @@ from llvmlite.ir.instructions import CallInstr, LoadInstr
 FEW, MANY = 5, 64
 """Loops of fewer iterations than the first are unrolled; of the second or more, vectors are as long as they can be."""
 
+SHORT = 96
+"""Loops of fewer iterations may be short enough for LLVM to write all of them out before it thinks of vectors."""
+
 LONG = 1024
 """In shorter loops LLVM's four vectors at a time leave too many elements over, which are done one by one."""
 
@@ -75,6 +78,8 @@ def vectors(
     if count < MANY:
         return as_it_is(module, count)
     items = [_SELF, module.add_metadata(["llvm.loop.vectorize.followup_epilogue", _not_unrolled(module)])]
+    if count < SHORT:
+        items.append(_not_unrolled(module))
     if dtype.kind != "f" or not wide:
         return module.add_metadata(items)
     width = vector_bytes() // dtype.itemsize
