@@ -125,7 +125,8 @@ class Session:
         for name in _names(f.__code__):
             if name in f.__globals__:
                 self.found(f.__globals__[name], _global(f.__globals__, name))
-        for cell in f.__closure__ or ():
+        is_inside = f.__code__ in STAGED.finished  # then so are its variables; others were seen with those around it
+        for cell in () if is_inside else f.__closure__ or ():
             try:
                 self.found(cell.cell_contents, _content(cell))
             except ValueError:
