@@ -51,6 +51,16 @@ class Layout:
         return tree.unflatten(self.structure, leaves)
 
 
+def followed(f: Callable) -> Callable:
+    """`f` as code of this package may call it: instrumented where its arguments are traced."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return hooks.resolve(f)(*args, **kwargs)
+
+    call.__name__ = getattr(f, "__name__", "f")
+    return call
+
+
 def of_vector(f: Callable, layout: Layout) -> Callable:
     """`f` as a function of the vector of its first argument; its result as it is."""
 

@@ -37,6 +37,7 @@ from wengert.optimize.fit import Fit
 from wengert.optimize.least_squares import least_squares
 from wengert.optimize.manifolds import SE3, SO3, Manifold, sphere, unit_quaternion
 from wengert.optimize.minimize import minimize
+from wengert.optimize.model import Model
 from wengert.optimize.nlp import nlp
 from wengert.optimize.solve import solve
 from wengert.optimize.sum_over import sum_over
@@ -50,6 +51,7 @@ __all__ = [
     "sphere",
     "unit_quaternion",
     "FirstOrder",
+    "Model",
     "adadelta",
     "adagrad",
     "adam",

@@ -124,7 +124,7 @@ class FlatProgram:
         self._no_rows = csr_array((0, self.n)) if self.is_sparse else np.zeros((0, self.n))
         self.counts = {"values": 0, "first": 0, "second": 0}
         wrap = (lambda g: compiled(g, fallback=True)) if jit else lambda g: g
-        values, first, self.lagrangian = _functions(
+        values, first, self.lagrangian, self.rows = _functions(
             f, self.equalities, self.inequalities, layout, self.m, self.is_sparse
         )
         self._value, self._first = wrap(values), wrap(first)
@@ -158,8 +158,8 @@ class FlatProgram:
 
 def _functions(
     f: Callable | None, equalities: Constraints, inequalities: Constraints, layout: Layout, m: int, sparse: bool
-) -> tuple[Callable, Callable, Callable]:
-    """Values; values with first derivatives; the Lagrangian."""
+) -> tuple[Callable, Callable, Callable, Callable]:
+    """Values; values with first derivatives; the Lagrangian; the constraints."""
     objective = (lambda x, *args: 0.0 * x[0]) if f is None else of_vector(f, layout)
 
     def constraints(x: Any, *args: Any) -> Any:
@@ -184,4 +184,4 @@ def _functions(
         value = weight * objective(x, *args)
         return value + np.sum(y * constraints(x, *args)) if m else value
 
-    return values, first, lagrangian
+    return values, first, lagrangian, constraints

@@ -1,0 +1,375 @@
+"""Models as AMPL's files `.nl` (Gay, "Writing .nl files", 2005): prefix expressions, the linear part by coefficients.
+
+Expressions of a model are computed once more, on arrays of `Term`s instead of numbers: NumPy's functions on arrays of
+objects call the methods of their elements. What cannot be written in elementary functions, or asks for a value, is
+refused. Terms that several others use become defined variables of the file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from wengert.errors import ConcretizationError, UnsupportedFunctionError
+from wengert.optimize.expressions import evaluate, ordered
+
+if TYPE_CHECKING:
+    from wengert.optimize.model import Model
+
+_PLUS, _MINUS, _TIMES, _OVER, _POWER, _NEGATIVE, _SUM = 0, 1, 2, 3, 5, 16, 54
+_LEAST, _LARGEST = 11, 12
+_METHODS = {
+    "floor": 13, "ceil": 14, "absolute": 15, "tanh": 37, "tan": 38, "sqrt": 39, "sinh": 40, "sin": 41, "log10": 42,
+    "log": 43, "exp": 44, "cosh": 45, "cos": 46, "arctanh": 47, "arctan": 49, "arcsinh": 50, "arcsin": 51,
+    "arccosh": 52, "arccos": 53,
+}  # fmt: skip
+
+
+class Term:
+    """A node of an expression: the number of a variable, a constant, or an operation on others."""
+
+    __slots__ = ("code", "operands", "value")
+
+    def __init__(self, code: int, operands: tuple, value: float = 0.0):
+        self.code, self.operands, self.value = code, operands, value
+
+    def __add__(self, other: Any) -> Any:
+        return _made(_PLUS, self, other) if not _is(other, 0) else self
+
+    def __radd__(self, other: Any) -> Any:
+        return _made(_PLUS, other, self) if not _is(other, 0) else self
+
+    def __sub__(self, other: Any) -> Any:
+        return _made(_MINUS, self, other) if not _is(other, 0) else self
+
+    def __rsub__(self, other: Any) -> Any:
+        return _made(_MINUS, other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return self if _is(other, 1) else 0.0 if _is(other, 0) else _made(_TIMES, self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return self if _is(other, 1) else _made(_OVER, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _made(_OVER, other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return self if _is(other, 1) else _made(_POWER, self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return _made(_POWER, other, self)
+
+    def __neg__(self) -> Any:
+        return _made(_NEGATIVE, self)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return self.absolute()  # type: ignore[attr-defined]
+
+    def square(self) -> Any:
+        return self**2
+
+    def reciprocal(self) -> Any:
+        return 1.0 / self
+
+    def cbrt(self) -> Any:
+        return self ** (1 / 3)
+
+    def exp2(self) -> Any:
+        return 2.0**self
+
+    def log2(self) -> Any:
+        return self.log() / np.log(2.0)  # type: ignore[attr-defined]
+
+    def expm1(self) -> Any:
+        return self.exp() - 1.0  # type: ignore[attr-defined]
+
+    def log1p(self) -> Any:
+        return (1.0 + self).log()
+
+    def conjugate(self) -> Any:
+        return self
+
+    def arctan2(self, other: Any) -> Any:
+        return _made(48, self, other)
+
+    def __bool__(self) -> bool:
+        raise _undecided()
+
+    def __float__(self) -> float:
+        raise _undecided()
+
+    def __lt__(self, other: Any) -> Any:
+        raise _undecided()
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+
+def _undecided() -> ConcretizationError:
+    return ConcretizationError(
+        "a file .nl is written for all values of the variables, and here one is asked for",
+        remedy="write the expression without branches, comparisons and writes into arrays of numbers "
+        "(np.stack and np.concatenate join)",
+    )
+
+
+def _method(code: int) -> Any:
+    return lambda self: _made(code, self)
+
+
+for _name, _code in _METHODS.items():
+    setattr(Term, _name, _method(_code))
+
+_VARIABLE, _CONSTANT = -1, -2
+
+
+def _is(x: Any, number: float) -> bool:
+    return not isinstance(x, Term) and np.ndim(x) == 0 and x == number
+
+
+def _made(code: int, *operands: Any) -> Term:
+    return Term(code, tuple([x if isinstance(x, Term) else Term(_CONSTANT, (), float(x)) for x in operands]))
+
+
+_least = np.frompyfunc(lambda a, b: _made(_LEAST, a, b), 2, 1)
+_largest = np.frompyfunc(lambda a, b: _made(_LARGEST, a, b), 2, 1)
+_INSTEAD = {np.minimum: _least, np.maximum: _largest}
+"""What NumPy decides by comparing, for expressions of a model."""
+
+
+class Split(NamedTuple):
+    """A row: a constant, coefficients of variables, and what is not linear."""
+
+    constant: float
+    linear: dict[int, float]
+    nonlinear: list[Term]
+
+
+def _split(term: Any) -> Split:
+    constant, linear, nonlinear = 0.0, defaultdict[int, float](float), []
+    pending = [(term, 1.0)]
+    while pending:
+        t, factor = pending.pop()
+        if not isinstance(t, Term):
+            constant += factor * float(t)
+        elif t.code == _CONSTANT:
+            constant += factor * t.value
+        elif t.code == _VARIABLE:
+            linear[int(t.value)] += factor
+        elif t.code == _NEGATIVE:
+            pending.append((t.operands[0], -factor))
+        elif t.code in (_PLUS, _MINUS):
+            left, right = t.operands
+            pending += [(right, factor if t.code == _PLUS else -factor), (left, factor)]
+        elif t.code == _TIMES and any(x.code == _CONSTANT for x in t.operands):
+            number, other = sorted(t.operands, key=lambda x: x.code != _CONSTANT)
+            pending.append((other, factor * number.value))
+        elif t.code == _OVER and t.operands[1].code == _CONSTANT:
+            pending.append((t.operands[0], factor / t.operands[1].value))
+        else:
+            nonlinear.append(t if factor == 1 else _made(_TIMES, factor, t))
+    return Split(constant, dict(linear), nonlinear)
+
+
+def _below(terms: Sequence[Term]) -> Iterator[Term]:
+    """All terms under these, each once."""
+    seen: set[int] = set()
+    pending = list(terms)
+    while pending:
+        t = pending.pop()
+        if id(t) not in seen:
+            seen.add(id(t))
+            yield t
+            pending += t.operands
+
+
+def _variables(terms: Sequence[Term]) -> set[int]:
+    return {int(t.value) for t in _below(terms) if t.code == _VARIABLE}
+
+
+def terms_of(model: Model) -> tuple[list[str], Any, list[tuple[str, Any, float, float]]]:
+    """Names of the elements of all variables, the objective, and rows (name, term, lower, upper)."""
+    names, values = [], {}
+    for name, variable in model.variables.items():
+        shape = variable.expression.shape
+        terms = np.empty(shape, object)
+        for place in np.ndindex(shape):
+            terms[place] = Term(_VARIABLE, (), float(len(names)))
+            names.append(_element(name, place))
+        values[name] = terms[()]
+    parameters = {name: p.value for name, p in model.parameters.items()}
+    wanted = [
+        *([model.objective] if model.objective is not None else []),
+        *[c.expression for c in model.constraints.values()],
+    ]
+    try:
+        found = evaluate(wanted, {**values, **parameters}, ordered(wanted), _INSTEAD)
+    except ConcretizationError:
+        raise
+    except (TypeError, AttributeError) as problem:
+        raise UnsupportedFunctionError(
+            f"the model uses a function that a file .nl does not know: {problem}",
+            remedy="write it with +, −, ×, /, powers, exp, log, sqrt, abs, and trigonometric and hyperbolic functions",
+        ) from problem
+    objective = found.pop(0) if model.objective is not None else 0.0
+    rows = []
+    for c, value in zip(model.constraints.values(), found, strict=True):
+        value = np.broadcast_to(np.asarray(value, object), c.lower.shape)
+        for place in np.ndindex(c.lower.shape):
+            rows.append((_element(c.name, place), value[place], float(c.lower[place]), float(c.upper[place])))
+    return names, np.ravel(np.asarray(objective, object))[0], rows
+
+
+def _element(name: str, place: tuple[int, ...]) -> str:
+    return f"{name}[{','.join(map(str, place))}]" if place else name
+
+
+class _Writer:
+    """Expressions as lines; terms that are used more than once are defined variables."""
+
+    def __init__(self, order: np.ndarray, roots: Sequence[Term]):
+        self._order = order
+        uses: Counter[int] = Counter(id(x) for t in _below(roots) for x in t.operands)
+        uses.update(id(t) for t in roots)
+        self.shared = [t for t in _operands_first(roots) if uses[id(t)] > 1 and t.operands]
+        self._number = {id(t): order.size + k for k, t in enumerate(self.shared)}
+
+    def lines(self, terms: Sequence[Term], own: Term | None = None) -> Iterator[str]:
+        """The sum of terms, in prefix notation. `own` is not replaced by its name."""
+        if len(terms) != 1:
+            yield from ([f"o{_SUM}", f"{len(terms)}"] if len(terms) > 2 else [f"o{_PLUS}"] if terms else ["n0"])
+        pending = list(reversed(terms))
+        while pending:
+            t = pending.pop()
+            if t.code == _VARIABLE:
+                yield f"v{self._order[int(t.value)]}"
+            elif t.code == _CONSTANT:
+                yield f"n{t.value!r}"
+            elif t is not own and id(t) in self._number:
+                yield f"v{self._number[id(t)]}"
+            elif t.code == _PLUS:
+                parts = self._summands(t, own)
+                yield from ([f"o{_SUM}", f"{len(parts)}"] if len(parts) > 2 else [f"o{_PLUS}"])
+                pending += reversed(parts)
+            elif t.code in (_LEAST, _LARGEST):
+                yield f"o{t.code}"
+                yield f"{len(t.operands)}"
+                pending += reversed(t.operands)
+            else:
+                yield f"o{t.code}"
+                pending += reversed(t.operands)
+
+    def _summands(self, t: Term, own: Term | None) -> list[Term]:
+        """A chain of additions as one sum, so that readers need not go deep."""
+        found, pending = [], [t]
+        while pending:
+            s = pending.pop()
+            if s.code == _PLUS and (s is t or s is own or id(s) not in self._number):
+                pending += reversed(s.operands)
+            else:
+                found.append(s)
+        return found
+
+
+def _operands_first(roots: Sequence[Term]) -> list[Term]:
+    done: dict[int, Term] = {}
+    pending = [(t, False) for t in reversed(roots)]
+    while pending:
+        t, seen = pending.pop()
+        if id(t) in done:
+            continue
+        if seen:
+            done[id(t)] = t
+        else:
+            pending.append((t, True))
+            pending += [(x, False) for x in t.operands]
+    return list(done.values())
+
+
+def write_nl(model: Model, path: str | os.PathLike[str]) -> None:
+    """Write the files `path`, and beside it `.col` and `.row` with the names of variables and constraints."""
+    names, objective, rows = terms_of(model)
+    lower, upper, start = (
+        np.concatenate([np.ravel(read(v)) for v in model.variables.values()])
+        for read in (lambda v: v.lower, lambda v: v.upper, lambda v: v.expression.value)
+    )
+    goal = _split(objective)
+    split = [_split(term) for _, term, _, _ in rows]
+    places = sorted(range(len(rows)), key=lambda k: not split[k].nonlinear)
+    rows, split = [rows[k] for k in places], [split[k] for k in places]
+    inside = [_variables(s.nonlinear) for s in split]
+    in_rows = set[int]().union(*inside)
+    in_goal = _variables(goal.nonlinear)
+    # nonlinear in both, in constraints, in the objective, linear: that order is how the format says which is which
+    kind = [
+        0 if k in in_rows and k in in_goal else 1 if k in in_rows else 2 if k in in_goal else 3
+        for k in range(len(names))
+    ]
+    old = sorted(range(len(names)), key=lambda k: (kind[k], k))
+    order = np.empty(len(names), int)
+    order[old] = np.arange(len(names))
+    writer = _Writer(order, [*goal.nonlinear, *[t for s in split for t in s.nonlinear]])
+    jacobian = [
+        sorted((int(order[k]), s.linear.get(k, 0.0)) for k in {*s.linear, *i})
+        for s, i in zip(split, inside, strict=True)
+    ]
+    gradient = sorted((int(order[k]), goal.linear.get(k, 0.0)) for k in {*goal.linear, *in_goal})
+    path = Path(path)
+    ranges = sum(low > -np.inf and high < np.inf and low < high for _, _, low, high in rows)
+    equal = sum(low == high for _, _, low, high in rows)
+    both, either = kind.count(0), kind.count(1)
+    lines = [
+        f"g3 1 1 0\t# problem {model.name}",
+        f" {len(names)} {len(rows)} 1 {ranges} {equal}\t# vars, constraints, objectives, ranges, eqns",
+        f" {sum(bool(s.nonlinear) for s in split)} {int(bool(goal.nonlinear))}\t# nonlinear constraints, objectives",
+        " 0 0\t# network constraints: nonlinear, linear",
+        f" {both + either} {both + either + kind.count(2) if kind.count(2) else both} {both}"
+        "\t# nonlinear vars in constraints, objectives, both",
+        " 0 0 0 1\t# linear network variables; functions; arith, flags",
+        " 0 0 0 0 0\t# discrete variables: binary, integer, nonlinear (b,c,o)",
+        f" {sum(map(len, jacobian))} {len(gradient)}\t# nonzeros in Jacobian, gradients",
+        f" {max((len(r[0]) for r in rows), default=0)} {max(map(len, names))}\t# name lengths: constraints, variables",
+        f" {len(writer.shared)} 0 0 0 0\t# common exprs: b,c,o,c1,o1",
+    ]
+    for k, t in enumerate(writer.shared):
+        lines += [f"V{len(names) + k} 0 0", *writer.lines([t], own=t)]
+    for k, s in enumerate(split):
+        lines += [f"C{k}", *writer.lines(s.nonlinear)]
+    of_goal = [*goal.nonlinear, *([Term(_CONSTANT, (), goal.constant)] if goal.constant else [])]
+    lines += [f"O0 {int(model.sense < 0)}", *writer.lines(of_goal)]
+    lines += [f"x{len(names)}", *[f"{int(order[k])} {float(v)!r}" for k, v in enumerate(start)]]
+    if rows:
+        lines += [
+            "r",
+            *[_limits(low - s.constant, high - s.constant) for (_, _, low, high), s in zip(rows, split, strict=True)],
+        ]
+    lines += ["b", *[_limits(float(lower[k]), float(upper[k])) for k in old]]
+    counts = np.bincount([j for row in jacobian for j, _ in row], minlength=len(names))
+    if rows:
+        lines += [f"k{len(names) - 1}", *[str(c) for c in np.cumsum(counts)[:-1]]]
+    for k, row in enumerate(jacobian):
+        if row:
+            lines += [f"J{k} {len(row)}", *[f"{j} {c!r}" for j, c in row]]
+    if gradient:
+        lines += [f"G0 {len(gradient)}", *[f"{j} {c!r}" for j, c in gradient]]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path.with_suffix(".col").write_text("\n".join(names[k] for k in old) + "\n", encoding="utf-8")
+    path.with_suffix(".row").write_text("\n".join([*[r[0] for r in rows], "objective"]) + "\n", encoding="utf-8")
+
+
+def _limits(low: float, high: float) -> str:
+    if low == high:
+        return f"4 {low!r}"
+    if low == -np.inf:
+        return "3" if high == np.inf else f"1 {high!r}"
+    return f"2 {low!r}" if high == np.inf else f"0 {low!r} {high!r}"
