@@ -28,6 +28,7 @@ from wengert.nn.curves import drawn
 from wengert.nn.files import read, write
 from wengert.nn.layers import train
 from wengert.nn.parameters import Build
+from wengert.optimize.first_order.methods import adam
 
 
 @dataclass
@@ -72,7 +73,7 @@ def fit(
     loss: Callable,
     data: Any,
     *,
-    optimizer: Any,
+    optimizer: Any = None,
     epochs: int = 10,
     batch_size: int = 32,
     validation: Any = None,
@@ -95,7 +96,8 @@ def fit(
             (`nn.supervised` makes such functions).
         data: an array or a tuple of arrays with the examples along their first axes, or a function of a generator that
             gives the batches of an epoch, one after the other.
-        optimizer: with `init(parameters)` and `update(gradients, state, parameters)`, as those of `wengert.optimize`.
+        optimizer: one of `wengert.optimize`, or what has `init(parameters)` and `update(gradients, state, parameters)`
+            like those; by default `optimize.adam(1e-3)`.
         validation: data like that, or how much of the data (0.1 for a tenth, the last ones) is not trained on.
         schedule: by what the steps of an epoch are multiplied, from its number (counted from 0).
         patience: stop when validation has not become better for so many epochs, and return the best model.
@@ -108,18 +110,14 @@ def fit(
 
     A loss that is not finite raises `ConvergenceError`. Ctrl-C ends training after the epochs that are complete.
 
-    >>> from wengert import nn
-    >>> class Descent:
-    ...     def init(self, parameters):
-    ...         return ()
-    ...     def update(self, gradients, state, parameters):
-    ...         return [p - 0.1 * g for p, g in zip(parameters, gradients)], state
+    >>> from wengert import nn, optimize
     >>> x = np.linspace(-1, 1, 64)[:, None]
-    >>> result = nn.fit(nn.Dense(1, 1, rng=0), nn.supervised(nn.mse), (x, 2 * x + 1), optimizer=Descent(), epochs=60)
-    >>> result.model.weight.round(2), result.model.bias.round(2)
-    (array([[2.]]), array([1.]))
+    >>> model = nn.Sequential(nn.Dense(1, 16, rng=0), np.tanh, nn.Dense(16, 1, rng=1))
+    >>> result = nn.fit(model, nn.supervised(nn.mse), (x, np.sin(3 * x)), optimizer=optimize.adam(0.05), epochs=60)
+    >>> result.history["loss"][-1] < 0.05
+    True
     """
-    training = Training(model, loss, optimizer, seed, jit)
+    training = Training(model, loss, adam(1e-3) if optimizer is None else optimizer, seed, jit)
     batches, held_out = _data(data, validation, batch_size)
     path = None if checkpoint is None else Path(checkpoint)
     if resume and path is None:
