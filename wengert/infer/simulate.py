@@ -89,7 +89,8 @@ class OtherDataPosterior(ModelPosterior):
 
     def __init__(self, model: Callable, args: tuple, data: dict[str, Any]):
         super().__init__(model, args)
-        self.data = {name: np.array(value) for name, value in data.items()}
+        # Integers that a program reads outside are part of what it is compiled for; real numbers may change.
+        self.data = {name: np.array(value, dtype=float) for name, value in data.items()}
 
     def change(self, data: dict[str, Any]) -> None:
         for name, value in data.items():
