@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from wengert.capture import looped
 from wengert.capture.session import current
 from wengert.control.budget import Budget
 from wengert.control.budget import under as under_budget
@@ -13,6 +14,8 @@ from wengert.control.budget import under as under_budget
 __all__ = ["Budget", "Memory", "budget_of", "under"]
 
 Memory = str | int | None
+
+_needs_hooks = looped
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from wengert.box.functions.lifted import Lifted, is_filled
 from wengert.box.writing import settled
 from wengert.capture.draws import GENERATORS
 from wengert.capture.hooks import instrument
+from wengert.capture.snapshots import set_state, state_of
 from wengert.control.checkpoint import checkpoint as op
 from wengert.control.checkpoint import read_only
 from wengert.errors import InPlaceError
@@ -85,29 +86,14 @@ def _set_back(states: list[tuple[Any, Any]] | None):
     if not states:
         yield
         return
-    now = [(generator, _state(generator)) for generator, _ in states]
+    now = [(generator, state_of(generator)) for generator, _ in states]
     try:
         for generator, state in states:
-            _set(generator, state)
+            set_state(generator, state)
         yield
     finally:
         for generator, state in now:
-            _set(generator, state)
-
-
-def _state(generator: Any) -> Any:
-    if isinstance(generator, np.random.Generator):
-        return generator.bit_generator.state
-    return generator.get_state() if isinstance(generator, np.random.RandomState) else generator.getstate()
-
-
-def _set(generator: Any, state: Any) -> None:
-    if isinstance(generator, np.random.Generator):
-        generator.bit_generator.state = state
-    elif isinstance(generator, np.random.RandomState):
-        generator.set_state(state)
-    else:
-        generator.setstate(state)
+            set_state(generator, state)
 
 
 def _states(thing: Any) -> list[tuple[Any, Any]]:
@@ -136,4 +122,4 @@ def _states(thing: Any) -> list[tuple[Any, Any]]:
             waiting += [x.func, x.args, x.keywords]
         elif hasattr(x, "__dict__") and not isinstance(x, type) and x.__class__.__module__ not in ("builtins", "numpy"):
             waiting += vars(x).values()
-    return [(generator, _state(generator)) for generator in found.values()]
+    return [(generator, state_of(generator)) for generator in found.values()]

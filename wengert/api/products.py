@@ -101,9 +101,9 @@ def vjp(
     >>> pullback(1.0)
     (3.0, 2.0)
     """
-    prepared = Prepared(f, tuple(range(len(primals))), primals, {}, has_aux)
     budget = budget_of(checkpoints, memory)
     with under(budget):
+        prepared = Prepared(f, tuple(range(len(primals))), primals, {}, has_aux)
         values, program = prepared.record(keep=True)
     program.prune()
     avals = [aval_of(y) for y in values]

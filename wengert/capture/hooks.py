@@ -88,7 +88,9 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
         return found if operands != 99 else _writing_out(f, found)
     if kind is FunctionType:
         twin = f.__dict__.get(TWIN)
-        if twin is not None and twin[0] is f.__code__ and running.state.capture is None and f not in REPLACEMENTS:
+        state = running.state
+        is_eager = state.capture is None and state.budget is None
+        if twin is not None and twin[0] is f.__code__ and is_eager and f not in REPLACEMENTS:
             if twin[1].__defaults__ is f.__defaults__ and twin[1].__kwdefaults__ is f.__kwdefaults__:
                 return twin[1]
         if is_user_code(f.__code__):

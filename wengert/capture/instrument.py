@@ -4,9 +4,10 @@ The twin is compiled from the rewritten syntax tree (`rewrite.py`) under the sam
 and shares everything with the original: globals, closure cells, defaults. So tracebacks, breakpoints and coverage point
 at the user's lines, and what the original would see the twin sees.
 
-There are two kinds of twins. Those of the eager kind run on traced values as Python would; in those of the staged kind
-control flow goes through hooks too (`lower.py`), so that it can be captured. Both are made of the same code here, and
-their hooks have the same names, but each kind has functions of its own behind them.
+There are three kinds of twins. Those of the eager kind run on traced values as Python would; in those of the staged
+kind control flow goes through hooks too (`lower.py`), so that it can be captured; in those of the looped kind through
+hooks that let loops be run again (`looped.py`). All are made of the same code here, and their hooks have the same
+names, but each kind has functions of its own behind them.
 
 A twin is made once per code object. Which code is followed says `packages.py`: the user's, and that of most installed
 packages. A function whose source cannot be had has a twin of another kind (`sourceless.py`).
@@ -43,7 +44,8 @@ from wengert.capture.written import Write, may_write, writes_of
 from wengert.packages import is_followed
 from wengert.running import running
 
-TWIN, STAGED_TWIN, _WRITES = "__wengert_twin__", "__wengert_staged_twin__", "__wengert_writes__"
+TWIN, STAGED_TWIN, LOOPED_TWIN = "__wengert_twin__", "__wengert_staged_twin__", "__wengert_twin_looped__"
+_WRITES = "__wengert_writes__"
 _POSITIONS = "__wengert_written_positions__"
 
 _lock = threading.RLock()
@@ -76,6 +78,7 @@ class TwinKind:
 
 EAGER = TwinKind(TWIN, HOOKS)
 STAGED = TwinKind(STAGED_TWIN, (*HOOKS, *LOWERED_HOOKS))
+LOOPED = TwinKind(LOOPED_TWIN, (*HOOKS, *LOWERED_HOOKS))
 STAGED.set_hooks({UNDEFINED_NAME: UNDEFINED, DEFINED: defined})
 set_hooks, set_staged_hooks = EAGER.set_hooks, STAGED.set_hooks
 
@@ -92,7 +95,8 @@ def instrument(f: Any, of: TwinKind | None = None) -> Any:
     """
     kind = f.__class__
     if of is None:
-        of = EAGER if running.state.capture is None else STAGED
+        state = running.state
+        of = STAGED if state.capture is not None else EAGER if state.budget is None else LOOPED
     if kind is FunctionType:
         if of is STAGED:
             of.entered(f)
@@ -220,7 +224,9 @@ def _twin_of_function(f: FunctionType, of: TwinKind) -> Any:
         twin = FunctionType(new_code, f.__globals__, f.__name__, f.__defaults__, closure)
         twin.__kwdefaults__ = f.__kwdefaults__
         twin.__qualname__, twin.__module__, twin.__doc__ = f.__qualname__, f.__module__, f.__doc__
-        twin.__dict__.update({k: v for k, v in f.__dict__.items() if k not in (TWIN, STAGED_TWIN, _POSITIONS)})
+        twin.__dict__.update(
+            {k: v for k, v in f.__dict__.items() if k not in (TWIN, STAGED_TWIN, LOOPED_TWIN, _POSITIONS)}
+        )
         twin.__dict__[_WRITES] = writes
     if twin is not f:
         f.__dict__[of.attribute] = (code, twin)
@@ -259,8 +265,8 @@ def _compile_twin(
         if key is not None:
             twins.keep(key, *ready)
     found, writes = ready
-    if of is STAGED:
-        _adopt(found, STAGED)
+    if of is not EAGER:
+        _adopt(found, of)
     _adopt(found, EAGER)
     return found, writes
 
@@ -276,7 +282,7 @@ def _rewritten(
     writes = writes_of(node, _libraries_in(module_globals))
     if not isinstance(node, ast.Lambda):
         node.decorator_list = []
-    if of is STAGED:
+    if of is not EAGER:
         node = lower(node, code.co_freevars)
     tree = _in_a_factory(
         Rewriter(of is STAGED, _libraries_in(module_globals)).visit(node), located, code.co_freevars, of
@@ -286,7 +292,7 @@ def _rewritten(
     if found is None or set(found.co_freevars) - set(code.co_freevars) - set(of.hooks):
         return None
     found = found.replace(co_qualname=code.co_qualname)
-    return (_with_names_as_written(found) if of is STAGED else found), writes
+    return (_with_names_as_written(found) if of is not EAGER else found), writes
 
 
 def _libraries_in(module_globals: dict[str, Any]) -> frozenset[str]:

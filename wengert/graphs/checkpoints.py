@@ -8,7 +8,7 @@ steps is r l − C(s + r, r − 1), with the smallest r that suffices.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 
@@ -75,6 +75,27 @@ def best_split(turns: int, checkpoints: int) -> int:
         r += 1
         before, reach = reach, reach * (s + r) // r
     return min(before, turns - before * s // (s + r - 1))
+
+
+def least_useful(kept: Sequence[int], at: int, checkpoints: int) -> int | None:
+    """Which of the states that are kept gives way to the one before step `at`, where nobody knows how many steps there
+    will be: its place among them, or None if the new one is not kept. All states that there may be are kept.
+
+    A chain whose steps are repeated at most r times has at most β(s, r − 1) steps between two states, where s may be
+    kept from the first of these on, and r + 1 after the last (Griewank and Walther). With the least r for which that
+    is possible, nothing is done, or the two gaps are joined that are the shortest together; the steps that are repeated
+    are then within the bound r l, as those of Stumm and Walther (SIAM J. Sci. Comput. 32, 2010).
+    """
+    ends = [*kept[1:], at]
+    joined = [(ends[j] - kept[j - 1], j) for j in range(1, len(kept))]
+    r = 1
+    while True:
+        if at + 1 - kept[-1] <= r + 1:
+            return None
+        found = [(n, j) for n, j in joined if n <= math.comb(checkpoints - j + r, r - 1)]
+        if found:
+            return min(found)[1]
+        r += 1
 
 
 class Segments(NamedTuple):

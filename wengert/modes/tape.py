@@ -280,6 +280,19 @@ def _term(a: Tape, c: Any, y: Any) -> tuple:
     return (a._node, c, None if same_aval(x, y) else (aval_of(x), aval_of(y)))
 
 
+def bytes_of_nodes(nodes: Sequence[Any]) -> int:
+    """How much memory the coefficients of a linear program take."""
+    found = {}
+    for node in nodes:
+        for x in _arrays_in(node):
+            while isinstance(x, Box) and "_value" in x._state:
+                x = x._value
+            if isinstance(x, np.ndarray):
+                memory = _memory(x)
+                found[id(memory)] = memory.nbytes
+    return sum(found.values())
+
+
 class Recorded:
     """A finished linear program with its inputs first and the places of its outputs."""
 

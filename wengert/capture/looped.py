@@ -1,0 +1,299 @@
+"""The hooks of functions that are differentiated eagerly within a budget: their loops can be run again.
+
+Their control flow is lowered as for `jit` (`lower.py`), so that the suites of loops are functions. All else does what
+Python does.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.box.box import Box
+from wengert.capture import hooks, lowered, rewrite
+from wengert.capture.instrument import LOOPED
+from wengert.capture.repeating import RepeatingLoop
+from wengert.capture.undefined import UNDEFINED, defined
+from wengert.errors import REFUSALS, UnsupportedFunctionError
+from wengert.modes.tape import TapeTrace
+from wengert.running import running
+
+Thunk = Callable[[], Any]
+
+
+# ------------------------------------------------------------------------------------------------------------- loops
+
+
+def _tape() -> TapeTrace | None:
+    """The tape for which a loop is to be run again: the innermost transformation, if that is one with a budget."""
+    state = running.state
+    if state.budget is None or not state.tapes or state.capture is not None:
+        return None
+    return state.tapes[-1] if state.traces[-1] is state.tapes[-1] else None
+
+
+class _Suite:
+    """The suite of a loop, as a function of the number of the iteration."""
+
+    def __init__(self, body: Callable, goes_on: Thunk | None, get: Callable, set: Callable, names: tuple,
+                 temporaries: tuple):  # fmt: skip
+        self.body, self.goes_on = body, goes_on
+        self.get, self.set, self.names, self.temporaries = get, set, names, temporaries
+
+    def run(self, *item: Any) -> bool:
+        """One iteration; what nobody needs afterwards is forgotten."""
+        self.body(*item)
+        goes_on = self.goes_on is None or bool(self.goes_on())
+        if self.temporaries:
+            self.set(tuple([UNDEFINED if name in self.temporaries else value
+                            for name, value in zip(self.names, self.get(), strict=True)]))  # fmt: skip
+        return goes_on
+
+
+class _Items:
+    """Items that are fetched when their iteration comes, and kept for the next time."""
+
+    def __init__(self, iterator: Iterator[Any]):
+        self._iterator: Iterator[Any] | None = iterator
+        self.fetched: list[Any] = []
+
+    def has(self, k: int) -> bool:
+        while len(self.fetched) <= k and self._iterator is not None:
+            try:
+                self.fetched.append(next(self._iterator))
+            except StopIteration:
+                self._iterator = None
+        return k < len(self.fetched)
+
+
+def for_(iterable: Any, body: Callable, go_on: Thunk | None, get: Callable, set: Callable, names: tuple,
+         stores: tuple = (), temporaries: tuple = ()) -> None:  # fmt: skip
+    """`for item in iterable: …`."""
+    trace = _tape()
+    if trace is None:
+        for item in iterable:
+            body(item)
+            if go_on is not None and not go_on():
+                return
+        return
+    suite = _Suite(body, go_on, get, set, names, temporaries)
+    if _is_of_known_items(iterable):
+        iterable = list(iterable)
+    count = len(iterable) if _has_a_length(iterable) else None
+    roots = [body, go_on, get, iterable]
+    if count is None or go_on is not None:
+        items = _Items(iter(iterable))
+        if not items.has(0):
+            return
+        roots.append(items.fetched)
+        count = None
+
+        def iterate(k: int) -> bool:
+            return suite.run(items.fetched[k]) and items.has(k + 1)
+    else:
+        if count == 0:
+            return
+
+        def iterate(k: int) -> bool:
+            goes_on = suite.run(iterable[k])
+            if len(iterable) != count:
+                raise UnsupportedFunctionError("a list changes its length while a loop with checkpoints runs over it",
+                                               remedy="run over a copy of the list, list(xs)")  # fmt: skip
+            return goes_on
+
+    _run(trace, iterate, count, roots)
+
+
+_ITERATORS = tuple({iter(x).__class__ for x in ((), [], {}, range(0), range(10**30), {}.values(), {}.items(), "")})
+_VIEWS = ({}.keys().__class__, {}.values().__class__, {}.items().__class__)
+
+
+def _is_of_known_items(iterable: Any) -> bool:
+    """Whether it is something by Python over what has a length, so that its items can be fetched beforehand."""
+    kind = iterable.__class__
+    if kind is enumerate or kind is zip:
+        inner = iterable.__reduce__()[1]
+        return all(_is_of_known_items(x) for x in (inner[:1] if kind is enumerate else inner))
+    return kind in _ITERATORS or kind in _VIEWS or kind in (reversed, [].__reversed__().__class__, dict)
+
+
+def _has_a_length(iterable: Any) -> bool:
+    if isinstance(iterable, (Box, np.ndarray)):
+        return bool(iterable.shape)
+    return iterable.__class__ in (range, list, tuple)
+
+
+def while_(test: Thunk, body: Thunk, get: Callable, set: Callable, names: tuple, stores: tuple = (),
+           temporaries: tuple = ()) -> None:  # fmt: skip
+    """`while test(): …`."""
+    trace = _tape()
+    if trace is None:
+        while test():
+            body()
+        return
+    suite = _Suite(body, test, get, set, names, temporaries)
+    if test():
+        _run(trace, lambda k: suite.run(), None, [body, test, get])
+
+
+def _run(trace: TapeTrace, iterate: Callable[[int], bool], count: int | None, roots: list[Any]) -> None:
+    loop = RepeatingLoop(trace, iterate, count, roots)
+    if loop.active and count != 1:
+        loop.run()
+        return
+    k = 0
+    while iterate(k):
+        k += 1
+        if k == count:
+            return
+
+
+# ------------------------------------------------------------------------------------------- what Python does anyway
+
+
+def _if(test: Any, then: Thunk, orelse: Thunk | None, *_: Any) -> None:
+    if test:
+        then()
+    elif orelse is not None:
+        orelse()
+
+
+def _and(*thunks: Thunk) -> Any:
+    for thunk in thunks:
+        value = thunk()
+        if thunk is not thunks[-1] and not value:
+            break
+    return value
+
+
+def _or(*thunks: Thunk) -> Any:
+    for thunk in thunks:
+        value = thunk()
+        if thunk is not thunks[-1] and value:
+            break
+    return value
+
+
+_COMPARE: dict[str, Callable] = {
+    **{name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne", "is_", "is_not")},
+    "contains": lambda a, b: a in b,
+    "not_contains": lambda a, b: a not in b,
+}
+
+
+def _chain(left: Any, ops: tuple[str, ...], *thunks: Thunk) -> Any:
+    for k, (op, thunk) in enumerate(zip(ops, thunks, strict=True)):
+        right = thunk()
+        value = _COMPARE[op](left, right)
+        if k < len(ops) - 1 and not value:
+            break
+        left = right
+    return value
+
+
+def _assert(test: Any, message: Thunk | None) -> None:
+    if not test:
+        raise AssertionError(*([] if message is None else [message()]))
+
+
+def _raise(exception: Thunk, cause: Thunk | None) -> None:
+    if cause is None:
+        raise exception()
+    raise exception() from cause()
+
+
+class _Trying:
+    """One execution of a `try`."""
+
+    def __init__(self, kinds: Thunk):
+        self.kinds = kinds
+        self.error: Any = None
+
+    def __enter__(self) -> _Trying:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        pass
+
+
+def _caught(attempt: _Trying, error: BaseException) -> int:
+    if isinstance(error, REFUSALS) or not isinstance(error, tuple(_flat(attempt.kinds()))):
+        raise error
+    attempt.error = error
+    return 1
+
+
+def _flat(kinds: Any) -> Iterator[Any]:
+    for kind in kinds:
+        if isinstance(kind, tuple):
+            yield from _flat(kind)
+        else:
+            yield kind
+
+
+def _attempted(attempt: Any, statement: Thunk, rest: Thunk | None, *_: Any) -> None:
+    statement()
+    if rest is not None:
+        rest()
+
+
+def _text(*parts: Any) -> str:
+    convert: dict[int, Callable] = {-1: lambda x: x, 115: str, 114: repr, 97: ascii}
+    return "".join([part if isinstance(part, str) else format(convert[part[1]](part[0]), part[2]) for part in parts])
+
+
+LOOPED.set_hooks(
+    {
+        rewrite.CALL: hooks.call,
+        rewrite.OWN: hooks.own,
+        rewrite.REFUSED: hooks.refused,
+        rewrite.READ: hooks.read,
+        rewrite.STORE: hooks.store,
+        rewrite.STORE_IN_ITEM: hooks.store_in_item,
+        rewrite.STORE_IN_ATTRIBUTE: hooks.store_in_attribute,
+        rewrite.AUGMENT: hooks.augment,
+        rewrite.AUGMENT_ITEM: hooks.augment_item,
+        rewrite.AUGMENT_ATTRIBUTE: hooks.augment_attribute,
+        rewrite.SLICE: slice,
+        rewrite.FORMAT: hooks.shown_in,
+        rewrite.OPERATE: hooks.operate,
+        lowered.IF: _if,
+        lowered.FOR: for_,
+        lowered.WHILE: while_,
+        lowered.AND: _and,
+        lowered.OR: _or,
+        lowered.NOT: operator.not_,
+        lowered.IFEXP: lambda test, then, orelse: then() if test else orelse(),
+        lowered.CHAIN: _chain,
+        lowered.LOAD: lambda name, value: value,
+        lowered.BASE: lambda base: base,
+        lowered.PASSED: lambda argument, is_read: argument,
+        lowered.ATTR: getattr,
+        lowered.ASSERT: _assert,
+        lowered.RAISE: _raise,
+        lowered.ITERATE: lambda iterable: iterable,
+        lowered.TEST: lambda test: test,
+        lowered.MADE: lambda made: made,
+        lowered.UNDEFINED_NAME: UNDEFINED,
+        lowered.DEFINED: defined,
+        lowered.NAMED: lambda name, value: value,
+        lowered.GIVEN: lambda value: value,
+        lowered.SET_ATTRIBUTE: lambda value, owner, name: setattr(owner, name, value),
+        lowered.DELETE_ATTRIBUTE: delattr,
+        lowered.DELETE_ITEM: operator.delitem,
+        lowered.TRYING: _Trying,
+        lowered.RAISED_HERE: lambda attempt, exception, cause: _raise(exception, cause),
+        lowered.CAUGHT: _caught,
+        lowered.CATCHES: lambda attempt, raised, kind, before: bool(raised) and isinstance(attempt.error, kind()),
+        lowered.ERROR_OF: lambda attempt, raised, kind, before: attempt.error,
+        lowered.OWN_ERRORS: REFUSALS,
+        lowered.TEXT: _text,
+        lowered.IS: lambda a, b, positive: (a is b) == positive,
+        lowered.SUBJECT: lambda subject, around=None: subject,
+        lowered.ATTEMPTED: _attempted,
+        lowered.FAILED: lambda attempt: 1,
+    }
+)

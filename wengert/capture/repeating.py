@@ -1,0 +1,261 @@
+"""Loops of users' functions, as they stand, reversed with few states kept.
+
+Under a budget a loop in a differentiated function is run iteration by iteration, each recorded on a tape of its own,
+which is dropped. What is kept are snapshots of everything that the loop can reach (`snapshots.py`), as many as there
+may be; in the reverse sweep iterations are run again from these, recorded, and pulled back one after the other. To the
+tape around it the loop is one linear map: from all traced arrays that it can reach before, to those that it changed.
+
+Where the number of iterations is known, the states to keep are those of binomial checkpointing
+(`graphs/checkpoints.py`). Where it is not, states give way to later ones as it goes on (`least_useful` there).
+
+Code that is run again may do something else: an iterator inside of it has moved on, a file was read. So a fingerprint
+of the results of each iteration is kept, and another result is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.box.writing import become, clone, make_views_stale, plain
+from wengert.capture.snapshots import Reached, Snapshot, fingerprint
+from wengert.control.budget import LoopSizes, account, inside
+from wengert.errors import UnsupportedFunctionError
+from wengert.graphs.checkpoints import best_split, least_useful
+from wengert.modes.tape import Recorded, Tape, TapeTrace, bytes_of_nodes, record
+from wengert.types import aval_of
+
+
+class _Kept:
+    """A state: everything as it is before an iteration, and the arrays that are traced there."""
+
+    def __init__(self, at: int, roots: Sequence[Any], active: Sequence[Any]):
+        self.at = at
+        self.snapshot = Snapshot(roots)
+        self.active = list(active)
+
+    def restore(self) -> list[Any]:
+        self.snapshot.restore()
+        return list(self.active)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(np.asarray(plain(box)).nbytes for box in self.active)
+
+
+class RepeatingLoop:
+    """A loop while it is run for the first time, and afterwards what is needed to go backwards through it.
+
+    `iterate(k)` runs iteration k and says whether there is another one; `count` is how many there are, if that is
+    known. `roots` are the functions that it consists of.
+    """
+
+    def __init__(self, trace: TapeTrace, iterate: Callable[[int], bool], count: int | None, roots: Sequence[Any]):
+        self.trace, self.iterate, self.count = trace, iterate, count
+        reached = Reached(roots)
+        self.roots = [*roots, *reached.boxes, *reached.things]
+        self.arrays = [x for x in reached.arrays if x.flags.writeable]
+        self.stack: list[_Kept] = []
+        self.active = [box for box in reached.boxes if _is_of(box, trace)]
+        self.done = 0
+        """How many iterations there were."""
+        self.at = 0
+        self.prints: list[int] = []
+        self.last: list[Recorded] = []
+        """The programs of the last iterations, from the first sweep."""
+        self.inner_memory = 0
+
+    # ------------------------------------------------------------------------------------------------ one iteration
+
+    def _step(self) -> tuple[Recorded, bool]:
+        """Run the next iteration, recorded."""
+        k, boxes, found = self.at, self.active, []
+        before = len(self.trace.nodes)
+
+        def function(*inputs: Any) -> list[Any]:
+            for box, x in zip(boxes, inputs, strict=True):
+                become(box, x)
+                make_views_stale(box)
+            found.append(self.iterate(k))
+            self.active = [box for box in Reached(self.roots).boxes if _is_of(box, inputs[0]._owner)]
+            return [clone(box) for box in self.active]
+
+        values = [box._value for box in boxes]
+        now = account()
+        if now is not None and now.left is not None:
+            with inside(self.inner_memory):
+                results, program = record(function, values)
+        else:
+            results, program = record(function, values)
+        if self.trace.alive and len(self.trace.nodes) != before:
+            raise UnsupportedFunctionError(
+                "a loop uses a traced value that it cannot be seen to use, so that it cannot be run again",
+                remedy="hold it in a variable, a list, a dict or an object of your own, or leave checkpoints= out",
+            )
+        self._compare(k, results)
+        self.at += 1
+        return program, found[0]
+
+    def _compare(self, k: int, results: Sequence[Any]) -> None:
+        new = fingerprint([plain(y) for y in results])
+        if k == len(self.prints):
+            self.prints.append(new)
+        elif self.prints[k] != new:
+            raise UnsupportedFunctionError(
+                f"iteration {k} of a loop gave other numbers when it was run again for the reverse sweep",
+                remedy="a loop with checkpoints must compute the same again: let it use no iterators, files or clocks, "
+                "only variables, containers, objects and random generators",
+            )
+
+    # ------------------------------------------------------------------------------------------------ the first sweep
+
+    def run(self) -> None:
+        """Run the loop; let the tape around it have its linear map."""
+        begin = [(box, clone(box)) for box in self.active]
+        written = fingerprint(self.arrays)
+        now = account()
+        assert now is not None
+        self.inner_memory = (now.left or 0) // 4
+        self._keep()
+        first, goes_on = self._step()
+        sizes = LoopSizes(self.count, self.stack[0].nbytes, bytes_of_nodes(first.nodes))
+        plan = now.segments(sizes)
+        self.last = [first]
+        if plan is None:
+            while goes_on and self.at != self.count:
+                program, goes_on = self._step()
+                self.last.append(program)
+        else:
+            self.plan = plan
+            if self.count is None:
+                self._online(goes_on)
+            else:
+                self._descend(-(-self.count // plan.length) - 1)
+                if self.at < self.count:
+                    self.last = self._segment(self.count)
+        self.done = self.at
+        if fingerprint(self.arrays) != written:
+            raise UnsupportedFunctionError(
+                "a loop with checkpoints writes into an array from outside, which would be seen when it is run again",
+                remedy="copy the array before the loop, inside of the function",
+            )
+        self._finish(begin)
+
+    def _segment(self, end: int) -> list[Recorded]:
+        """The programs of the iterations from here on."""
+        programs = []
+        while self.at < end:
+            programs.append(self._step()[0])
+        return programs
+
+    def _keep(self) -> None:
+        self.stack.append(_Kept(self.at, self.roots, self.active))
+
+    def _descend(self, last: int) -> None:
+        """Go from the topmost state that is kept to the start of the segment `last`, keeping states on the way."""
+        length, states = self.plan.length, self.plan.states
+        while (at := -(-self.stack[-1].at // length)) < last:
+            left, free = last + 1 - at, states + 1 - len(self.stack)
+            there = at + (best_split(left, free) if free > 1 else left - 1)
+            while self.at < there * length:
+                self._step()
+            if there >= last or free <= 1:
+                break
+            self._keep()
+
+    def _online(self, goes_on: bool) -> None:
+        """The rest of a loop that ends when it ends."""
+        length, states = self.plan.length, self.plan.states
+        while goes_on:
+            if self.at % length == 0:
+                self._keep_online(states)
+                self.last = []
+            program, goes_on = self._step()
+            self.last.append(program)
+
+    def _keep_online(self, states: int) -> None:
+        if len(self.stack) >= states:
+            length = self.plan.length
+            dropped = least_useful([kept.at // length for kept in self.stack], self.at // length, states)
+            if dropped is None:
+                return
+            del self.stack[dropped]
+        self._keep()
+
+    def _finish(self, begin: Sequence[tuple[Any, Any]]) -> None:
+        """Let the arrays belong to the tape around the loop again."""
+        trace = self.trace
+        before = {id(box): held for box, held in begin}
+        ends = self.active
+        changed = [id(box) not in before or box._value is not before[id(box)]._value for box in ends]
+        values = [box._value for box, c in zip(ends, changed, strict=True) if c]
+        inputs = [held._node for _, held in begin]
+        avals = [aval_of(held._value) for _, held in begin]
+
+        def all_of_them(given: Sequence[Any]) -> list[Any]:
+            rest = iter(given)
+            return [next(rest) if c else None for c in changed]
+
+        def pull(cts: Sequence[Any]) -> list[Any]:
+            found = self._backward(all_of_them(cts))
+            return [np.zeros(*aval) if ct is None else ct for ct, aval in zip(found, avals, strict=True)]
+
+        def push(dots: Sequence[Any]) -> list[Any]:
+            found = self._forward(dots)
+            return [np.zeros(*aval_of(box._value)) if dot is None else dot
+                    for box, dot, c in zip(ends, found, changed, strict=True) if c]  # fmt: skip
+
+        outputs = trace.custom(inputs, values, pull, push=push) if values else []
+        self.ends = [clone(box) for box in ends]
+        for box, y in zip([box for box, c in zip(ends, changed, strict=True) if c], outputs, strict=True):
+            become(box, y)
+            make_views_stale(box)
+        kept = {id(box) for box, c in zip(ends, changed, strict=True) if c}
+        for box, held in begin:
+            if id(box) not in kept:
+                become(box, held)
+                make_views_stale(box)
+
+    # ------------------------------------------------------------------------------------------------- the two maps
+
+    def _backward(self, cts: list[Any]) -> list[Any]:
+        """Cotangents of what was traced before the loop, from those of what is afterwards."""
+        now = Snapshot(self.roots)
+        stack, programs, self.last = self.stack[:1], self.last, []
+        end = self.done
+        try:
+            while end > 0:
+                if not programs:
+                    length = self.plan.length
+                    begin = (end - 1) // length * length
+                    while self.stack[-1].at > begin:
+                        self.stack.pop()
+                    self.active, self.at = self.stack[-1].restore(), self.stack[-1].at
+                    self._descend(begin // length)
+                    programs = self._segment(end)
+                end -= len(programs)
+                for program in reversed(programs):
+                    cts = program.pull(cts, consume=True)
+                programs = []
+        finally:
+            self.stack = stack  # from which it can be run again, as often as it is asked for
+            now.restore()
+        return cts
+
+    def _forward(self, dots: Sequence[Any]) -> list[Any]:
+        now = Snapshot(self.roots)
+        found = list(dots)
+        try:
+            self.active, self.at = self.stack[0].restore(), 0
+            while self.at < self.done:
+                program, _ = self._step()
+                found = program.push(found)
+        finally:
+            now.restore()
+        return found
+
+
+def _is_of(box: Any, trace: TapeTrace) -> bool:
+    return box.__class__ is Tape and box._owner is trace
