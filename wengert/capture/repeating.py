@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.writing import become, clone, make_views_stale, plain
-from wengert.capture.snapshots import Reached, Snapshot, fingerprint
+from wengert.capture.snapshots import Reachable, Snapshot, fingerprint
 from wengert.control.budget import LoopSizes, account, inside
 from wengert.errors import UnsupportedFunctionError
 from wengert.graphs.checkpoints import best_split, least_useful
@@ -54,7 +54,7 @@ class RepeatingLoop:
 
     def __init__(self, trace: TapeTrace, iterate: Callable[[int], bool], count: int | None, roots: Sequence[Any]):
         self.trace, self.iterate, self.count = trace, iterate, count
-        reached = Reached(roots)
+        reached = Reachable(roots)
         self.roots = [*roots, *reached.boxes, *reached.things]
         self.arrays = [x for x in reached.arrays if x.flags.writeable]
         self.stack: list[_Kept] = []
@@ -79,7 +79,7 @@ class RepeatingLoop:
                 become(box, x)
                 make_views_stale(box)
             found.append(self.iterate(k))
-            self.active = [box for box in Reached(self.roots).boxes if _is_of(box, inputs[0]._owner)]
+            self.active = [box for box in Reachable(self.roots).boxes if _is_of(box, inputs[0]._owner)]
             return [clone(box) for box in self.active]
 
         values = [box._value for box in boxes]

@@ -36,7 +36,7 @@ class HeldPlace(NamedTuple):
     held: Any
 
 
-class Reached:
+class Reachable:
     """What can be reached: places, root boxes, plain arrays and random generators, each once, in a fixed order."""
 
     def __init__(self, roots: Iterable[Any]):
@@ -118,7 +118,7 @@ class Snapshot:
     """What can be reached from some roots, as it is now."""
 
     def __init__(self, roots: Iterable[Any]):
-        reached = Reached(roots)
+        reached = Reachable(roots)
         self._places = reached.places()
         self._objects = [(x, content(x)) for x in reached._objects]
         self.boxes = [(box, clone(box)) for box in reached.boxes]
