@@ -30,6 +30,10 @@ _HOLDERS = frozenset(("pint", "pandas", "polars", "xarray", "unyt", "astropy"))
 """Libraries whose objects hold arrays, with labels or units."""
 
 
+_known_foreign: set[type] = set()
+"""Classes of arrays of other libraries that have come up."""
+
+
 def behind(x: Any) -> Any:
     """The plain value behind a traced one, without looking whether it is up to date; `None` if there is none."""
     while x.__class__ not in PLAIN and hasattr(x, "_owner"):
@@ -43,14 +47,21 @@ def is_foreign(x: Any) -> bool:
     >>> is_foreign(np.ones(3)), is_foreign(1.0), is_foreign(None)
     (False, False, False)
     """
-    return (
-        x.__class__ not in PLAIN
-        and not isinstance(x, (np.ndarray, np.generic))
+    kind = x.__class__
+    if kind in PLAIN:
+        return False
+    if kind in _known_foreign:
+        return True
+    found = (
+        not isinstance(x, (np.ndarray, np.generic))
         and hasattr(x, "__array_function__")
         and hasattr(x, "dtype")
         and not hasattr(x, "_owner")
-        and type(x).__module__.partition(".")[0] not in _HOLDERS
+        and kind.__module__.partition(".")[0] not in _HOLDERS
     )
+    if found:
+        _known_foreign.add(kind)
+    return found
 
 
 def is_mutable(x: Any) -> bool:

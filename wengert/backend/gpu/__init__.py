@@ -1,8 +1,10 @@
 """Programs on GPUs: kernels through LLVM's NVPTX target, everything else by the library of the arrays (CuPy).
 
     math.py      elementary functions, as functions of the module: a GPU has no C library
-    kernel.py    one kernel for a region: elementwise work, and sums of all its elements
-    regions.py   which nodes of a block go into which region, and which are left to the library
+    scalar.py    the scalar code of an op
+    elements.py  the element of a value at given coordinates: slices, joined arrays and writes are no work of their own
+    kernel.py    one kernel for a region: elements of one shape, and reductions, of everything or along axes
+    regions.py   which values are made in which kernel, which are never in memory, and what is left to the library
     device.py    where code is compiled, loaded and launched
     run.py       a block, run
 

@@ -75,6 +75,9 @@ def ptx_of(text: str, processor: str = "sm_70") -> str:
     return machine.emit_assembly(module)
 
 
+_MOST_KERNELS = 4096
+
+
 class Cuda:
     """The current GPU of CuPy."""
 
@@ -83,6 +86,7 @@ class Cuda:
 
     def __init__(self, cupy: Any):
         self._cupy = cupy
+        self._loaded: dict[str, Callable] = {}
 
     @functools.cached_property
     def blocks(self) -> int:
@@ -94,7 +98,15 @@ class Cuda:
         return f"sm_{self._cupy.cuda.Device().compute_capability}"
 
     def load(self, text: str, name: str) -> Callable:
-        """A kernel, ready to be launched: `launch(threads, arguments)`."""
+        """A kernel, ready to be launched: `launch(threads, arguments)`. Equal texts are one kernel."""
+        found = self._loaded.get(text)
+        if found is None:
+            if len(self._loaded) >= _MOST_KERNELS:
+                self._loaded.clear()
+            found = self._loaded[text] = self._load(text, name)
+        return found
+
+    def _load(self, text: str, name: str) -> Callable:
         module = self._cupy.cuda.function.Module()
         module.load(ptx_of(text, self.processor).encode())
         function = module.get_function(name)

@@ -1,11 +1,14 @@
-"""Which nodes of a block go into one kernel.
+"""Which values of a block are made in which kernel, and which are never in memory.
 
-A region is elementwise work on one shape, and reductions of whole arrays of that shape. Nodes join the region of their
-shape for as long as nothing that it computes is needed elsewhere; then the region is closed, and its kernel is launched
-before what needs it. So nodes of several shapes may alternate in the program, and each shape still has one kernel.
+A value is in memory if the library needs it, if it is a result, or a reduction of many elements. Others are made where
+they are needed, in registers, unless that would be more work than to read them: if they are dear, and needed at several
+places, or for many elements each.
 
-    a = sin(x); b = a * w; s = sum(b); c = a + b        one region: x, w → c, and s
+    a = sin(x); b = a * w; s = sum(b); c = a + b        one kernel: x, w → c, and s
     d = c / s                                           the next: it needs all of s
+
+A kernel computes values of one shape, and reductions of all elements of that shape; or reductions along the same axes.
+It comes as soon as all that it reads is there (`level`), together with others of its shape that could come then.
 """
 
 from __future__ import annotations
@@ -14,107 +17,223 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from wengert.backend.gpu.kernel import can_be_written, is_number, reduces_all
+from wengert.backend.gpu.elements import can_be_moved, reduced_axes
+from wengert.backend.gpu.scalar import can_be_written, is_number, lengths, reduces
+from wengert.backend.llvm.arrays.buffer import is_native
 from wengert.ir.node import Block, Const, Node, Var
 
-_MOST_NODES, _MOST_INPUTS = 400, 100
+_MOST_OUTPUTS, _MOST_INPUTS, _MOST_NODES = 60, 100, 400
+_SHORT = 8
+"""A sum of so few elements is made where it is needed."""
+_MORE_WORK = 48
+"""So much is rather computed again than read from memory (an addition is 1)."""
+_TOO_LONG = 200
+_SPREAD = 16
+_VIEWS = frozenset(("index", "reshape", "transpose"))
 
 
 class KernelRegion:
-    """Elementwise nodes on one shape, and reductions."""
+    """What one kernel computes: `outputs`, values of the region's shape, and reductions along `axes` of it."""
 
-    def __init__(self, shape: tuple[int, ...]):
-        self.shape = shape
+    def __init__(self, shape: tuple[int, ...], axes: tuple[int, ...]):
+        self.shape, self.axes = shape, axes
         self.size = math.prod(shape)
-        self.nodes: list[Node] = []
-        self.reductions: list[Node] = []
-        self.made: set[Var] = set()
-        self.inputs: list[Any] = []
+        self.kept = math.prod([n for k, n in enumerate(shape) if k not in axes])
         self.outputs: list[Var] = []
+        self.reductions: list[Node] = []
+        self.inside: dict[Var, Node] = {}
+        """The nodes that make the values in registers."""
+        self.inputs: list[Any] = []
         self.kernels: dict[Any, Any] = {}
         """By the layouts of the inputs."""
 
-    def add(self, node: Node, is_reduction: bool) -> None:
-        for a in node.args:
-            if a not in self.made and not is_number(a) and not any(a is other for other in self.inputs):
-                self.inputs.append(a)
-        if is_reduction:
-            self.reductions.append(node)
-        else:
-            self.nodes.append(node)
-            self.made.add(node.outs[0])
+    @property
+    def made(self) -> list[Var]:
+        """What is in memory afterwards."""
+        return [*self.outputs, *[node.outs[0] for node in self.reductions]]
+
+    @property
+    def nodes(self) -> list[Node]:
+        """All nodes, in an order in which they can run."""
+        return [*self.inside.values(), *self.reductions]
 
     @property
     def is_full(self) -> bool:
-        return len(self.nodes) + len(self.reductions) >= _MOST_NODES or len(self.inputs) >= _MOST_INPUTS
+        many = len(self.outputs) + len(self.reductions) >= _MOST_OUTPUTS
+        return many or len(self.inputs) >= _MOST_INPUTS or len(self.inside) >= _MOST_NODES
 
 
 Step = KernelRegion | Node
 
 
+def _fits_a_kernel(node: Node) -> bool:
+    """Whether a node can be computed in a kernel."""
+    if len(node.outs) != 1 or node.sizes or node.blocks:
+        return False
+    types = [a.type for a in (*node.args, node.outs[0])]
+    if not all(t.is_static and is_native(t.dtype) for t in types) or 0 in node.outs[0].type.shape:
+        return False
+    if reduces(node):
+        return 0 not in node.args[0].type.shape
+    return can_be_moved(node) or can_be_written(node)
+
+
+def _is_short(node: Node) -> bool:
+    """Whether a reduction is of few elements each, and leaves some axis."""
+    shape, axes = lengths(node.args[0]), reduced_axes(node)
+    return len(axes) < len(shape) and math.prod([shape[k] for k in axes]) <= _SHORT
+
+
 class _Partition:
-    def __init__(self) -> None:
-        self.steps: list[Step] = []
+    """How a block is divided: which values are in memory, and what is computed when."""
+
+    def __init__(self, block: Block):
+        self.block = block
+        self.makers: dict[Var, Node] = {node.outs[0]: node for node in block.nodes if _fits_a_kernel(node)}
+        self.users: dict[Var, list[Node]] = {}
+        for node in block.nodes:
+            for a in (*node.args, *node.sizes):
+                if a.__class__ is Var:
+                    self.users.setdefault(a, []).append(node)
+        self.cost: dict[Var, int] = {}
+        self.stored: set[Var] = {r for r in block.results if r in self.makers}
+        for v, node in self.makers.items():
+            elsewhere = [user for user in self.users.get(v, ()) if not user.outs or user.outs[0] not in self.makers]
+            if elsewhere or (reduces(node) and not _is_short(node)):
+                self.stored.add(v)
+
+    # ---------------------------------------------------------------------------------------- what is in memory
+
+    def choose(self) -> None:
+        """Have in memory what would be more work otherwise."""
+        for v, node in self.makers.items():
+            cost = self.cost[v] = self._own_cost(node)
+            if cost > _TOO_LONG or (self._ways(v) - 1) * cost > _MORE_WORK:
+                self.stored.add(v)
+
+    def _own_cost(self, node: Node) -> int:
+        """How much work it is to make an element of a value in registers; nothing for one that is read."""
+        parts = [self.cost.get(a, 0) if a.__class__ is Var and a not in self.stored else 0 for a in node.args]
+        if reduces(node):
+            shape = lengths(node.args[0])
+            return math.prod([shape[k] for k in reduced_axes(node)]) * (1 + sum(parts))
+        if node.op.name in _VIEWS:
+            return parts[0]
+        own = int(node.op.cost) if node.op.elementwise else len(node.args) - 1
+        return own + sum([max(1, p) for p, a in zip(parts, node.args, strict=True) if not is_number(a)])
+
+    def _ways(self, v: Var) -> int:
+        """In how many ways the elements of a value are needed."""
+        ways, same = 0, False
+        for user in self.users.get(v, ()):
+            if user.outs and user.outs[0] in self.makers:
+                shape = lengths(user.outs[0])
+                if user.op.elementwise and shape == lengths(v):
+                    same = True
+                elif user.op.elementwise or user.op.name == "broadcast_to":
+                    ways += min(_SPREAD, -(-math.prod(shape) // math.prod(lengths(v))))
+                else:
+                    ways += sum(1 for a in user.args if a is v)
+        return max(1, ways + same)
+
+    def is_view(self, v: Any) -> bool:
+        """Whether a value that has to be in memory is a view of one that is there."""
+        node = self.makers[v]
+        return node.op.name in _VIEWS and (node.args[0] not in self.makers or node.args[0] in self.stored)
+
+    # ---------------------------------------------------------------------------------------------- when, and where
+
+    def steps(self) -> tuple[list[Step], set[Var]]:
+        """Kernels and nodes that are left to the library, in an order in which they can run; and values that should be
+        in memory after all, since several kernels make them."""
+        self._level: dict[Var, int] = {}
         self._open: dict[tuple, KernelRegion] = {}
         self._of: dict[Var, KernelRegion] = {}
+        found: list[tuple[int, Step]] = []
+        library = 0
+        for node in self.block.nodes:
+            v = node.outs[0] if node.outs else None
+            if v not in self.makers or (v in self.stored and self.is_view(v)):
+                read = [a for a in (*node.args, *node.sizes) if a.__class__ is Var]
+                levels = [self._level.get(a, 0) + (a in self._of) for a in read]
+                level = max([library, *levels])
+                library = library if v in self.makers else level
+                self._level.update(dict.fromkeys(node.outs, level))
+                found.append((level, node))
+            elif v in self.stored:
+                level, region, is_new = self._place(node)
+                if is_new:
+                    found.append((level, region))
+        regions = [step for _, step in found if isinstance(step, KernelRegion)]
+        made: dict[Var, int] = {}
+        for region in regions:
+            for v in region.inside:
+                made[v] = made.get(v, 0) + 1
+        dear = {v for v, n in made.items() if v not in self.stored and (n - 1) * self.cost[v] > _MORE_WORK}
+        dear -= {a for v in dear for a in self.makers[v].args if a.__class__ is Var}
+        return [step for _, step in sorted(found, key=lambda pair: pair[0])], dear
 
-    def close(self, region: KernelRegion) -> None:
-        if self._open.get(region.shape) is region:
-            del self._open[region.shape]
-            self.steps.append(region)
+    def _place(self, node: Node) -> tuple[int, KernelRegion, bool]:
+        """The kernel that makes a value that is to be in memory."""
+        v, is_reduction = node.outs[0], reduces(node)
+        shape: Any = tuple(node.args[0].type.shape if is_reduction else v.type.shape)
+        axes = reduced_axes(node) if is_reduction else tuple(range(len(shape)))
+        inside: dict[Var, Node] = {}
+        read: dict[Any, bool] = {}
+        seen: dict[Any, bool] = {}
+        for a in node.args if is_reduction else (v,):
+            self._walk(a, True, v, inside, read, seen)
+        whole = len(axes) == len(shape)
+        level = 1
+        for a, same in read.items():
+            if a.__class__ is Var and a in self._level:
+                of = self._of.get(a)
+                joins = whole and same and of is not None and of.shape == shape and a in of.outputs
+                level = max(level, self._level[a] + (not joins))
+        key = (level, shape, axes)
+        region = self._open.get(key)
+        is_new = region is None or region.is_full
+        if region is None or is_new:
+            region = self._open[key] = KernelRegion(shape, axes)
+        for a in read:
+            if a not in region.inside and not any(a is other for other in region.inputs):
+                region.inputs.append(a)
+        region.inside.update(inside)
+        if is_reduction:
+            region.reductions.append(node)
+        else:
+            region.outputs.append(v)
+        self._level[v], self._of[v] = level, region
+        return level, region, is_new
 
-    def need(self, operands: Any, shape: tuple | None = None) -> None:
-        """Have operands in memory before what comes next; but not those that the open region of a shape makes."""
-        own = None if shape is None else self._open.get(shape)
-        for a in operands:
-            region = self._of.get(a) if a.__class__ is Var else None
-            if region is not None and (region is not own or a not in region.made):
-                self.close(region)
-
-    def take(self, node: Node) -> None:
-        shape = _region_shape(node)
-        if shape is None:
-            self.need([*node.args, *node.sizes])
-            self.steps.append(node)
+    def _walk(self, a: Any, same: bool, root: Var, inside: dict, read: dict, seen: dict) -> None:
+        """Which nodes make a value, and what they read; `same`: whether at the coordinates of the kernel."""
+        if is_number(a) or (a in seen and (same or not seen[a])):
             return
-        self.need(node.args, shape)
-        region = self._open.get(shape)
-        if region is None or region.is_full:
-            if region is not None:
-                self.close(region)
-            region = self._open[shape] = KernelRegion(shape)
-        region.add(node, reduces_all(node))
-        self._of[node.outs[0]] = region
-
-    def finish(self) -> None:
-        for region in list(self._open.values()):
-            self.close(region)
-
-
-def _region_shape(node: Node) -> tuple | None:
-    """The shape on which a node can be computed in a kernel, `None` if it cannot."""
-    if len(node.outs) != 1 or node.sizes or node.blocks:
-        return None
-    if not all(a.type.is_static for a in (*node.args, node.outs[0])):
-        return None
-    shape: Any = tuple(node.args[0].type.shape) if reduces_all(node) else tuple(node.outs[0].type.shape)
-    return shape if math.prod(shape) > 0 and can_be_written(node) else None
+        seen[a] = same
+        node = self.makers.get(a)
+        if node is None or (a in self.stored and a is not root and not self.is_view(a)):
+            read[a] = same
+            return
+        for b in node.args:
+            keeps = same and node.op.elementwise and tuple(b.type.shape) == tuple(a.type.shape)
+            self._walk(b, keeps, root, inside, read, seen)
+        inside.setdefault(a, node)
 
 
 def steps_of(block: Block) -> list[Step]:
     """The block as kernels, and nodes that are left to the library, in an order in which they can run."""
-    partition = _Partition()
-    for node in block.nodes:
-        partition.take(node)
-    partition.finish()
-    needed = {a for step in partition.steps for a in _operands(step)} | {r for r in block.results if r.__class__ is Var}
-    for step in partition.steps:
-        if isinstance(step, KernelRegion):
-            step.outputs = [node.outs[0] for node in step.nodes if node.outs[0] in needed]
-    return partition.steps
+    partition = _Partition(block)
+    while True:
+        partition.choose()
+        steps, dear = partition.steps()
+        if not dear:
+            return steps
+        partition.stored |= dear
 
 
-def _operands(step: Step) -> Iterator[Any]:
+def operands_of(step: Step) -> Iterator[Any]:
+    """The values that a step reads."""
     operands = step.inputs if isinstance(step, KernelRegion) else [*step.args, *step.sizes]
     return (a for a in operands if a.__class__ is Var)
 

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from wengert.backend.gpu.device import device_of, ptx_of
-from wengert.backend.gpu.kernel import OperandLayout, contiguous, write_kernel
-from wengert.backend.gpu.regions import KernelRegion, Step, constants_of, steps_of
+from wengert.backend.gpu.elements import OperandLayout
+from wengert.backend.gpu.kernel import contiguous, parts_for, write_kernel
+from wengert.backend.gpu.regions import KernelRegion, Step, constants_of, operands_of, steps_of
 from wengert.control.custom import without_rules
 from wengert.ir import interpret
 from wengert.ir.interpret import apply_node
@@ -37,15 +38,14 @@ class DevicePlan:
         self.block = optimise(Program(name, without_rules(block)), strips=False).block
         self.steps: list[Step] = steps_of(self.block)
         self.constants = {c: np.asarray(c.value, like=like) for c in constants_of(self.block)}
+        self.example = example_of([like])
         self.last: list[list[Any]] = _last_uses(self.steps, self.block)
 
     @property
     def ptx(self) -> str:
         """The kernels, for operands in C order."""
         regions = [step for step in self.steps if isinstance(step, KernelRegion)]
-        return "\n".join(
-            [ptx_of(write_kernel(r, [_usual(a, r.shape) for a in r.inputs], "wg_kernel")) for r in regions]
-        )
+        return "\n".join([ptx_of(write_kernel(r, [_usual(a) for a in r.inputs], "wg_kernel")) for r in regions])
 
     @property
     def report(self) -> list[str]:
@@ -53,7 +53,7 @@ class DevicePlan:
         lines = []
         for step in self.steps:
             if isinstance(step, KernelRegion):
-                names = ", ".join([node.op.name for node in [*step.nodes, *step.reductions]])
+                names = ", ".join([node.op.name for node in step.nodes])
                 lines.append(f"one kernel for {list(step.shape)}: {names}")
             else:
                 lines.append(f"{step.op.name}: by the library of the arrays")
@@ -64,10 +64,8 @@ def _last_uses(steps: Sequence[Step], block: Block) -> list[list[Any]]:
     """After which step each value is needed no more: its memory goes back to the pool."""
     kept, found = set(block.results), [[] for _ in steps]
     for k in range(len(steps) - 1, -1, -1):
-        step = steps[k]
-        operands = step.inputs if isinstance(step, KernelRegion) else [*step.args, *step.sizes]
-        for a in operands:
-            if a.__class__ is Var and a not in kept:
+        for a in operands_of(steps[k]):
+            if a not in kept:
                 kept.add(a)
                 found[k].append(a)
     return found
@@ -100,13 +98,17 @@ def run(block: Block, name: str, args: Sequence[Any]) -> list[Any]:
     state = running.state
     source = state.source
     try:
-        with making(example_of([like])):
+        with making(plan.example):
             for step, last in zip(plan.steps, plan.last, strict=True):
                 if isinstance(step, KernelRegion) and device is not None:
                     _launch(step, values, device)
+                elif isinstance(step, KernelRegion):
+                    own = dict(values)
+                    for node in step.nodes:
+                        _apply(node, own)
+                    values.update({v: own[v] for v in step.made})
                 else:
-                    for node in [*step.nodes, *step.reductions] if isinstance(step, KernelRegion) else [step]:
-                        _apply(node, values)
+                    _apply(step, values)
                 for a in last:
                     del values[a]
     finally:
@@ -131,35 +133,41 @@ def _apply(node: Node, values: dict) -> None:
 # ----------------------------------------------------------------------------------------------------------- kernels
 
 
-def _layout(x: Any, shape: tuple[int, ...]) -> OperandLayout:
+def _layout(x: Any) -> OperandLayout:
     if x.__class__ in SCALARS or isinstance(x, np.generic):
         dtype = np.dtype(x.__class__) if x.__class__ in SCALARS else x.dtype
         return OperandLayout(dtype, None)
-    own = x.shape
     item = x.dtype.itemsize
-    strides = [0 if n == 1 else s // item for n, s in zip(own, x.strides, strict=True)]
-    return OperandLayout(x.dtype, (0,) * (len(shape) - len(own)) + tuple(strides))
+    return OperandLayout(x.dtype, tuple([0 if n == 1 else s // item for n, s in zip(x.shape, x.strides, strict=True)]))
 
 
-def _usual(a: Any, shape: tuple[int, ...]) -> OperandLayout:
-    own = tuple(a.type.shape)
-    return OperandLayout(a.type.dtype, (0,) * (len(shape) - len(own)) + contiguous(own))
+def _usual(a: Any) -> OperandLayout:
+    return OperandLayout(a.type.dtype, contiguous(a.type.shape))
+
+
+def _kernel(region: KernelRegion, operands: Sequence[Any], device: Any, parts: int = 1) -> Any:
+    """The kernel for operands that lie like these."""
+    key = tuple([getattr(x, "strides", x.__class__) for x in operands])
+    kernel = region.kernels.get(key)
+    if kernel is None:
+        text = write_kernel(region, [_layout(x) for x in operands], "wg_kernel", parts)
+        kernel = region.kernels[key] = device.load(text, "wg_kernel")
+    return kernel
 
 
 def _launch(region: KernelRegion, values: dict, device: Any) -> None:
     operands = [_operand(_value(a, values)) for a in region.inputs]
-    layouts = tuple([_layout(x, region.shape) for x in operands])
-    kernel = region.kernels.get(layouts)
-    if kernel is None:
-        name = "wg_kernel"
-        kernel = region.kernels[layouts] = device.load(write_kernel(region, layouts, name), name)
-    threads = min(region.size, device.width * device.blocks)
-    outs = [device.empty(tuple(v.type.shape), v.type.dtype) for v in region.outputs]
+    is_whole = len(region.axes) == len(region.shape)
+    parts = 1 if is_whole else parts_for(region.shape, region.axes, device.width * device.blocks)
+    threads = min(region.size, device.width * device.blocks) if is_whole else region.kept * parts
+    kernel = _kernel(region, operands, device, parts)
+    outs = [device.empty(v.type.shape, v.type.dtype) for v in region.outputs]
     partial = [device.empty((threads,), node.outs[0].type.dtype) for node in region.reductions]
     kernel(threads, [*[_argument(x) for x in operands], *outs, *partial])
     values.update(zip(region.outputs, outs, strict=True))
     for node, numbers in zip(region.reductions, partial, strict=True):
-        values[node.outs[0]] = _reduced(region, node, numbers, device).reshape(tuple(node.outs[0].type.shape))
+        total = _reduced(region, node, numbers, device) if is_whole else _joined(region, node, numbers, parts, device)
+        values[node.outs[0]] = total.reshape(node.outs[0].type.shape)
 
 
 def _operand(x: Any) -> Any:
@@ -175,38 +183,46 @@ def _argument(x: Any) -> Any:
     return x
 
 
-def _reduced(region: KernelRegion, node: Node, numbers: Any, device: Any) -> Any:
-    """One number from those of the threads, by 64 times fewer threads at a time."""
-    while numbers.shape[0] > 1:
-        step = _further(region, node, numbers.shape[0])
-        threads = -(-numbers.shape[0] // _FEWER)
-        if threads > device.width:
-            threads += -threads % device.width  # whole blocks: each thread leaves a number
-        layouts = (OperandLayout(numbers.dtype, contiguous(numbers.shape)),)
-        kernel = step.kernels.get(layouts)
-        if kernel is None:
-            kernel = step.kernels[layouts] = device.load(write_kernel(step, layouts, "wg_kernel"), "wg_kernel")
-        fewer = device.empty((threads,), numbers.dtype)
-        kernel(threads, [numbers, fewer])
+def _joined(region: KernelRegion, node: Node, numbers: Any, parts: int, device: Any) -> Any:
+    """The numbers of a reduction along axes, from those of the threads that shared the work for each."""
+    is_last = len(region.shape) - 1 in region.axes
+    while parts > 1:
+        shape = (region.kept, parts) if is_last else (parts, region.kept)
+        step = _further(region, node, shape, (1,) if is_last else (0,))
+        parts = parts_for(shape, step.axes, device.width * device.blocks)
+        fewer = device.empty((region.kept * parts,), numbers.dtype)
+        _kernel(step, [numbers.reshape(shape)], device, parts)(region.kept * parts, [numbers, fewer])
         numbers = fewer
     return numbers
 
 
-def _further(region: KernelRegion, node: Node, size: int) -> KernelRegion:
-    """The region that reduces the numbers of so many threads."""
-    key = ("further", node.outs[0], size)
+def _reduced(region: KernelRegion, node: Node, numbers: Any, device: Any) -> Any:
+    """One number from those of the threads, by 64 times fewer threads at a time."""
+    while numbers.shape[0] > 1:
+        step = _further(region, node, numbers.shape, (0,))
+        threads = -(-numbers.shape[0] // _FEWER)
+        if threads > device.width:
+            threads += -threads % device.width  # whole blocks: each thread leaves a number
+        fewer = device.empty((threads,), numbers.dtype)
+        _kernel(step, [numbers], device)(threads, [numbers, fewer])
+        numbers = fewer
+    return numbers
+
+
+def _further(region: KernelRegion, node: Node, shape: tuple[int, ...], axes: tuple[int, ...]) -> KernelRegion:
+    """The region that reduces the numbers of threads."""
+    key = ("further", node.outs[0], shape)
     found = region.kernels.get(key)
     if found is None:
-        dtype = node.outs[0].type.dtype
-        numbers = Var(node.outs[0].type._replace(shape=(size,), weak=False))
-        found = KernelRegion((size,))
-        found.add(_Combining(node, numbers, dtype), True)  # type: ignore[arg-type]
-        region.kernels[key] = found
+        numbers = Var(node.outs[0].type._replace(shape=shape, weak=False))
+        found = region.kernels[key] = KernelRegion(shape, axes)
+        found.inputs.append(numbers)
+        found.reductions.append(_Combining(node, numbers))  # type: ignore[arg-type]
     return found
 
 
 class _Combining:
     """A reduction of numbers of one dtype, as a node of a kernel."""
 
-    def __init__(self, node: Node, numbers: Var, dtype: np.dtype):
+    def __init__(self, node: Node, numbers: Var):
         self.op, self.args, self.outs, self.params = node.op, (numbers,), node.outs, {}

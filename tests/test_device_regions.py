@@ -1,0 +1,117 @@
+"""What kernels are made of: slices, joined arrays, writes and sums along axes inside them, in as few as possible."""
+
+from __future__ import annotations
+
+import emulated_device  # noqa: F401  (kernels run on the processor)
+import numpy as np
+import pytest
+from strict_array import StrictArray, counted, host, strict
+
+import wengert as wg
+
+
+def stencil(u):
+    for _ in range(3):
+        middle = u[1:-1, 1:-1]
+        inner = middle + 0.1 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * middle)
+        rows = np.concatenate([u[1:-1, :1], inner, u[1:-1, -1:]], 1)
+        u = np.concatenate([u[:1], rows, u[-1:]], 0)
+    return np.sum(u * u)
+
+
+def bodies(x):
+    d = x[:, None, :] - x[None, :, :]
+    return np.sum(1 / np.sqrt(np.sum(d * d, 2) + 1e-2))
+
+
+def softmax(x):
+    e = np.exp(x - np.max(x, 1, keepdims=True))
+    return np.sum((e / np.sum(e, 1, keepdims=True))[:, 2] * np.mean(x, 0)[1])
+
+
+def written(x):
+    y = np.zeros((9, 10))
+    y[2:8, 1:-1] = x[:6, :8]
+    y[0] = x[3] * 2.0
+    y[:, 3] += x[1, 1]
+    y[1:4, None, 2:5] += np.sin(x[4:7, None, 3:6])
+    y[-1, ::1] = y[0] + x[:, 0].sum()
+    return np.sum(y[::-1, ::2] ** 3)
+
+
+def shapes(x):
+    a = np.exp(0.1 * x).T.reshape(10, 3, 3)[:, ::-1]
+    b = np.concatenate([a, np.zeros((0, 3, 3)), a[:2] * 2.0, np.ones((1, 3, 3))])
+    return np.sum(b.transpose(2, 0, 1)[..., 1] * np.sum(b, 2).T) + np.sum(np.stack([x[0], x[2]], 1) ** 2)
+
+
+PROGRAMS = [stencil, bodies, softmax, written, shapes]
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_programs(f, rng):
+    x = rng.normal(size=(9, 10))
+    g = wg.jit(wg.value_and_grad(f))
+    g(strict(x))
+    with counted() as count:
+        value, gradient = g(strict(x))
+    assert count.transfers == 0
+    np.testing.assert_allclose(host(value), f(x), rtol=1e-12)
+    np.testing.assert_allclose(host(gradient), wg.grad(f)(x), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(host(wg.jit(f)(StrictArray(np.asfortranarray(x)))), f(x), rtol=1e-12)
+
+
+def test_a_kernel_for_a_step():
+    lowered = wg.jit(wg.grad(stencil)).lower(strict(np.ones((9, 10))))
+    assert len(lowered.report) == 6  # three steps, and three back
+    assert all(line.startswith("one kernel for [9, 10]") for line in lowered.report)
+
+
+@pytest.mark.parametrize("shape", [(40, 3), (3, 40), (2, 30, 1, 5)])
+@pytest.mark.parametrize("f", [np.sum, np.any], ids=lambda f: f.__name__)
+def test_reductions_along_axes(f, shape, rng):
+    """Shared by several threads, if there are few numbers of many elements each."""
+    x = rng.normal(size=shape)
+    for axis in [0, -1, 1, (0, -1)]:
+        for keepdims in (False, True)[: 1 + (axis == 0)]:
+            g = lambda x, axis=axis, keepdims=keepdims: f(
+                np.cos(x) > 0.9 if f is np.any else np.cos(x), axis, keepdims=keepdims
+            )
+            got, right = wg.jit(g)(strict(x)), g(x)
+            assert got.shape == right.shape
+            assert got.dtype == right.dtype
+            np.testing.assert_allclose(host(got), right, rtol=1e-11)
+
+
+def test_dear_values_are_made_once(rng):
+    """Of a value that many elements need there is one in memory; a chain of several uses does not explode."""
+    x = rng.normal(size=5)
+    f = lambda x: np.sum(np.exp(x)[None, :] * np.arange(50.0)[:, None], 0)
+    report = wg.jit(f).lower(strict(x)).report
+    assert any("[1, 5]: exp" in line or "[5]: exp" in line for line in report)
+    np.testing.assert_allclose(host(wg.jit(f)(strict(x))), f(x), rtol=1e-12)
+
+    def chain(x):
+        for _ in range(12):
+            x = np.concatenate([x[1:], x[:1]]) * x + x[::-1]
+            x = x / np.sum(np.abs(x))
+        return x
+
+    np.testing.assert_allclose(host(wg.jit(chain)(strict(x))), chain(x), rtol=1e-9)
+    gradient = wg.grad(lambda x: chain(x)[0])
+    np.testing.assert_allclose(host(wg.jit(gradient)(strict(x))), gradient(x), rtol=1e-7)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.bool_, np.complex128])
+def test_moves_of_other_dtypes(dtype, rng):
+    x = (rng.normal(size=(4, 6)) * 3).astype(dtype)
+
+    def f(x):
+        y = x.copy()
+        y[1:3, 2] = x[0, 0]
+        y[0] = 1
+        return np.concatenate([x.T, y.T[::-1]], 1), np.sum(y, 0)
+
+    for got, right in zip(wg.jit(f)(strict(x)), f(x), strict=True):
+        assert got.dtype == right.dtype
+        np.testing.assert_allclose(host(got), right, rtol=1e-5)

@@ -1,0 +1,130 @@
+"""The scalar code of an op, for kernels: its `impl`, run on lanes, as on the CPU (`llvm/scalars`), with the elementary
+functions of `math.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+
+from wengert.backend.gpu.math import math_call
+from wengert.backend.llvm.arrays.buffer import I64, POINTER, VOID, is_native, load_element, register_type
+from wengert.backend.llvm.scalars.emit import _Use
+from wengert.backend.llvm.scalars.lane import Unsupported
+from wengert.backend.llvm.scalars.values import constant, known_number
+from wengert.ir.node import Const, Node
+from wengert.ops.op import TABLE
+from wengert.ops.reduce import weighted_sum
+from wengert.types import SCALARS
+
+
+def is_number(a: Any) -> bool:
+    """Whether an operand is a number that is known now."""
+    return a.__class__ is Const and not a.type.shape
+
+
+def lengths(a: Any) -> tuple[int, ...]:
+    """The shape of an operand, where it is known."""
+    return tuple(a.type.shape)
+
+
+def reduces(node: Node) -> bool:
+    """Whether a node combines elements along axes, of arrays of one shape."""
+    combine = node.op.combine
+    if combine is None or not (TABLE[combine].reduction == node.op.name or node.op is weighted_sum):
+        return False
+    shapes = {tuple(a.type.shape) for a in node.args}
+    if len(shapes) != 1 or shapes == {()} or node.params.get("axis") == ():
+        return False
+    return node.outs[0].type.dtype.kind != "c" or combine in ("add", "multiply")
+
+
+class KernelContext:
+    """What the rules of lanes need, for a kernel being written."""
+
+    def __init__(self, module: ir.Module, function: ir.Function):
+        self.module, self.function = module, function
+        self.builder = ir.IRBuilder(function.append_basic_block("entry"))
+        self.long_calls = 0
+        self.addresses: dict[str, int] = {}
+
+    def device_math(self, name: str, *values: ir.Value) -> ir.Value:
+        y = math_call(self, name, *values)
+        if y is None:
+            raise Unsupported(f"no {name} on this device")
+        return y
+
+    def fail_if(self, *args: Any) -> None:
+        raise Unsupported("a kernel cannot fail")
+
+    def declare(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        raise Unsupported(f"{name} is not on this device")
+
+
+def written(cx: KernelContext, node: Node, values: Sequence[Any]) -> Any:
+    """The scalar code of a node."""
+    dtypes = [a.type.dtype for a in node.args]
+    out = node.outs[0].type.dtype
+    known = [known_number(v, d) for v, d in zip(values, dtypes, strict=True)]
+    return _Use(node.op.name, node.params, out, dtypes, [a.type.weak for a in node.args], known).write(cx, values)
+
+
+_can: dict[Any, bool] = {}
+
+
+def can_be_written(node: Node) -> bool:
+    """Whether there is scalar code for a node."""
+    types = [*[a.type for a in node.args], node.outs[0].type]
+    if not all(is_native(t.dtype) for t in types):
+        return False
+    if not node.op.elementwise:
+        return reduces(node)
+    numbers = [getattr(a, "value", None) if is_number(a) else None for a in node.args]
+    key = repr((node.op.name, sorted(node.params.items()), [(t.dtype.str, t.weak) for t in types], numbers))
+    if key not in _can:
+        if len(_can) > 10_000:
+            _can.clear()
+        module = ir.Module()
+        cx = KernelContext(module, ir.Function(module, ir.FunctionType(VOID, []), "trial"))
+        try:
+            written(cx, node, [_some(cx, a) for a in node.args])
+        except Exception:  # whatever it is, the library will raise it if it is an error
+            _can[key] = False
+        else:
+            _can[key] = True
+    return _can[key]
+
+
+def _some(cx: KernelContext, a: Any) -> Any:
+    if is_number(a):
+        return constant(item(a.value), a.type.dtype)
+    place = cx.builder.alloca(ir.IntType(128))
+    place.type = POINTER
+    return load_element(cx.builder, place, I64(0), a.type.dtype)
+
+
+def item(value: Any) -> Any:
+    return value if value.__class__ in SCALARS else np.asarray(value).item()
+
+
+def combined(cx: KernelContext, node: Node, p: Any, q: Any, name: str | None = None) -> Any:
+    """Two numbers of the dtype of a reduction, combined."""
+    dtype = node.outs[0].type.dtype
+    return _Use(name or str(node.op.combine), {}, dtype, [dtype] * 2, [False] * 2, [None] * 2).write(cx, [p, q])
+
+
+def parts_of(dtype: np.dtype) -> list[ir.Type]:
+    """The registers of a number."""
+    return [register_type(dtype)] * (2 if dtype.kind == "c" else 1)
+
+
+def gathered(parts: Sequence[Any], dtype: np.dtype) -> Any:
+    """A number from its registers."""
+    return parts[0] if dtype.kind != "c" else constant(0j, dtype)._replace(re=parts[0], im=parts[1])
+
+
+def flat(value: Any) -> list[Any]:
+    """The registers of a number."""
+    return list(value) if isinstance(value, tuple) else [value]
