@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 
 
 def digits(small: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Scikit-learn's handwritten digits, 8 × 8 pixels between 0 and 1: images and labels to train with, and to test with.
+    """Scikit-learn's handwritten digits, 8 × 8 pixels between 0 and 1: images and labels to train and to test with.
 
     >>> [part.shape for part in digits()]
     [(1437, 64), (1437,), (360, 64), (360,)]

@@ -66,7 +66,7 @@ def picture(results):
     figure = Figure(2, width=330, height=320)
     for title, points in (("Given", results["real"]), ("Made by the generator", results["made"])):
         axes = figure.axes(title, xlim=(-1.6, 1.6), ylim=(-1.6, 1.6), equal=True)
-        axes.points(*points[:600].T, size=1.5)
+        axes.points(*points[:400].T, size=1.5)
     return figure
 
 

@@ -1,7 +1,7 @@
 """Denoising by a learned variational model.
 
 The cleaned picture minimises ½‖u − noisy‖² + Σ λₖ φ(filterₖ ∗ u). Filters and weights are not chosen but learned: the
-error of the minimiser, after 30 steps of gradient descent, is differentiated with respect to them (a "fields of
+error of the minimiser, after 15 steps of gradient descent, is differentiated with respect to them (a "fields of
 experts" model).
 """
 
@@ -14,7 +14,7 @@ import wengert as wg
 from examples.gallery.drawing import Figure
 from wengert import optimize
 
-SIZE, FILTERS, STEPS = 24, 4, 30
+SIZE, FILTERS, STEPS = 24, 3, 15
 
 
 def scene(rng):
@@ -38,7 +38,7 @@ def energy(u, noisy, model):
 def cleaned(noisy, model):
     u = noisy
     for _ in range(STEPS):
-        u = u - 0.1 * wg.grad(energy)(u, noisy, model)
+        u = u - 0.2 * wg.grad(energy)(u, noisy, model)
     return u
 
 
@@ -52,7 +52,7 @@ def decibels(a, b):
 
 def main(small=False):
     rng = np.random.default_rng(0)
-    clean = np.stack([scene(rng) for _ in range(4 if small else 10)])
+    clean = np.stack([scene(rng) for _ in range(3 if small else 10)])
     noisy = clean + 0.1 * rng.normal(size=clean.shape)
     model = {"filters": 0.1 * rng.normal(size=(FILTERS, 3, 3)), "log_weights": np.full(FILTERS, -2.0)}
     optimizer = optimize.adam(0.03)
@@ -64,7 +64,7 @@ def main(small=False):
         model, state = optimizer.update(gradient, state, model)
         return model, state, value
 
-    for _ in range(100 if small else 300):
+    for _ in range(30 if small else 300):
         model, state, value = step(model, state)
         losses.append(value)
     new = scene(np.random.default_rng(99))

@@ -29,8 +29,8 @@ def main(small=False):
                    progress=False)  # fmt: skip
     scores = found.model(as_images(x_test))
     guessed = np.argmax(scores, axis=1)
-    return dict(accuracy=np.mean(guessed == y_test), history=found.history, guessed=guessed, labels=y_test, images=x_test,
-                parameters=nn.count(found.model))  # fmt: skip
+    return dict(accuracy=np.mean(guessed == y_test), history=found.history, guessed=guessed, labels=y_test,
+                images=x_test, parameters=nn.count(found.model))  # fmt: skip
 
 
 def picture(results):

@@ -17,7 +17,7 @@ STEPS, EPISODES = 200, 16
 
 def physics(state, push):
     """One step of 0.02 s of the cart-pole of Barto, Sutton and Anderson (1983); states are rows."""
-    x, v, angle, spin = state.T
+    _, v, angle, spin = state.T
     c, s = np.cos(angle), np.sin(angle)
     shared = (np.where(push == 1, 10.0, -10.0) + 0.05 * spin**2 * s) / 1.1
     turning = (9.8 * s - c * shared) / (0.5 * (4 / 3 - 0.1 * c**2 / 1.1))
