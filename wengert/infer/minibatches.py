@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 
 from wengert.infer.handlers import ModelError, run_under
-from wengert.infer.posterior import AtPoint, ModelPosterior, Posterior
+from wengert.infer.posterior import ModelPosterior, Posterior
+from wengert.infer.ways import AtPoint
 
 
 class PartOfData(AtPoint):
     """Runs a model on some of its data, whose log-likelihood is counted `times` times."""
 
     def __init__(self, sites: Any, u: Any, times: float):
-        super().__init__(sites, u)
+        super().__init__(sites, u, {}, [])
         self.times = times
 
     def observe(self, value: Any, dist: Any, name: str | None) -> None:
@@ -42,7 +43,7 @@ class MiniBatches:
             )
         self.length = lengths.pop()
         part = ModelPosterior(posterior.model, tuple([a[:size] for a in self.data]))
-        if part.sites != posterior.sites:
+        if part.sites != posterior.sites or posterior.discrete:
             raise ModelError(
                 "a site has one value for each observation, which mini-batches would leave without data",
                 remedy="leave batch_size= away, or sum out what belongs to single observations",

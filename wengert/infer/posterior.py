@@ -12,181 +12,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from wengert import tree
-from wengert.infer import distributions
+from wengert.api.alternatives import followed
+from wengert.infer.discrete import term_of
 from wengert.infer.handlers import ModelError, run_under
+from wengert.infer.probing import places_of
 from wengert.infer.transforms import Transform, real
+from wengert.infer.ways import AtPoint, FindSites, PlaceOfSite, Unconstrain, WithGivenValues
 
 _LOOKS = 3
 """So many times a model is run to see whether it always has the same sites."""
-
-
-class PlaceOfSite(NamedTuple):
-    """Where the unconstrained numbers of a site lie in u, and the shapes of u's part and of the value."""
-
-    start: int
-    stop: int
-    inner: tuple[int, ...]
-    shape: tuple[int, ...]
-
-
-def site_shape(name: str, dist: Any, shape: Any, plates: list[int]) -> tuple[int, ...]:
-    """The shape of a site, without the axes of one value."""
-    given = distributions.parameter_shape(dist)
-    if shape is None:
-        return np.broadcast_shapes(given, tuple(plates))
-    wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (int(shape),)
-    if wanted[: len(plates)] != tuple(plates):
-        wanted = (*plates, *wanted)
-    try:
-        fits = np.broadcast_shapes(given, wanted) == wanted
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ModelError(
-            f"site {name!r} is to have shape {wanted}, but the parameters of its distribution have shape {given}",
-            remedy="leave shape away, or give parameters that broadcast to it",
-        )
-    return wanted
-
-
-def full_shape(name: str, dist: Any, shape: Any, plates: list[int], transform: Transform | None) -> tuple[int, ...]:
-    """The shape of a site's value, with the axes of one value; a transform of vectors has them in `shape`."""
-    found = (*site_shape(name, dist, shape, plates), *distributions.event_shape(dist))
-    events = max(distributions.event_ndim(dist), transform.event_ndim if transform is not None else 0)
-    if len(found) < events:
-        raise ModelError(
-            f"site {name!r} is a {'vector' if events == 1 else 'matrix'}, whose size is not given",
-            remedy=f"write shape={'n' if events == 1 else '(n, n)'}",
-        )
-    return found
-
-
-class Handler:
-    """What all ways to run a model have in common."""
-
-    def __init__(self) -> None:
-        self.plates: list[int] = []
-
-    def factor(self, logp: Any) -> None:
-        pass
-
-    def record(self, name: str, value: Any) -> None:
-        pass
-
-
-class FindSites(Handler):
-    """Runs a model on plain numbers, drawn uniformly on the unconstrained scale, to see which sites it has."""
-
-    def __init__(self, rng: np.random.Generator):
-        super().__init__()
-        self.rng = rng
-        self.sites: dict[str, PlaceOfSite] = {}
-        self.records: dict[str, Any] = {}
-        self.observed: list[str] = []
-
-    def sample(self, name: str, dist: Any, shape: Any, transform: Transform | None) -> Any:
-        if name in self.sites or name in self.records:
-            raise ModelError(f"two sites are called {name!r}", remedy="give each its own name")
-        if distributions.is_discrete(dist):
-            raise ModelError(f"site {name!r} is discrete", remedy="sum it out by hand")
-        chosen = transform if transform is not None else distributions.transform_of(dist)
-        whole = full_shape(name, dist, shape, self.plates, chosen)
-        inner = chosen.unconstrained_shape(whole)
-        start = max([site.stop for site in self.sites.values()], default=0)
-        self.sites[name] = PlaceOfSite(start, start + math.prod(inner), inner, whole)
-        return chosen.forward(self.rng.uniform(-2, 2, inner))
-
-    def observe(self, value: Any, dist: Any, name: str | None) -> None:
-        array = np.asarray(value)
-        if array.dtype.kind not in "biuf":
-            raise ModelError(f"observed values of type {array.dtype}", remedy="observe numbers")
-        if array.dtype.kind == "f" and np.any(np.isnan(array)):
-            raise ModelError(
-                "observed values contain NaN",
-                remedy="leave them out of the data, or make them a site: infer.sample(…) for the missing ones",
-            )
-        if not array.size:
-            raise ModelError("nothing is observed: the array is empty", remedy="leave the observation out")
-        self.observed.append(observed_name(name, self.observed))
-
-    def record(self, name: str, value: Any) -> None:
-        if name in self.sites or name in self.records:
-            raise ModelError(f"two sites are called {name!r}", remedy="give each its own name")
-        self.records[name] = value
-
-
-def observed_name(name: str | None, before: list[str]) -> str:
-    """What an observation is called."""
-    if name is not None:
-        return name
-    count = sum(known.startswith("observed") for known in before)
-    return f"observed_{count}" if count else "observed"
-
-
-class AtPoint(Handler):
-    """Runs a model at a point u; adds up its log-density, keeps the values of the sites and what is recorded."""
-
-    def __init__(self, sites: dict[str, PlaceOfSite], u: Any):
-        super().__init__()
-        self.sites, self.u = sites, u
-        self.total: Any = 0.0
-        self.values: dict[str, Any] = {}
-
-    def sample(self, name: str, dist: Any, shape: Any, transform: Transform | None) -> Any:
-        if name not in self.sites:
-            raise ModelError(
-                f"site {name!r} is there at some points and not at others",
-                remedy="sample it always, and use np.where where it counts",
-            )
-        site = self.sites[name]
-        chosen = transform if transform is not None else distributions.transform_of(dist)
-        inner = np.reshape(self.u[site.start : site.stop], site.inner)
-        value = chosen.forward(inner)
-        self.total = self.total + np.sum(distributions.log_density(dist, value)) + chosen.log_jacobian(inner)
-        self.values[name] = value
-        return value
-
-    def observe(self, value: Any, dist: Any, name: str | None) -> None:
-        self.total = self.total + np.sum(distributions.log_density(dist, value))
-
-    def factor(self, logp: Any) -> None:
-        self.total = self.total + np.sum(logp)
-
-    def record(self, name: str, value: Any) -> None:
-        self.values[name] = value
-
-
-class Unconstrain(Handler):
-    """Runs a model with given values of its sites, to find the point u."""
-
-    def __init__(self, sites: dict[str, PlaceOfSite], values: dict[str, Any]):
-        super().__init__()
-        self.sites, self.values = sites, values
-        self.parts: dict[str, Any] = {}
-
-    def sample(self, name: str, dist: Any, shape: Any, transform: Transform | None) -> Any:
-        if name not in self.values:
-            raise ModelError(f"there is no value for site {name!r}", remedy="give one for each site")
-        chosen = transform if transform is not None else distributions.transform_of(dist)
-        site = self.sites[name]
-        value = np.broadcast_to(np.asarray(self.values[name], dtype=float), site.shape)
-        with np.errstate(all="ignore"):
-            part = chosen.inverse(value)
-        if not np.all(np.isfinite(part)):
-            raise ModelError(
-                f"the value {self.values[name]!r} of site {name!r} is not in its support",
-                remedy="give a value strictly inside of it",
-            )
-        self.parts[name] = np.reshape(part, -1)
-        return value if value.shape else value[()]
-
-    def observe(self, value: Any, dist: Any, name: str | None) -> None:
-        pass
 
 
 class Posterior:
@@ -226,8 +65,11 @@ class ModelPosterior(Posterior):
                 run_under(finding, model, args)
             looks.append(finding)
         self.sites, self.records, self.observed = looks[0].sites, list(looks[0].records), looks[0].observed
-        if any(look.sites != self.sites for look in looks):
-            differing = set().union(*[set(look.sites.items()) ^ set(self.sites.items()) for look in looks])
+        self.discrete = looks[0].discrete
+        self.places: list[dict[str, np.ndarray]] = []
+        forms = [{**look.sites, **{name: shape for name, (_, shape) in look.discrete.items()}} for look in looks]
+        if any(form != forms[0] for form in forms):
+            differing = set().union(*[set(form.items()) ^ set(forms[0].items()) for form in forms])
             name = min(name for name, _ in differing)
             raise ModelError(
                 f"site {name!r} is there at some points and not at others, or has another shape there",
@@ -235,22 +77,61 @@ class ModelPosterior(Posterior):
             )
         if not self.sites:
             raise ModelError(
-                "the model has no site", remedy='mark what is random: infer.sample("mu", stats.norm(0, 1))'
+                "the model has no site" + (" but discrete ones" if self.discrete else ""),
+                remedy='mark what is random: infer.sample("mu", stats.norm(0, 1)); for a log-density, which is no '
+                "model, give a point in its form with init=",
             )
         self.names = list(self.sites)
         self.size = max(site.stop for site in self.sites.values())
+        if self.discrete:
+            self._look_at_discrete_sites(rng)
 
-    def _at(self, u: Any) -> AtPoint:
-        handler = AtPoint(self.sites, u)
+    def _look_at_discrete_sites(self, rng: np.random.Generator) -> None:
+        """Find out how what the model adds to the log-density depends on discrete sites, at two points."""
+        found = []
+        for _ in range(2):
+            u = self.start(rng)
+            handler = AtPoint(self.sites, u, self.discrete, None)
+            with np.errstate(all="ignore"):
+                followed(self._run)(handler)
+            marks = [term_of(logp, handler.summed, number) for number, logp in enumerate(handler.marks)]
+            terms = [term for term in marks if term.axes]
+
+            def run(values: dict[str, Any], u: Any = u) -> list[Any]:
+                given = WithGivenValues(self.sites, u, values)
+                with np.errstate(all="ignore"):
+                    self._run(given)
+                return given.marks
+
+            places = places_of(terms, handler.summed, run, rng)
+            names = [site.name for site in handler.summed]
+            found.append([{n: places[t.number, n] for n in names if (t.number, n) in places} for t in terms])
+        if len(found[0]) != len(found[1]) or any(not _are_equal(a, b) for a, b in zip(*found, strict=True)):
+            raise ModelError(
+                "what depends on the elements of a discrete site differs from point to point",
+                remedy="let each observation depend on one element, whatever the values of other sites",
+            )
+        self.places = found[0]
+
+    def _run(self, handler: Any) -> Any:
         run_under(handler, self.model, self.args)
         return handler
 
+    def _at(self, u: Any) -> AtPoint:
+        return self._run(AtPoint(self.sites, u, self.discrete, self.places))
+
+    def _log_density(self, u: Any) -> Any:
+        return self._at(u).log_density()
+
+    def _constrain(self, u: Any) -> dict[str, Any]:
+        handler = self._at(u)
+        return {name: handler.value(name) for name in [*self.names, *self.records]}
+
     def log_density(self, u: Any) -> Any:
-        return self._at(u).total
+        return followed(self._log_density)(u) if self.discrete else self._log_density(u)
 
     def constrain(self, u: Any) -> dict[str, Any]:
-        values = self._at(u).values
-        return {name: values[name] for name in [*self.names, *self.records]}
+        return followed(self._constrain)(u) if self.discrete else self._constrain(u)
 
     def unconstrain(self, point: dict[str, Any]) -> np.ndarray:
         handler = Unconstrain(self.sites, point)
@@ -298,6 +179,10 @@ class DensityPosterior(Posterior):
         if not np.all(np.isfinite(u)):
             raise ModelError("a point that is not in the support", remedy="give one strictly inside of it")
         return u
+
+
+def _are_equal(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> bool:
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
 
 
 def _per_leaf(support: Any, init: Any, count: int) -> list[Transform]:

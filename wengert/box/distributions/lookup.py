@@ -19,14 +19,16 @@ from types import MethodType
 from typing import Any
 
 from wengert.box.dispatch import BLIND, when_imported
+from wengert.box.distributions.categorical import Categorical
 from wengert.box.distributions.continuous import CONTINUOUS
 from wengert.box.distributions.discrete import DISCRETE
+from wengert.box.distributions.further import FURTHER
 from wengert.box.distributions.multivariate import MULTIVARIATE, PARAMETERS
-from wengert.box.distributions.univariate import unsupported
+from wengert.box.distributions.univariate import Univariate, unsupported
 from wengert.box.functions.operands import holds_traced
 from wengert.ops.op import Traced
 
-UNIVARIATE = {**CONTINUOUS, **DISCRETE}
+UNIVARIATE: dict[str, Univariate] = {**CONTINUOUS, **DISCRETE, **FURTHER}
 _MODULE = "scipy.stats."
 METHODS = (
     *("pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"),
@@ -56,7 +58,10 @@ def stand_in(f: Any) -> Callable:
 
 def implementation(f: Any) -> Callable:
     """What a method of a distribution means on traced values."""
+    owner: Any
     owner, method = (f.__self__, f.__name__) if f.__class__ is MethodType else (f, "__call__")
+    if owner.__class__.__name__ == "rv_sample" and hasattr(owner, "xk") and hasattr(Categorical, method):
+        return getattr(Categorical(owner.xk, owner.pk), method)
     frozen = getattr(owner, "dist", None) or getattr(owner, "_dist", None)
     name = _name_of(frozen or owner)
     if name is None:
