@@ -2,7 +2,8 @@
 
 The model is run with given values of its discrete sites. Numbers that change when some elements get another value
 depend on these; elements are told apart by the bits of their positions, so that few runs are enough. Then the tables
-that are summed are compared with runs for random values. A model without the structure on which the sum relies is refused.
+that are summed are compared with runs for random values. A model for which the
+sum would be wrong is refused.
 """
 
 from __future__ import annotations
