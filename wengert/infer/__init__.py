@@ -15,8 +15,10 @@ from wengert.infer.model import factor, flat, observe, plate, record, sample
 from wengert.infer.pathfinder import NotConvergedWarning, pathfinder
 from wengert.infer.pictures import DrawsPicture, plot_energy, plot_pairs
 from wengert.infer.posterior import Posterior, posterior
+from wengert.infer.predictive import log_likelihood, posterior_predictive, prior_predictive
 from wengert.infer.result import Samples
-from wengert.infer.samplers import hmc, mala, nuts, random_walk, slice
+from wengert.infer.samplers import hmc, mala, nuts, random_walk, riemannian_hmc, slice
+from wengert.infer.stochastic import sghmc, sgld
 
 __all__ = [
     "Amortized",
@@ -37,6 +39,7 @@ __all__ = [
     "flat",
     "hmc",
     "laplace",
+    "log_likelihood",
     "mala",
     "mixture",
     "nuts",
@@ -46,10 +49,15 @@ __all__ = [
     "plot_energy",
     "plot_pairs",
     "posterior",
+    "posterior_predictive",
+    "prior_predictive",
     "random_walk",
     "record",
+    "riemannian_hmc",
     "sample",
     "sbc",
+    "sghmc",
+    "sgld",
     "slice",
     "transforms",
 ]

@@ -22,8 +22,9 @@ from wengert.infer.compiling import compiled
 from wengert.infer.coordinates import coordinate_names
 from wengert.infer.handlers import ModelError, run_under
 from wengert.infer.pathfinder import best_normal
-from wengert.infer.posterior import AtPoint, ModelPosterior, Posterior, posterior
+from wengert.infer.posterior import ModelPosterior, Posterior, posterior
 from wengert.infer.simulate import simulated
+from wengert.infer.ways import AtPoint
 
 _LARGE = 1e3
 """Scales that differ by more than this make sampling slow."""
@@ -52,20 +53,20 @@ class TermsOfDensity(AtPoint):
 
     def __init__(self, sites: Any, u: Any):
         super().__init__(sites, u)
-        self.terms: dict[str, Any] = {}
+        self.parts: dict[str, Any] = {}
 
     def sample(self, name: str, dist: Any, shape: Any, transform: Any) -> Any:
         value = super().sample(name, dist, shape, transform)
-        self.terms[f"site {name!r}"] = distributions.log_density(dist, value)
+        self.parts[f"site {name!r}"] = distributions.log_density(dist, value)
         return value
 
     def observe(self, value: Any, dist: Any, name: str | None) -> None:
-        count = sum(key.startswith("observation") for key in self.terms)
-        self.terms[f"observation {name or count + 1}"] = distributions.log_density(dist, value)
+        count = sum(key.startswith("observation") for key in self.parts)
+        self.parts[f"observation {name or count + 1}"] = distributions.log_density(dist, value)
         super().observe(value, dist, name)
 
     def factor(self, logp: Any) -> None:
-        self.terms[f"factor {sum(key.startswith('factor') for key in self.terms) + 1}"] = logp
+        self.parts[f"factor {sum(key.startswith('factor') for key in self.parts) + 1}"] = logp
         super().factor(logp)
 
 
@@ -154,7 +155,7 @@ def _culprit(target: Posterior, u: np.ndarray) -> tuple[str, str]:
     handler = TermsOfDensity(target.sites, u)
     with np.errstate(all="ignore"):
         run_under(handler, target.model, target.args)
-    for name, term in handler.terms.items():
+    for name, term in handler.parts.items():
         if not np.all(np.isfinite(term)):
             return name, "NaN" if np.any(np.isnan(term)) else "−∞"
     return "the transform of a site", "not finite"

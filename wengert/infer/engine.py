@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.algorithms.chains import chain_block
-from wengert.api.grad import value_and_grad
+from wengert.api.grad import grad, value_and_grad
+from wengert.api.hessian import hessian, value_grad_and_hessian
 from wengert.api.jit import jit
 from wengert.infer.compiling import NotCompiledWarning
 from wengert.infer.posterior import Posterior
@@ -22,19 +23,43 @@ BLOCK = 50
 """So many transitions at most in one call."""
 
 
+class Density(NamedTuple):
+    """What is compiled of a log-density: value and derivatives, those of third order; and values where it raises."""
+
+    evaluate: Callable
+    third: Callable | None
+    failed: tuple
+
+
+def first_order(posterior: Posterior) -> Density:
+    """Value and gradient."""
+    return Density(value_and_grad(posterior.log_density), None, (np.float64(-np.inf), np.zeros(posterior.size)))
+
+
+def value_only(posterior: Posterior) -> Density:
+    """The value, and zeros for the gradient."""
+    size = posterior.size
+    return Density(lambda x: (posterior.log_density(x), np.zeros(size)), None, (np.float64(-np.inf), np.zeros(size)))
+
+
+def third_order(posterior: Posterior) -> Density:
+    """Value, gradient and Hessian; and the gradient of a sum of the Hessian's elements with given weights."""
+    derivatives, curvature = value_grad_and_hessian(posterior.log_density), hessian(posterior.log_density)
+    slope = grad(lambda x, weights: np.sum(weights * curvature(x)))
+    nothing = np.float64(-np.inf), np.zeros(posterior.size), np.eye(posterior.size)
+    return Density(derivatives, slope, nothing)
+
+
 class Engine:
     """Runs blocks of transitions; `transition` is one of `algorithms/`, with density, velocity and kick in front."""
 
-    def __init__(self, posterior: Posterior, transition: Callable, velocity: Callable, kick: Callable, gradient: bool):
+    def __init__(
+        self, posterior: Posterior, transition: Callable, velocity: Callable, kick: Callable, density: Density
+    ):
         self.posterior = posterior
         self._transition, self._velocity, self._kick = transition, velocity, kick
-        size = posterior.size
-
-        def value_only(x: Any) -> Any:
-            return posterior.log_density(x), np.zeros(size)
-
-        self._density = value_and_grad(posterior.log_density) if gradient else value_only
-        self._compiled_density = jit(self._density)
+        self._density = density
+        self._compiled_density = Density(jit(density.evaluate), density.third and jit(density.third), density.failed)
         one = jit(self._with(self._compiled_density))
 
         def block(metric, x, lp, g, averaging, target, normals, seeds, count, limit):
@@ -46,11 +71,13 @@ class Engine:
         self.failures = 0
         """How many evaluations of the density raised."""
 
-    def _with(self, density: Callable) -> Callable:
+    def _with(self, density: Density) -> Callable:
         transition, velocity, kick = self._transition, self._velocity, self._kick
 
+        given = density.evaluate if density.third is None else (density.evaluate, density.third)
+
         def one(metric, x, lp, g, z, step, seed, limit):
-            return transition(density, velocity, kick, metric, x, lp, g, z, step, seed, limit)
+            return transition(given, velocity, kick, metric, x, lp, g, z, step, seed, limit)
 
         return one
 
@@ -62,7 +89,7 @@ class Engine:
             self._native = self._block.lower(metric, point, np.float64(0.0), np.zeros(size), *nothing).fixed()
         except Exception as error:
             self.is_compiled = False
-            self._density(point)  # raises what eager code raises, if it does
+            self._density.evaluate(point)  # raises what eager code raises, if it does
             reason = str(error).strip()
             warnings.warn(
                 f"the density runs as ordinary Python, which takes long, since it cannot be compiled: {reason}",
@@ -93,19 +120,18 @@ class Engine:
         return (*state, averaging, *rows, *found[-1][7:])
 
     def _in_python(self, metric, state, averaging, target, normals, seeds, count, limit):
-        size = self.posterior.size
         density = self._compiled_density if self.is_compiled else self._density
 
         def guarded(x):
             try:
-                return density(x)
+                return density.evaluate(x)
             except (KeyboardInterrupt, MemoryError):
                 raise
             except Exception:
                 self.failures += 1
-                return np.float64(-np.inf), np.zeros(size)
+                return density.failed
 
-        one, (x, lp, g) = self._with(guarded), state
+        one, (x, lp, g) = self._with(density._replace(evaluate=guarded)), state
         with np.errstate(all="ignore"):
             found = chain_block(one, metric, x, lp, g, averaging, target, normals, seeds, count, limit)
         x, lp, g, *rest, last_lp, last_g = found

@@ -15,7 +15,7 @@ class PartOfData(AtPoint):
     """Runs a model on some of its data, whose log-likelihood is counted `times` times."""
 
     def __init__(self, sites: Any, u: Any, times: float):
-        super().__init__(sites, u, {}, [])
+        super().__init__(sites, u)
         self.times = times
 
     def observe(self, value: Any, dist: Any, name: str | None) -> None:

@@ -22,7 +22,7 @@ from wengert.infer.discrete import term_of
 from wengert.infer.handlers import ModelError, run_under
 from wengert.infer.probing import places_of
 from wengert.infer.transforms import Transform, real
-from wengert.infer.ways import AtPoint, FindSites, PlaceOfSite, Unconstrain, WithGivenValues
+from wengert.infer.ways import AtPoint, FindSites, PlaceOfSite, Unconstrain, WithGivenValues, WithMarks
 
 _LOOKS = 3
 """So many times a model is run to see whether it always has the same sites."""
@@ -91,7 +91,7 @@ class ModelPosterior(Posterior):
         found = []
         for _ in range(2):
             u = self.start(rng)
-            handler = AtPoint(self.sites, u, self.discrete, None)
+            handler = WithMarks(self.sites, u, self.discrete)
             with np.errstate(all="ignore"):
                 followed(self._run)(handler)
             marks = [term_of(logp, handler.summed, number) for number, logp in enumerate(handler.marks)]

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.algorithms.nuts import DEEPEST, nuts_transition
+from wengert.algorithms.softabs import riemannian_transition
 from wengert.algorithms.trajectories import hmc_transition, random_walk_transition, slice_transition
 from wengert.infer.adaptation import METRICS, Metric
 from wengert.infer.chains import Settings, run_chains
-from wengert.infer.engine import Engine
+from wengert.infer.engine import Engine, first_order, third_order, value_only
 from wengert.infer.posterior import posterior
 from wengert.infer.result import Samples
 
@@ -22,10 +23,10 @@ def _metric(name: str) -> Metric:
 
 def _sampled(target: Callable, args: tuple, transition: Callable, metric: str, settings: Settings, chains: int,
              seed: Any, init: Any, support: Any, progress: bool, workers: int | None,
-             gradient: bool = True) -> Samples:  # fmt: skip
+             density: Callable = first_order) -> Samples:  # fmt: skip
     kind = _metric(metric)
     found = posterior(target, *args, init=init, support=support)
-    engine = Engine(found, transition, kind.velocity, kind.kick, gradient)
+    engine = Engine(found, transition, kind.velocity, kind.kick, density(found))
     return run_chains(found, engine, kind, settings, chains, seed, init, progress, workers)
 
 
@@ -87,7 +88,7 @@ def random_walk(target: Callable, *args: Any, init: Any = None, draws: int = 100
     """Draws by Metropolis's random walk, for comparison; it needs no gradient. Other arguments as `infer.nuts`."""
     settings = Settings(draws, warmup, target_accept, 1, 1.0)
     return _sampled(target, args, random_walk_transition, metric, settings, chains, seed, init, support, progress,
-                    workers, gradient=False)  # fmt: skip
+                    workers, density=value_only)  # fmt: skip
 
 
 def slice(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
@@ -96,4 +97,17 @@ def slice(target: Callable, *args: Any, init: Any = None, draws: int = 1000, war
     """Draws by slice sampling along random directions, for comparison; it needs no gradient and no tuning."""
     settings = Settings(draws, warmup, -1.0, 20, 2.0)
     return _sampled(target, args, slice_transition, metric, settings, chains, seed, init, support, progress, workers,
-                    gradient=False)  # fmt: skip
+                    density=value_only)  # fmt: skip
+
+
+def riemannian_hmc(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000,
+                   chains: int = 4, seed: Any = 0, target_accept: float = 0.8, support: Any = None,
+                   progress: bool = True, steps: int = 8, workers: int | None = None) -> Samples:  # fmt: skip
+    """Draws by Riemannian Hamiltonian Monte Carlo: at each point the Hessian, made positive (soft-abs), is the metric.
+
+    For few unknowns whose scales vary a lot over the posterior. It needs derivatives of third order, which are exact.
+    Trajectories have 1 to `steps` steps. Other arguments as `infer.nuts`.
+    """
+    settings = Settings(draws, warmup, target_accept, int(steps), 0.5, adapts_metric=False)
+    return _sampled(target, args, riemannian_transition, "diag", settings, chains, seed, init, support, progress,
+                    workers, density=third_order)  # fmt: skip

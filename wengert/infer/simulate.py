@@ -9,8 +9,9 @@ import numpy as np
 
 from wengert.infer import distributions
 from wengert.infer.handlers import ModelError, run_under
-from wengert.infer.posterior import AtPoint, Handler, ModelPosterior, full_shape, observed_name
+from wengert.infer.posterior import ModelPosterior
 from wengert.infer.transforms import Transform, ordered, positive_ordered
+from wengert.infer.ways import AtPoint, Handler, full_shape, observed_name
 
 
 class DrawFromModel(Handler):
@@ -74,8 +75,8 @@ def simulated(model: Callable, args: tuple, rng: np.random.Generator, with_data:
 class WithOtherData(AtPoint):
     """Runs a model at a point, with other data than it has."""
 
-    def __init__(self, sites: Any, u: Any, data: dict[str, Any]):
-        super().__init__(sites, u)
+    def __init__(self, sites: Any, u: Any, data: dict[str, Any], discrete: dict, places: list[dict]):
+        super().__init__(sites, u, discrete, places)
         self.data = data
         self.met: list[str] = []
 
@@ -97,6 +98,4 @@ class OtherDataPosterior(ModelPosterior):
             self.data[name][...] = value
 
     def _at(self, u: Any) -> AtPoint:
-        handler = WithOtherData(self.sites, u, self.data)
-        run_under(handler, self.model, self.args)
-        return handler
+        return self._run(WithOtherData(self.sites, u, self.data, self.discrete, self.places))

@@ -123,12 +123,16 @@ class AtPoint(Handler):
     """Runs a model at a point u; adds up its log-density, keeps the values of the sites and what is recorded.
 
     Discrete sites stand for all their values. What depends on them is kept as terms (`discrete.py`), in their order;
-    `places` says how each of them depends on the elements of arrays. Where it is `None`, everything is kept (`marks`).
+    `places` says how each of them depends on the elements of arrays. Who looks for that has everything kept (`marks`).
     """
 
-    def __init__(self, sites: dict[str, PlaceOfSite], u: Any, discrete: dict, places: list[dict] | None):
+    keeps_marks = False
+
+    def __init__(
+        self, sites: dict[str, PlaceOfSite], u: Any, discrete: dict | None = None, places: list[dict] | None = None
+    ):
         super().__init__()
-        self.sites, self.u, self.discrete, self.places = sites, u, discrete, places
+        self.sites, self.u, self.discrete, self.places = sites, u, discrete or {}, places or []
         self.total: Any = 0.0
         self.values: dict[str, Any] = {}
         self.summed: list[DiscreteSite] = []
@@ -137,7 +141,7 @@ class AtPoint(Handler):
 
     def add(self, logp: Any) -> None:
         """Something that counts."""
-        if self.places is None:
+        if self.keeps_marks:
             self.marks.append(logp)
         if self.summed:
             term = term_of(logp, self.summed, len(self.terms))
@@ -157,12 +161,12 @@ class AtPoint(Handler):
                 remedy="observe all at once, infer.observe(y, stats.norm(mu[z], s)); or give each element a site, "
                 'infer.sample(f"z{t}", …)',
             )
-        if len(self.terms) != len(self.places or ()) and any(site.shape for site in self.summed):
+        if len(self.terms) != len(self.places) and any(site.shape for site in self.summed):
             raise ModelError(
                 "a loop in which something depends on a discrete site that is an array",
                 remedy="observe all at once, infer.observe(y, stats.norm(mu[z], s))",
             )
-        places = {(k, name): place for k, found in enumerate(self.places or ()) for name, place in found.items()}
+        places = {(k, name): place for k, found in enumerate(self.places) for name, place in found.items()}
         return summed_out([*self.terms, rest], self.summed, places)
 
     def value(self, name: str) -> Any:
@@ -205,11 +209,17 @@ class AtPoint(Handler):
         self.values[name] = value
 
 
-class WithGivenValues(AtPoint):
-    """Runs a model at a point with given values of its discrete sites, to see what each mark adds (`probing.py`)."""
+class WithMarks(AtPoint):
+    """The same, which keeps what each mark adds."""
+
+    keeps_marks = True
+
+
+class WithGivenValues(WithMarks):
+    """Runs a model at a point with given values of its discrete sites (`probing.py`)."""
 
     def __init__(self, sites: dict[str, PlaceOfSite], u: Any, given: dict[str, Any]):
-        super().__init__(sites, u, {}, None)
+        super().__init__(sites, u)
         self.given = given
 
     def sample(self, name: str, dist: Any, shape: Any, transform: Transform | None) -> Any:

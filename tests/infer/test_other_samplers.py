@@ -1,0 +1,64 @@
+"""Samplers with stochastic gradients or a metric that varies; draws of a model itself."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from wengert import infer
+from wengert.infer import diagnostics
+
+X = np.random.default_rng(5).normal(size=(60, 2))
+Y = X @ [1.0, -2.0] + 0.5 * np.random.default_rng(6).normal(size=60)
+
+
+def regression(X, y):
+    b = infer.sample("b", stats.norm(0, 2), shape=2)
+    infer.record("double", 2 * b)
+    infer.observe(y, stats.norm(X @ b, 0.5))
+
+
+PRECISION = X.T @ X / 0.25 + np.eye(2) / 4
+MEAN = np.linalg.solve(PRECISION, X.T @ Y / 0.25)
+SD = np.sqrt(np.diag(np.linalg.inv(PRECISION)))
+
+
+@pytest.mark.parametrize(
+    ("sampler", "options", "wider"),
+    [(infer.sgld, {}, 1.15), (infer.sghmc, {}, 1.25), (infer.sgld, {"batch_size": 20, "step_size": 0.3}, 1.4)],
+)
+def test_stochastic_gradients(sampler, options, wider):
+    b = sampler(regression, X, Y, draws=3000, warmup=200, chains=2, **options).draws["b"]
+    for k in range(2):
+        assert abs(np.mean(b[..., k]) - MEAN[k]) < 5 * diagnostics.mcse_mean(b[..., k])
+        assert 0.85 < np.std(b[..., k]) / SD[k] < wider
+
+
+@pytest.mark.slow
+def test_a_metric_that_follows_the_hessian():
+    density = lambda x: np.sum(stats.norm(0, np.array([1.0, 0.01])).logpdf(x)) - 0.1 * x[0] ** 4
+    result = infer.riemannian_hmc(density, init=np.zeros(2), draws=300, warmup=80, chains=2, seed=4)
+    grid = np.linspace(-6, 6, 4001)
+    p = np.exp(-0.5 * grid**2 - 0.1 * grid**4)
+    sd = np.sqrt(np.sum(p * grid**2) / np.sum(p)), 0.01
+    assert result.info["compiled"]
+    for k in range(2):
+        x = result.draws[..., k]
+        assert abs(np.mean(x)) < 5 * diagnostics.mcse_mean(x)
+        assert abs(np.std(x) - sd[k]) < 5 * diagnostics.mcse_sd(x)
+
+
+def test_draws_of_a_model_itself():
+    prior = infer.prior_predictive(regression, X, Y, draws=800)
+    assert prior["observed"].shape == (800, 60)
+    np.testing.assert_allclose(prior["double"], 2 * prior["b"])
+    assert abs(np.std(prior["b"]) - 2) < 0.2
+    assert abs(np.std(prior["observed"][:, 0]) - np.sqrt(4 * X[0] @ X[0] + 0.25)) < 0.4
+    draws = infer.nuts(regression, X, Y, draws=100, warmup=200, chains=2)
+    new = infer.posterior_predictive(regression, X, Y, draws=draws)["observed"]
+    assert new.shape == (2, 100, 60)
+    assert np.max(np.abs(np.mean(new, axis=(0, 1)) - X @ MEAN)) < 0.25
+    found = infer.log_likelihood(regression, X, Y, draws=draws)["observed"]
+    expected = stats.norm.logpdf(Y, draws.draws["b"] @ X.T, 0.5)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    with pytest.raises(infer.ModelError, match="cannot be drawn"):
+        infer.prior_predictive(lambda: infer.sample("x", infer.flat()))
