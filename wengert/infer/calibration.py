@@ -16,7 +16,7 @@ from scipy import stats
 from wengert.algorithms.nuts import nuts_transition
 from wengert.infer.adaptation import METRICS
 from wengert.infer.chains import Settings, run_chains
-from wengert.infer.engine import Engine
+from wengert.infer.engine import Engine, first_order
 from wengert.infer.pictures import DrawsPicture, plot_ranks
 from wengert.infer.result import Samples
 from wengert.infer.simulate import OtherDataPosterior, simulated
@@ -103,7 +103,7 @@ def sbc(
 def _one_chain(target: OtherDataPosterior) -> Callable:
     """NUTS, compiled once for all data."""
     metric = METRICS["diag"]
-    engine = Engine(target, nuts_transition, metric.velocity, metric.kick, True)
+    engine = Engine(target, nuts_transition, metric.velocity, metric.kick, first_order(target))
 
     def sampler(target: OtherDataPosterior, draws: int, seed: int) -> Samples:
         settings = Settings(5 * draws, 500, 0.8, 10, 1.0)
