@@ -71,7 +71,7 @@ class DiscreteSite(NamedTuple):
         return math.prod(self.shape)
 
 
-class Term(NamedTuple):
+class TermOfSites(NamedTuple):
     """What one mark adds to the log-density: a table over the axes of discrete sites, in front of its own axes.
 
     `number` says which mark of the model it was.
@@ -90,13 +90,13 @@ def enumerated(name: str, values: np.ndarray, shape: tuple[int, ...]) -> tuple[A
     return value, DiscreteSite(name, values, shape, axis)
 
 
-def term_of(logp: Any, sites: list[DiscreteSite], number: int) -> Term:
+def term_of(logp: Any, sites: list[DiscreteSite], number: int) -> TermOfSites:
     """A contribution to the log-density as a table."""
     table, axes = laid_out(logp, [site.axis for site in sites])
-    return Term(table, axes, number)
+    return TermOfSites(table, axes, number)
 
 
-def summed_out(terms: list[Term], sites: list[DiscreteSite], places: dict[tuple[int, str], Any]) -> Any:
+def summed_out(terms: list[TermOfSites], sites: list[DiscreteSite], places: dict[tuple[int, str], Any]) -> Any:
     """The logarithm of the sum over all values of all sites of exp(sum of terms).
 
     `places[number, name]` says, for a term and a site that is an array, on which element each number of it depends.
@@ -131,7 +131,7 @@ def summed_out(terms: list[Term], sites: list[DiscreteSite], places: dict[tuple[
     return total
 
 
-def _aligned(term: Term, arrays: list[DiscreteSite], places: dict[tuple[int, str], Any]) -> Term:
+def _aligned(term: TermOfSites, arrays: list[DiscreteSite], places: dict[tuple[int, str], Any]) -> TermOfSites:
     """A term whose own axes are those of the arrays it depends on."""
     mine = [site for site in arrays if site.axis in term.axes]
     if not mine:
@@ -147,7 +147,7 @@ def _aligned(term: Term, arrays: list[DiscreteSite], places: dict[tuple[int, str
     return term._replace(table=np.reshape(gathered, (*axes, *shape)))
 
 
-def _collapsed(term: Term, arrays: list[DiscreteSite]) -> Term:
+def _collapsed(term: TermOfSites, arrays: list[DiscreteSite]) -> TermOfSites:
     """A term that depends on no array any more is summed over its own axes."""
     if any(site.axis in term.axes for site in arrays):
         return term
@@ -155,7 +155,7 @@ def _collapsed(term: Term, arrays: list[DiscreteSite]) -> Term:
     return term._replace(table=np.sum(term.table, axis=own)) if own else term
 
 
-def _eliminated(terms: list[Term], axis: Any, shape: tuple[int, ...]) -> list[Term]:
+def _eliminated(terms: list[TermOfSites], axis: Any, shape: tuple[int, ...]) -> list[TermOfSites]:
     """The terms after an axis was summed out."""
     mine = [term for term in terms if axis in term.axes]
     others = [term for term in terms if axis not in term.axes]
@@ -172,10 +172,10 @@ def _eliminated(terms: list[Term], axis: Any, shape: tuple[int, ...]) -> list[Te
     total = 0.0
     for term in mine:
         total = total + _with_axes(term, axes, shape)
-    return [*others, Term(logsumexp(total, axis=0), axes[1:], -1)]
+    return [*others, TermOfSites(logsumexp(total, axis=0), axes[1:], -1)]
 
 
-def _with_axes(term: Term, axes: list[Any], shape: tuple[int, ...]) -> Any:
+def _with_axes(term: TermOfSites, axes: list[Any], shape: tuple[int, ...]) -> Any:
     """The table of a term over more axes, in their order."""
     given = [a for a in axes if a in term.axes]
     order = [term.axes.index(a) for a in given]
@@ -185,7 +185,7 @@ def _with_axes(term: Term, axes: list[Any], shape: tuple[int, ...]) -> Any:
     return np.reshape(table, (*lengths, *np.shape(table)[len(given) :])) if shape or own else np.reshape(table, lengths)
 
 
-def _as_chain(terms: list[Term], sites: list[DiscreteSite]) -> Any:
+def _as_chain(terms: list[TermOfSites], sites: list[DiscreteSite]) -> Any:
     """The sum over sites of which each depends on the one before, in one loop; `None` if they are otherwise."""
     if len(sites) < 4 or len({len(site.values) for site in sites}) > 1:
         return None

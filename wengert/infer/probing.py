@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.infer.discrete import DiscreteSite, Term
+from wengert.infer.discrete import DiscreteSite, TermOfSites
 from wengert.infer.handlers import ModelError
 
 _TRIALS = 4
 
 
-def places_of(terms: list[Term], sites: list[DiscreteSite], run: Callable, rng: np.random.Generator) -> dict:
+def places_of(terms: list[TermOfSites], sites: list[DiscreteSite], run: Callable, rng: np.random.Generator) -> dict:
     """For terms and sites that are arrays: on which element each number depends, where that is not its own position.
 
     `run(values)` gives what each mark adds to the log-density, by its number, for given values of the sites.
@@ -36,7 +36,7 @@ def places_of(terms: list[Term], sites: list[DiscreteSite], run: Callable, rng: 
     return found
 
 
-def _places(terms: list[Term], site: DiscreteSite, run: Callable, first: dict[str, Any]) -> dict:
+def _places(terms: list[TermOfSites], site: DiscreteSite, run: Callable, first: dict[str, Any]) -> dict:
     before = run(first)
     numbers = np.arange(1, site.size + 1).reshape(site.shape)
     codes: dict[int, Any] = {term.number: 0 for term in terms}
@@ -58,7 +58,7 @@ def _places(terms: list[Term], site: DiscreteSite, run: Callable, first: dict[st
 
 
 def _compare(
-    terms: list[Term], sites: list[DiscreteSite], run: Callable, places: dict, rng: np.random.Generator
+    terms: list[TermOfSites], sites: list[DiscreteSite], run: Callable, places: dict, rng: np.random.Generator
 ) -> None:
     """Raise unless the tables give what the model gives for values at random."""
     by_axis = {id(site.axis): site for site in sites}

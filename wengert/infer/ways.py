@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.infer import distributions
-from wengert.infer.discrete import DiscreteSite, Term, enumerated, summed_out, term_of, values_of
+from wengert.infer.discrete import DiscreteSite, TermOfSites, enumerated, summed_out, term_of, values_of
 from wengert.infer.handlers import ModelError
 from wengert.infer.transforms import Transform
 
@@ -136,7 +136,7 @@ class AtPoint(Handler):
         self.total: Any = 0.0
         self.values: dict[str, Any] = {}
         self.summed: list[DiscreteSite] = []
-        self.terms: list[Term] = []
+        self.terms: list[TermOfSites] = []
         self.marks: list[Any] = []
 
     def add(self, logp: Any) -> None:
