@@ -117,6 +117,7 @@ NATIVE = [
     ((9, 2, 6), (3, 2, 2), 1, 2, "c16"),  # several examples at a time, and one block with fewer
     ((1, 2, 30, 31), (3, 2, 4, 5), 1, (2, 3), "f8"),  # one example at a time
     ((2, 1, 4, 5, 6), (2, 1, 2, 3, 2), 1, 1, "f8"),
+    ((1, 2, 4, 5), (6, 1, 1, 1), 2, (3, 1), "f8"),  # one weight for each result
 ]
 
 

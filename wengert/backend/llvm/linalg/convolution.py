@@ -310,8 +310,11 @@ def _gemm(cx: Any, x: Matrix, y: Matrix, z: Matrix, add: bool) -> None:
 
 
 def _as_stored(x: Matrix) -> tuple[ir.Value, str, ir.Value]:
-    """A matrix whose rows, or columns, lie in a row: pointer, how it is stored, and how far apart these are."""
-    if known(x.right) == 1:
-        return x.pointer, "N", x.down
-    assert known(x.down) == 1
-    return x.pointer, "T", x.right
+    """A matrix whose rows, or columns, lie in a row: pointer, how it is stored, and how far apart these are.
+
+    Of a single row it does not matter how far the next one is, but BLAS wants that to be further than its end.
+    """
+    matrix, flag = (x, "N") if known(x.right) == 1 else (x.turned, "T")
+    assert known(matrix.right) == 1
+    down, columns = known(matrix.down), known(matrix.columns)
+    return matrix.pointer, flag, I64(max(down, columns)) if None not in (down, columns) else matrix.down  # type: ignore[type-var]
