@@ -148,9 +148,10 @@ def _refined(matrix: Any, solve: Any, side: np.ndarray, magnitudes: Any, enough:
     x = solve(side)
     best, smallest = x, np.inf
     for k in range(_REFINEMENTS):
-        residual = side - matrix @ x
-        scale = magnitudes @ np.abs(x) + np.abs(side)
-        size = np.max(np.abs(residual) / np.where(scale > 0, scale, 1.0), initial=0.0)
+        with np.errstate(all="ignore"):  # a factorisation that went wrong is noticed by its residual
+            residual = side - matrix @ x
+            scale = magnitudes @ np.abs(x) + np.abs(side)
+            size = np.max(np.abs(residual) / np.where(scale > 0, scale, 1.0), initial=0.0)
         if not size < smallest:
             break
         best, before, smallest = x, smallest, size
