@@ -4,8 +4,8 @@ Elementwise ops take the elements of their operands at the same coordinates; sli
 theirs at others. Where arrays are joined, or written to in part, the coordinates say which one is read: a branch, since
 threads that are neighbours nearly always go the same way. A sum of few elements is written out.
 
-Coordinates are integers plus multiples of what the threads count (`Affine`), as long as they can be: the same place,
-reached in two ways, is then known to be the same, and read once.
+Coordinates are integers plus multiples of what the threads count (`Coordinate`), as long as they can be: the same
+place, reached in two ways, is then known to be the same, and read once.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ class OperandLayout(NamedTuple):
     strides: tuple[int, ...] | None
 
 
-class Affine(NamedTuple):
+class Coordinate(NamedTuple):
     """A coordinate: `factor · base + offset`; `base` is `None` for a number."""
 
     base: Any
     factor: int
     offset: int
 
-    def moved(self, factor: int, offset: int) -> Affine:
-        return Affine(self.base, self.factor * factor, self.offset * factor + offset)
+    def moved(self, factor: int, offset: int) -> Coordinate:
+        return Coordinate(self.base, self.factor * factor, self.offset * factor + offset)
 
 
-ZERO = Affine(None, 0, 0)
-Coordinates = tuple[Affine, ...]
+ZERO = Coordinate(None, 0, 0)
+Coordinates = tuple[Coordinate, ...]
 
 
 class Elements:
@@ -60,29 +60,29 @@ class Elements:
 
     # ------------------------------------------------------------------------------------------------- coordinates
 
-    def integer(self, c: Affine) -> ir.Value:
+    def integer(self, c: Coordinate) -> ir.Value:
         """A coordinate as a number of the kernel."""
         if c.base is None:
             return self.kind(c.offset)
         return self._once(c, lambda: self._affine(c))
 
-    def _affine(self, c: Affine) -> ir.Value:
+    def _affine(self, c: Coordinate) -> ir.Value:
         b, y = self.cx.builder, c.base
         y = y if c.factor == 1 else b.mul(y, self.kind(c.factor))
         return b.add(y, self.kind(c.offset)) if c.offset else y
 
     def coordinates(self, number: ir.Value, shape: Sequence[int]) -> Coordinates:
         """The coordinates of element number so and so, in C order."""
-        found: list[Affine] = []
+        found: list[Coordinate] = []
         b, rest, left = self.cx.builder, number, math.prod(shape)
         for n in reversed(shape):
             left //= n
             if n == 1:
                 found.append(ZERO)
             elif left == 1:
-                found.append(Affine(rest, 1, 0))
+                found.append(Coordinate(rest, 1, 0))
             else:
-                found.append(Affine(b.urem(rest, self.kind(n)), 1, 0))
+                found.append(Coordinate(b.urem(rest, self.kind(n)), 1, 0))
                 rest = b.udiv(rest, self.kind(n))
         return tuple(found[::-1])
 
@@ -152,7 +152,7 @@ class Elements:
         )  # fmt: skip
         total: Any = None
         for place in np.ndindex(*[shape[k] for k in axes]):
-            x = self.reduced_element(node, merged(kept, [Affine(None, 0, int(k)) for k in place], axes))
+            x = self.reduced_element(node, merged(kept, [Coordinate(None, 0, int(k)) for k in place], axes))
             total = x if total is None else combined(self.cx, node, total, x)
         return total
 
@@ -184,7 +184,7 @@ class Elements:
             parts.append(phi)
         return gathered(parts, dtype)
 
-    def within(self, c: Affine, start: int, stop: int, length: int) -> Any:
+    def within(self, c: Coordinate, start: int, stop: int, length: int) -> Any:
         """Whether a coordinate along an axis of some length lies in a range of it."""
         if start <= 0 and stop >= length:
             return True
@@ -209,7 +209,7 @@ def reduced_axes(node: Node) -> tuple[int, ...]:
     return tuple(range(node.args[0].type.ndim)) if axis is None else tuple(sorted(axis))
 
 
-def merged(kept: Sequence[Affine], reduced: Sequence[Affine], axes: Sequence[int]) -> Coordinates:
+def merged(kept: Sequence[Coordinate], reduced: Sequence[Coordinate], axes: Sequence[int]) -> Coordinates:
     """Coordinates from those along axes that are reduced, and the others."""
     others, own = iter(kept), iter(reduced)
     return tuple([next(own) if k in axes else next(others) for k in range(len(kept) + len(reduced))])
@@ -249,7 +249,7 @@ def _index(es: Elements, node: Node, cs: Coordinates) -> Any:
             c = next(rest)
             found.append(ZERO if n == 1 else c.moved(step, start))
         else:
-            found.append(Affine(None, 0, int(place) % n))
+            found.append(Coordinate(None, 0, int(place) % n))
     return es.at(x, tuple(found))
 
 
@@ -300,7 +300,7 @@ def _concatenate(es: Elements, node: Node, cs: Coordinates) -> Any:
     return from_piece(0)
 
 
-def _place_of(es: Elements, pattern: tuple, shape: Sequence[int], cs: Coordinates) -> tuple[Any, list[Affine]]:
+def _place_of(es: Elements, pattern: tuple, shape: Sequence[int], cs: Coordinates) -> tuple[Any, list[Coordinate]]:
     """Whether an element lies at the place that a pattern names, and its coordinates there."""
     conditions, there, k = [], [], 0
     for place in _in_full(pattern, len(shape)):
