@@ -147,6 +147,7 @@ def test_dropout_keeps_the_mean():
         nn.Dropout(1.0)
 
 
+@pytest.mark.slow
 def test_compiled_batched_and_differentiated_models_agree(rng):
     model = nn.Sequential(
         nn.Conv2d(2, 4, 3, rng=0, padding=1), nn.BatchNorm(4), nn.relu, nn.MaxPool(3, 2, 1),

@@ -43,7 +43,7 @@ def equal(a, b):
     return all(np.array_equal(p, q) for p, q in zip(tree.leaves(a), tree.leaves(b), strict=True))
 
 
-@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("jit", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_training_goes_on_to_the_same_digits(jit, rng, tmp_path):
     data, path = circles(rng), tmp_path / "training.npz"
     options = {"optimizer": Adam(0.03), "batch_size": 32, "validation": 0.25, "jit": jit, "seed": 3}
