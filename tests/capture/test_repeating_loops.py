@@ -141,6 +141,15 @@ def with_containers(x):
     return np.sum(state["a"]) + np.sum(state["b"][0]) + state["b"][-1]
 
 
+def over_an_iterator(x):
+    y = x
+    for k, shift in ((k, np.full(5, 0.1 * k)) for k in range(9)):
+        y = np.sin(y) * x + 0.1 * k + shift
+    for w in map(float, range(7)):
+        y = np.cos(y) + 0.1 * w * y
+    return np.sum(y)
+
+
 def over_rows(x):
     table = np.outer(x, x)
     total = 0.0
@@ -179,8 +188,8 @@ def caught(x):
     return np.sum(y)
 
 
-PROGRAMS = [nested, writing, leaving, with_walrus, with_an_object, with_containers, over_rows, held_elsewhere,
-            recursive, caught]  # fmt: skip
+PROGRAMS = [nested, writing, leaving, with_walrus, with_an_object, with_containers, over_an_iterator, over_rows,
+            held_elsewhere, recursive, caught]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", PROGRAMS)

@@ -20,6 +20,7 @@ from wengert.capture.undefined import UNDEFINED, defined
 from wengert.errors import REFUSALS, UnsupportedFunctionError
 from wengert.modes.tape import TapeTrace
 from wengert.running import running
+from wengert.types import SCALARS
 
 Thunk = Callable[[], Any]
 
@@ -54,11 +55,18 @@ class _Suite:
 
 
 class _Items:
-    """Items that are fetched when their iteration comes, and kept for the next time."""
+    """Items that are fetched when their iteration comes, and kept for the next time: they are not fetched again where
+    everything else is put back."""
 
     def __init__(self, iterator: Iterator[Any]):
         self._iterator: Iterator[Any] | None = iterator
         self.fetched: list[Any] = []
+        self._others: list[Any] = []
+
+    @property
+    def __wrapped__(self) -> tuple:
+        """What there is to look into among the items, for `snapshots.py`."""
+        return tuple(self._others)
 
     def has(self, k: int) -> bool:
         while len(self.fetched) <= k and self._iterator is not None:
@@ -66,6 +74,9 @@ class _Items:
                 self.fetched.append(next(self._iterator))
             except StopIteration:
                 self._iterator = None
+            else:
+                if self.fetched[-1].__class__ not in SCALARS:
+                    self._others.append(self.fetched[-1])
         return k < len(self.fetched)
 
 
@@ -88,7 +99,7 @@ def for_(iterable: Any, body: Callable, go_on: Thunk | None, get: Callable, set:
         items = _Items(iter(iterable))
         if not items.has(0):
             return
-        roots.append(items.fetched)
+        roots.append(items)
         count = None
 
         def iterate(k: int) -> bool:
