@@ -1,8 +1,8 @@
-"""A regression on more data than memory: `python benchmarks/sum_over.py` from the root of the repository.
+"""A regression on more data than memory: `python -P benchmarks/sum_over.py` from the root of the repository.
 
 A cluster of two workers on this machine, each limited to 1 GB; rows are made where they are needed, several times what
 both together may hold. In the middle one of the workers is killed. The result is compared with that of a run in which
-nothing happens, digit by digit.
+nothing happens, digit by digit. (`-P` since Dask would take `sparse.py` beside this file for the package of that name.)
 """
 
 from __future__ import annotations
