@@ -119,3 +119,20 @@ def test_nested_batches_of_integers():
     n = np.array([[1, 1], [3, 3], [2, 0]])
     want = [[f(a, k) for a, k in zip(X[0, :2], row, strict=True)] for row in n]
     np.testing.assert_allclose(wg.vmap(wg.vmap(f), (None, 0))(X[0, :2], n), want)
+
+
+def test_views_of_examples_that_run_one_by_one():
+    """What runs plainly is plain NumPy: a view sees what is written to its array."""
+
+    def f(x, a):
+        w = np.sin(x)
+        if a > 0.5:
+            w = w * 1.0
+        view = w[:2]
+        w[0] *= a
+        return view, w
+
+    x, a = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]), np.array([0.3, 0.9])
+    views, arrays = wg.vmap(f)(x, a)
+    np.testing.assert_array_equal(views, np.stack([f(x[k], a[k])[0] for k in range(2)]))
+    np.testing.assert_array_equal(arrays, np.stack([f(x[k], a[k])[1] for k in range(2)]))

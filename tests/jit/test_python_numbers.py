@@ -261,3 +261,12 @@ def test_settings_for_floating_point_errors():
     for f in (loud, changing):
         with pytest.raises(wg.errors.StagingError, match="remedy"):
             wg.jit(f)(np.ones(2))
+
+
+def test_math_of_single_precision():
+    """`math` computes in double precision, whatever it is given."""
+    f = lambda a: 0.25 + math.sin(np.float32(0.5) * a)
+    assert wg.jit(f)(0.438) == f(0.438)
+    np.testing.assert_allclose(wg.jit(wg.grad(f))(0.438), 0.5 * math.cos(np.float32(0.5) * 0.438), rtol=1e-7)
+    g = lambda a: math.atan2(a, np.float32(0.3)) + math.exp(a)
+    assert wg.jit(g)(np.float32(0.1)) == g(np.float32(0.1))

@@ -113,7 +113,7 @@ def _only_element(root: Any) -> Any:
 def _own(x: Any) -> Any:
     """An array of one's own. One of no axes is a view of an array of one element, since a box of no axes is a number,
     which `+=` would replace, whatever other names the array has."""
-    if x.__class__ is np.ndarray and x.ndim == 0 and x.dtype.kind in "fc":
+    if x.__class__ is np.ndarray and x.ndim == 0 and x.dtype.kind in "fc" and running.state.depth:
         return link(Cell(x), Cell(x.reshape(1)), _only_element, (0,))
     if not isinstance(x, Traced) or shape_of(x):
         return cell(x)

@@ -77,9 +77,10 @@ class SettlingTrace(Trace):
     def wrap(self, y: Any) -> Any:
         """A plain array that may be written to; anything else as it is.
 
-        Traced values are of floating type, except in a block that is being captured.
+        Traced values are of floating type, except in a block that is being captured. Where nothing is differentiated
+        there are none, and arrays stay what they are.
         """
-        if (y.__class__ is not np.ndarray and not library.is_mutable(y)) or not y.ndim:
+        if not running.state.depth or (y.__class__ is not np.ndarray and not library.is_mutable(y)) or not y.ndim:
             return y
         kind = y.dtype.kind
         return self.cell(y) if kind in "fc" or (running.state.capture is not None and kind in "biu") else y

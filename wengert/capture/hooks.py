@@ -561,7 +561,11 @@ _FEW = 16
 
 def _owned(a: Any, held: int) -> Any:
     """A cell for an array of floating type that nobody else holds; anything else as it is."""
-    if held > _ALONE or not (_can_be_owned(a) if a.__class__ is np.ndarray else _can_be_written(a)):
+    if (
+        held > _ALONE
+        or not running.state.depth
+        or not (_can_be_owned(a) if a.__class__ is np.ndarray else _can_be_written(a))
+    ):
         return a
     return Cell(a)
 
@@ -585,6 +589,8 @@ def _deepcopy(x: Any, memo: Any = None, _nil: Any = ()) -> Any:
     """Whatever holds a copied array was copied too, and holds a cell then."""
     memo = {} if memo is None else memo
     thing = copy.deepcopy(x, memo)
+    if not running.state.depth:
+        return thing
     cells: dict[int, Any] = {}
     seen: set[int] = set()
 

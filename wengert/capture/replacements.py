@@ -25,7 +25,7 @@ from wengert.box.constructors import CONSTRUCTORS
 from wengert.box.dispatch import BLIND, FUNCTIONS, PENDING, look_for_imports
 from wengert.box.functions import quadrature
 from wengert.box.functions.applying import Vectorized
-from wengert.box.functions.operands import array, holds_traced
+from wengert.box.functions.operands import array, cast, holds_traced
 from wengert.box.writing import settled
 from wengert.capture.domains import guarded
 from wengert.capture.instrument import instrument
@@ -105,6 +105,16 @@ _CMATH = {
 }
 
 
+def _as_double(x: Any) -> Any:
+    """A number as functions of the math module take it: single precision is theirs only until it is read."""
+    if dtype_of(x) not in _SHORTER:
+        return x
+    return cast(x, np.float64) if isinstance(x, Traced) else float(x)
+
+
+_SHORTER = frozenset((np.dtype(np.float32), np.dtype(np.float16)))
+
+
 def _of_numbers(original: Callable, on_traced: Callable) -> Callable:
     """A function of the math module that is also one of traced numbers. It fails where the original does."""
 
@@ -120,7 +130,7 @@ def _of_numbers(original: Callable, on_traced: Callable) -> Callable:
         if known and all(shape_of(number) == shape_of(a) for number, a in zip(numbers, args, strict=True)):
             # there is no hidden axis
             original(*numbers)
-        args = tuple([s.reshape(a, shape=()) if isinstance(a, Box) and a.shape else a for a in args])
+        args = tuple([_as_double(s.reshape(a, shape=()) if isinstance(a, Box) and a.shape else a) for a in args])
         checks = not known and running.state.capture is not None and original.__module__ == "math"
         y = guarded(original.__name__, on_traced, args) if checks else on_traced(*args)
         if known or running.state.capture is None or any(innermost(a) is None for a in args):
