@@ -205,10 +205,11 @@ def test_every_operator(f):
     hv = wg.hvp(f)(X, v)
     for mode in ("forward-reverse", "reverse-forward", "reverse-reverse"):
         np.testing.assert_allclose(wg.hvp(f, checkpoints=2, mode=mode)(X, v), hv, rtol=1e-10)
-    y, pull = wg.vjp(f, X, checkpoints=2)
-    np.testing.assert_allclose(y, f(X), rtol=1e-14)
-    for ct in (1.0, 3.0):  # as often as one likes
-        np.testing.assert_allclose(pull(np.float64(ct))[0], ct * wg.grad(f)(X), rtol=1e-12)
+    for budget in ({"checkpoints": 2}, {"memory": "1GB"}):
+        y, pull = wg.vjp(f, X, **budget)
+        np.testing.assert_allclose(y, f(X), rtol=1e-14)
+        for ct in (1.0, 3.0):  # as often as one likes
+            np.testing.assert_allclose(pull(np.float64(ct))[0], ct * wg.grad(f)(X), rtol=1e-12)
     g = lambda x: f(x) * x
     np.testing.assert_allclose(wg.jacrev(g, checkpoints=2)(X), wg.jacobian(g)(X), rtol=1e-12)
     tall = lambda x: np.concatenate([g(x), g(2 * x)])  # more results than arguments: the linear map is pushed

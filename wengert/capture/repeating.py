@@ -23,7 +23,7 @@ from wengert.box.writing import become, clone, make_views_stale, plain
 from wengert.capture.snapshots import Reachable, Snapshot, fingerprint
 from wengert.control.budget import LoopSizes, account, inside
 from wengert.errors import UnsupportedFunctionError
-from wengert.graphs.checkpoints import best_split, least_useful
+from wengert.graphs.checkpoints import Segments, best_split, least_useful
 from wengert.modes.tape import Recorded, Tape, TapeTrace, bytes_of_nodes, record
 from wengert.types import aval_of
 
@@ -66,6 +66,8 @@ class RepeatingLoop:
         self.last: list[Recorded] = []
         """The programs of the last iterations, from the first sweep."""
         self.inner_memory = 0
+        self.plan: Segments | None = None
+        """With how many states, and how many iterations at a time; None if everything is kept."""
 
     # ------------------------------------------------------------------------------------------------ one iteration
 
@@ -121,14 +123,13 @@ class RepeatingLoop:
         self._keep()
         first, goes_on = self._step()
         sizes = LoopSizes(self.count, self.stack[0].nbytes, bytes_of_nodes(first.nodes))
-        plan = now.segments(sizes)
+        plan = self.plan = now.segments(sizes)
         self.last = [first]
         if plan is None:
             while goes_on and self.at != self.count:
                 program, goes_on = self._step()
                 self.last.append(program)
         else:
-            self.plan = plan
             if self.count is None:
                 self._online(goes_on)
             else:
@@ -155,6 +156,7 @@ class RepeatingLoop:
 
     def _descend(self, last: int) -> None:
         """Go from the topmost state that is kept to the start of the segment `last`, keeping states on the way."""
+        assert self.plan is not None
         length, states = self.plan.length, self.plan.states
         while (at := -(-self.stack[-1].at // length)) < last:
             left, free = last + 1 - at, states + 1 - len(self.stack)
@@ -167,6 +169,7 @@ class RepeatingLoop:
 
     def _online(self, goes_on: bool) -> None:
         """The rest of a loop that ends when it ends."""
+        assert self.plan is not None
         length, states = self.plan.length, self.plan.states
         while goes_on:
             if self.at % length == 0:
@@ -177,6 +180,7 @@ class RepeatingLoop:
 
     def _keep_online(self, states: int) -> None:
         if len(self.stack) >= states:
+            assert self.plan is not None
             length = self.plan.length
             dropped = least_useful([kept.at // length for kept in self.stack], self.at // length, states)
             if dropped is None:
@@ -222,9 +226,12 @@ class RepeatingLoop:
 
     def _backward(self, cts: list[Any]) -> list[Any]:
         """Cotangents of what was traced before the loop, from those of what is afterwards."""
-        now = Snapshot(self.roots)
+        if self.plan is None:  # everything is kept
+            for program in reversed(self.last):
+                cts = program.pull(cts)
+            return cts
         stack, programs, self.last = self.stack[:1], self.last, []
-        end = self.done
+        end, now = self.done, Snapshot(self.roots)
         try:
             while end > 0:
                 if not programs:
