@@ -112,6 +112,20 @@ def test_messages_are_true():
         optimize.minimize(rosenbrock, np.zeros(2), method="newton's")
 
 
+def test_functions_without_a_minimum():
+    for f in (lambda x: -np.sum(x**2), np.sum):
+        found = optimize.minimize(f, np.ones(2), method="lbfgs", jit=False, options={"maxiter": 30})
+        assert not found.success
+        assert "no lower bound" in found.message
+
+
+def test_a_list_of_numbers_is_a_vector():
+    found = optimize.minimize(lambda x: np.sum((x - 2) ** 2), [0, 1], jit=False)
+    np.testing.assert_allclose(found.x, [2.0, 2.0])
+    with pytest.raises(wg.errors.MismatchError, match="no unknowns"):
+        optimize.minimize(lambda x: np.sum(x), [])
+
+
 def test_a_rounded_minimum_counts_as_found():
     f = lambda x: 1e8 + np.sum((x - 0.1) ** 2 * (1 + x**2))
     found = optimize.minimize(f, np.ones(4), method="lbfgs", jit=False)

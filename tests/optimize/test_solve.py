@@ -82,6 +82,9 @@ def test_failures_are_told():
     none = optimize.solve(lambda x: x**2 + 1, 0.7, jit=False)
     assert not none.success
     assert "no root" in none.message
+    for method in ("newton", "newton-krylov", "sparse-newton"):  # small residuals, and a singular Jacobian, but no root
+        none = optimize.solve(lambda x: 1e-20 * (x**2 + 1), np.ones(2), method=method, jit=False)
+        assert not none.success, method
     with np.errstate(all="ignore"):
         wrong = optimize.solve(lambda x: np.log(x - 5), 0.7, jit=False)  # this line
     assert "this line" in wrong.message

@@ -43,7 +43,10 @@ def advance(f, f_and_jacobian, state, iterations, tol):
             radius = 0.25 * length
         elif ratio > 0.75 and length > 0.99 * radius:
             radius = 2 * radius
-        is_root = np.sqrt(value) <= 1e-6 * (1 + np.max(np.abs(jacobian)) * np.max(np.abs(x)))
+        # A small Newton step means a root only if it solves the linear system; or rounding errors are all there is.
+        left = r + jacobian @ newton
+        is_root = left @ left <= 1e-6 * value
+        is_root = is_root or np.sqrt(value) <= 1e-13 * np.max(np.abs(jacobian)) * np.max(np.abs(x))
         if after < value and ratio > 1e-4:
             x = new
             r, jacobian = f_and_jacobian(new)

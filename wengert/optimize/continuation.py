@@ -17,7 +17,7 @@ from wengert.api.flat import of_vector
 from wengert.api.jacobian import value_and_jacobian
 from wengert.api.jit import jit as compiled
 from wengert.errors import ConvergenceError, MismatchError
-from wengert.optimize.objective import Unknowns
+from wengert.optimize.objective import Unknowns, started
 from wengert.optimize.result import Solved
 from wengert.optimize.solve import solve
 
@@ -70,6 +70,7 @@ def continue_solution(
         raise MismatchError(
             f"the parameter goes from {first:g} to {last:g}", remedy="give two different, finite values: (0.0, 1.0)"
         )
+    x0 = started(x0)
     unknowns = Unknowns(x0)
     n = unknowns.size
     inner = of_vector(F, unknowns)

@@ -25,6 +25,7 @@ from wengert.api.sparsity import sparsity
 from wengert.api.taylor import taylor
 from wengert.errors import MismatchError, NonFiniteError, WengertError
 from wengert.explain.nans import debug_nans
+from wengert.optimize.native import uniform
 from wengert.optimize.objective import Unknowns
 from wengert.optimize.telling import Listener, Stopped
 
@@ -127,7 +128,7 @@ def newton(equations: Equations, x: np.ndarray, tol: float, maxiter: int, listen
     both = value_and_jacobian(equations.flat)
     begin = equations.wrap(loops.beginning(dogleg.start, both, ()))
     proceed = equations.wrap(loops.proceeding(dogleg.advance, [equations.flat, both]))
-    state = begin(x, equations.args)
+    state = uniform(begin(x, equations.args))
     chunk = 1 if listener.listens or not equations.jit else maxiter
     status, count = RUNNING, 0
     try:
@@ -173,6 +174,8 @@ def krylov(equations: Equations, x: np.ndarray, *rest: Any) -> Reached:
         forcing = 0.1 if not np.isfinite(last) else min(0.1, max(1e-10, 0.9 * (norm / last) ** 2))
         last = norm
         newton, _ = scipy.sparse.linalg.gmres(operator, -r, rtol=forcing, restart=min(n, 50), maxiter=20)
+        if not np.linalg.norm(product(newton) + r) < 0.99 * norm:
+            raise np.linalg.LinAlgError("the Jacobian is singular, or too badly conditioned for GMRES")
         return newton, newton
 
     return _iterated(equations, x, step, *rest)

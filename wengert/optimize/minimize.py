@@ -11,7 +11,7 @@ from wengert.api.flat import Layout
 from wengert.errors import MismatchError, UnsupportedFunctionError
 from wengert.optimize import native, scipy_methods, traced
 from wengert.optimize.limits import limits_of
-from wengert.optimize.objective import Objective, Unknowns
+from wengert.optimize.objective import Objective, Unknowns, started
 from wengert.optimize.progress import ProgressBar
 from wengert.optimize.result import Solved
 from wengert.optimize.telling import Listener
@@ -20,6 +20,10 @@ from wengert.solvers.answer import Parameters
 _FEW = 200
 """Up to so many unknowns products with the Hessian are worth their cost."""
 _FEW_WITH_CONSTRAINTS = 300
+_TIGHT = 1e-12
+"""The tolerance of SciPy's method for constraints where nothing is said; its own leaves five digits."""
+_FAR = 1e12
+"""A point that is so many times further away than the start is on its way to infinity."""
 
 
 def minimize(
@@ -40,7 +44,7 @@ def minimize(
 
     Args:
         f: a plain function of a number, an array or a container of these; it returns one real number.
-        x0: where to start. The answer has its containers, and its floating types.
+        x0: where to start. The answer has its containers, and its floating types; a list of numbers is a vector.
         method: "auto" chooses by size and structure, and the result says what. Methods of our own run whole in one
             compiled loop: "lbfgs" (also with bounds), "trust-ncg-native" (Newton's method with products of the
             Hessian), "cg-native", "gradient-descent" (also with bounds), "gauss-newton" (`f` returns residuals, and the
@@ -71,6 +75,7 @@ def minimize(
     """
     args = args if isinstance(args, tuple) else (args,)
     options = dict(options or {})
+    x0 = started(x0)
     if Parameters((f, x0, args)).any:
         return _of_traced(f, x0, method, bounds, constraints, args, tol, options)
     unknowns = Unknowns(x0)
@@ -78,6 +83,8 @@ def minimize(
     objective = Objective(f, unknowns, args, jit)
     start = unknowns.vector(x0)
     chosen, note = _chosen(method, f, objective, start, bounds, constraints)
+    if method == "auto" and chosen == "SLSQP" and tol is None:
+        tol = _TIGHT
     with ProgressBar(chosen, options.get("maxiter"), progress) as bar:
         listener = Listener(callback, bar, progress, unknowns.container)
         if chosen in native.METHODS:
@@ -85,7 +92,7 @@ def minimize(
             found = native.run(f, objective, start, chosen, limits, tol, options, listener, jit)
         else:
             found = scipy_methods.run(objective, start, chosen, bounds, constraints, tol, options, listener)
-    found.message = note + found.message
+    found.message = note + found.message + _endless(found, start)
     return _finished(found, objective, chosen)
 
 
@@ -114,6 +121,12 @@ def _by_structure(n: int, bounded: bool, constrained: bool) -> tuple[str, str]:
     if constrained:
         return ("SLSQP" if n <= _FEW_WITH_CONSTRAINTS else "trust-constr"), ""
     return ("lbfgs" if bounded or n > _FEW else "trust-ncg-native"), ""
+
+
+def _endless(found: Solved, start: np.ndarray) -> str:
+    """What to say where a function seems to fall without end."""
+    has_left = np.max(np.abs(found.x)) > _FAR * (1 + np.max(np.abs(start)))
+    return "" if found.success or not has_left else "; the function seems to have no lower bound"
 
 
 def _are_there(constraints: Any) -> bool:

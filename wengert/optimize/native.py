@@ -149,8 +149,10 @@ def run(
     state: Any = None
     status = RUNNING
     try:
-        state = programs.begin(x0, objective.args)
-        count, chunk = 0, 1 if listener.is_called_back or not compile else 10
+        began = time.perf_counter()
+        state = uniform(programs.begin(x0, objective.args))
+        seconds = time.perf_counter() - began
+        count, chunk = 0, 1 if listener.is_called_back or not compile else _first(seconds, listener)
         while status == RUNNING and count < maxiter:
             began = time.perf_counter()
             state = programs.proceed(state, min(count + chunk, maxiter), gtol, given, objective.args)
@@ -172,6 +174,17 @@ def run(
         x=x, fun=float(state[1]), jac=np.asarray(state[2]), nit=int(state[3]), nfev=int(state[4]), status=status,
         success=status in (CONVERGED, PRECISE), message=_message(status, objective, x, float(np.max(np.abs(state[2])))),
     )  # fmt: skip
+
+
+def uniform(state: tuple) -> tuple:
+    """A state with the types that compiled code returns, so that one program takes the first and all later ones."""
+    return tuple([np.int64(v) if v.__class__ is int else np.float64(v) if v.__class__ is float else v for v in state])
+
+
+def _first(seconds: float, listener: Listener) -> int:
+    """How many iterations to do before the loop is left, from how long one evaluation took."""
+    target = _SECONDS_WITH_BAR if listener.listens else _SECONDS
+    return max(10, int(target / (8 * max(seconds, 1e-5))))
 
 
 def _next(chunk: int, seconds: float, target: float) -> int:

@@ -46,6 +46,8 @@ class Unknowns(Layout):
                     else "start from numbers or arrays of real numbers, in any container",
                 )
         super().__init__(x0)
+        if not self.size:
+            raise MismatchError("there are no unknowns: x0 is empty", remedy="start from at least one number")
         self._dtypes = [_floating(leaf) for leaf in leaves]
 
     def vector(self, x: Any) -> np.ndarray:
@@ -57,6 +59,12 @@ class Unknowns(Layout):
         leaves = tree.leaves(self.unravel(np.asarray(vector)))
         return tree.unflatten(self.structure, [dt.type(x) if x.ndim == 0 else x.astype(dt)
                                                for x, dt in zip(leaves, self._dtypes, strict=True)])  # fmt: skip
+
+
+def started(x0: Any) -> Any:
+    """Where to start: a list of numbers is a vector, as it is for SciPy. Other containers are what they are."""
+    is_vector = isinstance(x0, list) and all(isinstance(v, (int, float, np.number)) for v in x0)
+    return np.array(x0, float) if is_vector else x0
 
 
 def _dtype(leaf: Any) -> np.dtype:

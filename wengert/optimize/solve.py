@@ -11,7 +11,7 @@ import scipy.optimize
 from wengert.algorithms.status import CONVERGED, INTERRUPTED, LIMIT, MESSAGES, NOT_FINITE, STUCK
 from wengert.api.flat import Layout, of_vector
 from wengert.optimize.equations import METHODS, Equations
-from wengert.optimize.objective import Unknowns
+from wengert.optimize.objective import Unknowns, started
 from wengert.optimize.progress import ProgressBar
 from wengert.optimize.result import Solved
 from wengert.optimize.telling import Listener
@@ -73,6 +73,7 @@ def solve(
     """
     args = args if isinstance(args, tuple) else (args,)
     options = dict(options or {})
+    x0 = started(x0)
     if Parameters((F, x0, args)).any:
         x = root(F, x0, *args, tol=tol, maxiter=options.get("maxiter", 100))
         layout = Layout(x0)

@@ -49,7 +49,7 @@ def minimum(f: Callable, x0: Any, args: tuple, name: str, limits: tuple | None, 
     )
     return Solved(
         x=layout.unravel(answer), fun=value, nit=count, nfev=evaluations, status=status, success=is_answer,
-        message="see status", method=name,
+        message="see success and status", method=name,
     )  # fmt: skip
 
 
