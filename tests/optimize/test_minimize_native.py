@@ -106,6 +106,9 @@ def test_messages_are_true():
         wrong = optimize.minimize(lambda x: np.sum(np.sqrt(x)), np.array([-1.0, 4.0]), jit=False)  # the culprit
     assert not wrong.success
     assert "the culprit" in wrong.message
+    with np.errstate(all="ignore"):
+        wrong = optimize.minimize(lambda x: np.sqrt(x - 1), np.zeros(2), method="gauss-newton", jit=False)  # residuals
+    assert "# residuals" in wrong.message
     with pytest.raises(ValueError, match="no option 'steps'"):
         optimize.minimize(rosenbrock, np.zeros(2), method="lbfgs", options={"steps": 3})
     with pytest.raises(ValueError, match="method is"):

@@ -172,12 +172,14 @@ class Objective:
     def fault(self, x: np.ndarray) -> str:
         """What is not finite at a point, in the function or its gradient, with its line; empty if nothing is."""
         with np.errstate(all="ignore"):
-            value, gradient = value_and_grad(self.flat)(np.asarray(x, float), *self.args)
+            is_array = bool(np.ndim(self.flat(np.asarray(x, float), *self.args)))  # residuals
+            of_one = lambda x, *args: np.sum(self.flat(x, *args) ** 2) if is_array else self.flat(x, *args)
+            value, gradient = value_and_grad(of_one)(np.asarray(x, float), *self.args)
         if np.isfinite(value) and np.all(np.isfinite(gradient)):
             return ""
         try:
             with debug_nans(), np.errstate(all="ignore"):
-                value_and_grad(self.flat)(np.asarray(x, float), *self.args)
+                value_and_grad(of_one)(np.asarray(x, float), *self.args)
         except NonFiniteError as error:
             return str(error)
         return f"{'the gradient' if np.isfinite(value) else 'the value'} of {self.name} is not finite"
