@@ -226,12 +226,11 @@ def factored(jacobian, f):
     factor = np.zeros((n, n))
     z = np.zeros(n)
     for k in range(n):
-        norm = np.sqrt(rows[k] @ rows[k])
-        q = rows[k] / (norm if norm > 0 else 1.0)
-        products = rows @ q
-        products = np.where(np.arange(n + 1) > k, products, 0.0)
-        rows = rows - products[:, None] * q
-        factor[k] = products[:n]
+        norm = np.sqrt(rows[0] @ rows[0])
+        q = rows[0] / (norm if norm > 0 else 1.0)
+        products = rows[1:] @ q
+        rows = rows[1:] - products[:, None] * q
         factor[k, k] = norm
-        z[k] = products[n]
+        factor[k, k + 1 :] = products[:-1]
+        z[k] = products[-1]
     return factor, z

@@ -306,11 +306,14 @@ def _pattern(problem: FitProblem, sparse: Any) -> Any:
         return sparse
     if problem.coordinates.size < _MANY:
         return None
-    try:
-        pattern = problem.pattern()
-    except WengertError:
-        return None
-    return True if pattern.nnz <= _DENSE * pattern.shape[0] * pattern.shape[1] else None
+    residuals = problem.residuals
+    if residuals.is_sparse is None:  # what was found in an earlier fit costs speed only, should it be another now
+        try:
+            pattern = problem.pattern()
+            residuals.is_sparse = pattern.nnz <= _DENSE * pattern.shape[0] * pattern.shape[1]
+        except WengertError:
+            residuals.is_sparse = False
+    return True if residuals.is_sparse else None
 
 
 def _scipy(problem: FitProblem, method: str, loss: Any, function: Any, maxiter: int, listener: Listener) -> tuple:

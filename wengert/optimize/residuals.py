@@ -41,6 +41,7 @@ class Residuals:
         self.loss = loss
         self.fits = 0
         """How often it was fitted."""
+        self.is_sparse: bool | None = None
         self._sparse: dict[Any, tuple] = {}
         self._solver: tuple | None = None
 
