@@ -40,7 +40,7 @@ nanvar nonzero ones ones_like outer pad partition percentile piecewise polyval p
 ravel_multi_index real repeat reshape resize roll rollaxis rot90 round searchsorted select shape sinc size sort split
 squeeze stack std sum swapaxes take take_along_axis tensordot tile trace transpose trapezoid tri tril triu unique
 unravel_index unwrap vander var vdot vsplit vstack where zeros zeros_like linalg.matrix_power linalg.cholesky
-linalg.qr linalg.svd linalg.eigh linalg.eig linalg.eigvalsh linalg.eigvals linalg.norm linalg.cond linalg.det
+roots linalg.qr linalg.svd linalg.eigh linalg.eig linalg.eigvalsh linalg.eigvals linalg.norm linalg.cond linalg.det
 linalg.matrix_rank linalg.slogdet linalg.solve linalg.tensorsolve linalg.lstsq linalg.inv linalg.pinv linalg.tensorinv
 fft.fft fft.fft2 fft.fftn fft.fftshift fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ifftshift fft.ihfft fft.irfft
 fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftn fft.fftfreq fft.rfftfreq
@@ -104,7 +104,7 @@ class StrictArray:
 
     # ------------------------------------------------------------------------------------- to the host, and refusals
 
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+    def __array__(self, dtype: Any = None) -> Any:  # (without `copy`, as CuPy's: NumPy warns of it)
         raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`.")
 
     def get(self) -> np.ndarray:
@@ -161,22 +161,19 @@ class StrictArray:
     def __setitem__(self, idx: Any, v: Any) -> None:
         if isinstance(v, np.ndarray) and v.ndim:
             raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
-        self._memory[_place(idx)] = v._memory if isinstance(v, StrictArray) else v
+        place, value = _place(idx), v._memory if isinstance(v, StrictArray) else v
+        if any(isinstance(item, (np.ndarray, list)) for item in (place if isinstance(place, tuple) else (place,))):
+            _store_backwards(self._memory, place, value)
+        else:
+            self._memory[place] = value
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         outs = kwargs.get("out") or ()
         for x in (*inputs, *outs):
-            if not isinstance(x, (StrictArray, np.ndarray, np.generic, int, float, complex, tuple, list, slice)):
+            if not isinstance(x, (StrictArray, np.ndarray, np.generic, int, float, complex)):
                 return NotImplemented
         if ufunc.__name__ not in UFUNCS or set(kwargs) - {"out", "dtype", "casting", "axis", "keepdims"}:
             return NotImplemented
-        if method == "at":
-            target, idx, *values = inputs
-            if ufunc not in (np.add, np.subtract, np.maximum, np.minimum):
-                return NotImplemented
-            _refuse_numpy(values)
-            ufunc.at(target._memory, _place(idx), *_unwrapped(values))
-            return None
         if method == "reduce" and ufunc not in (np.add, np.multiply):
             return NotImplemented
         if method not in ("__call__", "reduce", "outer"):
@@ -203,6 +200,10 @@ class StrictArray:
             _count.transfers += any(isinstance(a, np.ndarray) for a in args)
         else:
             _refuse_numpy([args, kwargs])
+        if name == "roots":
+            raise NotImplementedError("Only complex Hermitian and real symmetric 2d arrays are supported currently")
+        if name == "linalg.solve" and args[1].ndim > 1 and args[0].shape[:-1] != args[1].shape[:-1]:
+            raise ValueError("a must have (..., M, M) shape and b must have (..., M, K) for multidimensional b")
         if name == "where" and len(args) == 3 and not isinstance(args[0], (StrictArray, np.bool_)):
             raise AttributeError(f"'{type(args[0]).__name__}' object has no attribute 'astype'")
         return _wrapped(function(*_unwrapped(args), **_unwrapped(kwargs)))
@@ -216,6 +217,14 @@ def _place(idx: Any) -> Any:
     for item in idx if isinstance(idx, tuple) else (idx,):
         _count.transfers += isinstance(item, (np.ndarray, list))
     return _unwrapped(idx)
+
+
+def _store_backwards(memory: np.ndarray, place: Any, value: Any) -> None:
+    """Which of several values for one element is left cannot be told on a device: here it is the first."""
+    cells = np.arange(memory.size).reshape(memory.shape)[place]
+    value = np.asarray(value)
+    value = np.broadcast_to(value.reshape(value.shape[max(value.ndim - cells.ndim, 0) :]), cells.shape)
+    memory.flat[cells.ravel()[::-1]] = value.ravel()[::-1]
 
 
 def _refuse_numpy(x: Any) -> None:

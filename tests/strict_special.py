@@ -24,6 +24,8 @@ def __getattr__(name: str) -> Any:
 
     def function(*args: Any, **kwargs: Any) -> Any:
         _refuse_numpy([args, kwargs])
+        if name == "zeta" and len(args) != 2:
+            raise TypeError("Wrong number of arguments for 'cupyx_scipy_special_zeta'. It must be either 2 or 3")
         return _wrapped(getattr(scipy.special, name)(*_unwrapped(args), **kwargs))
 
     return function

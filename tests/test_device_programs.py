@@ -33,7 +33,7 @@ def test_one_kernel_for_elementwise_work():
     assert ".extern" not in lowered.ptx
 
 
-@pytest.mark.parametrize("n", [1, 3, 4, 5, 100, 1000])
+@pytest.mark.parametrize("n", [1, 5, 1000])
 def test_reductions(n, rng):
     """In several kernels, with fewer threads each."""
     x = rng.normal(size=n)
@@ -66,7 +66,7 @@ def test_layouts():
             np.testing.assert_allclose(host(g(StrictArray(x), other)), f(x, y), rtol=1e-13)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.int32, np.bool_, np.complex128])
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.bool_, np.complex128])
 def test_dtypes(dtype, rng):
     x = (rng.normal(size=7) * 3).astype(dtype)
     f = lambda x: (x * 2 + 1, np.where(x == x[0], x, 0), x.astype(np.float64 if dtype != np.complex128 else dtype) / 3)

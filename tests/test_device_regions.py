@@ -67,7 +67,7 @@ def test_a_kernel_for_a_step():
     assert all(line.startswith("one kernel for [9, 10]") for line in lowered.report)
 
 
-@pytest.mark.parametrize("shape", [(40, 3), (3, 40), (2, 30, 1, 5)])
+@pytest.mark.parametrize("shape", [(40, 3), (2, 30, 1, 5)])
 @pytest.mark.parametrize("f", [np.sum, np.any], ids=lambda f: f.__name__)
 def test_reductions_along_axes(f, shape, rng):
     """Shared by several threads, if there are few numbers of many elements each."""
@@ -102,7 +102,7 @@ def test_dear_values_are_made_once(rng):
     np.testing.assert_allclose(host(wg.jit(gradient)(strict(x))), gradient(x), rtol=1e-7)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.bool_, np.complex128])
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
 def test_moves_of_other_dtypes(dtype, rng):
     x = (rng.normal(size=(4, 6)) * 3).astype(dtype)
 

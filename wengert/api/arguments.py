@@ -331,10 +331,22 @@ def shared_array(x: Any) -> Any:
         x = x.detach()  # PyTorch does not hand out what it differentiates itself
     try:
         if x.__dlpack_device__()[0] == _CUDA:
-            return importlib.import_module("cupy").from_dlpack(x)  # it stays where it is
+            return _on_gpu(x)
         return np.from_dlpack(x)
     except (BufferError, ImportError, RuntimeError, TypeError, ValueError):  # not in a memory that we can read
         return None
+
+
+def _on_gpu(x: Any) -> Any:
+    """An array of CuPy's in the same memory of a GPU: by DLPack or, where a library does not hand out so what may not
+    be written to, by CUDA's own interface. Nothing here writes to arguments."""
+    cupy = importlib.import_module("cupy")
+    try:
+        return cupy.from_dlpack(x)
+    except (BufferError, RuntimeError, TypeError, ValueError):
+        if not hasattr(x, "__cuda_array_interface__"):
+            raise
+        return cupy.asarray(x)
 
 
 def demand_complex(leaves: Sequence[Any], what: str) -> None:

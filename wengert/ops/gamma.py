@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
+from wengert.ops import library
 from wengert.ops.derive import elementwise, zero
 from wengert.ops.elementwise import cos, equal, exp, less, remainder, rint, sin, where
 from wengert.ops.library import special
@@ -208,5 +209,16 @@ def _zeta_slope(y: Any, s: Any) -> Any:
     return where(left, reflected, hurwitz(where(left, 2.0, s), 1.0, n=1))
 
 
-zeta = elementwise("zeta", lambda s: special.zeta(s), (_zeta_slope,))
+def _zeta(s: Any) -> Any:
+    """CuPy's zeta is Hurwitz's, for s > 1: left of zero by reflection, between by ζ(s) − 1."""
+    if not library.is_foreign(s):
+        return special.zeta(s)
+    left = s < 0
+    r = np.where(left, 1 - s, 2.0)
+    size = 2 * np.exp(special.gammaln(r) - r * math.log(2 * math.pi)) * special.zeta(r, np.ones_like(r))
+    reflected = np.where(np.remainder(s, 2) == 0, 0.0, np.sin(math.pi / 2 * np.remainder(s, 4)) * size)
+    return np.where(left, reflected, 1 + special.zetac(np.where(left, 2.0, s)))
+
+
+zeta = elementwise("zeta", _zeta, (_zeta_slope,))
 """Riemann's zeta function."""

@@ -27,6 +27,7 @@ from wengert.ops.derive import multilinear, variadic_linear
 from wengert.ops.enclosures import composed
 from wengert.ops.links import added_at, joined, starts_of
 from wengert.ops.op import TABLE, Traced, call
+from wengert.ops.places import add_repeated
 from wengert.ops.shape import broadcast_to, reshape, transpose
 from wengert.ops.traits import CHEAP, FREE, PLACE, Dtype
 from wengert.types import SCALARS, dtype_of, ndim_of, shape_of
@@ -263,7 +264,9 @@ def arrays_of_patterns(patterns: tuple, arrays: Any) -> list[list]:
 
 def add_in_place(target: np.ndarray, place: tuple, has_arrays: bool, value: Any) -> None:
     """`target[place] += value`, repeated places adding up."""
-    if has_arrays:
+    if has_arrays and library.is_foreign(target):
+        add_repeated(target, place, value)
+    elif has_arrays:
         np.add.at(target, place, value)
     else:
         target[place] += value

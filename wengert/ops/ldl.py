@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from wengert.ops import library
 from wengert.ops.derive import general
 from wengert.ops.elementwise import reciprocal
 from wengert.ops.linalg import right_solve, solve_triangular
@@ -21,8 +20,8 @@ from wengert.types import shape_of
 
 def _ldl_of_one(a: Any, hermitian: bool) -> tuple[Any, Any]:
     n = shape_of(a)[-1]
-    l, d = np.eye(n, dtype=a.dtype), np.zeros(n, a.dtype)
-    rest = np.array(a)
+    l, d = library.eye(n, a.dtype, a), library.zeros((n,), a.dtype, a)
+    rest = a.copy()
     for k in range(n):
         d[k] = rest[k, k]
         l[k + 1 :, k] = rest[k + 1 :, k] / d[k]

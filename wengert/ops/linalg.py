@@ -49,9 +49,18 @@ from wengert.types import dtype_of, ndim_of, shape_of
 
 # -------------------------------------------------------------------------------------------------- linear systems
 
+
+def _solve(a: Any, b: Any) -> Any:
+    """`np.linalg.solve`; other libraries want stacks of equally many matrices on both sides."""
+    if b.ndim > 1 and (library.is_foreign(a) or library.is_foreign(b)) and a.shape[:-2] != b.shape[:-2]:
+        lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        a, b = (np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (a, b))
+    return np.linalg.solve(a, b)
+
+
 solve = general(
     "solve",
-    lambda a, b: np.linalg.solve(a, b),
+    _solve,
     (
         lambda a_dot, y, a, b: -solve(a, matmul(a_dot, y)),
         lambda b_dot, y, a, b: solve(a, b_dot),
@@ -92,7 +101,7 @@ factors = zero("factors", _factors, raises=VALUES, cost=MORE)
 
 def _solve_factored(a: Any, factors: Any, b: Any, turned: bool) -> Any:
     if not len(factors) or b.__class__ is not np.ndarray or b.ndim != 2:
-        return np.linalg.solve(a.T if turned else a, b)
+        return _solve(a.T if turned else a, b)
     (getrs,) = lapack.get_lapack_funcs(("getrs",), (factors, b))
     x, _ = getrs(factors[:-1], np.real(factors[-1]).astype(np.intc), b, trans=int(turned))
     return x
@@ -143,7 +152,7 @@ def _solve_triangular(a: Any, b: Any, lower: bool, unit: bool) -> Any:
     if a.__class__ is b.__class__ is np.ndarray and a.ndim == b.ndim == 2 and a.size and b.size:
         return scipy.linalg.solve_triangular(a, b, lower=lower, unit_diagonal=unit, check_finite=False)
     a = np.tril(a, -unit) if lower else np.triu(a, unit)
-    return np.linalg.solve(a + library.eye(a.shape[-1], a.dtype, a) if unit else a, b)
+    return _solve(a + library.eye(a.shape[-1], a.dtype, a) if unit else a, b)
 
 
 def _triangular_in_matrix(a_dot: Any, y: Any, a: Any, b: Any, lower: bool, unit: bool) -> Any:

@@ -80,12 +80,14 @@ def call(op: Op, *args: Any, **params: Any) -> Any:
     if trace is None:
         try:
             return op.impl(*args, **params)
-        except TypeError as error:
+        except UnsupportedFunctionError:
+            raise
+        except (TypeError, NotImplementedError) as error:
             return _of_several_libraries(op, args, params, error)
     return trace.process(op, args, params)
 
 
-def _of_several_libraries(op: Op, args: tuple, params: dict, error: TypeError) -> Any:
+def _of_several_libraries(op: Op, args: tuple, params: dict, error: Exception) -> Any:
     """An op that was refused for its operands: another library may have it under its own name, and NumPy's arrays are
     moved to the library of the others. Called while the refusal is handled, which is raised again if nothing helps."""
     found = by_companion(op.impl, args, params)
@@ -104,7 +106,8 @@ def _of_several_libraries(op: Op, args: tuple, params: dict, error: TypeError) -
     ) from error
 
 
-_HAS_NONE = ("no implementation found", "returned NotImplemented", "mplicit conversion", "unexpected keyword argument")
+_HAS_NONE = ("no implementation found", "returned NotImplemented", "mplicit conversion", "unexpected keyword argument",
+             "supported currently")  # fmt: skip
 """How libraries say that they lack a function, an option, or the wish to be converted."""
 
 

@@ -124,9 +124,9 @@ def _turned(a: Any, tilt: Any, values: Any, vectors: tuple, turn: Any) -> tuple:
     """Vectors (the last of each stack) turned within each group of equal values: turn(tilt, first, last, *vectors)."""
     lead = np.broadcast_shapes(shape_of(values)[:-1], shape_of(tilt)[:-2])
     n = shape_of(values)[-1]
-    values = np.array(np.broadcast_to(values, (*lead, n)))
+    values = np.broadcast_to(values, (*lead, n)).copy()
     tilt = np.broadcast_to(tilt, (*lead, *shape_of(tilt)[-2:]))
-    vectors = tuple([np.array(np.broadcast_to(v, (*lead, *v.shape[-2:]))) for v in vectors])
+    vectors = tuple([np.broadcast_to(v, (*lead, *v.shape[-2:])).copy() for v in vectors])
     together = same_group(values, max(shape_of(a)[-2:]))
     for k in np.ndindex(*lead):
         first = 0

@@ -35,6 +35,7 @@ from wengert.ops.index import (
 )
 from wengert.ops.links import added_at, joined, starts_of
 from wengert.ops.op import Traced
+from wengert.ops.places import store_repeated
 from wengert.ops.shape import broadcast_to, filled, reshape
 from wengert.ops.sizes import counting
 from wengert.ops.traits import CHEAP, FREE, NEVER, PLACE
@@ -49,7 +50,11 @@ def _store(x: Any, v: Any, *arrays: Any, pattern: tuple) -> Any:
         y = copy_as(x)
     else:
         y = np.array(x) if not hasattr(x, "shape") or isinstance(x, np.generic) else x.copy()
-    y[fill_pattern(pattern, arrays)] = library.moved(v, y) if v.__class__ is np.ndarray else v
+    place, v = fill_pattern(pattern, arrays), library.moved(v, y) if v.__class__ is np.ndarray else v
+    if arrays and library.is_foreign(y):
+        store_repeated(y, place, v)
+    else:
+        y[place] = v
     return y
 
 
