@@ -1,0 +1,97 @@
+"""A differentiable stack, queue and deque (Grefenstette et al. 2015): data structures that can be learned to use.
+
+Pushing and popping are numbers between 0 and 1, and the state is a list of vectors with strengths. With strengths 0
+and 1 they are the ordinary structures; in between they have derivatives. A controller that sees only the kind of each
+symbol learns when to push and pop, so that a sequence comes out reversed (by the stack) or in order (by the queue).
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+import wengert as wg
+from examples.gallery.drawing import Figure
+from wengert import optimize
+
+
+def stack_step(strengths, t, pop, push):
+    """Strengths after popping from the top and pushing one more, at place t."""
+    above = np.cumsum(strengths[::-1])[::-1] - strengths
+    left = np.maximum(strengths - np.maximum(pop - above, 0), 0)
+    return np.where(np.arange(len(strengths)) == t, push, left)
+
+
+def queue_step(strengths, t, pop, push):
+    """The same, popping from the bottom."""
+    below = np.cumsum(strengths) - strengths
+    left = np.maximum(strengths - np.maximum(pop - below, 0), 0)
+    return np.where(np.arange(len(strengths)) == t, push, left)
+
+
+def read_top(values, strengths):
+    """What lies on top, to a depth of one."""
+    above = np.cumsum(strengths[::-1])[::-1] - strengths
+    return np.minimum(strengths, np.maximum(1 - above, 0)) @ values
+
+
+def read_front(values, strengths):
+    """What lies at the front."""
+    below = np.cumsum(strengths) - strengths
+    return np.minimum(strengths, np.maximum(1 - below, 0)) @ values
+
+
+STRUCTURES = {"stack": (stack_step, read_top), "queue": (queue_step, read_front)}
+
+
+def run(controller, symbols, structure):
+    """Feed n symbols, then ask n times: what is read at each time of asking."""
+    step, read = STRUCTURES[structure]
+    count, size = symbols.shape
+    strengths, answers = np.zeros(2 * count), np.zeros((count, size))
+    values = np.concatenate([symbols, np.zeros((count, size))])
+    for t in range(2 * count):
+        gate = 1 / (1 + np.exp(-controller[t // count]))  # two kinds of symbols: one to keep, and "now answer"
+        if t >= count:
+            answers[t - count] = read(values, strengths)
+        strengths = step(strengths, t, gate[0], gate[1])
+    return answers
+
+
+def loss(controller, batch, structure):
+    wanted = batch[:, ::-1] if structure == "stack" else batch
+    answers = wg.vmap(lambda symbols: run(controller, symbols, structure))(batch)
+    return np.mean((answers - wanted) ** 2)
+
+
+def main(small=False):
+    rng = np.random.default_rng(0)
+    results = {}
+    for structure in STRUCTURES:
+        batch = np.eye(5)[rng.integers(0, 5, (20, 6))]
+        start = rng.normal(size=(2, 2)) * 0.1  # (kind of symbol, (pop, push))
+        found = optimize.minimize(loss, start, args=(batch, structure), method="L-BFGS-B",
+                                  bounds=[(-12.0, 12.0)] * 4, options={"maxiter": 60 if small else 200})  # fmt: skip
+        longer = np.eye(5)[rng.integers(0, 5, (20, 12))]  # twice as long as those it was trained with
+        answers = np.stack([run(found.x, symbols, structure) for symbols in longer])
+        wanted = longer[:, ::-1] if structure == "stack" else longer
+        right = np.mean(np.argmax(answers, axis=2) == np.argmax(wanted, axis=2))
+        results[structure] = dict(gates=1 / (1 + np.exp(-found.x)), loss=found.fun, accuracy=right, answers=answers[0],
+                                  wanted=wanted[0])  # fmt: skip
+    return results
+
+
+def picture(results):
+    figure = Figure(4, width=220, height=220)
+    for structure, found in results.items():
+        figure.axes(f"{structure}: wanted", "time").image(found["wanted"].T, 0, 1)
+        figure.axes(f"{structure}: answered", "time").image(found["answers"].T, 0, 1)
+    return figure
+
+
+if __name__ == "__main__":
+    results = main()
+    for structure, found in results.items():
+        (pop_in, push_in), (pop_out, push_out) = found["gates"]
+        print(f"{structure}: keep = pop {pop_in:.3f} push {push_in:.3f}, answer = pop {pop_out:.3f} push {push_out:.3f}; "
+              f"{found['accuracy']:.1%} of longer sequences")  # fmt: skip
+    picture(results).save(Path(__file__).with_suffix(".svg"))
