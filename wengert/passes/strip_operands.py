@@ -70,7 +70,7 @@ class Rows(_Handed):
         """What an operand is the same as but for axes of length one."""
         while isinstance(operand, Var):
             maker = self.makers.get(operand)
-            if maker is None or maker.sizes or not maker.args[0].type.is_static:
+            if maker is None or not maker.args or maker.sizes or not maker.args[0].type.is_static:
                 break
             adds = maker.op.name == "index" and all(
                 item is None or item is Ellipsis or item == slice(None) for item in maker.params["pattern"]

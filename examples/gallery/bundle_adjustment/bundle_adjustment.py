@@ -44,7 +44,7 @@ def main(small=False):
     noise = 1e-3
     observed = seen(truth, camera, point) + noise * rng.normal(size=(len(camera), 2))
     guess = {name: value + 0.05 * rng.normal(size=value.shape) for name, value in truth.items()}
-    found = optimize.least_squares(residuals, guess, args=(camera, point, observed))
+    found = optimize.least_squares(lambda u: residuals(u, camera, point, observed), guess)
     rms = lambda unknowns: np.sqrt(np.mean(residuals(unknowns, camera, point, observed) ** 2))
     return dict(before=rms(guess), after=rms(found.x), noise=noise, unknowns=7 * cameras + 3 * points, nfev=found.nfev,
                 observations=len(camera), seen_before=seen(guess, camera, point)[camera == 0],
