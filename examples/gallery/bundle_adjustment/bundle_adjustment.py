@@ -37,7 +37,7 @@ def main(small=False):
     cameras, points = (5, 40) if small else (12, 400)
     truth = {"points": rng.uniform(-1, 1, (points, 3)),
              "cameras": np.hstack([0.2 * rng.normal(size=(cameras, 3)), 0.2 * rng.normal(size=(cameras, 2)),
-                                   4 + 0.5 * rng.random((cameras, 1)), 1 + 0.1 * rng.random((cameras, 1))])}  # fmt: skip
+                                   4 + rng.random((cameras, 1)) / 2, 1 + rng.random((cameras, 1)) / 10])}  # fmt: skip
     camera, point = (part.ravel() for part in np.meshgrid(np.arange(cameras), np.arange(points), indexing="ij"))
     visible = rng.random(len(camera)) < 0.6
     camera, point = camera[visible], point[visible]

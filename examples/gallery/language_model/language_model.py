@@ -13,10 +13,10 @@ from examples.gallery.drawing import Figure
 from wengert import nn, optimize
 
 TEXT = (
-    "this is the house that jack built. this is the malt that lay in the house that jack built. this is the rat that ate "
-    "the malt that lay in the house that jack built. this is the cat that killed the rat that ate the malt that lay in "
-    "the house that jack built. this is the dog that worried the cat that killed the rat that ate the malt that lay in "
-    "the house that jack built. "
+    "this is the house that jack built. this is the malt that lay in the house that jack built. this is the rat that "
+    "ate the malt that lay in the house that jack built. this is the cat that killed the rat that ate the malt that "
+    "lay in the house that jack built. this is the dog that worried the cat that killed the rat that ate the malt "
+    "that lay in the house that jack built. "
 )
 LETTERS = sorted(set(TEXT))
 CODES = np.array([LETTERS.index(letter) for letter in TEXT])

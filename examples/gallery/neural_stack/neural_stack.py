@@ -72,7 +72,7 @@ def main(small=False):
         for _ in range(6):  # some starts end where nothing is pushed
             start = rng.normal(size=(2, 2))  # (kind of symbol, (pop, push))
             other = optimize.minimize(loss, start, args=(batch, structure), method="L-BFGS-B",
-                                      bounds=[(-12.0, 12.0)] * 4, options={"maxiter": 60 if small else 200})  # fmt: skip
+                                      bounds=[(-12.0, 12.0)] * 4, options={"maxiter": 200})  # fmt: skip
             found = other if found is None or other.fun < found.fun else found
         longer = np.eye(5)[rng.integers(0, 5, (20, 12))]  # twice as long as those it was trained with
         answers = np.stack([run(found.x, symbols, structure) for symbols in longer])
@@ -95,6 +95,6 @@ if __name__ == "__main__":
     results = main()
     for structure, found in results.items():
         (pop_in, push_in), (pop_out, push_out) = found["gates"]
-        print(f"{structure}: keep = pop {pop_in:.3f} push {push_in:.3f}, answer = pop {pop_out:.3f} push {push_out:.3f}; "
-              f"{found['accuracy']:.1%} of longer sequences")  # fmt: skip
+        print(f"{structure}: keep = pop {pop_in:.3f} push {push_in:.3f}, answer = pop {pop_out:.3f} push "
+              f"{push_out:.3f}; {found['accuracy']:.1%} of longer sequences")  # fmt: skip
     picture(results).save(Path(__file__).with_suffix(".svg"))

@@ -56,15 +56,16 @@ def main(small=False):
     v = v / np.linalg.norm(v, axis=1, keepdims=True)
     near = np.argmax(v @ v.T - 2 * np.eye(len(v)), axis=1)
     flat = (v - v.mean(axis=0)) @ np.linalg.svd(v - v.mean(axis=0))[2][:2].T
-    return dict(same_kind=np.mean(KIND[near] == KIND), loss=found.fun, flat=flat,
-                entropy=-np.sum(counts * np.log(np.maximum(counts / counts.sum(axis=1, keepdims=True), 1e-300))) / counts.sum())  # fmt: skip
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    entropy = -np.sum(counts * np.log(np.maximum(shares, 1e-300))) / counts.sum()
+    return dict(same_kind=np.mean(KIND[near] == KIND), loss=found.fun, flat=flat, entropy=entropy)
 
 
 def picture(results):
     figure = Figure(1, width=480, height=360)
     axes = figure.axes("Words, in the plane that shows most")
     for k, kind in enumerate(KINDS):
-        axes.points(*results["flat"][KIND == k].T, kind, size=4)
+        axes.points(*results["flat"][k == KIND].T, kind, size=4)
     return figure
 
 
