@@ -293,3 +293,28 @@ def test_dask_on_a_local_cluster(rng):
         small = wg.grad(loss)(w, rows)
         np.testing.assert_allclose(client.compute(small).result() if isinstance(small, da.Array) else small, right)
     client.cluster.close()
+
+
+class OnlyDLPack:
+    """As arrays of JAX: with a shape and a dtype, without NumPy's protocols; a copy would go through `__array__`."""
+
+    def __init__(self, values):
+        self._values = values
+        self.shape, self.dtype, self.ndim = values.shape, values.dtype, values.ndim
+
+    def __dlpack__(self, **options):
+        return self._values.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._values.__dlpack_device__()
+
+    def __array__(self, *args, **kwargs):
+        raise AssertionError("it was copied")
+
+
+def test_arrays_that_speak_dlpack_are_read_in_their_memory():
+    x = np.array([0.1, 0.5, 0.9])
+    f = lambda x: np.sum(np.sin(x) ** 2)
+    for way in (wg.grad, lambda f: wg.jit(wg.grad(f)), lambda f: wg.grad(wg.jit(f))):
+        np.testing.assert_allclose(way(f)(OnlyDLPack(x)), np.sin(2 * x), rtol=1e-14)
+    assert wg.jit(f)(OnlyDLPack(x)) == pytest.approx(f(x))

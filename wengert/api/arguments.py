@@ -91,7 +91,8 @@ class Prepared:
             dtype, known = None, False
         if known:
             if leaf.__class__ is not np.ndarray:
-                self.leaves[k] = base_array(leaf)
+                shared = shared_array(leaf)
+                self.leaves[k] = base_array(leaf) if shared is None else shared
             return
         shared = shared_array(leaf) if dtype is None or dtype.kind == "O" else None
         if shared is None:
