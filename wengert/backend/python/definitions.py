@@ -34,6 +34,7 @@ from wengert.backend.python.syntax import (
 )
 from wengert.backend.python.text import ATOM, Text
 from wengert.errors import UnsupportedFunctionError, WengertError
+from wengert.ops import library
 from wengert.ops.choice import Choice
 from wengert.ops.op import Op
 from wengert.types import dtype_of, ndim_of, shape_of
@@ -45,6 +46,13 @@ _MODULES = {"numpy": ("import numpy as np", "np"), "scipy.special": ("from scipy
 _SAME = {"sum", "max", "min", "prod", "where", "broadcast_to", "transpose", "flip", "cumsum", "divide", "copy"}
 _SAME |= {"add", "subtract", "multiply", "matmul", "real", "imag", "conjugate", "absolute"}
 """Ops that functions of NumPy compute, with the same parameters under the same names."""
+_ON_PLAIN = {
+    "zeros": "np.zeros({0}, {1})", "ones": "np.ones({0}, {1})", "full": "np.full({0}, {1}, {2})",
+    "eye": "np.eye({0}, dtype={1})", "tri": "np.tri({0}, {1}, {2}, dtype={3})", "arange": "np.arange({0}, {1})",
+    "largest": "np.max({0}, axis={1}, keepdims=True, initial=0)", "moved": "{0}", "is_foreign": "False",
+    "is_mutable": "False",
+}  # fmt: skip
+"""What functions that ask in which library an array is to be made (`ops/library.py`) are for arrays of NumPy's."""
 _QUESTIONS = {shape_of: "np.shape", ndim_of: "np.ndim", dtype_of: "np.result_type"}
 """Functions of this package that NumPy has, for plain values, under another name."""
 
@@ -243,6 +251,12 @@ class Definitions:
                 self._collect(module, node.args[0], own, texts, inner)
                 edits.append((node, f"{builtin}({edited(module, node.args[0], inner)})"))
                 return
+        if (
+            isinstance(node, ast.Call)
+            and getattr(value_of(module, node.func, own), "__module__", "") == library.__name__
+        ):
+            edits.append((node, self._on_plain(module, node, own, texts)))
+            return
         if isinstance(node, ast.Call):  # an argument needs no parentheses
             for argument in [*node.args, *[k.value for k in node.keywords]]:
                 if isinstance(argument, ast.Name) and argument.id in texts:
@@ -279,6 +293,20 @@ class Definitions:
         for child in children:
             self._collect(module, child, own, texts, edits)
 
+    def _on_plain(self, module: ModuleType, node: ast.Call, own: set[str], texts: dict[str, Text]) -> str:
+        """The source of a call of a function that asks for the library of values."""
+
+        def text(argument: ast.AST) -> str:
+            inner: list[tuple[ast.AST, str]] = []
+            self._collect(module, argument, own, texts, inner)
+            return edited(module, argument, inner)
+
+        given = [text(a) for a in node.args if not isinstance(a, ast.Starred)]
+        named = "".join(f", {text(k.value)}" for k in node.keywords)
+        name = value_of(module, node.func, own).__name__
+        found = _ON_PLAIN[name].format(*given)
+        return f"{found[:-1]}{named})" if named else found if name != "moved" else f"({found})"
+
     def _global(self, module: ModuleType, name: str) -> str:
         """What a global name of a module is called in the file, its definition added if need be."""
         if not hasattr(module, name):
@@ -288,6 +316,8 @@ class Definitions:
         value = getattr(module, name)
         if isinstance(value, ModuleType):
             return self.module(value.__name__)
+        if value is library.special:
+            return self.module("scipy.special")
         if isinstance(value, Op):
             return self._row(value)
         if isinstance(value, np.ufunc):
