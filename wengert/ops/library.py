@@ -52,11 +52,12 @@ def is_foreign(x: Any) -> bool:
         return False
     if kind in _known_foreign:
         return True
+    # The class is asked: what stands for a value in a captured program takes questions of its own for the user's.
     found = (
         not isinstance(x, (np.ndarray, np.generic))
-        and hasattr(x, "__array_function__")
-        and hasattr(x, "dtype")
-        and not hasattr(x, "_owner")
+        and hasattr(kind, "__array_function__")
+        and hasattr(kind, "dtype")
+        and not hasattr(kind, "_owner")
         and kind.__module__.partition(".")[0] not in _HOLDERS
     )
     if found:
