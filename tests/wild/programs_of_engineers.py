@@ -27,25 +27,25 @@ def light_on_a_panel(_):
     return lambda t, dni, z: irradiance.get_total_irradiance(t, 180.0, z, 170.0, dni, 600.0, 120.0)["poa_global"]
 
 
-@program("pvlib", 7.0, 6e-7, 0.1, 20.0, 0.5)
+@program("pvlib", 7.0, -14.3, 0.1, 20.0, 0.5)
 def power_of_a_panel(_):
     from pvlib import pvsystem
 
-    return lambda *a: pvsystem.max_power_point(*a)["p_mp"]
+    return lambda IL, logI0, Rs, Rsh, n: pvsystem.max_power_point(IL, np.exp(logI0), Rs, Rsh, n)["p_mp"]
 
 
-@program("pvlib", 7.0, 6e-7, 0.1, 20.0, 0.5)
+@program("pvlib", 7.0, -14.3, 0.1, 20.0, 0.5)
 def voltage_of_a_panel(_):
     from pvlib import pvsystem
 
-    return lambda IL, I0, Rs, Rsh, n: pvsystem.v_from_i(5.0, IL, I0, Rs, Rsh, n)
+    return lambda IL, logI0, Rs, Rsh, n: pvsystem.v_from_i(5.0, IL, np.exp(logI0), Rs, Rsh, n)
 
 
-@program("pvlib", 7.0, 6e-7, 0.1, 20.0, 0.5)
+@program("pvlib", 7.0, -14.3, 0.1, 20.0, 0.5)
 def current_of_a_panel(_):
     from pvlib import pvsystem
 
-    return lambda IL, I0, Rs, Rsh, n: pvsystem.i_from_v(5.0, IL, I0, Rs, Rsh, n, method="newton")
+    return lambda IL, logI0, Rs, Rsh, n: pvsystem.i_from_v(5.0, IL, np.exp(logI0), Rs, Rsh, n, method="newton")
 
 
 @program("pvlib", 60.0, 1013e2)

@@ -116,7 +116,7 @@ def best_segments(turns: int | None, state: int, residuals: int, memory: int) ->
     iterations is not known, half of the memory is for states.
 
     >>> best_segments(2000, 2, 12, 1200)
-    Segments(states=87, length=23)
+    Segments(states=22, length=91)
     """
     if memory < state + residuals:
         return None

@@ -2,7 +2,7 @@
 
 from wengert.infer import transforms
 from wengert.infer.advi import advi
-from wengert.infer.amortized import Amortized, amortized
+from wengert.infer.amortization import Amortized, amortized
 from wengert.infer.approximation import Approximation
 from wengert.infer.calibration import Calibration, sbc
 from wengert.infer.check import CheckReport, check

@@ -102,7 +102,7 @@ def amortized(
     >>> from wengert import infer
     >>> def model(y):
     ...     infer.observe(y, stats.norm(infer.sample("mu", stats.norm(0, 1)), 1.0))
-    >>> encoder = infer.amortized(model, np.zeros(3), simulations=300, hidden=16)
+    >>> encoder = infer.amortized(model, np.zeros(3), simulations=1000, hidden=16)
     >>> y = np.array([0.5, 1.5, 1.0])
     >>> bool(abs(encoder.posterior(y).mean["mu"] - y.sum() / 4) < 0.2)  # the exact posterior mean
     True
