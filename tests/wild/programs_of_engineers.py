@@ -95,17 +95,6 @@ def line_and_capacitor(_):
     return f
 
 
-@program("control", 2.0, 0.5)
-def linear_regulator(_):
-    import control
-
-    def f(k, z):
-        K, S, E = control.lqr(np.array([[0.0, 1.0], [-k, -z]]), np.array([[0.0], [1.0]]), np.eye(2), np.eye(1))
-        return np.sum(K)
-
-    return f
-
-
 @program("HydroErr", 0.3, 0.7)
 def errors_of_a_hydrograph(_):
     import HydroErr as he
