@@ -6,6 +6,7 @@ It compiles the same text that is otherwise compiled to PTX; only what says whic
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,32 +14,81 @@ import llvmlite.binding as llvm
 import numpy as np
 from strict_array import StrictArray
 
-from wengert.backend.gpu.device import DEVICES, without_threads
+from wengert.backend.gpu.device import DEVICES, joins, without_threads
 from wengert.backend.llvm.machine.engine import target_machine
 
-_THREAD = """
-@wg_now = global i64 0
-@wg_all = global i64 0
-define i64 @wg_thread() {
+_ONE_BY_ONE = """define i64 @wg_thread() {
   %i = load i64, ptr @wg_now
   ret i64 %i
 }
-define i64 @wg_threads() {
+"""
+_THREAD = f"""
+@wg_now = global i64 0
+@wg_all = global i64 0
+{_ONE_BY_ONE}
+define i64 @wg_threads() {{
   %i = load i64, ptr @wg_all
   ret i64 %i
+}}
+"""
+
+
+_IN_STEP = """
+@wg_thread_there = global ptr null
+@wg_from_lane_there = global ptr null
+define i64 @wg_thread() {
+  %f = load ptr, ptr @wg_thread_there
+  %i = call i64 %f()
+  ret i64 %i
+}
+define i64 @wg_from_lane(i64 %x, i32 %step) {
+  %f = load ptr, ptr @wg_from_lane_there
+  %y = call i64 %f(i64 %x, i32 %step)
+  ret i64 %y
 }
 """
+
+
+class _Lanes:
+    """Threads that run in step, as threads of Python's, which wait for each other where they exchange numbers."""
+
+    def __init__(self, lanes: int):
+        self._lanes, self._own = lanes, threading.local()
+        self._barrier = threading.Barrier(lanes)
+        self._given = [0] * lanes
+        self.thread = ctypes.CFUNCTYPE(ctypes.c_int64)(lambda: self._own.thread)
+        self.from_lane = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int32)(self._exchange)
+
+    def _exchange(self, x: int, step: int) -> int:
+        lane = self._own.thread % self._lanes
+        self._given[lane] = x
+        self._barrier.wait(60)
+        y = self._given[lane + step] if lane + step < self._lanes else x
+        self._barrier.wait(60)
+        return y
+
+    def run(self, first: int, function: Callable, given: Sequence[Any]) -> None:
+        def one(lane: int) -> None:
+            self._own.thread = first + lane
+            function(*given)
+
+        started = [threading.Thread(target=one, args=(lane,)) for lane in range(self._lanes)]
+        for thread in started:
+            thread.start()
+        for thread in started:
+            thread.join()
 
 
 class EmulatedDevice:
     """Few threads, so that each has several elements."""
 
-    width, blocks = 4, 3
+    width, blocks, lanes = 4, 3, 4
     launches = 0
 
     def load(self, text: str, name: str) -> Callable:
         machine = target_machine()
-        module = llvm.parse_assembly(_THREAD + without_threads(text).replace("ptx_kernel ", ""))
+        prelude = _THREAD if not joins(text) else _THREAD.replace(_ONE_BY_ONE, "") + _IN_STEP
+        module = llvm.parse_assembly(prelude + without_threads(text).replace("ptx_kernel ", ""))
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
         builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
@@ -47,19 +97,79 @@ class EmulatedDevice:
         engine.finalize_object()
         now, every = [ctypes.c_int64.from_address(engine.get_global_value_address(n)) for n in ("wg_now", "wg_all")]
         address = engine.get_function_address(name)
+        lanes = _Lanes(self.lanes) if joins(text) else None
+        for symbol in ("thread", "from_lane") if lanes is not None else ():
+            there = ctypes.c_void_p.from_address(engine.get_global_value_address(f"wg_{symbol}_there"))
+            there.value = ctypes.cast(getattr(lanes, symbol), ctypes.c_void_p).value
 
         def launch(threads: int, arguments: Sequence[Any]) -> None:
+            if self.recorded is not None:
+                self.recorded.append((launch, threads, arguments))
+                return
             EmulatedDevice.launches += 1
             given = [_argument(x) for x in arguments]
             function = ctypes.CFUNCTYPE(None, *[type(x) for x in given])(address)
             blocks, width = -(-threads // self.width), min(self.width, threads)
             every.value = blocks * width  # whole blocks, as on a GPU
+            if lanes is not None:
+                for first in range(0, blocks * self.width, self.lanes):
+                    lanes.run(first, function, given)
+                return
             for thread in range(blocks * width):
                 now.value = thread
                 function(*given)
 
         launch.engine = engine  # type: ignore[attr-defined]
         return launch
+
+    recorded: list[Any] | None = None
+    repeats = 0
+
+    @property
+    def is_recording(self) -> bool:
+        return self.recorded is not None
+
+    def multiply(self, x: StrictArray, y: StrictArray, out: StrictArray) -> bool:
+        def product(_: int, operands: Sequence[StrictArray]) -> None:
+            a, b, c = operands
+            c._memory[...] = a._memory @ b._memory
+
+        if self.recorded is not None:
+            self.recorded.append((product, 0, [x, y, out]))
+        else:
+            product(0, [x, y, out])
+        return True
+
+    def store(self, place: StrictArray, value: Any) -> None:
+        def copy(_: int, operands: Sequence[Any]) -> None:
+            target, y = operands
+            target._memory[...] = y._memory if isinstance(y, StrictArray) else y
+
+        if self.recorded is not None:
+            self.recorded.append((copy, 0, [place, value]))
+        else:
+            copy(0, [place, value])
+
+    def record(self, args: Sequence[Any], run: Callable) -> tuple[list[Any], list[Any], Any]:
+        places = [self.empty(a.shape, a.dtype) if isinstance(a, StrictArray) else a for a in args]
+        for place, a in zip(places, args, strict=True):
+            if isinstance(a, StrictArray):
+                place._memory = np.empty_like(a._memory)
+        self.recorded = []
+        try:
+            results = run(places)
+            return places, results, self.recorded
+        finally:
+            self.recorded = None
+
+    def repeat(self, graph: list[Any], places: Sequence[Any], args: Sequence[Any], results: Sequence[Any]) -> list[Any]:
+        EmulatedDevice.repeats += 1
+        for place, a in zip(places, args, strict=True):
+            if isinstance(place, StrictArray):
+                place._memory[...] = a._memory
+        for launch, threads, arguments in graph:
+            launch(threads, arguments)
+        return [StrictArray(r._memory.copy()) if isinstance(r, StrictArray) else r for r in results]
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> StrictArray:
         memory = np.empty(shape, dtype)

@@ -156,12 +156,16 @@ class StrictArray:
         return (self[k] for k in range(len(self)))
 
     def __getitem__(self, idx: Any) -> StrictArray:
-        return _wrapped(self._memory[_place(idx)])
+        place = _place(idx, self.shape)
+        items = place if isinstance(place, tuple) else (place,)
+        if all(_is_basic(item) and item is not Ellipsis for item in items):
+            place = (*items, ...)  # an element is a view as well
+        return _wrapped(self._memory[place])
 
     def __setitem__(self, idx: Any, v: Any) -> None:
         if isinstance(v, np.ndarray) and v.ndim:
             raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
-        place, value = _place(idx), v._memory if isinstance(v, StrictArray) else v
+        place, value = _place(idx, self.shape), v._memory if isinstance(v, StrictArray) else v
         if any(isinstance(item, (np.ndarray, list)) for item in (place if isinstance(place, tuple) else (place,))):
             _store_backwards(self._memory, place, value)
         else:
@@ -212,11 +216,33 @@ class StrictArray:
         return f"StrictArray({self._memory!r})"
 
 
-def _place(idx: Any) -> Any:
-    """An index: NumPy's arrays in it are copied to the array's memory, as CuPy does it."""
-    for item in idx if isinstance(idx, tuple) else (idx,):
+def _place(idx: Any, shape: tuple[int, ...]) -> Any:
+    """An index: NumPy's arrays in it are copied to the array's memory, and places outside wrap around, as in CuPy."""
+    items = idx if isinstance(idx, tuple) else (idx,)
+    for item in items:
         _count.transfers += isinstance(item, (np.ndarray, list))
-    return _unwrapped(idx)
+    items = [_unwrapped(item) for item in items]
+    used = sum(_axes_named(item) for item in items)
+    axis, found = 0, []
+    for item in items:
+        if isinstance(item, np.ndarray) and item.dtype.kind in "iu":
+            item = item % shape[axis] if shape[axis] else item
+        found.append(item)
+        if item is Ellipsis:
+            axis += len(shape) - used + 1  # (`...` was counted as one)
+        else:
+            axis += _axes_named(item)
+    return tuple(found) if isinstance(idx, tuple) else found[0]
+
+
+def _axes_named(item: Any) -> int:
+    if isinstance(item, np.ndarray) and item.dtype.kind == "b":
+        return item.ndim
+    return item is not None
+
+
+def _is_basic(item: Any) -> bool:
+    return item is None or item is Ellipsis or isinstance(item, (int, np.integer, slice))
 
 
 def _store_backwards(memory: np.ndarray, place: Any, value: Any) -> None:

@@ -13,7 +13,7 @@ import scipy.special
 from strict_array import host, strict
 
 import wengert as wg
-from wengert.backend.gpu.math import _AS_VECTORS, LANES
+from wengert.backend.gpu.math import _AS_VECTORS, LANES, TWINS
 
 assert emulated_device
 
@@ -88,4 +88,21 @@ def test_functions_of_two(name, rng):
 
 
 def test_all_are_tried():
-    assert {*NAMES.values(), "atan2", "hypot", "pow"} == {*LANES, *_AS_VECTORS}
+    assert {*NAMES.values(), "atan2", "hypot", "pow", "sech_squared"} == {*LANES, *_AS_VECTORS, *TWINS}
+
+
+@pytest.mark.parametrize("function", [np.tanh, np.sin, np.cos, np.cosh], ids=lambda f: f.__name__)
+def test_functions_with_their_derivatives(function):
+    """From one kernel, for arguments of all sizes, where tanh is nearly one as well."""
+    slope = {
+        np.tanh: lambda t: mpmath.sech(t) ** 2,
+        np.sin: mpmath.cos,
+        np.cos: lambda t: -mpmath.sin(t),
+        np.cosh: mpmath.sinh,
+    }
+    x = np.concatenate([points("tanh"), np.linspace(-350, 350, 41), [0.0, 355.0, 370.0, 1e-300, 600.0]])
+    got = host(wg.jit(wg.grad(lambda x: np.sum(function(x))))(strict(x)))
+    with mpmath.workdps(40):
+        for t, y in zip(x, got, strict=True):
+            right = slope[function](mpmath.mpf(float(t)))
+            assert abs(mpmath.mpf(float(y)) - right) <= 4 * np.spacing(abs(float(right)))

@@ -83,6 +83,18 @@ def test_reductions_along_axes(f, shape, rng):
             np.testing.assert_allclose(host(got), right, rtol=1e-11)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128, np.int64, np.int8])
+def test_neighbours_join_what_they_found_along_the_last_axis(dtype, rng):
+    for shape in [(3, 50), (1, 700), (5, 2, 17), (2, 3, 300)]:
+        x = (rng.normal(size=shape) * 5).astype(dtype)
+        for f in (np.sum, np.any) if dtype == np.complex128 else (np.sum, np.any, np.max):
+            g = lambda x, f=f: f(x if f is not np.any else x == x.dtype.type(3), axis=-1)
+            got, right = wg.jit(g)(strict(x)), g(x)
+            assert got.dtype == right.dtype
+            np.testing.assert_allclose(host(got), right, rtol=1e-5 if dtype == np.float32 else 1e-12)
+            assert np.all(host(wg.jit(g)(strict(x))) == host(got))
+
+
 def test_dear_values_are_made_once(rng):
     """Of a value that many elements need there is one in memory; a chain of several uses does not explode."""
     x = rng.normal(size=5)
@@ -115,3 +127,16 @@ def test_moves_of_other_dtypes(dtype, rng):
     for got, right in zip(wg.jit(f)(strict(x)), f(x), strict=True):
         assert got.dtype == right.dtype
         np.testing.assert_allclose(host(got), right, rtol=1e-5)
+
+
+def test_a_number_of_the_host_that_becomes_one_of_the_device(rng):
+    def f(x):
+        total = 0.0
+        for _ in range(12):
+            x = np.sin(x)
+            total = total + np.sum(x * x)
+        return total
+
+    x = rng.normal(size=4)
+    np.testing.assert_allclose(host(wg.jit(f)(strict(x))), f(x), rtol=1e-12)
+    np.testing.assert_allclose(host(wg.jit(wg.grad(f))(strict(x))), wg.grad(f)(x), rtol=1e-12)

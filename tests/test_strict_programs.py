@@ -170,3 +170,51 @@ def test_the_witness_is_strict():
     with pytest.raises(TypeError, match="unexpected keyword"):
         np.max(x, initial=0)
     assert isinstance(np.sum(x), StrictArray)
+
+
+def gathered(x, places):
+    return np.sum(x[places] ** 2)
+
+
+def assigned(x, places):
+    y = x * 2
+    y[places] = 1.0
+    return np.sum(y * x)
+
+
+def added(x, places):
+    y = x * 2
+    np.add.at(y, places, 1.0)
+    return np.sum(y * x)
+
+
+def taken(x, places):
+    return np.sum(np.take(x, places) * 2)
+
+
+@pytest.mark.parametrize("way", [wg.grad, wg.jit, lambda f: wg.jit(wg.grad(f)), lambda f: wg.grad(wg.jit(f))])
+@pytest.mark.parametrize("f", [gathered, assigned, added, taken])
+@pytest.mark.parametrize("where", [np.array, strict])
+def test_places_outside_of_an_array_are_refused_as_numpy_does(f, way, where):
+    g = way(f)
+    right = way(f)(X, np.array([0, -4]))
+    np.testing.assert_allclose(host(g(strict(X), where(np.array([0, -4])))), right)
+    for bad in ([0, 4], [-5, 1]):
+        with pytest.raises(IndexError, match=f"index {bad[0] or bad[1]} is out of bounds for axis 0 with size 4"):
+            g(strict(X), where(np.array(bad)))
+
+
+def test_a_place_outside_is_found_in_a_loop_and_along_any_axis():
+    def f(x, places):
+        total = 0.0
+        for k in range(20):
+            total = total + np.sum(x[:, places[k]] ** 2) * k
+        return total
+
+    x, places = np.arange(12.0).reshape(3, 4), np.tile([0, 3], (20, 1))
+    for g in (wg.grad(f), wg.jit(wg.grad(f))):
+        np.testing.assert_allclose(host(g(strict(x), strict(places))), wg.grad(f)(x, places))
+        bad = places.copy()
+        bad[17] = [1, 4]
+        with pytest.raises(IndexError, match="index 4 is out of bounds for axis 1 with size 4"):
+            g(strict(x), strict(bad))

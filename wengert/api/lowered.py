@@ -7,7 +7,7 @@ from typing import Any
 
 from wengert import tree
 from wengert.backend.execute import module, native, optimised
-from wengert.backend.gpu.run import DevicePlan, plan_of
+from wengert.backend.gpu.plan import DevicePlan, plan_of
 from wengert.backend.python import python_source
 from wengert.capture.program import Captured
 from wengert.errors import StagingError

@@ -18,6 +18,7 @@ from wengert.box.memory import UnknownOrder, laid_out, shares
 from wengert.box.ufunc_methods import METHODS
 from wengert.box.writing import clone, link, replace, set_item, settled
 from wengert.errors import InPlaceError, UnsupportedFunctionError
+from wengert.ops import library
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, scatter, split_index
 from wengert.ops.op import Op, Traced, call
@@ -121,7 +122,7 @@ def at(ufunc: Any, op: Any, a: Any, indices: Any, b: Any = None) -> None:
             )
         ufunc.at(a, _plain_index(indices), *([] if b is None else [settled(array(b))]))
         return
-    if running.state.capture is not None and _holds_symbols(indices):
+    if _are_elsewhere(indices):
         _at_symbols(ufunc, a, _plain_index(indices), b)
         return
     place = counted(shape_of(a))[_plain_index(indices)]
@@ -141,15 +142,18 @@ def at(ufunc: Any, op: Any, a: Any, indices: Any, b: Any = None) -> None:
         _at_positions(UFUNCS[ufunc], a, positions[chosen], None if values is None else values[chosen])
 
 
-def _holds_symbols(idx: Any) -> bool:
-    return any(isinstance(settled(item), Traced) for item in (idx if isinstance(idx, tuple) else (idx,)))
+def _are_elsewhere(idx: Any) -> bool:
+    """Whether an index has symbols in it, or arrays of another library."""
+    items = [settled(item) for item in (idx if isinstance(idx, tuple) else (idx,))]
+    captures = running.state.capture is not None
+    return any((captures and isinstance(item, Traced)) or library.is_foreign(item) for item in items)
 
 
 def _at_symbols(ufunc: Any, a: Any, idx: Any, b: Any) -> None:
-    """`at` positions that are known only when the compiled program runs."""
+    """`at` positions that are known only when the compiled program runs, or only on a device."""
     if ufunc not in (np.add, np.subtract):
         raise UnsupportedFunctionError(
-            f"{name_of(ufunc)}.at with indices that are known only when the compiled program runs",
+            f"{name_of(ufunc)}.at with indices that are known only when the compiled program runs, or on a device",
             remedy="write a loop over the indices",
         )
     pattern, arrays = split_index(idx)

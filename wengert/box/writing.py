@@ -400,6 +400,8 @@ def _lying_as(new: Any, old: Any) -> Any:
             return new
         laid[...] = value
         return _with_innermost(new, laid)
+    if library.is_foreign(was) or library.is_foreign(value):
+        return new  # (other libraries promise nothing of how a result lies)
     order = _order_behind(was, len(shape_of(value)))
     if order == _order_behind(value, len(shape_of(value))):
         return new
@@ -541,8 +543,14 @@ def overwrite(holder: Any, slot: str, v: Any, pattern: tuple, arrays: tuple) -> 
                 x = y
             else:
                 x[place] = v
-        elif not isinstance(v, Traced) and library.is_mutable(x) and sys.getrefcount(x) <= 2 and x.base is None:
-            x[fill_pattern(pattern, arrays)] = library.moved(v, x) if v.__class__ is np.ndarray else v
+        elif (
+            not isinstance(v, Traced)
+            and not arrays  # (which have to be checked, and may name a place twice)
+            and library.is_mutable(x)
+            and sys.getrefcount(x) <= 2
+            and x.base is None
+        ):
+            x[pattern] = library.moved(v, x) if v.__class__ is np.ndarray else v
         else:
             x = call(store, x, v, *arrays, pattern=pattern)
     finally:

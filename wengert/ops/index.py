@@ -30,6 +30,7 @@ from wengert.ops.op import TABLE, Traced, call
 from wengert.ops.places import add_repeated
 from wengert.ops.shape import broadcast_to, reshape, transpose
 from wengert.ops.traits import CHEAP, FREE, PLACE, Dtype
+from wengert.ops.within import check
 from wengert.types import SCALARS, dtype_of, ndim_of, shape_of
 
 
@@ -108,7 +109,10 @@ def fill_pattern(pattern: tuple, arrays: Any) -> tuple:
 def _index(x: Any, *arrays: Any, pattern: tuple) -> Any:
     if x.__class__ in SCALARS:
         x = np.asarray(x)
-    return x[fill_pattern(pattern, arrays)]
+    place = fill_pattern(pattern, arrays)
+    if arrays and library.is_foreign(x):
+        check(x, place)
+    return x[place]
 
 
 def _has_arrays(pattern: tuple) -> bool:

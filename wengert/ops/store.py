@@ -39,6 +39,7 @@ from wengert.ops.places import store_repeated
 from wengert.ops.shape import broadcast_to, filled, reshape
 from wengert.ops.sizes import counting
 from wengert.ops.traits import CHEAP, FREE, NEVER, PLACE
+from wengert.ops.within import check
 from wengert.strides import copy_as
 from wengert.types import ndim_of, shape_of
 
@@ -52,6 +53,7 @@ def _store(x: Any, v: Any, *arrays: Any, pattern: tuple) -> Any:
         y = np.array(x) if not hasattr(x, "shape") or isinstance(x, np.generic) else x.copy()
     place, v = fill_pattern(pattern, arrays), library.moved(v, y) if v.__class__ is np.ndarray else v
     if arrays and library.is_foreign(y):
+        check(y, place)
         store_repeated(y, place, v)
     else:
         y[place] = v
@@ -190,7 +192,10 @@ def _add_at(x: Any, v: Any, *arrays: Any, pattern: tuple) -> Any:
         y = np.array(x, like=v)
     else:
         y = x.copy() if hasattr(x, "copy") and shape_of(x) else np.array(x)
-    add_in_place(y, fill_pattern(pattern, arrays), bool(arrays), v)
+    place = fill_pattern(pattern, arrays)
+    if arrays and library.is_foreign(y):
+        check(y, place)
+    add_in_place(y, place, bool(arrays), v)
     return y
 
 

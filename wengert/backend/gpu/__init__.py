@@ -6,6 +6,10 @@
     kernel.py    one kernel for a region: elements of one shape, and reductions, of everything or along axes
     regions.py   which values are made in which kernel, which are never in memory, and what is left to the library
     device.py    where code is compiled, loaded and launched
+    blas.py      products of matrices
+    launch.py    the kernels of a region, launched
+    plan.py      what a block is made of
+    recording.py launches that are recorded once, and repeated
     run.py       a block, run
 
 The kernels of a region are specialised on shapes and strides. Sums are made in steps of a fixed order, without atomic

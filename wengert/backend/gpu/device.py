@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import functools
 import importlib
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
+
+from wengert.backend.gpu import blas
 
 _THREAD = """
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -30,6 +33,21 @@ define internal i64 @wg_thread() alwaysinline {
   %start = mul i64 %b64, %n64
   %i = add i64 %start, %t64
   ret i64 %i
+}
+
+declare i32 @llvm.nvvm.shfl.sync.down.i32(i32, i32, i32, i32)
+
+define internal i64 @wg_from_lane(i64 %x, i32 %step) alwaysinline {
+  %low = trunc i64 %x to i32
+  %shifted = lshr i64 %x, 32
+  %high = trunc i64 %shifted to i32
+  %a = call i32 @llvm.nvvm.shfl.sync.down.i32(i32 -1, i32 %low, i32 %step, i32 31)
+  %b = call i32 @llvm.nvvm.shfl.sync.down.i32(i32 -1, i32 %high, i32 %step, i32 31)
+  %a64 = zext i32 %a to i64
+  %b64 = zext i32 %b to i64
+  %up = shl i64 %b64, 32
+  %y = or i64 %up, %a64
+  ret i64 %y
 }
 
 define internal i64 @wg_threads() alwaysinline {
@@ -55,8 +73,21 @@ def without_threads(text: str) -> str:
     return "\n".join(
         line
         for line in text.splitlines()
-        if not line.startswith(('declare i64 @"wg_thread', "target triple", "target datalayout", "; ModuleID"))
+        if not line.startswith(
+            (
+                'declare i64 @"wg_thread',
+                'declare i64 @"wg_from_lane',
+                "target triple",
+                "target datalayout",
+                "; ModuleID",
+            )
+        )
     )
+
+
+def joins(text: str) -> bool:
+    """Whether threads of a kernel read each other's registers: then all that run in step must be there."""
+    return 'call i64 @"wg_from_lane"' in text
 
 
 def ptx_of(text: str, processor: str = "sm_70") -> str:
@@ -76,6 +107,7 @@ def ptx_of(text: str, processor: str = "sm_70") -> str:
 
 
 _MOST_KERNELS = 4096
+_recording = threading.Lock()
 
 
 class Cuda:
@@ -83,6 +115,8 @@ class Cuda:
 
     width = 256
     """Threads of a block."""
+    lanes = 32
+    """Threads that run in step, and can read each other's registers."""
 
     def __init__(self, cupy: Any):
         self._cupy = cupy
@@ -110,14 +144,65 @@ class Cuda:
         module = self._cupy.cuda.function.Module()
         module.load(ptx_of(text, self.processor).encode())
         function = module.get_function(name)
-        width = self.width
+        width, fill = self.width, self.lanes if joins(text) else 1
 
         def launch(threads: int, arguments: Sequence[Any]) -> None:
             # (CuPy passes the module's handle along, so it lives as long as the function does)
-            function((-(-threads // width),), (min(width, threads),), tuple(arguments))
+            function((-(-threads // width),), (min(width, threads + -threads % fill),), tuple(arguments))
 
         launch.module = module  # type: ignore[attr-defined]
         return launch
+
+    is_recording = False
+    """Whether launches are recorded now instead of being run."""
+
+    def multiply(self, x: Any, y: Any, out: Any) -> bool:
+        """`out[...] = x @ y`, for matrices of one dtype; whether that was possible."""
+        cuda = self._cupy.cuda
+        stream = cuda.get_current_stream().ptr
+        return blas.multiply(x, y, out, cuda.runtime.getDevice(), stream, self._workspace)
+
+    _workspace: int | None = None
+
+    def store(self, place: Any, value: Any) -> None:
+        """Write a value, or a number, to where it belongs."""
+        place[...] = value
+
+    def record(
+        self, args: Sequence[Any], run: Callable[[Sequence[Any]], list[Any]]
+    ) -> tuple[list[Any], list[Any], Any]:
+        """Record what `run` launches, with operands in memory of its own: where arguments and results are, and the
+        graph."""
+        cuda, pool = self._cupy.cuda, self._cupy.cuda.MemoryPool()
+        stream = cuda.Stream(non_blocking=True)
+        with _recording, stream, cuda.using_allocator(pool.malloc):
+            places = [self._cupy.empty_like(a) if isinstance(a, self._cupy.ndarray) else a for a in args]
+            work = cuda.alloc(blas.WORKSPACE)
+            self._workspace, self.is_recording = work.ptr, True
+            stream.begin_capture()
+            try:
+                results = run(places)
+            finally:
+                self._workspace, self.is_recording = None, False
+                graph = stream.end_capture()
+        free, _ = cuda.runtime.memGetInfo()
+        if pool.total_bytes() > free // 2:
+            raise MemoryError("a recording would keep most of the memory")
+        return places, results, (graph, work, pool, cuda.Event(disable_timing=True))
+
+    def repeat(self, recorded: Any, places: Sequence[Any], args: Sequence[Any], results: Sequence[Any]) -> list[Any]:
+        """Run a recording for arguments that lie as those did. Its memory is in use until it has ended."""
+        graph, _, _, event = recorded
+        array = self._cupy.ndarray
+        stream = self._cupy.cuda.get_current_stream()
+        stream.wait_event(event)
+        for place, a in zip(places, args, strict=True):
+            if isinstance(place, array):
+                place[...] = a
+        graph.launch(stream)
+        found = [r.copy(order="K") if isinstance(r, array) else r for r in results]
+        event.record(stream)
+        return found
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> Any:
         return self._cupy.empty(shape, dtype)

@@ -33,14 +33,25 @@ def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def parts_for(shape: Sequence[int], axes: Sequence[int], threads: int) -> int:
+def parts_for(shape: Sequence[int], axes: Sequence[int], threads: int, lanes: int) -> int:
     """How many threads share the work for one number of a reduction along axes."""
     length = math.prod([shape[k] for k in axes])
     kept = math.prod(shape) // length
-    if threads < 2 * kept or length <= 16:
+    if length <= 16:
+        return 1
+    if len(shape) - 1 in axes:  # neighbours read neighbours, and join what they have found
+        few = min(lanes, 8 if length < 256 else 32)
+        more = min(threads // (kept * few), -(-length // (8 * lanes)))
+        return few if more < 2 else lanes * more
+    if threads < 2 * kept:
         return 1
     chunk = -(-length // min(threads // kept, -(-length // 8)))
     return -(-length // chunk)
+
+
+def joining(region: Any, parts: int, lanes: int) -> int:
+    """How many of the threads that share the work for one number join what they have found in registers."""
+    return min(parts, lanes) if len(region.shape) - 1 in region.axes else 1
 
 
 class _Kernel:
@@ -51,6 +62,7 @@ class _Kernel:
         self.thread, self.threads = [
             ir.Function(module, ir.FunctionType(I64, []), f"wg_{n}") for n in ("thread", "threads")
         ]
+        self.from_lane = ir.Function(module, ir.FunctionType(I64, [I64, I32]), "wg_from_lane")
         passed = [POINTER if y.strides is not None else _by_value(y.dtype) for y in layouts]
         outs = [POINTER] * (len(region.outputs) + len(region.reductions))
         function = ir.Function(module, ir.FunctionType(VOID, [*passed, *outs]), name)
@@ -84,12 +96,12 @@ def _largest(region: Any, layouts: Sequence[OperandLayout]) -> int:
     return max(sizes)
 
 
-def write_kernel(region: Any, layouts: Sequence[OperandLayout], name: str, parts: int = 1) -> str:
+def write_kernel(region: Any, layouts: Sequence[OperandLayout], name: str, parts: int = 1, lanes: int = 1) -> str:
     """The kernel of a region, for operands that lie so. Its parameters are the inputs, the outputs, and for each
-    reduction where the numbers of the threads go."""
+    reduction where the numbers of the threads go; `lanes` threads run in step."""
     k = _Kernel(region, layouts, name)
     if len(region.axes) < len(region.shape):
-        _write_reduction(k, region, parts)
+        _write_reduction(k, region, parts, joining(region, parts, lanes))
     else:
         _write_elements(k, region)
     return str(k.module)
@@ -116,6 +128,18 @@ class _Totals:
             for phi, total in zip(phis, totals, strict=True):
                 phi.add_incoming(ir.Constant(phi.type, ir.Undefined), entry)
                 phi.add_incoming(total, self._k.b.block)
+
+    def join(self, lanes: int) -> None:
+        """Let the first of so many threads in a row have what all of them have found, by halves."""
+        k = self._k
+        for n, node in enumerate(self._region.reductions):
+            dtype = node.outs[0].type.dtype
+            step = lanes // 2
+            while step:
+                other = [_from_lane(k, x, step) for x in self._after[n]]
+                new = combined(k.cx, node, gathered(self._after[n], dtype), gathered(other, dtype))
+                self._after[n] = flat(new)
+                step //= 2
 
     def store(self, place: ir.Value) -> None:
         outs = self._k.outs[len(self._region.outputs) :]
@@ -151,20 +175,32 @@ def _write_elements(k: _Kernel, region: Any) -> None:
     b.ret_void()
 
 
-def _write_reduction(k: _Kernel, region: Any, parts: int) -> None:
+def _from_lane(k: _Kernel, x: ir.Value, step: int) -> ir.Value:
+    """The number in the same register of the thread that many further on."""
+    b, kind = k.b, x.type
+    bits = ir.IntType(kind.width) if isinstance(kind, ir.IntType) else I64 if kind == ir.DoubleType() else I32
+    whole = x if kind == bits else b.bitcast(x, bits)
+    there = b.call(k.from_lane, [whole if bits == I64 else b.zext(whole, I64), I32(step)])
+    there = there if bits == I64 else b.trunc(there, bits)
+    return there if kind == bits else b.bitcast(there, kind)
+
+
+def _write_reduction(k: _Kernel, region: Any, parts: int, joined: int) -> None:
     """Thread t works on number t ÷ parts or t mod kept, so that neighbours read neighbours: along the last axis, each
-    every so many-th element, otherwise each so many in a row."""
+    every so many-th element, otherwise each so many in a row. Threads too many work on the last number, in vain."""
     b, es, shape, axes = k.b, k.elements, region.shape, region.axes
     reduced = [shape[a] for a in axes]
     others = [n for a, n in enumerate(shape) if a not in axes]
     length, kept = math.prod(reduced), math.prod(others)
-    work, loop, done, end = [b.append_basic_block(n) for n in ("work", "loop", "done", "end")]
-    t = b.call(k.thread, [])
-    b.cbranch(b.icmp_unsigned("<", t, I64(kept * parts)), work, end)
+    work, loop, done, last, end = [b.append_basic_block(n) for n in ("work", "loop", "done", "last", "end")]
+    t, number = b.call(k.thread, []), k.kind
+    is_needed = b.icmp_unsigned("<", t, I64(kept * parts))
+    b.cbranch(is_needed if joined == 1 else ir.IntType(1)(1), work, end)
     b.position_at_end(work)
-    small, number = k.small(t), k.kind
+    small = k.small(t)
     if len(shape) - 1 in axes:
         place, part = b.udiv(small, number(parts)), b.urem(small, number(parts))
+        place = b.select(b.icmp_unsigned("<", place, number(kept)), place, number(kept - 1))
         start, step, stop = part, number(parts), number(length)
     else:
         place, part, chunk = b.urem(small, number(kept)), b.udiv(small, number(kept)), -(-length // parts)
@@ -184,7 +220,11 @@ def _write_reduction(k: _Kernel, region: Any, parts: int) -> None:
     totals.close(work)
     b.cbranch(b.icmp_unsigned("<", after, stop), loop, done)
     b.position_at_end(done)
-    totals.store(t)
+    totals.join(joined)
+    is_first = b.icmp_unsigned("==", b.urem(t, I64(joined)), I64(0))
+    b.cbranch(b.and_(is_needed, is_first), last, end)
+    b.position_at_end(last)
+    totals.store(b.udiv(t, I64(joined)))
     b.branch(end)
     b.position_at_end(end)
     b.ret_void()

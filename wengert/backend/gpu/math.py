@@ -1,8 +1,9 @@
 """Elementary functions in LLVM's own instructions, for devices that have no C library.
 
-They are functions of the module, called by the names that `scalars/external.py` gives to libm's (`wg_sin`). exp, log,
-tanh, sinh and pow are those of vectors (`scalars/vector_math.py`), of one number; the others are written on lanes, so
-that they read as formulas. All compute in double precision; single precision is rounded from that.
+They are functions of the module, called by the names that `scalars/external.py` gives to libm's (`wg_exp`). exp, log,
+sinh and pow are those of vectors (`scalars/vector_math.py`), of one number; the others are written on lanes, so that
+they read as formulas. What a function and its derivative have in common is computed once (`TWINS`). All compute in
+double precision; single precision is rounded from that.
 
 Errors, measured against higher precision, are below 3 units in the last place. Polynomials are interpolations at
 Chebyshev points, computed with sixty digits. sin, cos and tan subtract multiples of π/2: in three parts with fused
@@ -12,7 +13,7 @@ products (Cody and Waite 1980), and for |x| ≥ 2²⁹ by the bits of 2/π that 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from llvmlite import ir
 from wengert.backend.llvm.arrays.buffer import F32, F64, I64
 from wengert.backend.llvm.scalars import vector_math, vector_power
 from wengert.backend.llvm.scalars.arithmetic import intrinsic
+from wengert.backend.llvm.scalars.external import attribute
 from wengert.backend.llvm.scalars.lane import Lane, lane_of, select
 from wengert.backend.llvm.scalars.vectors import Vectors
 
@@ -45,6 +47,13 @@ class _Numbers(Vectors):
     def integer(self, value: int) -> ir.Value:
         return I64(value)
 
+    def polynomial(self, x: ir.Value, coefficients: Sequence[float]) -> ir.Value:
+        """Σ cₖ·xᵏ by Horner's scheme: the least work, and while a thread waits others run."""
+        y: ir.Value = self.number(coefficients[-1])
+        for c in coefficients[-2::-1]:
+            y = self.fused(y, x, c)
+        return y
+
     def _intrinsic(self, name: str, *values: ir.Value) -> ir.Value:
         name = "fma" if name == "fmuladd" else name
         known = self.module.declare_intrinsic(f"llvm.{name}", [F64], ir.FunctionType(F64, [F64] * len(values)))
@@ -54,7 +63,6 @@ class _Numbers(Vectors):
 _AS_VECTORS: dict[str, Callable] = {
     "exp": vector_math.exp,
     "log": vector_math.log,
-    "tanh": vector_math.tanh,
     "sinh": vector_math.sinh,
     "pow": vector_power._every_power,
 }
@@ -79,13 +87,16 @@ def math_call(cx: Any, name: str, *values: ir.Value) -> ir.Value | None:
     if values[0].type == F32:
         y = math_call(cx, name.removesuffix("f"), *[b.fpext(v, F64) for v in values])
         return None if y is None else b.fptrunc(y, F32)
+    if name in TWINS:
+        write, which = TWINS[name]
+        function = cx.module.globals.get(write.__name__) or _write_twins(cx.module, write)
+        return b.extract_value(b.call(function, list(values)), which)
     if name not in _AS_VECTORS and name not in LANES:
         return None
     symbol = f"wg_{name}"
     function = cx.module.globals.get(symbol)
     if function is None:
-        function = ir.Function(cx.module, ir.FunctionType(F64, [F64] * len(values)), symbol)
-        function.linkage = "internal"
+        function = _internal(cx.module, symbol, F64, len(values))
         if name in _AS_VECTORS:
             v = _Numbers(cx.module, function)
             v.b.ret(_AS_VECTORS[name](v, *function.args))
@@ -94,6 +105,22 @@ def math_call(cx: Any, name: str, *values: ir.Value) -> ir.Value | None:
             y = LANES[name](*[Lane(body, a, DOUBLE) for a in function.args])
             body.builder.ret(lane_of(body, y, DOUBLE).value)
     return b.call(function, list(values))
+
+
+def _internal(module: ir.Module, symbol: str, result: ir.Type, count: int = 1) -> ir.Function:
+    """A function that depends on nothing but its arguments: of equal calls one is left."""
+    function = ir.Function(module, ir.FunctionType(result, [F64] * count), symbol)
+    function.linkage = "internal"
+    attribute(function, "nounwind", "willreturn", "memory(none)")
+    return function
+
+
+def _write_twins(module: ir.Module, write: Callable) -> ir.Function:
+    function = _internal(module, write.__name__, ir.LiteralStructType([F64, F64]))
+    body = _Body(module, function)
+    one, other = [lane_of(body, y, DOUBLE).value for y in write(Lane(body, function.args[0], DOUBLE))]
+    _return_both(body.builder, function, one, other)
+    return function
 
 
 # ------------------------------------------------------------------------------------------------- sines and cosines
@@ -139,8 +166,7 @@ def _reduced(x: Lane) -> tuple[Lane, ir.Value]:
 
 
 def _write_reduced(module: ir.Module) -> ir.Function:
-    function = ir.Function(module, ir.FunctionType(ir.LiteralStructType([F64, I64]), [F64]), "wg_reduced")
-    function.linkage = "internal"
+    function = _internal(module, "wg_reduced", ir.LiteralStructType([F64, I64]))
     body = _Body(module, function)
     b = body.builder
     x = Lane(body, function.args[0], DOUBLE)
@@ -210,23 +236,19 @@ def _both(r: Lane) -> tuple[Any, Any]:
     return _fused(r * z, _polynomial(z, _SIN), r), cosine
 
 
-def _quarters(x: Lane, more: int) -> Any:
-    """sin(x + more·π/2)."""
+def wg_sin_and_cos(x: Lane) -> tuple[Any, Any]:
     r, k = _reduced(x)
-    k = x.b.add(k, I64(more))
     sine, cosine = _both(r)
-    odd = x.like(x.b.icmp_unsigned("!=", x.b.and_(k, I64(1)), I64(0)), np.dtype(bool))
-    turned = x.like(x.b.icmp_unsigned("!=", x.b.and_(k, I64(2)), I64(0)), np.dtype(bool))
+    at_zero = x == 0
+    return select(at_zero, x, _in_quarter(k, sine, cosine)), _in_quarter(x.b.add(k, I64(1)), sine, cosine)
+
+
+def _in_quarter(k: ir.Value, sine: Lane, cosine: Lane) -> Any:
+    """sin(r + k·π/2)."""
+    b = sine.b
+    odd, turned = [sine.like(b.icmp_unsigned("!=", b.and_(k, I64(bit)), I64(0)), np.dtype(bool)) for bit in (1, 2)]
     y = select(odd, cosine, sine)
     return select(turned, -y, y)
-
-
-def _sin(x: Lane) -> Any:
-    return select(x == 0, x, _quarters(x, 0))
-
-
-def _cos(x: Lane) -> Any:
-    return _quarters(x, 1)
 
 
 def _tan(x: Lane) -> Any:
@@ -329,10 +351,30 @@ def _log10(x: Lane) -> Any:
 
 
 def _cosh(x: Lane) -> Any:
-    """Half of exp|x| and of its inverse; large |x| in two factors, since exp|x| may overflow."""
-    half = np.exp(abs(x) * 0.5)
-    e = np.exp(abs(x))
-    return select(abs(x) < 700.0, 0.5 * e + 0.5 / e, 0.5 * half * half)
+    """H + 1/(4H) with H = exp|x|/2, which overflows where the result does."""
+    v = _numbers_at(x)
+    size = np.minimum(abs(x), 711.0)
+    r, k, shifted = vector_math.reduced(v, size.value)
+    one_less = [x.b.fsub(each, F64(1.0)) for each in (k, shifted)]
+    whole = x.b.fadd(F64(1.0), vector_math.exp_minus_one(v, r))
+    half = x.like(vector_math.scaled_by(v, whole, *one_less))
+    return half + 0.25 / half
+
+
+def wg_tanh_and_slope(x: Lane) -> tuple[Any, Any]:
+    """−e/(2 + e) and 4·(1 + e)/(2 + e)² with e = exp(−2|x|) − 1; 1 + e is known better than as that sum."""
+    v = _numbers_at(x)
+    twice = np.maximum(-2.0 * abs(x), -760.0)
+    r, _, shifted = vector_math.reduced(v, twice.value)
+    p = x.like(vector_math.exp_minus_one(v, r))
+    first, second = [x.like(each) for each in vector_math.two_powers(v, shifted)]
+    scale = first * second
+    e = _fused(scale, p, scale - 1.0)
+    under = 2.0 + e
+    inverse = 1.0 / under
+    y = e * inverse
+    y = _fused(_fused(-y, under, e), inverse, y)  # as good as divided
+    return np.copysign(y, x), (p + 1.0) * (2.0 * inverse) * (2.0 * inverse) * first * second
 
 
 def _asinh(x: Lane) -> Any:
@@ -397,8 +439,14 @@ def _erf(x: Lane) -> Any:
 
 
 LANES: dict[str, Callable] = {
-    "sin": _sin, "cos": _cos, "tan": _tan, "asin": _asin, "acos": _acos, "atan": _atan, "atan2": _atan2,
+    "tan": _tan, "asin": _asin, "acos": _acos, "atan": _atan, "atan2": _atan2,
     "expm1": _expm1, "exp2": _exp2, "log1p": _log1p, "log2": _log2, "log10": _log10, "cosh": _cosh, "asinh": _asinh,
     "acosh": _acosh, "atanh": _atanh, "cbrt": _cbrt, "hypot": _hypot, "erf": _erf,
 }  # fmt: skip
 """By their names in C. What is not here has no code on a GPU, and is left to the library of the arrays."""
+
+TWINS: dict[str, tuple[Callable, int]] = {
+    "sin": (wg_sin_and_cos, 0), "cos": (wg_sin_and_cos, 1), "tanh": (wg_tanh_and_slope, 0),
+    "sech_squared": (wg_tanh_and_slope, 1),
+}  # fmt: skip
+"""Functions that have most of their work in common with another: who writes both, and which of them it is."""

@@ -32,6 +32,12 @@ _SPREAD = 16
 _VIEWS = frozenset(("index", "reshape", "transpose"))
 
 
+def is_count(type: Any) -> bool:
+    """Whether a value is an integer of Python's, such as the counters of loops: these stay on the host, where they say
+    which part of an array is meant."""
+    return type.weak and not type.shape and type.dtype.kind in "bi"
+
+
 class KernelRegion:
     """What one kernel computes: `outputs`, values of the region's shape, and reductions along `axes` of it."""
 
@@ -75,7 +81,12 @@ def _fits_a_kernel(node: Node) -> bool:
         return False
     if reduces(node):
         return 0 not in node.args[0].type.shape
-    return can_be_moved(node) or can_be_written(node)
+    return not counts(node) and (can_be_moved(node) or can_be_written(node))
+
+
+def counts(node: Node) -> bool:
+    """Whether a node computes with Python's integers only."""
+    return all(is_count(a.type) for a in (*node.args, *node.outs))
 
 
 def _is_short(node: Node) -> bool:

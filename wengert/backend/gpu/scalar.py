@@ -10,11 +10,12 @@ import numpy as np
 from llvmlite import ir
 
 from wengert.backend.gpu.math import math_call
-from wengert.backend.llvm.arrays.buffer import I64, POINTER, VOID, is_native, load_element, register_type
+from wengert.backend.llvm.arrays.buffer import F32, F64, I64, POINTER, VOID, is_native, load_element, register_type
 from wengert.backend.llvm.scalars.emit import _Use
 from wengert.backend.llvm.scalars.lane import Unsupported
 from wengert.backend.llvm.scalars.values import constant, known_number
 from wengert.ir.node import Const, Node
+from wengert.ops.elementwise import sech_squared
 from wengert.ops.op import TABLE
 from wengert.ops.reduce import weighted_sum
 from wengert.types import SCALARS
@@ -65,6 +66,8 @@ class KernelContext:
 
 def written(cx: KernelContext, node: Node, values: Sequence[Any]) -> Any:
     """The scalar code of a node."""
+    if node.op is sech_squared and values[0].type in (F32, F64):
+        return cx.device_math(node.op.name, values[0])  # together with tanh, of which it is the derivative
     dtypes = [a.type.dtype for a in node.args]
     out = node.outs[0].type.dtype
     known = [known_number(v, d) for v, d in zip(values, dtypes, strict=True)]

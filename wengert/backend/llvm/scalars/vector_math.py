@@ -36,11 +36,11 @@ def exp(v: Vectors, x: ir.Value) -> ir.Value:
     low, high = (-750.0, 711.0) if v.double else (-105.0, 90.0)
     x = b.select(v.greater(x, high), v.number(high), x)  # NaN stays
     x = b.select(v.less(x, low), v.number(low), x)
-    r, k, shifted = _reduced(v, x)
-    return scaled_by(v, b.fadd(v.number(1.0), _exp_minus_one(v, r)), k, shifted)  # the one last: it is rounded once
+    r, k, shifted = reduced(v, x)
+    return scaled_by(v, b.fadd(v.number(1.0), exp_minus_one(v, r)), k, shifted)  # the one last: it is rounded once
 
 
-def _reduced(v: Vectors, x: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
+def reduced(v: Vectors, x: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
     """r and k of x = r + k·log 2, and k as it was found: with 1.5·2⁵², a sum that rounds to an integer."""
     b = v.b
     magic = 1.5 * 2.0 ** (52 if v.double else 23)
@@ -50,25 +50,29 @@ def _reduced(v: Vectors, x: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
     return v.fused(k, v.number(-tail), v.fused(k, v.number(-head), x)), k, shifted
 
 
-def _exp_minus_one(v: Vectors, r: ir.Value) -> ir.Value:
+def exp_minus_one(v: Vectors, r: ir.Value) -> ir.Value:
     """exp(r) − 1, for |r| ≤ ½·log 2."""
     return v.fused(v.b.fmul(r, r), v.polynomial(r, EXP_DOUBLE if v.double else EXP_SINGLE), r)
 
 
 def scaled_by(v: Vectors, y: ir.Value, k: ir.Value, shifted: ir.Value) -> ir.Value:
     """2ᵏ·y, for y near 1. `shifted` is k with 1.5·2⁵² added, as it was found."""
+    if v.scales:
+        return v.scaled(y, k)
+    first, second = two_powers(v, shifted)
+    return v.b.fmul(v.b.fmul(y, first), second)
+
+
+def two_powers(v: Vectors, shifted: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """Two powers of two whose product is 2ᵏ: that itself may be out of range where a result is not."""
     b = v.b
     digits, bias = (52, 1023) if v.double else (23, 127)
     magic = 1.5 * 2.0**digits
-    if v.scales:
-        return v.scaled(y, k)
-    # In two steps, since 2ᵏ itself may be out of range where the result is not.
     whole = b.sub(b.bitcast(shifted, v.bits), v.integer(word(magic, v.double) - 4 * (bias + 1)))
     first = b.sub(b.lshr(whole, v.integer(1)), v.integer(2 * (bias + 1)))
     second = b.sub(b.sub(whole, v.integer(4 * (bias + 1))), first)
-    for part in (first, second):
-        y = b.fmul(y, b.bitcast(b.shl(b.add(part, v.integer(bias)), v.integer(digits)), v.type))
-    return y
+    one, other = [b.shl(b.add(part, v.integer(bias)), v.integer(digits)) for part in (first, second)]
+    return b.bitcast(one, v.type), b.bitcast(other, v.type)
 
 
 # -------------------------------------------------------------------------------------------------------------- log
@@ -157,8 +161,8 @@ def sinh(v: Vectors, x: ir.Value) -> ir.Value:
     size = v.absolute(x)
     most, large = (711.0, 22.0) if v.double else (90.0, 10.0)
     size = b.select(v.greater(size, most), v.number(most), size)
-    r, k, shifted = _reduced(v, size)
-    part = _exp_minus_one(v, r)
+    r, k, shifted = reduced(v, size)
+    part = exp_minus_one(v, r)
     one_less = [b.fsub(each, v.number(1.0)) for each in (k, shifted)]
     far = scaled_by(v, b.fadd(v.number(1.0), part), *one_less)
     scale = _powers_of_two(v, one_less[1])

@@ -1,0 +1,132 @@
+"""A region's kernels, launched: which one its operands need, and the further ones that its reductions need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.backend.gpu.elements import OperandLayout
+from wengert.backend.gpu.kernel import contiguous, joining, parts_for, write_kernel
+from wengert.backend.gpu.regions import KernelRegion
+from wengert.ir.node import Const, Node, Var
+from wengert.running import running
+from wengert.types import SCALARS
+
+_FEWER = 64
+"""So many numbers of threads are reduced to one, by the next kernel."""
+
+
+def value_of(a: Any, values: dict) -> Any:
+    """The value of an operand."""
+    if a.__class__ is Const:
+        return values.get(a, a.value)
+    return values[a]
+
+
+def _is_number(x: Any) -> bool:
+    """Whether an operand is a number of the host, which is passed itself (NumPy's have strides as well)."""
+    return x.__class__ in SCALARS or isinstance(x, np.generic)
+
+
+def _layout(x: Any) -> OperandLayout:
+    if _is_number(x):
+        dtype = np.dtype(x.__class__) if x.__class__ in SCALARS else x.dtype
+        return OperandLayout(dtype, None)
+    item = x.dtype.itemsize
+    return OperandLayout(x.dtype, tuple([0 if n == 1 else s // item for n, s in zip(x.shape, x.strides, strict=True)]))
+
+
+def usual(a: Any) -> OperandLayout:
+    return OperandLayout(a.type.dtype, contiguous(a.type.shape))
+
+
+def _kernel(region: KernelRegion, operands: Sequence[Any], device: Any, parts: int = 1) -> Any:
+    """The kernel for operands that lie like these."""
+    key = tuple([x.__class__ if _is_number(x) else x.strides for x in operands])
+    kernel = region.kernels.get(key)
+    if kernel is None:
+        text = write_kernel(region, [_layout(x) for x in operands], "wg_kernel", parts, device.lanes)
+        kernel = region.kernels[key] = device.load(text, "wg_kernel")
+    return kernel
+
+
+def launch(region: KernelRegion, values: dict, device: Any, into: Mapping[Any, Any]) -> None:
+    """Compute what a region makes. `into` says where in memory some values are to be."""
+    operands = [_operand(value_of(a, values)) for a in region.inputs]
+    is_whole = len(region.axes) == len(region.shape)
+    parts = 1 if is_whole else parts_for(region.shape, region.axes, device.width * device.blocks, device.lanes)
+    joined = 1 if is_whole else joining(region, parts, device.lanes)
+    threads = min(region.size, device.width * device.blocks) if is_whole else region.kept * parts
+    kernel = _kernel(region, operands, device, parts)
+    outs = [into[v] if v in into else device.empty(v.type.shape, v.type.dtype) for v in region.outputs]
+    partial = [device.empty((threads // joined,), node.outs[0].type.dtype) for node in region.reductions]
+    kernel(threads, [*[_argument(x) for x in operands], *outs, *partial])
+    values.update(zip(region.outputs, outs, strict=True))
+    for node, numbers in zip(region.reductions, partial, strict=True):
+        total = (
+            _reduced(region, node, numbers, device)
+            if is_whole
+            else _joined(region, node, numbers, parts // joined, device)
+        )
+        values[node.outs[0]] = total.reshape(node.outs[0].type.shape)
+
+
+def _operand(x: Any) -> Any:
+    """An operand of a kernel: NumPy's arrays of one element are passed as numbers, others move to the device."""
+    if x.__class__ is not np.ndarray:
+        return x
+    return np.asarray(x, like=running.state.library) if x.size != 1 else x.reshape(())[()]
+
+
+def _argument(x: Any) -> Any:
+    if _is_number(x):
+        return np.int64(x) if np.dtype(type(x)).kind in "biu" else np.float64(x)
+    return x
+
+
+def _joined(region: KernelRegion, node: Node, numbers: Any, parts: int, device: Any) -> Any:
+    """The numbers of a reduction along axes, from those of the threads that shared the work for each."""
+    is_last = len(region.shape) - 1 in region.axes
+    while parts > 1:
+        shape = (region.kept, parts) if is_last else (parts, region.kept)
+        step = _further(region, node, shape, (1,) if is_last else (0,))
+        shared = parts_for(shape, step.axes, device.width * device.blocks, device.lanes)
+        parts = shared // joining(step, shared, device.lanes)
+        fewer = device.empty((region.kept * parts,), numbers.dtype)
+        _kernel(step, [numbers.reshape(shape)], device, shared)(region.kept * shared, [numbers, fewer])
+        numbers = fewer
+    return numbers
+
+
+def _reduced(region: KernelRegion, node: Node, numbers: Any, device: Any) -> Any:
+    """One number from those of the threads, by 64 times fewer threads at a time."""
+    while numbers.shape[0] > 1:
+        step = _further(region, node, numbers.shape, (0,))
+        threads = -(-numbers.shape[0] // _FEWER)
+        if threads > device.width:
+            threads += -threads % device.width  # whole blocks: each thread leaves a number
+        fewer = device.empty((threads,), numbers.dtype)
+        _kernel(step, [numbers], device)(threads, [numbers, fewer])
+        numbers = fewer
+    return numbers
+
+
+def _further(region: KernelRegion, node: Node, shape: tuple[int, ...], axes: tuple[int, ...]) -> KernelRegion:
+    """The region that reduces the numbers of threads."""
+    key = ("further", node.outs[0], shape)
+    found = region.kernels.get(key)
+    if found is None:
+        numbers = Var(node.outs[0].type._replace(shape=shape, weak=False))
+        found = region.kernels[key] = KernelRegion(shape, axes)
+        found.inputs.append(numbers)
+        found.reductions.append(_Combining(node, numbers))  # type: ignore[arg-type]
+    return found
+
+
+class _Combining:
+    """A reduction of numbers of one dtype, as a node of a kernel."""
+
+    def __init__(self, node: Node, numbers: Var):
+        self.op, self.args, self.outs, self.params = node.op, (numbers,), node.outs, {}

@@ -1,0 +1,77 @@
+"""What a block is made of, on a device: found out once, and kept with it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.backend.gpu.device import ptx_of
+from wengert.backend.gpu.kernel import write_kernel
+from wengert.backend.gpu.launch import usual
+from wengert.backend.gpu.recording import Recordings
+from wengert.backend.gpu.regions import KernelRegion, Step, constants_of, operands_of, steps_of
+from wengert.control.custom import without_rules
+from wengert.ir.node import Block, Program
+from wengert.ops.library import example_of
+from wengert.passes.pipeline import optimise
+
+_lock = threading.RLock()
+
+
+class DevicePlan:
+    """The steps of a block, and its constants in the memory of the device."""
+
+    def __init__(self, block: Block, name: str, like: Any):
+        self.block = optimise(Program(name, without_rules(block)), strips=False).block
+        self.steps: list[Step] = steps_of(self.block)
+        self.constants = {c: np.asarray(c.value, like=like) for c in constants_of(self.block)}
+        self.example = example_of([like])
+        self.last: list[list[Any]] = _last_uses(self.steps, self.block)
+        used = {*self.block.results, *[a for step in self.steps for a in operands_of(step)]}
+        self.read = [k for k, p in enumerate(self.block.params) if p in used]
+        """Which arguments are needed on the device."""
+        self.recordings = Recordings()
+
+    @property
+    def ptx(self) -> str:
+        """The kernels, for operands in C order."""
+        regions = [step for step in self.steps if isinstance(step, KernelRegion)]
+        return "\n".join([ptx_of(write_kernel(r, [usual(a) for a in r.inputs], "wg_kernel")) for r in regions])
+
+    @property
+    def report(self) -> list[str]:
+        """How each operation was compiled."""
+        lines = []
+        for step in self.steps:
+            if isinstance(step, KernelRegion):
+                names = ", ".join([node.op.name for node in step.nodes])
+                lines.append(f"one kernel for {list(step.shape)}: {names}")
+            else:
+                lines.append(f"{step.op.name}: by the library of the arrays")
+        return lines
+
+
+def _last_uses(steps: Sequence[Step], block: Block) -> list[list[Any]]:
+    """After which step each value is needed no more: its memory goes back to the pool."""
+    kept, found = set(block.results), [[] for _ in steps]
+    for k in range(len(steps) - 1, -1, -1):
+        for a in operands_of(steps[k]):
+            if a not in kept:
+                kept.add(a)
+                found[k].append(a)
+    return found
+
+
+def plan_of(block: Block, name: str, like: Any) -> DevicePlan:
+    """The plan of a block, made when it is first run."""
+    key = ("device", type(like).__module__)
+    found = block.derived.get(key)
+    if found is None:
+        with _lock:
+            found = block.derived.get(key)
+            if found is None:
+                found = block.derived[key] = DevicePlan(block, name, like)
+    return found
