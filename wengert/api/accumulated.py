@@ -13,16 +13,15 @@ import numpy as np
 
 from wengert.api.arguments import Prepared
 from wengert.api.compressed import Plan, Template
+from wengert.api.entries import taken_entries
 from wengert.box.writing import settled
 from wengert.capture.session import ArrayGuard, current
 from wengert.errors import UnsupportedFunctionError
 from wengert.ir.node import Const
 from wengert.ir.symbol import Sym
 from wengert.modes.slots import GivenUp, Slots, SlotTrace, TangentSlot
-from wengert.ops.elementwise import where
-from wengert.ops.index import ARRAY, index
 from wengert.ops.op import call
-from wengert.ops.shape import astype, broadcast_to, concatenate, reshape
+from wengert.ops.shape import astype, broadcast_to, reshape
 from wengert.running import running
 from wengert.types import Aval, dtype_of, shape_of
 
@@ -103,13 +102,15 @@ def _row(plan: Plan, k: int, slots: Sequence[TangentSlot], aval: Aval) -> list[A
     parts = []
     for slot in slots:
         value = slot.value if shape_of(slot.value) == aval.shape else call(broadcast_to, slot.value, shape=aval.shape)
-        parts.append(reshape(value, shape=(aval.size,)))
-    whole: Any = np.zeros(0, aval.dtype) if not parts else parts[0] if len(parts) == 1 else concatenate(*parts, axis=0)
-    if dtype_of(whole) != aval.dtype:
-        whole = astype(whole, dtype=aval.dtype)
+        flat = reshape(value, shape=(aval.size,))
+        parts.append(flat if dtype_of(flat) == aval.dtype else astype(flat, dtype=aval.dtype))
     row, start = [], 0
     for own, block in zip(plan.ins, plan.blocks[k], strict=True):
-        data = _data(whole, _sources(slots, block.template, start), len(block.entries), aval.dtype)
+        lengths = np.diff(block.template.indptr)
+        data: Any = np.zeros(len(block.entries), aval.dtype)
+        for number, places in enumerate(_sources(slots, block.template, start)):
+            found = taken_entries(parts, places, lengths, aval.dtype)
+            data = found if number == 0 else data + found
         row.append(block.template.filled(data if dtype_of(data) == block.dtype else astype(data, dtype=block.dtype)))
         start += own.size
     return row
@@ -139,13 +140,3 @@ def _sources(slots: Sequence[TangentSlot], template: Template, start: int) -> li
             found.append(np.full(len(keys), -1))
             found[-1][place] = at + s * len(numbers)
     return found
-
-
-def _data(whole: Any, sources: Sequence[np.ndarray], count: int, dtype: np.dtype) -> Any:
-    total: Any = np.zeros(count, dtype)
-    for number, source in enumerate(sources):
-        part = index(whole, np.maximum(source, 0), pattern=(ARRAY,))
-        if source.min(initial=0) < 0:
-            part = call(where, source >= 0, part, 0)
-        total = part if number == 0 else total + part
-    return total

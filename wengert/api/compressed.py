@@ -21,12 +21,12 @@ from scipy.sparse import csr_array
 from wengert import tree
 from wengert.api.basis import total_size
 from wengert.api.coloring import coloring
+from wengert.api.entries import taken_entries
 from wengert.box.functions.sparse import SparseMatrix
 from wengert.modes.batch import BatchTrace
 from wengert.ops.elementwise import equal
-from wengert.ops.index import ARRAY, index
 from wengert.ops.op import Traced
-from wengert.ops.shape import astype, concatenate, reshape
+from wengert.ops.shape import astype, reshape
 from wengert.ops.sizes import iota
 from wengert.running import running
 from wengert.types import Aval, aval_of, dtype_of
@@ -52,9 +52,17 @@ class Template:
         """The matrix with these entries: of SciPy, or one whose entries are traced."""
         if isinstance(data, Traced):
             return TracedMatrix(data, self)
-        made = csr_array(self.shape, dtype=data.dtype)
-        made.data, made.indices, made.indptr = data, self.indices, self.indptr
-        made.has_canonical_format = True
+        made = csr_array.__new__(csr_array)
+        made.__dict__.update(self._empty.__dict__)
+        made.data = data
+        return made
+
+    @cached_property
+    def _empty(self) -> csr_array:
+        """A matrix to make others of: SciPy's constructor takes longer than many a derivative."""
+        made = csr_array(self.shape)
+        made.indices, made.indptr = self.indices, self.indptr
+        made.has_sorted_indices = made.has_canonical_format = True
         return made
 
 
@@ -186,12 +194,11 @@ class Plan:
     def read(self, products: Sequence[Any]) -> list[list[Any]]:
         """The blocks, from all products, those of reverse mode first."""
         parts = [reshape(x, shape=(aval_of(x).size,)) for x in products]
-        whole = np.zeros(0) if not parts else parts[0] if len(parts) == 1 else concatenate(*parts, axis=0)
         blocks = []
         for row, sources in zip(self.blocks, self.coloured.places, strict=True):
             filled = []
             for (template, _, dtype), places in zip(row, sources, strict=True):
-                data = index(whole, places, pattern=(ARRAY,)) if len(places) else np.zeros(0, dtype)
+                data = taken_entries(parts, places, np.diff(template.indptr), dtype)
                 filled.append(template.filled(data if dtype_of(data) == dtype else astype(data, dtype=dtype)))
             blocks.append(filled)
         return blocks

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from wengert.ir.check import check as check_program
 from wengert.ir.node import Block, Program
 from wengert.passes.cse import cse
+from wengert.passes.cut_at_seams import cut_at_seams
 from wengert.passes.dce import dce
 from wengert.passes.elide_moves import elide_moves
 from wengert.passes.factor_scales import factor_scales
@@ -140,6 +141,14 @@ ONCE = (
         needs="writes into slices",
         provides="elementwise work, which fuses",
         why_here="after fuse_adds: inside loops one sweep over the array is better",
+    ),
+    Pass(
+        cut_at_seams,
+        does="Computes arrays that are put together of parts, and then put together with others, part by part.",
+        example="y = table(concatenate(a, b), c)   →   y = concatenate(table(a, c[:n]), table(b, c[n:]))",
+        needs="arrays that are put together (join_writes)",
+        provides="parts that are elementwise work on what lies in memory",
+        why_here="before strip_mine, which counts how often memory is gone through",
     ),
     Pass(
         strip_mine,

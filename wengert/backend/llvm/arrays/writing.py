@@ -30,10 +30,14 @@ from wengert.backend.llvm.arrays.composed import index_operands, lengths_from, p
 from wengert.backend.llvm.arrays.place import CheckedIndex
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import Emitter, Frame
+from wengert.backend.llvm.threads.sharing import shared
 from wengert.backend.plan.access import is_supported
 from wengert.backend.plan.memory import Slot
 from wengert.ir.node import Node, Operand
 from wengert.ops.index import ARRAY, FLAG
+
+_MOST_TOGETHER = 32
+"""So many pieces are put together in one loop."""
 
 
 def is_written_natively(node: Node) -> bool:
@@ -188,6 +192,10 @@ def concatenate(em: Emitter, frame: Frame, node: Node) -> Array:
     slot = frame.plan.slots[out]
     target = em.allocate(slot, lengths)
     strides = strides_of(cx, target)
+    if axis and _are_alike(pieces):
+        _interleave(em, pieces, target, axis)
+        slot.epoch += 1
+        return in_memory(cx, target, slot)
     start: ir.Value = I64(0)
     for piece in pieces:
         offset = times(cx.builder, start, strides[axis])
@@ -201,6 +209,30 @@ def concatenate(em: Emitter, frame: Frame, node: Node) -> Array:
         start = plus(cx.builder, start, piece.lengths[axis])
     slot.epoch += 1
     return in_memory(cx, target, slot)
+
+
+def _are_alike(pieces: Sequence[Array]) -> bool:
+    """Whether pieces are computed, and one loop can do it for all of them."""
+    first, *others = [[known(n) for n in piece.lengths] for piece in pieces]
+    return (
+        len(pieces) <= _MOST_TOGETHER and None not in first and 0 not in first and all(own == first for own in others)
+    )
+
+
+def _interleave(em: Emitter, pieces: Sequence[Array], target: Buffer, axis: int) -> None:
+    """Elements of all pieces in each iteration: they lie near each other, and have work in common."""
+    cx, strides = em.cx, strides_of(em.cx, target)
+    lengths = pieces[0].lengths
+    with shared(cx, lengths, target.dtype, weight=len(pieces)) as indices:
+        place: ir.Value = I64(0)
+        for i, stride in zip(indices, strides, strict=True):
+            place = plus(cx.builder, place, times(cx.builder, i, stride))
+        elements = [piece.load(indices) for piece in pieces]
+        step = times(cx.builder, lengths[axis], strides[axis])
+        for k, element in enumerate(elements):
+            at = plus(cx.builder, place, times(cx.builder, I64(k), step))
+            store_element(cx.builder, element, target.pointer, at, target.dtype)
+    em.work(product(cx.builder, target.lengths))
 
 
 def _lies_at(em: Emitter, piece: Array, own: Slot, whole: Slot, at: int) -> bool:
