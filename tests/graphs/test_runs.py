@@ -27,8 +27,9 @@ def test_what_is_irregular_is_no_run():
     assert periodic_runs(places, np.full(250, 4)) is None
 
 
-def test_nothing():
+def test_nothing_and_long_rows():
     assert periodic_runs(np.zeros(0, int), np.zeros(3, int)) == []
+    assert periodic_runs(np.arange(1000), np.full(10, 100)) is None
 
 
 periods = st.integers(1, 6)

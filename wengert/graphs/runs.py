@@ -35,6 +35,8 @@ def periodic_runs(places: np.ndarray, lengths: np.ndarray, most: int = MOST_RUNS
     if not total:
         return []
     periods = _periods(lengths)
+    if not periods:
+        return None
     ends = [_ends(places, p) for p in periods]
     found: list[PeriodicRun] = []
     at = 0
