@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from wengert.algorithms.lbfgs import moving
 from wengert.algorithms.line_search import backtrack, wolfe
-from wengert.algorithms.status import CONVERGED, NOT_FINITE, RUNNING, after_iteration, when_stuck
+from wengert.algorithms.status import CONVERGED, NOT_FINITE, RUNNING, after_iteration, is_stationary, when_stuck
 
 _REMEMBERED = 10
 
@@ -26,7 +27,7 @@ def advance_conjugate(f_and_gradient, state, iterations, tol):
     size = np.max(np.abs(gradient))
     if not (np.isfinite(value) and np.isfinite(size)):
         status = NOT_FINITE
-    elif size <= tol:
+    elif is_stationary(x, value, gradient, size, tol):
         status = CONVERGED
     while status == RUNNING and count < iterations:
         slope = gradient @ direction
@@ -46,7 +47,8 @@ def advance_conjugate(f_and_gradient, state, iterations, tol):
             beta = (y @ new_gradient - 2 * (y @ y) * (direction @ new_gradient) / dy) / dy
             least = -1.0 / (np.sqrt(dd) * np.minimum(0.01, np.sqrt(gradient @ gradient)))
             beta = np.maximum(beta, least) if np.isfinite(beta) else 0.0
-            status, level = after_iteration(np.max(np.abs(new_gradient)), tol, value - after, after, level)
+            size = np.max(np.abs(new_gradient))
+            status, level = after_iteration(new, after, new_gradient, size, tol, value - after, level)
             new_direction = beta * direction - new_gradient
             # The first trial of the next search promises the same fall as this one did.
             step = taken * slope / (new_gradient @ new_direction)
@@ -58,7 +60,7 @@ def advance_conjugate(f_and_gradient, state, iterations, tol):
         elif not is_steepest:
             step = 0.0
         else:
-            status = when_stuck(-slope * step, value)
+            status = when_stuck(x, value, gradient, -slope * step)
     return x, value, gradient, count, evaluations, status, direction, step, level
 
 
@@ -74,7 +76,7 @@ def advance_descent(f_and_gradient, state, iterations, tol, lower, upper):
     size = np.max(np.abs(np.minimum(np.maximum(x - gradient, lower), upper) - x))
     if not (np.isfinite(value) and np.all(np.isfinite(gradient))):
         status = NOT_FINITE
-    elif size <= tol:
+    elif is_stationary(x, value, moving(x, gradient, lower, upper), size, tol):
         status = CONVERGED
     while status == RUNNING and count < iterations:
         # A projected step is a straight line into the bounds, so that every part of it is within them.
@@ -91,11 +93,12 @@ def advance_descent(f_and_gradient, state, iterations, tol, lower, upper):
             length = (s @ s) / sy if sy > 0 else 10 * length
             length = np.minimum(np.maximum(length, 1e-20), 1e20)
             size = np.max(np.abs(np.minimum(np.maximum(new - new_gradient, lower), upper) - new))
-            status, level = after_iteration(size, tol, np.abs(value - after), after, level)
+            left = moving(new, new_gradient, lower, upper)
+            status, level = after_iteration(new, after, left, size, tol, np.abs(value - after), level)
             x = new
             value = after
             gradient = new_gradient
             values[count % _REMEMBERED] = after
         else:
-            status = when_stuck(-(gradient @ direction), value)
+            status = when_stuck(x, value, moving(x, gradient, lower, upper), -(gradient @ direction))
     return x, value, gradient, count, evaluations, status, length, values, level

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from wengert.algorithms.line_search import FALL, MOST_TRIALS
-from wengert.algorithms.status import CONVERGED, NOT_FINITE, RUNNING, after_iteration, when_stuck
+from wengert.algorithms.status import CONVERGED, NOT_FINITE, RUNNING, after_iteration, is_stationary, when_stuck
 
 _SINGULAR = 1e-15
 
@@ -25,7 +25,7 @@ def advance(residuals_of, residuals_and_jacobian, state, iterations, tol):
     size = np.max(np.abs(gradient))
     if not (np.isfinite(value) and np.isfinite(size)):
         status = NOT_FINITE
-    elif size <= tol:
+    elif is_stationary(x, value, gradient, size, tol):
         status = CONVERGED
     while status == RUNNING and count < iterations:
         # Columns of length one: a change of units must not decide what is singular.
@@ -56,9 +56,10 @@ def advance(residuals_of, residuals_and_jacobian, state, iterations, tol):
         if after <= value + FALL * step * slope and slope < 0:
             r, jacobian = residuals_and_jacobian(new)
             gradient = 2 * (jacobian.T @ r)
-            status, level = after_iteration(np.max(np.abs(gradient)), tol, value - after, after, level)
+            size = np.max(np.abs(gradient))
+            status, level = after_iteration(new, after, gradient, size, tol, value - after, level)
             x = new
             value = after
         else:
-            status = when_stuck(-slope, value)
+            status = when_stuck(x, value, gradient, -slope)
     return x, value, gradient, count, evaluations, status, r, jacobian, level

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from wengert.algorithms.line_search import backtrack, wolfe
-from wengert.algorithms.status import CONVERGED, NOT_FINITE, RUNNING, after_iteration, when_stuck
+from wengert.algorithms.status import CONVERGED, NOT_FINITE, RUNNING, after_iteration, is_stationary, when_stuck
 
 _CURVED = 1e-14
 """Changes of the gradient that go along with the step less than this, relatively, are not kept."""
@@ -35,7 +35,7 @@ def advance(f_and_gradient, state, iterations, tol):
     size = np.max(np.abs(gradient))
     if not (np.isfinite(value) and np.isfinite(size)):
         status = NOT_FINITE
-    elif size <= tol:
+    elif is_stationary(x, value, gradient, size, tol):
         status = CONVERGED
     while status == RUNNING and count < iterations:
         c, scale = combination(table, products, every, stored)
@@ -73,14 +73,15 @@ def advance(f_and_gradient, state, iterations, tol):
                 stored = stored + 1
             else:
                 products = basis @ new_gradient
-            status, level = after_iteration(np.max(np.abs(new_gradient)), tol, value - after, after, level)
+            size = np.max(np.abs(new_gradient))
+            status, level = after_iteration(new, after, new_gradient, size, tol, value - after, level)
             x = new
             value = after
             gradient = new_gradient
         elif stored > 0:
             stored = 0
         else:
-            status = when_stuck(-slope * first, value)
+            status = when_stuck(x, value, gradient, -slope * first)
     return x, value, gradient, count, evaluations, status, basis, table, products, stored, level
 
 
@@ -116,7 +117,7 @@ def advance_within(f_and_gradient, state, iterations, tol, lower, upper):
     size = np.max(np.abs(projected(x - gradient, lower, upper) - x))
     if not (np.isfinite(value) and np.all(np.isfinite(gradient))):
         status = NOT_FINITE
-    elif size <= tol:
+    elif is_stationary(x, value, moving(x, gradient, lower, upper), size, tol):
         status = CONVERGED
     while status == RUNNING and count < iterations:
         near = np.minimum(1e-8, size)
@@ -150,17 +151,23 @@ def advance_within(f_and_gradient, state, iterations, tol, lower, upper):
                 basis[memory + row] = y
                 stored = stored + 1
             size = np.max(np.abs(projected(new - new_gradient, lower, upper) - new))
-            status, level = after_iteration(size, tol, value - after, after, level)
+            left = moving(new, new_gradient, lower, upper)
+            status, level = after_iteration(new, after, left, size, tol, value - after, level)
             x = new
             value = after
             gradient = new_gradient
         elif stored > 0:
             stored = 0
         else:
-            status = when_stuck(-(gradient @ direction), value)
+            status = when_stuck(x, value, moving(x, gradient, lower, upper), -(gradient @ direction))
     return x, value, gradient, count, evaluations, status, basis, table, products, stored, level
 
 
 def projected(x, lower, upper):
     """The nearest point within bounds."""
     return np.minimum(np.maximum(x, lower), upper)
+
+
+def moving(x, gradient, lower, upper):
+    """The gradient, without unknowns that it pushes against their bounds."""
+    return np.where(((x <= lower) & (gradient > 0)) | ((x >= upper) & (gradient < 0)), 0.0, gradient)

@@ -18,10 +18,12 @@ import numpy as np
 import scipy.optimize
 
 from wengert.algorithms import levenberg as algorithm
+from wengert.algorithms.status import FLAT, VALLEY
 from wengert.api.flat import Layout
 from wengert.api.sparsity import sparsity
 from wengert.errors import MismatchError, NonFiniteError, WengertError
 from wengert.optimize.coordinates import coordinates_of
+from wengert.optimize.examination import fit_runs_away
 from wengert.optimize.fit import Fit
 from wengert.optimize.limits import limits_of
 from wengert.optimize.objective import Unknowns
@@ -51,6 +53,8 @@ _MESSAGES = {
     1: "the gradient is zero, to rounding (gtol)",
     2: "neither the cost nor its model falls any further (ftol)",
     3: "the steps are as small as rounding errors (xtol)",
+    FLAT: "flat: the residuals do not change with x here, so that nothing says where to go; start elsewhere",
+    VALLEY: "the cost falls ever more slowly as x grows: a valley that seems to have no lowest point",
     5: "no step makes the cost smaller, though its gradient is not zero: are the residuals smooth here?",
 }
 
@@ -234,16 +238,34 @@ def _dense(problem: FitProblem, method: str, tolerances: list[float], maxiter: i
             return problem.best[1], -1, problem.evaluations
         except Stopped:
             return problem.best[1], -2, problem.evaluations
-        cost, _, jacobian = problem.evaluate(found[0])
+        cost, f, jacobian = problem.evaluate(found[0])
         if not np.isfinite(cost) or not np.all(np.isfinite(jacobian)):
             raise _not_finite(problem, found[0])
+        found = _examined(problem, found, cost, f, jacobian)
         if best is None or cost < best[0] * (1 - 1e-9):
             best = cost, found
-        if method != "lm" or cost <= 1e-20 * problem.first or (found[1] in (1, 2, 3) and _is_determined(jacobian)):
+        if (
+            method != "lm"
+            or cost <= 1e-20 * min(problem.first, 1.0)
+            or (found[1] in (1, 2, 3) and _is_determined(jacobian))
+        ):
             break
     assert best is not None
     cost, (state, status, count) = best
     return state, algorithm.COST if status == 0 and 2 * cost <= _ZERO else status, count
+
+
+def _examined(problem: FitProblem, found: tuple, cost: float, f: np.ndarray, jacobian: np.ndarray) -> tuple:
+    """How the iterations ended, as it looks from where they did: flat places and endless valleys are no answers."""
+    state, status, count = found
+    if status not in (algorithm.GRADIENT, algorithm.COST, algorithm.STEP) or problem.coordinates.curved:
+        return found
+    if 2 * cost <= _ZERO:
+        return found
+    if not np.any(jacobian):
+        return state, FLAT, count
+    far = fit_runs_away(problem.state, state, f, jacobian)
+    return (state, VALLEY, count) if far >= 0 else found
 
 
 def _run(problem: FitProblem, method: str, attempt: tuple[float, bool, float], tolerances: list[float], maxiter: int,
@@ -291,7 +313,7 @@ def _is_determined(jacobian: np.ndarray) -> bool:
 def _not_finite(problem: FitProblem, state: np.ndarray) -> NonFiniteError:
     f = problem.residuals.at(problem.vector(state), problem.args)
     bad = np.flatnonzero(~np.isfinite(f))
-    what = f"residual {bad[0]} is {f[bad[0]]}" if len(bad) else "the Jacobian is not finite"
+    what = f"residual {bad[0]} is {f[bad[0]]}" if len(bad) else "the sum of squares or the Jacobian overflows"
     return NonFiniteError(
         f"least squares cannot start: {what} at x0",
         remedy="start where all residuals are finite; wg.debug_nans() shows the line where they are not",
@@ -352,6 +374,6 @@ def _finished(problem: FitProblem, method: str, state: np.ndarray, status: int, 
         x=problem.container(state), cost=float(cost), fun=raw, jac=jacobian, grad=gradient,
         optimality=float(np.max(np.abs(inside), initial=0.0)), active_mask=active, nfev=problem.evaluations,
         njev=problem.evaluations, nit=int(count), status=int(status), message=_MESSAGES[int(status)],
-        success=bool(status > 0 and status != 5), method=method)  # fmt: skip
+        success=status in (algorithm.GRADIENT, algorithm.COST, algorithm.STEP), method=method)  # fmt: skip
     fit.remember(problem, state)
     return fit

@@ -15,13 +15,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.algorithms import descent, gauss_newton, lbfgs, loops, trust_region
-from wengert.algorithms.status import CONVERGED, INTERRUPTED, LIMIT, MESSAGES, NOT_FINITE, PRECISE, RUNNING
+from wengert.algorithms.status import (
+    CONVERGED,
+    FLAT,
+    INTERRUPTED,
+    LIMIT,
+    MESSAGES,
+    NOT_FINITE,
+    PRECISE,
+    RUNNING,
+    SADDLE,
+    VALLEY,
+)
 from wengert.api.flat import Layout
 from wengert.api.grad import value_and_grad
-from wengert.api.hessian import hvp
+from wengert.api.hessian import hessian, hvp
 from wengert.api.jacobian import value_and_jacobian
 from wengert.api.jit import jit
-from wengert.errors import MismatchError
+from wengert.errors import MismatchError, WengertError
+from wengert.optimize import examination
 from wengert.optimize.objective import Objective
 from wengert.optimize.result import Solved
 from wengert.optimize.telling import Listener, Stopped
@@ -32,6 +44,10 @@ _MEMORY = 10
 _SECONDS = 1.0
 """So long the compiled loop runs without being left."""
 _SECONDS_WITH_BAR = 0.1
+_ATTEMPTS = 4
+"""So often a method is run at most, where it ends at points that turn out to be no minimum."""
+_AGAIN = 20
+"""A function that is minimised so often has its Hessian compiled too."""
 _KEPT = "__wengert_twin_programs"
 """The attribute of a function that keeps what was compiled for it; those called `__wengert_twin…` stay with it."""
 
@@ -91,6 +107,20 @@ class Programs:
         self.proceed = wrap(loops.proceeding(advance, functions))
         self.solve = loops.whole(method.start, values, settings, advance, functions)
         self.answered: Callable | None = None
+        self._examined = 0
+        self._second: Callable | None = None
+
+    def curvature(self, x: np.ndarray, objective: Objective, compile: bool) -> np.ndarray | None:
+        """The Hessian; compiled for functions that are minimised again and again, `None` if there is none."""
+        self._examined += 1
+        if self._second is None or (compile and self._examined == _AGAIN):
+            second = hessian(objective.of_one(x))
+            self._second = jit(second, fallback=True) if compile and self._examined >= _AGAIN else second
+        try:
+            with np.errstate(all="ignore"):
+                return np.asarray(self._second(x, *objective.args))
+        except (WengertError, ArithmeticError, ValueError):
+            return None
 
 
 def programs_for(f: Callable, name: str, flat: Callable, layout: Layout, memory: int, within: bool, compile: bool
@@ -140,11 +170,65 @@ def run(
     listener: Listener,
     compile: bool,
 ) -> Solved:
-    """The minimum that one of our methods finds, on vectors."""
+    """The minimum that one of our methods finds, on vectors; where it ends is looked at more closely."""
+    start = x0 if limits is None else np.clip(x0, *limits)
+    value = lambda x: _value(objective, x)
+    note = ""
+    for attempt in range(_ATTEMPTS):
+        found, programs = _run(f, objective, start, name, limits, tol, options, listener, compile)
+        x = found.x
+        if not found.success or len(x) > examination.FEW:
+            break
+        which = examination.still(start, x, found.fun, found.jac)
+        lower, changes = None, True
+        if len(which):
+            lower, changes = examination.lower_point(value, x, found.fun, which, limits)
+            if not changes and len(which) == len(x):
+                return _ended(found, FLAT)
+        second = None
+        if lower is None:
+            second = programs.curvature(x, objective, compile)
+            if second is not None:
+                lower = examination.beside_saddle(value, x, found.fun, second, limits)
+        if lower is None:
+            far = -1 if second is None else examination.run_away(x0, x, found.fun, found.jac, second)
+            if far >= 0:
+                return _ended(found, VALLEY, f"; unknown {far} is {x[far]:.3g} already")
+            break
+        if attempt + 1 == _ATTEMPTS:
+            return _ended(found, SADDLE)
+        note = "the gradient is zero at a point beside which values are lower, from where it was gone on; "
+        start = lower
+    found.message = note + found.message
+    return found
+
+
+def _value(objective: Objective, x: np.ndarray) -> float:
+    """The value at a point, of residuals the sum of their squares; from Python, for single points."""
+    with np.errstate(all="ignore"):
+        value = objective.flat(x, *objective.args)
+    return float(np.sum(np.asarray(value) ** 2) if np.ndim(value) else value)
+
+
+def _ended(found: Solved, status: int, more: str = "") -> Solved:
+    found.success, found.status, found.message = False, status, MESSAGES[status] + more
+    return found
+
+
+def _run(
+    f: Callable,
+    objective: Objective,
+    x0: np.ndarray,
+    name: str,
+    limits: tuple | None,
+    tol: float | None,
+    options: dict[str, Any],
+    listener: Listener,
+    compile: bool,
+) -> tuple[Solved, Programs]:
+    """The minimum that one run finds, and the programs that were run."""
     maxiter, gtol, memory = settings_of(name, options, tol)
     given = limits_for(name, limits, len(x0))
-    if limits is not None:
-        x0 = np.clip(x0, *limits)
     programs = programs_for(f, name, objective.flat, objective.unknowns, memory, limits is not None, compile)
     state: Any = None
     status = RUNNING
@@ -167,13 +251,13 @@ def run(
         status = INTERRUPTED + 1
     if state is None:
         return Solved(x=x0, fun=np.nan, success=False, status=status, message="interrupted before the first iteration",
-                      nit=0, nfev=0)  # fmt: skip
+                      nit=0, nfev=0), programs  # fmt: skip
     status = LIMIT if status == RUNNING else status
     x = np.asarray(state[0])
     return Solved(
         x=x, fun=float(state[1]), jac=np.asarray(state[2]), nit=int(state[3]), nfev=int(state[4]), status=status,
         success=status in (CONVERGED, PRECISE), message=_message(status, objective, x, float(np.max(np.abs(state[2])))),
-    )  # fmt: skip
+    ), programs  # fmt: skip
 
 
 def uniform(state: tuple) -> tuple:

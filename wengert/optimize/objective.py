@@ -146,6 +146,11 @@ class Objective:
         """The Hessian times a vector."""
         return np.asarray(self._product(np.asarray(x, float), *self.args, np.asarray(p, float)))
 
+    def of_one(self, x: np.ndarray) -> Callable:
+        """The function itself, or the sum of squares where it returns residuals."""
+        is_array = bool(np.ndim(self.flat(np.asarray(x, float), *self.args)))
+        return lambda x, *args: np.sum(self.flat(x, *args) ** 2) if is_array else self.flat(x, *args)
+
     def _known(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         x = np.asarray(x, float)
         if self._at is None or not np.array_equal(self._at[0], x):
@@ -172,8 +177,7 @@ class Objective:
     def fault(self, x: np.ndarray) -> str:
         """What is not finite at a point, in the function or its gradient, with its line; empty if nothing is."""
         with np.errstate(all="ignore"):
-            is_array = bool(np.ndim(self.flat(np.asarray(x, float), *self.args)))  # residuals
-            of_one = lambda x, *args: np.sum(self.flat(x, *args) ** 2) if is_array else self.flat(x, *args)
+            of_one = self.of_one(x)
             value, gradient = value_and_grad(of_one)(np.asarray(x, float), *self.args)
         if np.isfinite(value) and np.all(np.isfinite(gradient)):
             return ""

@@ -1,0 +1,83 @@
+"""`success` means a minimum: starts far away, saddle points, flat places and valleys that lead to infinity."""
+
+import numpy as np
+import pytest
+
+from tests.optimize import mgh
+from wengert import optimize
+
+MGH = {problem.name: problem for problem in mgh.PROBLEMS}
+
+
+def is_told_rightly(problem, value, success):
+    """Solved, or said not to be."""
+    near = [abs(value - least) <= 1e-5 * least + 1e-8 for least in problem.minima]
+    return any(near) or not success
+
+
+@pytest.mark.parametrize(
+    ("name", "factor", "solved"),
+    [
+        ("Beale", 1, True),
+        ("Beale", 100, False),  # x0 → −∞, x1 → 1
+        ("Box three-dimensional", 100, False),  # x1 has no influence so far out
+        ("Gulf research and development", 100, False),  # nothing has
+        ("Bard", 100, True),  # of which one way leads to infinity
+        ("Brown badly scaled", 1, True),  # x0 grows to 1e6 and has a minimum there
+        ("Linear, rank one with zeros", 100, True),  # of which two unknowns never have an influence
+    ],
+)
+def test_fits_from_far_away(name, factor, solved):
+    problem = MGH[name]
+    found = optimize.least_squares(problem.residuals, factor * problem.start, jit=False)
+    assert is_told_rightly(problem, 2 * found.cost, found.success), found.message
+    assert found.success == solved, found.message
+
+
+def test_an_overflow_at_the_start_of_a_fit_is_called_so():
+    problem = MGH["Jennrich and Sampson"]
+    with pytest.raises(Exception, match="overflows at x0"):
+        optimize.least_squares(problem.residuals, 100 * problem.start, jit=False)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Powell badly scaled",  # stationary to 1e-11, and still far away
+        "Box three-dimensional",
+    ],
+)
+def test_minima_from_far_away(name):
+    problem = MGH[name]
+    found = optimize.minimize(lambda x: np.sum(problem.residuals(x) ** 2), 100 * problem.start, method="lbfgs")
+    assert is_told_rightly(problem, found.fun, found.success), (found.fun, found.message)
+
+
+@pytest.mark.parametrize("method", ["trust-ncg-native", "cg-native"])
+def test_a_saddle_point_is_left(method):
+    found = optimize.minimize(
+        lambda x: x[0] ** 2 + x[1] ** 4 - x[1] ** 2, np.array([3.0, 0.0]), method=method, jit=False
+    )
+    assert found.success
+    np.testing.assert_allclose(np.abs(found.x), [0, 0.5**0.5], atol=1e-7)
+
+
+def test_bounds_hold_where_a_saddle_point_is_left():
+    f = lambda x: x[0] ** 2 + x[1] ** 4 - x[1] ** 2
+    found = optimize.minimize(f, np.array([3.0, 0.0]), bounds=[(None, None), (-0.1, 0.3)], jit=False)
+    np.testing.assert_allclose(np.abs(found.x[1]), [0.3], atol=1e-9)
+
+
+def test_unknowns_without_influence_are_no_failure():
+    found = optimize.minimize(lambda x: (x[0] - 1) ** 2 + np.maximum(x[1], 0), np.array([3.0, -5.0]), jit=False)
+    assert found.success
+    np.testing.assert_allclose(found.x, [1, -5], atol=1e-8)
+
+
+def test_valleys_to_infinity_and_flat_starts_are_called_so():
+    valley = optimize.minimize(lambda x: 1 / (1 + x[0] ** 2) + x[1] ** 2, np.ones(2), jit=False)
+    assert not valley.success
+    assert "valley" in valley.message
+    flat = optimize.minimize(lambda x: np.tanh(40 + x[0] ** 2), np.array([5.0]), jit=False)
+    assert not flat.success
+    assert "flat" in flat.message
