@@ -169,6 +169,8 @@ class Reverse:
             i = number - 1 - k
             i._span = (0, None if not number._span or number._span[1] is None else number._span[1] - 1)
             kept = {id(r._node): index(s, i, pattern=(ARRAY,)) for r, s in zip(self.saved, stack, strict=True)}
+            for r in self.saved:
+                kept[id(r._node)]._span = r._span
             kept.update({key: given[place] for key, place in self.invariant.items()})
             if moved:
                 place = i + start

@@ -6,6 +6,10 @@ a nest of loops, and the elements of arrays that no loop writes to, are never st
 writes to has to be stored itself, in each of its iterations; that is done if it is not larger than all the elements
 that are read of it (`is_worth_keeping`). Nor are elements of arrays that are written to,
 where they are found in the finished array: a `reread` (`stable_reads.py`) is read there.
+
+An array that has another length in each iteration would be kept with room for the longest, which may be as much as
+there is in all iterations together: the rows of a sparse matrix, `v[p[i] : p[i + 1]] @ x[j[p[i] : p[i + 1]]]`. So parts
+of arrays that are there are taken again, and what is computed from these element by element, at more cost than else.
 """
 
 from __future__ import annotations
@@ -24,6 +28,8 @@ _MORE = 2
 """So many are cheaper in any case, however many there are that are done for another variable anyway."""
 _MOST_OF_ARRAYS = 3
 """So many, if they are done for all elements of an array: they become part of the loop that uses the result."""
+_MOST_OF_VARYING = 64
+"""So many, if the array has another length in each iteration."""
 
 
 def is_worth_keeping(x: Var, nodes: Sequence[Node], iterations: int | None) -> bool:
@@ -67,14 +73,15 @@ def _needed(var: Var, made: dict[Var, Node], given: set[Var], readable: set[Var]
     """The nodes that compute a variable from what is given, if they are cheap and few. `done` are done anyway."""
     nodes: set[int] = set()
     cost = extra = 0
-    most = _MOST_OF_ARRAYS if var.type.shape else _MOST
+    varies = not var.type.is_static
+    most = _MOST_OF_VARYING if varies else _MOST_OF_ARRAYS if var.type.shape else _MOST
     stack: list[Any] = [var]
     while stack:
         x = stack.pop()
         if x.__class__ is Const or x in given:
             continue
         node = made.get(x)
-        if node is None or not _is_cheap(node, given, readable):
+        if node is None or not _is_cheap(node, given, readable, varies):
             return None
         if id(node) not in nodes:
             nodes.add(id(node))
@@ -86,15 +93,15 @@ def _needed(var: Var, made: dict[Var, Node], given: set[Var], readable: set[Var]
     return nodes
 
 
-def _is_cheap(node: Node, given: set[Var], readable: set[Var]) -> bool:
+def _is_cheap(node: Node, given: set[Var], readable: set[Var], varies: bool) -> bool:
     if node.op is reread:
         return True
-    if len(node.outs) != 1 or not node.outs[0].type.is_static:
+    if len(node.outs) != 1 or not (varies or node.outs[0].type.is_static):
         return False
     name = node.op.name
-    if name == "index":  # one element of an array that is there
+    if name == "index":  # one element of an array that is there; for what varies in length, any part of it
         scalars = not node.outs[0].type.shape and all(not a.type.shape for a in node.args[1:])
-        return scalars and node.args[0] in readable
+        return varies or (scalars and node.args[0] in readable)
     if name == "size":
-        return node.args[0] in given
-    return node.op.elementwise and node.op.cost <= Cost.MODERATE
+        return varies or node.args[0] in given
+    return node.op.elementwise and node.op.cost <= (Cost.DEAR if varies else Cost.MODERATE)
