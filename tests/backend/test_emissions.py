@@ -19,10 +19,10 @@ BEFORE_PLANNING = {"call", "checkpoint", "custom", "reread"}
 
 BY_PYTHON = {
     # transforms, filters and sorting, which NumPy and SciPy compute in one call
-    "convolve", "convolve_nd", "recursive_filter", "spline_filter", "fft", "ifft", "rfft", "irfft", "dct", "dst",
+    "convolve", "convolve_nd", "recursive_filter", "spline_filter", "dct", "dst",
     "argsort", "argpartition", "true_positions",
     # factorisations and functions of matrices without a routine here
-    "norm", "pinv", "borders", "vanishes", "solve_banded", "sylvester", "expm", "expm_frechet", "sqrtm", "halvings",
+    "pinv", "borders", "vanishes", "solve_banded", "sylvester", "expm", "expm_frechet", "sqrtm", "halvings",
     "logm", "polar", "ldl", "continuous_riccati", "discrete_riccati", "matrix_function", "matrix_derivative",
     "eigh_repeated", "eigh_generalized", "eig", "eigvals", "svd_repeated", "null_basis", "roots", "sparse_matmul",
     "sparse_solve",

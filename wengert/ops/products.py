@@ -222,7 +222,7 @@ convolve = multilinear(
 # -------------------------------------------------------------------------------------------------------------- norm
 
 
-_SAFE = {np.dtype(t): np.sqrt(np.finfo(t).tiny) / np.finfo(t).eps for t in (np.float32, np.float64)}
+SAFE = {np.dtype(t): np.sqrt(np.finfo(t).tiny) / np.finfo(t).eps for t in (np.float32, np.float64)}
 """Norms above this have lost no digit to squares that are too small to be represented."""
 
 
@@ -231,11 +231,11 @@ def _norm(x: Any, axis: tuple[int, ...]) -> Any:
     if x.__class__ is np.ndarray and len(axis) == x.ndim:
         v = x.reshape(-1)
         y = np.sqrt(v.dot(v))  # BLAS does not warn of overflow
-        if _SAFE.get(y.dtype, 0) < y < math.inf:
+        if SAFE.get(y.dtype, 0) < y < math.inf:
             return y
     with np.errstate(over="ignore"):
         y = np.sqrt(np.sum(np.square(x), axis=axis))
-    safe = _SAFE.get(y.dtype) if isinstance(y, (np.ndarray, np.generic)) else None
+    safe = SAFE.get(y.dtype) if isinstance(y, (np.ndarray, np.generic)) else None
     if safe is None or np.all((y > safe) & (y < math.inf)):
         return y
     top = library.largest(np.abs(x), axis)
@@ -250,6 +250,7 @@ norm = reduction(
     lambda y, x, axis: x / where(equal(y, 0), math.inf, y),
     raises=NEVER,
     cost=CHEAP,
+    one_pass=True,  # (another one is rare)
     bounds=composed(interval_sums.norm),
 )
 """The 2-norm over the axes `axis`; at zero its derivative is zero, the subgradient of least norm."""

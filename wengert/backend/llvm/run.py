@@ -15,6 +15,8 @@ from wengert.backend.llvm.arrays.composed import compose, natively, reshape_made
 from wengert.backend.llvm.arrays.composed import how as how_composed
 from wengert.backend.llvm.arrays.exponential import logsumexp, softmax
 from wengert.backend.llvm.arrays.fused import run_fused
+from wengert.backend.llvm.arrays.norm import is_native as is_native_norm
+from wengert.backend.llvm.arrays.norm import norm
 from wengert.backend.llvm.arrays.reduction import Fold, is_reduced_natively, linear_recurrence, reduce, scan, shares
 from wengert.backend.llvm.arrays.search import arg_extreme
 from wengert.backend.llvm.arrays.writing import concatenate, is_written_natively, padded, scatter, write
@@ -124,6 +126,7 @@ EMISSIONS: dict[str, Emission] = {
     "cumprod": _scanned,
     "logsumexp": _array(logsumexp, _is_real_array),
     "softmax": _array(softmax, _is_real_array),
+    "norm": _array(norm, is_native_norm),
     "shares": _array(shares, _shares_ties),
     "linear_recurrence": _array(linear_recurrence, _has_axes),
     "argmax": _extreme,

@@ -22,14 +22,16 @@ from wengert.backend.llvm.threads.sharing import shared
 from wengert.ir.node import Node
 
 
-class _Lanes:
+class Lanes:
     """The elements that are reduced together, for each index along the other axes."""
 
-    def __init__(self, em: Emitter, x: Array, axes: Sequence[int]):
+    def __init__(self, em: Emitter, x: Array, axes: Sequence[int], may_be_empty: bool = False):
         self.em, self.cx, self.x = em, em.cx, x
         self.axes = [k for k in range(x.ndim) if k in axes]
         self.kept = [k for k in range(x.ndim) if k not in axes]
         self.dtype = x.dtype
+        if may_be_empty:
+            return
         empty = self.cx.builder.icmp_signed("==", product(self.cx.builder, self.inner), I64(0))
         message = "zero-size array to reduction operation maximum which has no identity"
         self.cx.fail_if(empty, "ValueError", message)
@@ -47,12 +49,12 @@ class _Lanes:
         return [found[k] for k in range(self.x.ndim)]
 
     def largest(self, outer: Sequence[ir.Value]) -> Scalar:
-        top = self._running("max", -np.inf)
+        top = self.running("max", -np.inf)
         with shared(self.cx, self.inner, self.dtype, totals=[top]) as inner:
             top.add(self.x.load(self.indices(outer, inner)))
         return top.result()
 
-    def _running(self, name: str, start: float) -> Running:
+    def running(self, name: str, start: float) -> Running:
         return Running(self.cx, self.dtype, combiner(self.cx, name, self.dtype), register_type(self.dtype)(start))
 
     def weight(self, value: Scalar, top: Scalar) -> Scalar:
@@ -66,7 +68,7 @@ class _Lanes:
         self, outer: Sequence[ir.Value], top: Scalar, each: Callable[[list[ir.Value], Scalar], None] | None = None
     ) -> Scalar:
         """Σ exp(x − m). `each` writes what else is done with every term."""
-        total = self._running("sum", 0.0)
+        total = self.running("sum", 0.0)
         with shared(self.cx, self.inner, self.dtype, totals=[total]) as inner:
             indices = self.indices(outer, inner)
             weight = self.weight(self.x.load(indices), top)
@@ -81,10 +83,22 @@ class _Lanes:
         """How many elements there are for each index along the other axes; 1 if that is not known."""
         return math.prod([known(n) or 1 for n in self.inner])
 
+    def reduced(self, frame: Frame, node: Node, one: Callable[[Sequence[ir.Value]], Scalar]) -> Any:
+        """The result of a node, which is `one(outer)` for each index along the other axes."""
+        cx, out = self.cx, node.outs[0]
+        if not out.type.ndim:
+            return one([])
+        slot = frame.plan.slots[out]
+        target = self.em.allocate(slot, self.outer)
+        with shared(cx, self.outer, weight=self.steps) as outer:
+            store_element(cx.builder, one(outer), target.pointer, offset_of(cx.builder, target, outer), target.dtype)
+        slot.epoch += 1
+        return in_memory(cx, target, slot)
+
 
 def logsumexp(em: Emitter, frame: Frame, node: Node) -> Any:
     cx, out = em.cx, node.outs[0]
-    lanes = _Lanes(em, em.array(frame, node.args[0]), node.params["axis"])
+    lanes = Lanes(em, em.array(frame, node.args[0]), node.params["axis"])
     dtype = out.type.dtype
 
     def one(outer: Sequence[ir.Value]) -> Scalar:
@@ -92,20 +106,13 @@ def logsumexp(em: Emitter, frame: Frame, node: Node) -> Any:
         logarithm = scalars.emit(cx, "log", {}, dtype, [lanes.total(outer, top)], [dtype], [False])
         return cx.builder.fadd(logarithm, top)
 
-    if not out.type.ndim:
-        return one([])
-    slot = frame.plan.slots[out]
-    target = em.allocate(slot, lanes.outer)
-    with shared(cx, lanes.outer, weight=lanes.steps) as outer:
-        store_element(cx.builder, one(outer), target.pointer, offset_of(cx.builder, target, outer), dtype)
-    slot.epoch += 1
-    return in_memory(cx, target, slot)
+    return lanes.reduced(frame, node, one)
 
 
 def softmax(em: Emitter, frame: Frame, node: Node) -> Array:
     cx, out = em.cx, node.outs[0]
     x = em.array(frame, node.args[0])
-    lanes = _Lanes(em, x, node.params["axis"])
+    lanes = Lanes(em, x, node.params["axis"])
     dtype = out.type.dtype
     slot = frame.plan.slots[out]
     target = em.allocate(slot, x.lengths)

@@ -1,4 +1,5 @@
-"""Ops that a library's routine computes: products by BLAS, linear algebra by LAPACK (SciPy's, through its capsules).
+"""Ops that a library's routine computes: products by BLAS, linear algebra by LAPACK (SciPy's, through its capsules),
+Fourier transforms by pocketfft (NumPy's, through its ufuncs).
 Small matrices have code of their own, as calls would take longer than the work.
 
 `emit` writes one node whose operands and results lie in memory. What it has no code for is `NotImplemented`: empty
@@ -10,11 +11,11 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.backend.llvm.arrays.buffer import Buffer, known
-from wengert.backend.llvm.linalg import contraction, convolution, lapack, small
+from wengert.backend.llvm.linalg import contraction, convolution, fourier, lapack, small
 from wengert.ir.node import Node, map_refs
 
 PRODUCTS = frozenset(["matmul", "einsum"])
-NAMES = PRODUCTS | convolution.NAMES | frozenset(lapack.RULES)
+NAMES = PRODUCTS | convolution.NAMES | frozenset(lapack.RULES) | frozenset(fourier.RULES)
 """Ops that may have code here."""
 
 
@@ -35,6 +36,8 @@ def emit(cx: Any, node: Node, inputs: list[Buffer], outs: list[Buffer]) -> Any:
         return NotImplemented
     if name in convolution.NAMES:
         return convolution.emit(cx, name, inputs, outs[0], params)
+    if name in fourier.RULES:
+        return fourier.RULES[name](cx, inputs, outs, **params)
     how = small.RULES[name](cx, inputs, outs, **params) if name in small.RULES else NotImplemented
     return how if how is not NotImplemented else lapack.RULES[name](cx, inputs, outs, **params)
 

@@ -8,7 +8,8 @@ in another process: `address(symbol)` finds it there.
     wg_special_<name>_<types>      a function of scipy.special.cython_special; types are result and arguments: d D l p
     wg_blas_<name>                 a routine of BLAS, from scipy.linalg.cython_blas
     wg_lapack_<name>               a routine of LAPACK, from scipy.linalg.cython_lapack
-    wg_loop_<module>_<name>_<types> the inner loop of a ufunc: wg_loop_scipy_psi_dd, wg_loop_numpy_sin_DD
+    wg_loop_<module>_<name>_<types> the inner loop of a ufunc: wg_loop_scipy_psi_dd, wg_loop_numpy_sin_DD,
+                                    wg_loop_pocketfft_fft_DdD
 
 None of them needs the GIL. This file finds addresses; it emits nothing.
 
@@ -190,11 +191,21 @@ class UfuncLoop(NamedTuple):
     data: str | None
 
 
+_HOMES: dict[str, Any] = {
+    "numpy": np,
+    "scipy": scipy.special._ufuncs,
+    "pocketfft": getattr(np.fft._pocketfft, "pfu", None),
+}
+
+
 def _home(ufunc: np.ufunc) -> str | None:
     """Where a ufunc can be found again by its name."""
-    if getattr(np, ufunc.__name__, None) is ufunc:
-        return "numpy"
-    return "scipy" if getattr(scipy.special._ufuncs, ufunc.__name__, None) is ufunc else None
+    return next((home for home, module in _HOMES.items() if getattr(module, ufunc.__name__, None) is ufunc), None)
+
+
+def fourier_ufunc(name: str) -> np.ufunc | None:
+    """One of pocketfft's functions: `fft`, `ifft`, `irfft`, `rfft_n_even`, `rfft_n_odd`."""
+    return getattr(_HOMES["pocketfft"], name, None)
 
 
 def _table(ufunc: np.ufunc) -> _UFunc | None:
@@ -227,11 +238,11 @@ def inner_loop(ufunc: np.ufunc, types: str) -> UfuncLoop | None:
 
 
 def _loop_address(symbol: str) -> int | None:
-    match = re.fullmatch(r"wg_(loop|data)_(numpy|scipy)_(.+)_([^_]+)", symbol)
+    match = re.fullmatch(r"wg_(loop|data)_(numpy|scipy|pocketfft)_(.+)_([^_]+)", symbol)
     if match is None:
         return None
     kind, home, name, types = match.groups()
-    ufunc = getattr(np if home == "numpy" else scipy.special._ufuncs, name)
+    ufunc = getattr(_HOMES[home], name)
     table = _table(ufunc)
     if table is None:
         return None
