@@ -29,6 +29,8 @@ class Case(NamedTuple):
     arguments: list[Any]
     repeats: int = 20
     tolerance: float = 1e-9
+    in_jax: Callable | None = None
+    without: tuple[str, ...] = ()
 
 
 def elementwise(x, np):
@@ -63,12 +65,36 @@ def mixture(alphas, means, logs, x, np):
     return np.sum(np.log(np.sum(np.exp(terms - top), 1)) + top)
 
 
+def lstm(p, xs, np):
+    h = np.zeros((xs.shape[1], p[1].shape[0]), dtype=xs.dtype)
+    c = h
+    for x in xs:
+        h, c = cell(p, h, c, x, np)
+    return np.sum(h * h)
+
+
+def cell(p, h, c, x, np):
+    z = x @ p[0] + h @ p[1] + p[2]
+    i, f, o, u = np.split(z, 4, axis=1)
+    c = c / (1 + np.exp(-f)) + np.tanh(u) / (1 + np.exp(-i))
+    return np.tanh(c) / (1 + np.exp(-o)), c
+
+
+def lstm_in_jax(p, xs, np):
+    """With `scan`: a loop of 1000 steps is written out otherwise, and compiled for minutes."""
+    start = np.zeros((xs.shape[1], p[1].shape[0]), dtype=xs.dtype)
+    scan = importlib.import_module("jax").lax.scan
+    (h, _), _ = scan(lambda hc, x: (cell(p, *hc, x, np), None), (start, start), xs)
+    return np.sum(h * h)
+
+
 def cases(quick: bool) -> dict[str, Case]:
     """All cases, with arguments on the host."""
     random = numpy.random.default_rng(0)
     normal = lambda *shape: random.normal(size=shape)
     single = lambda *shape: (random.normal(size=shape) / 30).astype(numpy.float32)
     n, width, count = (10**6, 256, 512) if quick else (10**8, 4096, 4096)
+    size = (64, 20) if quick else (512, 1000)
     grid, steps = (512, 10) if quick else (4096, 100)
     points = 1000 if quick else 10_000
     labels = numpy.eye(10, dtype=numpy.float32)[random.integers(0, 10, width)]
@@ -80,12 +106,17 @@ def cases(quick: bool) -> dict[str, Case]:
         single(width, 10),
         single(10),
     ]
+
+    def network(size: int, steps: int) -> tuple[list[Any], Any]:
+        return [single(size, 4 * size), single(size, 4 * size), single(4 * size)], single(steps, 64, size) * 30
+
     return {
         "elementwise": Case(elementwise, [normal(n)]),
         "elementwise, 1000": Case(elementwise, [normal(1000)], 200),
         "mlp": Case(mlp, [parameters, single(width, 1024) * 30, labels], 10, 1e-3),
         "bodies": Case(bodies, [normal(count, 3)], 10),
         "stencil": Case(lambda u, np: stencil(u, steps, np), [normal(grid, grid)], 3),
+        "lstm": Case(lstm, [*network(*size)], 3, 1e-2, lstm_in_jax, ("wengert, eager", "torch")),
         "mixture": Case(mixture, [normal(200), normal(200, 64), normal(200, 64) / 10, normal(points, 64)], 5, 1e-8),
     }
 
@@ -174,8 +205,11 @@ def main() -> None:
             continue
         reference, ours = None, None
         for tool_name, tool in found.items():
+            if tool_name in case.without:
+                continue
+            function = case.in_jax if tool_name == "jax" and case.in_jax is not None else case.function
             try:
-                result, first, best = measured(tool, case)
+                result, first, best = measured(tool, case._replace(function=function))
             except Exception as error:  # the others are still of interest
                 print(f"{name:20} {tool_name:16} {type(error).__name__}: {str(error).splitlines()[0][:90]}", flush=True)
                 continue

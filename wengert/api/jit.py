@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, Self, overload
 import numpy as np
 
 from wengert.api.call_form import Form, form_of_call, sees_order
+from wengert.api.device_way import DeviceWay
 from wengert.api.export import Exported, Staged, exported
 from wengert.api.lowered import Lowered, with_constants
 from wengert.api.operators import named
@@ -77,6 +78,7 @@ class Jitted(Generic[P, R]):
         self._lock = threading.RLock()
         self._ways: list[tuple[Captured, CallWay, Native]] = []
         self._missed = 0
+        self._device_way: DeviceWay | None = None
         self._sees_order: bool | None = None
 
     def _become(self, call: Callable[..., Any]) -> None:
@@ -115,6 +117,9 @@ class Jitted(Generic[P, R]):
             raise
 
     def _general(self, args: tuple, kwargs: dict) -> Any:
+        way = self._device_way
+        if way is not None and not kwargs and way.takes(args):
+            return way.call(args)
         watch = running.state.watch
         if watch is not None and running.state.capture is None:
             return watch.compiled(self._f, args, kwargs)
@@ -193,6 +198,8 @@ class Jitted(Generic[P, R]):
             results = call(call_op, *[settled(x) for x in inputs], body=found.block, name=found.name)
         elif runs_here(inputs):
             results = execute(found.block, found.name, inputs)
+            if not self._verify and DeviceWay.is_for(found, form.leaves, args, kwargs):
+                self._device_way = DeviceWay(found, args)
         else:
             code = native(found.block, found.name)
             results = code(*inputs)

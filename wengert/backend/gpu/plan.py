@@ -13,6 +13,7 @@ from wengert.backend.gpu.kernel import write_kernel
 from wengert.backend.gpu.launch import usual
 from wengert.backend.gpu.recording import Recordings
 from wengert.backend.gpu.regions import KernelRegion, Step, constants_of, operands_of, steps_of
+from wengert.backend.plan.lower import lowered
 from wengert.control.custom import without_rules
 from wengert.ir.node import Block, Program
 from wengert.ops.library import example_of
@@ -25,7 +26,7 @@ class DevicePlan:
     """The steps of a block, and its constants in the memory of the device."""
 
     def __init__(self, block: Block, name: str, like: Any):
-        self.block = optimise(Program(name, without_rules(block)), strips=False).block
+        self.block = lowered(optimise(Program(name, without_rules(block)), strips=False).block)
         self.steps: list[Step] = steps_of(self.block)
         self.constants = {c: np.asarray(c.value, like=like) for c in constants_of(self.block)}
         self.example = example_of([like])
@@ -34,6 +35,7 @@ class DevicePlan:
         self.read = [k for k, p in enumerate(self.block.params) if p in used]
         """Which arguments are needed on the device."""
         self.recordings = Recordings()
+        self.is_kernel = len(self.steps) == 1 and isinstance(self.steps[0], KernelRegion)
 
     @property
     def ptx(self) -> str:

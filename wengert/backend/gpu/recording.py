@@ -23,8 +23,8 @@ from wengert.control.loop import loop
 from wengert.ir.node import Const, Node
 from wengert.ops.library import is_foreign
 
-_FEWEST = 24
-"""Launches, for a recording to pay."""
+_FEWEST = 8
+"""Launches, and twice as many for each argument that is copied, for a recording to pay."""
 _MOST_SIGNATURES = 4
 _BYTES_A_LAUNCH = 4_000_000
 """How many bytes can be copied while the host launches one kernel."""
@@ -80,8 +80,10 @@ class Recordings:
         """What `run` gives for arguments: the second time for arguments that lie so recorded, from then on repeated."""
         if any(a.__class__ is np.ndarray for a in args):
             return run(args)
-        moved = sum([a.nbytes for a in args if is_foreign(a)])
-        if not self.launches or self.launches < _FEWEST or moved > self.launches * _BYTES_A_LAUNCH:
+        if not self.launches or self.launches < _FEWEST:
+            return run(args)
+        moved = [a.nbytes for a in args if is_foreign(a)]
+        if self.launches < _FEWEST + 2 * len(moved) or sum(moved) > self.launches * _BYTES_A_LAUNCH:
             return run(args)
         key = tuple([(a.strides, a.dtype) if is_foreign(a) else (a.__class__, repr(a)) for a in args])
         if key not in self._known:

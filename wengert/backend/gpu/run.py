@@ -36,7 +36,13 @@ def runs_here(args: Sequence[Any]) -> bool:
 def run(block: Block, name: str, args: Sequence[Any]) -> list[Any]:
     """The results of a block on values of which some lie on a device."""
     like = next(a for a in args if is_foreign(a))
-    plan, device = plan_of(block, name, like), device_of(like)
+    return run_plan(plan_of(block, name, like), device_of(like), like, args)
+
+
+def run_plan(plan: DevicePlan, device: Any, like: Any, args: Sequence[Any]) -> list[Any]:
+    """The results of a plan; `like` is an array of the device."""
+    if plan.is_kernel and device is not None and not any(a.__class__ is np.ndarray for a in args):
+        return _run_steps(plan, args, device, {})
     given = list(args)
     for k in plan.read:
         if given[k].__class__ is np.ndarray and given[k].ndim:
