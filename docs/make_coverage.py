@@ -21,8 +21,9 @@ import numpy as np
 import scipy
 
 import wengert as wg
-from wengert.box.dispatch import BLIND, CALLABLES, CALLERS, FUNCTIONS, NONDIFFERENTIABLE, UFUNCS, look_for_imports
+from wengert.box.dispatch import BLIND, CALLABLES, CALLERS, FUNCTIONS, NONDIFFERENTIABLE, UFUNCS
 from wengert.capture.replacements import REPLACEMENTS
+from wengert.imported import look_for_imports
 
 HERE = Path(__file__).parent
 PAGE, PEERS = HERE / "coverage.md", HERE / "coverage_peers.json"

@@ -18,6 +18,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+import wengert
+
+# Tests put other things in the place of functions and constants of modules. A module that is first imported meanwhile
+# would take these for good, so all are imported now.
+for _name in wengert._HOME:
+    getattr(wengert, _name)
+
 _shared = settings(
     deadline=None,  # times vary with what else the machine does
     derandomize=bool(os.environ.get("CI")),

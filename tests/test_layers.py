@@ -7,6 +7,7 @@ folder's `__init__` is in a cycle with it, as it is when Python runs it.
 """
 
 import ast
+import functools
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parent.parent / PACKAGE
 # A folder or module imports only from rows above its own.
 ROWS = (
     ("packages",),
-    ("errors", "tree", "types", "strides", "identical", "disk", "running", "raised"),
+    ("errors", "tree", "types", "strides", "identical", "disk", "running", "raised", "imported"),
     ("graphs",),
     ("ops",),
     ("box",),
@@ -93,8 +94,13 @@ def is_type_checking(test: ast.expr) -> bool:
     return ast.unparse(test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 
-def imports_of(module: Module) -> Iterator[Import]:
+@functools.cache
+def imports_of(module: Module) -> list[Import]:
     """Every import of a module, except those under `if TYPE_CHECKING:` at the top level."""
+    return list(_imports_of(module))
+
+
+def _imports_of(module: Module) -> Iterator[Import]:
     pending: list[tuple[ast.AST, bool]] = []
     for statement in module.tree.body:
         if isinstance(statement, ast.If) and is_type_checking(statement.test):

@@ -59,30 +59,6 @@ def implements_blind(*functions: Any) -> Callable[[Callable], Callable]:
     return register
 
 
-PENDING: dict[str, list[Callable[[Any], None]]] = {}
-"""Modules that may be imported later -> what to do with them then."""
-
-
-def when_imported(module: str) -> Callable[[Callable], Callable]:
-    """Declare that what follows is called with a module once it is imported by someone.
-
-    So functions of large libraries have implementations here without everyone having to import those libraries.
-    """
-
-    def register(action: Callable) -> Callable:
-        PENDING.setdefault(module, []).append(action)
-        return action
-
-    return register
-
-
-def look_for_imports() -> None:
-    """Do what is pending for modules that have been imported since."""
-    for name in [name for name in PENDING if name in sys.modules]:
-        for action in PENDING.pop(name, ()):
-            action(sys.modules[name])
-
-
 CALLERS: dict[Any, Callable] = {}
 """Functions that call a function they are given (quad) -> implementation, which is always used: what the given function
 depends on need not be among the arguments."""

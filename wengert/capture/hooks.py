@@ -22,7 +22,7 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.cells import Cell, lent, without_cells
-from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, PENDING, SUBSCRIPTED, look_for_imports, no_rule_yet
+from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, SUBSCRIPTED, no_rule_yet
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.operands import operand
@@ -60,6 +60,7 @@ from wengert.capture.rewrite import (
     STORE_IN_ITEM,
 )
 from wengert.errors import REFUSALS, ConcretizationError, InPlaceError, WengertError, refusals
+from wengert.imported import PENDING, look_for_imports
 from wengert.ops.index import index, split_index
 from wengert.ops.library import is_mutable
 from wengert.ops.op import Traced
@@ -175,6 +176,8 @@ def _decorated(f: FunctionType) -> Any:
             of_method.dispatcher.dispatch(_kind(args[0])).__get__(contents["obj"], contents["cls"])
         )(*args, **kwargs)
     if not any(is_user_function(content) for content in contents.values()):
+        if PENDING:
+            look_for_imports()
         return _implemented(CALLERS[f]) if f in CALLERS else with_instrumented_arguments(f)
     closure = tuple([CellType(call(c) if is_user_function(c) else c) for c in contents.values()])
     twin = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, closure)

@@ -22,7 +22,7 @@ import scipy.special
 from wengert.box.box import Box, plain, python_number
 from wengert.box.cells import without_cells
 from wengert.box.constructors import CONSTRUCTORS
-from wengert.box.dispatch import BLIND, FUNCTIONS, PENDING, look_for_imports
+from wengert.box.dispatch import BLIND, FUNCTIONS
 from wengert.box.functions import quadrature
 from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.operands import array, cast, holds_traced
@@ -30,6 +30,7 @@ from wengert.box.writing import settled
 from wengert.capture.domains import guarded
 from wengert.capture.instrument import instrument
 from wengert.errors import ConcretizationError, UnsupportedFunctionError
+from wengert.imported import PENDING, look_for_imports
 from wengert.ir.numbers import as_python, innermost, python_class
 from wengert.ir.symbol import Sym
 from wengert.modes.tape import record

@@ -9,12 +9,12 @@ the product with Aᵀ. `sparse_solve(data, b, rows=…, columns=…)` solves A·
 
 from __future__ import annotations
 
+import importlib
 import math
 from typing import Any
 
 import numpy as np
 import scipy.sparse
-import scipy.sparse.linalg
 
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.derive import general, linear, unfit
@@ -74,7 +74,7 @@ def _sparse_solve(data: Any, b: Any, rows: np.ndarray, columns: np.ndarray) -> A
     dtype = np.result_type(data, b, np.float32)
     matrix = scipy.sparse.csc_matrix((np.asarray(data, dtype), (rows, columns)), shape=(n, n))
     try:
-        return scipy.sparse.linalg.splu(matrix).solve(np.asarray(b, dtype))
+        return importlib.import_module("scipy.sparse.linalg").splu(matrix).solve(np.asarray(b, dtype))
     except RuntimeError:  # exactly singular: as spsolve does
         return np.full(shape_of(b), np.nan, dtype)
 

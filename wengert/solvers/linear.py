@@ -17,6 +17,7 @@ import scipy.sparse.linalg
 from wengert.api.products import vjp
 from wengert.box.dispatch import CALLERS, FUNCTIONS
 from wengert.box.functions.operands import array
+from wengert.box.functions.sparse import spsolve
 from wengert.box.writing import settled
 from wengert.capture.hooks import instrument
 from wengert.errors import MismatchError
@@ -89,7 +90,7 @@ def linear_solve(A: Any, b: Any, *, method: str = "auto", tol: float = 1e-12, ma
         raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
     if not callable(A):
         if scipy.sparse.issparse(A):
-            return CALLERS[scipy.sparse.linalg.spsolve](A.tocsc(), b)
+            return spsolve(A.tocsc(), b)
         return FUNCTIONS[np.linalg.solve](array(A), array(b))
     b = real(b)
     shape = shape_of(b)

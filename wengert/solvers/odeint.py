@@ -11,6 +11,7 @@ from wengert.box.dispatch import CALLERS
 from wengert.box.functions.operands import part
 from wengert.capture.hooks import instrument
 from wengert.errors import MismatchError
+from wengert.imported import look_for_imports
 from wengert.solvers.answer import vector
 from wengert.solvers.ode import DERIVATIVES, METHODS, trajectory
 
@@ -64,6 +65,7 @@ def odeint(
             raise MismatchError("events go with derivative='discrete' and without a mass matrix")
         times = vector(t)
         watched = [events] if callable(events) else list(events)
+        look_for_imports()
         return CALLERS[scipy.integrate.solve_ivp](
             instrument(f), (part(times, 0, 0), part(times, 0, -1)), y0, method=method, t_eval=times, args=params,
             events=[_like(instrument(e), e) for e in watched], rtol=rtol, atol=atol,

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from wengert.api.jacobian import jacobian
-from wengert.box.dispatch import CALLERS, FUNCTIONS, when_imported
+from wengert.box.dispatch import CALLERS, FUNCTIONS
 from wengert.box.functions.linalg import inv
 from wengert.box.functions.operands import array, holds_traced, part
 from wengert.errors import UnsupportedFunctionError
+from wengert.imported import when_imported
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced
 from wengert.ops.products import matmul

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import when_imported
 from wengert.box.functions.operands import answer, array, join, part, stacked
 from wengert.errors import ConvergenceError, UnsupportedFunctionError
+from wengert.imported import when_imported
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
 from wengert.ops.shape import reshape, transpose

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import when_imported
+from wengert.imported import when_imported
 from wengert.ops.shape import reshape
 from wengert.solvers.answer import Problem, solved, vector
 from wengert.solvers.given import Given, not_converged, solver

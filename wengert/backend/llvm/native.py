@@ -18,7 +18,8 @@ from wengert.backend.llvm.calls.callback import Callback
 from wengert.backend.llvm.calls.interface import Interface, dynamic_axes
 from wengert.backend.llvm.calls.objects import builtin
 from wengert.backend.llvm.kernel import write_kernel
-from wengert.backend.llvm.machine.engine import MachineCode, Object, OptimisedModule
+from wengert.backend.llvm.machine.engine import MachineCode, Object
+from wengert.backend.llvm.machine.objects import object_code
 from wengert.backend.llvm.threads import threads
 from wengert.backend.llvm.threads.sharing import HOOK
 from wengert.ir.node import Program, Type
@@ -45,7 +46,7 @@ class Compiled(NamedTuple):
 def compiled(program: Program) -> Compiled:
     """A program compiled, but not yet loaded."""
     kernel = write_kernel(program)
-    return Compiled(OptimisedModule(kernel.text).object(), kernel.interface, kernel.constants, kernel.callbacks)
+    return Compiled(object_code(kernel.text), kernel.interface, kernel.constants, kernel.callbacks)
 
 
 class Native:

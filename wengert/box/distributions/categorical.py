@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import BLIND, when_imported
+from wengert.box.dispatch import BLIND
 from wengert.box.functions.operands import array
 from wengert.errors import MismatchError
+from wengert.imported import when_imported
 from wengert.types import shape_of
 
 

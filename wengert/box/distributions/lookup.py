@@ -18,7 +18,7 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
-from wengert.box.dispatch import BLIND, when_imported
+from wengert.box.dispatch import BLIND
 from wengert.box.distributions.categorical import Categorical
 from wengert.box.distributions.continuous import CONTINUOUS
 from wengert.box.distributions.discrete import DISCRETE
@@ -26,6 +26,7 @@ from wengert.box.distributions.further import FURTHER
 from wengert.box.distributions.multivariate import MULTIVARIATE, PARAMETERS
 from wengert.box.distributions.univariate import Univariate, unsupported
 from wengert.box.functions.operands import holds_traced
+from wengert.imported import when_imported
 from wengert.ops.op import Traced
 
 UNIVARIATE: dict[str, Univariate] = {**CONTINUOUS, **DISCRETE, **FURTHER}

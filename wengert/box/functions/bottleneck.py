@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import implements_blind, when_imported
+from wengert.box.dispatch import implements_blind
+from wengert.imported import when_imported
 
 _SAME = ("nansum", "nanmean", "nanmin", "nanmax", "nanmedian", "median", "nanargmin", "nanargmax")
 

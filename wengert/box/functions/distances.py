@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import FUNCTIONS, implements_blind, reject_out, when_imported
+from wengert.box.dispatch import FUNCTIONS, implements_blind, reject_out
 from wengert.box.functions.operands import array, cast, pick, stacked
 from wengert.errors import UnsupportedFunctionError
+from wengert.imported import when_imported
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index

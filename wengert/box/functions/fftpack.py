@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import scipy.fft
 
-from wengert.box.dispatch import BLIND, implements_blind, when_imported
+from wengert.box.dispatch import BLIND, implements_blind
 from wengert.box.functions.operands import array
 from wengert.errors import UnsupportedFunctionError
+from wengert.imported import when_imported
 from wengert.types import shape_of
 
 _TRANSFORMS = "fft ifft fft2 ifft2 fftn ifftn"

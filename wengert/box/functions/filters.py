@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from wengert.box.dispatch import FUNCTIONS, implements_blind, when_imported
+from wengert.box.dispatch import FUNCTIONS, implements_blind
 from wengert.box.functions.images import back, convolve1d, floating, last
 from wengert.box.functions.operands import array, join, part
 from wengert.box.functions.products import conj
+from wengert.imported import when_imported
 from wengert.ops import shape as s
 from wengert.ops.filters import convolve_nd, recursive_filter
 from wengert.ops.index import index

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from wengert.box.dispatch import FUNCTIONS, implements_blind, when_imported
+from wengert.box.dispatch import FUNCTIONS, implements_blind
 from wengert.box.functions.operands import answer, array, cast, operand, stacked, unsupported_option
 from wengert.box.functions.products import conj
 from wengert.errors import UnsupportedFunctionError
+from wengert.imported import when_imported
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.filters import convolve_nd, spline_filter

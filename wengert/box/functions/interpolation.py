@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import CALLABLES, implements_blind, when_imported
+from wengert.box.dispatch import CALLABLES, implements_blind
 from wengert.box.functions import newton, scattered
 from wengert.box.functions.grids import grid_interpolator, interpn, interpolator_of
 from wengert.box.functions.hermite import akima, cubic_hermite_spline, cubic_pieces, knots_and_data, pchip, steps
@@ -31,6 +31,7 @@ from wengert.box.functions.piecewise import (
 from wengert.box.functions.shapes import moveaxis
 from wengert.box.functions.tensor_splines import rect_bivariate_spline, surface_of
 from wengert.errors import UnsupportedFunctionError
+from wengert.imported import when_imported
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
 from wengert.ops import shape as s

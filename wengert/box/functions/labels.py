@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import FUNCTIONS, implements_blind, when_imported
+from wengert.box.dispatch import FUNCTIONS, implements_blind
 from wengert.box.functions.images import floating
 from wengert.box.functions.operands import array, flat, holds_traced, pick, stacked
 from wengert.box.functions.reductions import deviation
 from wengert.errors import UnsupportedFunctionError
+from wengert.imported import when_imported
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index

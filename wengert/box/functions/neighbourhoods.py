@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from wengert.box.dispatch import FUNCTIONS, implements_blind, when_imported
+from wengert.box.dispatch import FUNCTIONS, implements_blind
 from wengert.box.functions.images import continued, correlate1d, finished, gaussian_filter, of_floats, sequence
 from wengert.box.functions.operands import array, cast, stacked
 from wengert.box.functions.reductions import deviation
+from wengert.imported import when_imported
 from wengert.ops import elementwise as e
 from wengert.ops.filters import spline_filter
 from wengert.ops.index import index

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from wengert.box.dispatch import CALLERS, FUNCTIONS, implements_blind, when_imported
+from wengert.box.dispatch import CALLERS, FUNCTIONS, implements_blind
 from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import answer, array, cast, holds_traced, join, part
 from wengert.box.functions.scans import along
 from wengert.box.writing import settled
 from wengert.errors import UnsupportedFunctionError
+from wengert.imported import when_imported
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
 from wengert.ops import shape as s

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import FUNCTIONS, implements_blind, when_imported
+from wengert.box.dispatch import FUNCTIONS, implements_blind
 from wengert.box.functions.operands import array
+from wengert.imported import when_imported
 from wengert.types import shape_of
 
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import FUNCTIONS, implements_blind, when_imported
+from wengert.box.dispatch import FUNCTIONS, implements_blind
 from wengert.box.functions.operands import array, cast
 from wengert.errors import UnsupportedFunctionError
+from wengert.imported import when_imported
 from wengert.ops import elementwise as e
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced

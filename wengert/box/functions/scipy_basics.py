@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from wengert.box.dispatch import FUNCTIONS, implements_blind, when_imported
+from wengert.box.dispatch import FUNCTIONS, implements_blind
 from wengert.box.functions.operands import array
 from wengert.box.functions.statistics import logsumexp as _logsumexp
 from wengert.errors import UnsupportedFunctionError
+from wengert.imported import when_imported
 from wengert.ops import elementwise as e
 
 

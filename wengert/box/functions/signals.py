@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from wengert.box.dispatch import FUNCTIONS, implements_blind, when_imported
+from wengert.box.dispatch import FUNCTIONS, implements_blind
 from wengert.box.functions.filters import lfilter, sosfilt
 from wengert.box.functions.images import back, floating, last
 from wengert.box.functions.operands import answer, array, join, part, stacked, unsupported_option
+from wengert.imported import when_imported
 from wengert.ops import reduce as r
 from wengert.ops import shape as s
 from wengert.ops.filters import convolve_nd, recursive_filter

@@ -9,15 +9,16 @@ differentiated functions need. `spsolve` takes both kinds.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 import scipy.sparse
-import scipy.sparse.linalg
 
 from wengert.box.dispatch import CALLERS, DEFERRING, OPERANDS, implements_blind
 from wengert.box.functions.operands import array, cast, join
 from wengert.errors import UnsupportedFunctionError
+from wengert.imported import when_imported
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index, scatter
@@ -270,7 +271,7 @@ implements_blind(scipy.sparse.diags_array)(
 
 def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) -> Any:
     if not isinstance(A, SparseMatrix) and not isinstance(b, Traced):
-        return scipy.sparse.linalg.spsolve(A, b, permc_spec, use_umfpack)
+        return sys.modules["scipy.sparse.linalg"].spsolve(A, b, permc_spec, use_umfpack)
     if scipy.sparse.issparse(b) or isinstance(b, SparseMatrix):
         raise _not_supported("spsolve with a sparse right-hand side")
     a, b = traced_matrix(A), array(b)
@@ -284,4 +285,6 @@ def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) ->
     return sparse_solve(a.data, b, rows=a.rows, columns=a.columns)
 
 
-CALLERS[scipy.sparse.linalg.spsolve] = spsolve
+@when_imported("scipy.sparse.linalg")
+def _linalg(module: Any) -> None:
+    CALLERS[module.spsolve] = spsolve

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from wengert.box.dispatch import FUNCTIONS, implements_blind, when_imported
+from wengert.box.dispatch import FUNCTIONS, implements_blind
 from wengert.box.functions.filters import detrend as without_trend
 from wengert.box.functions.images import floating, last
 from wengert.box.functions.operands import array, join, part, pick, unsupported_option
 from wengert.box.functions.products import conj
 from wengert.box.functions.shapes import moveaxis
 from wengert.box.functions.signals import continued
+from wengert.imported import when_imported
 from wengert.ops import shape as s
 from wengert.ops.index import index
 from wengert.ops.op import Traced

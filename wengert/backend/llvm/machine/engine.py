@@ -70,6 +70,12 @@ def _release_vector_functions(module: llvm.ModuleRef) -> None:
             value.name, value.linkage = "wg_were_kept", "internal"
 
 
+def effort(text: str) -> tuple[int, bool, bool]:
+    """How much is done for a module: the level, vectors of straight-line code, several copies of loops' bodies."""
+    lines = text.count("\n")
+    return (3 if lines < LONG else 2 if lines < HUGE else 1), lines < SHORT, lines < LONG
+
+
 class Object(NamedTuple):
     """Object code, the symbols that it takes from outside, and whether it has an arena."""
 
@@ -86,11 +92,11 @@ class OptimisedModule:
         module = llvm.parse_assembly(text)
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
-        lines = text.count("\n")
-        options = llvm.create_pipeline_tuning_options(speed_level=3 if lines < LONG else 2 if lines < HUGE else 1)
+        level, straight_line_vectors, interleaving = effort(text)
+        options = llvm.create_pipeline_tuning_options(speed_level=level)
         options.loop_vectorization = True
-        options.slp_vectorization = lines < SHORT
-        options.loop_interleaving = lines < LONG
+        options.slp_vectorization = straight_line_vectors
+        options.loop_interleaving = interleaving
         options.loop_unrolling = True
         builder = llvm.create_pass_builder(machine, options)
         passes = builder.getModulePassManager()
