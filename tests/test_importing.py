@@ -51,6 +51,11 @@ def test_a_folder_does_not_hide_the_function_of_its_name():
     assert said_by(code).split() == ["explain", "trace"]
 
 
+@pytest.mark.parametrize("module", ["box.writing", "explain.write", "backend.llvm.native"])
+def test_any_module_may_be_the_first(module):
+    said_by(f"import wengert.{module}")
+
+
 SOLVERS = """
 import numpy as np, wengert as wg
 wg.grad(lambda x: x * 2)(1.0)
