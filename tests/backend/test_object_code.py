@@ -13,9 +13,9 @@ def made(monkeypatch):
     texts = []
 
     class Counted(engine.OptimisedModule):
-        def __init__(self, text):
+        def __init__(self, text, **options):
             texts.append(text)
-            super().__init__(text)
+            super().__init__(text, **options)
 
     monkeypatch.setattr(objects, "_kept", {})
     monkeypatch.setattr(engine, "OptimisedModule", Counted)
@@ -64,3 +64,26 @@ def test_what_is_done_for_a_module_belongs_to_the_key(made, monkeypatch):
     monkeypatch.setattr(engine, "SHORT", 0)
     wg.jit(lambda x: x * 2.5)(x)
     assert len(made) == 2
+
+
+@pytest.mark.parametrize("level", "012")
+def test_code_that_is_made_quickly_does_the_same(level, monkeypatch):
+    x = np.linspace(0.0, 1.0, 1001)
+
+    def f(x):
+        y = np.zeros_like(x)
+        for i in range(1, len(x) - 1):
+            y[i] = (x[i - 1] + x[i + 1]) / 2
+        return np.sum(np.sin(y) * x) + np.max(x[::3])
+
+    expected = wg.jit(wg.value_and_grad(f))(x)
+    monkeypatch.setenv("WENGERT_OPT", level)
+    found = wg.jit(wg.value_and_grad(f))(x)
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-13)
+    np.testing.assert_allclose(found[1], expected[1], rtol=1e-13)
+
+
+def test_other_levels_are_refused(monkeypatch):
+    monkeypatch.setenv("WENGERT_OPT", "fast")
+    with pytest.raises(ValueError, match="WENGERT_OPT is 0, 1, 2 or 3, not fast"):
+        wg.jit(lambda x: x * 1.25)(1.0)

@@ -26,7 +26,7 @@ from wengert.backend.llvm.cache.digest import digest
 from wengert.backend.llvm.cache.plain import NotPlain, node_as_plain, node_from_plain
 from wengert.backend.llvm.calls.callback import Callback
 from wengert.backend.llvm.calls.interface import as_data, from_data
-from wengert.backend.llvm.machine import symbols
+from wengert.backend.llvm.machine import objects, symbols
 from wengert.backend.llvm.machine.engine import Object, host
 from wengert.backend.llvm.native import Compiled
 from wengert.ir.node import Block
@@ -37,7 +37,9 @@ def key_of(block: Block) -> bytes | None:
     if disk.folder() is None:
         return None
     found = digest(block)
-    return None if found is None else hashlib.blake2b(found + _circumstances(), digest_size=32).digest()
+    if found is None:
+        return None
+    return hashlib.blake2b(found + bytes([objects.level()]) + _circumstances(), digest_size=32).digest()
 
 
 def find(key: bytes) -> Compiled | None:

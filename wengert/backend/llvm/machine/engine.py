@@ -50,11 +50,11 @@ def host() -> tuple[str, str]:
     return llvm.get_host_cpu_name(), features.flatten() + (_HABITS if features.get("avx2") else "")
 
 
-def target_machine() -> llvm.TargetMachine:
+def target_machine(level: int = 3) -> llvm.TargetMachine:
     """This computer, for code that is loaded into this process."""
     target = _initialised()
     cpu, features = host()
-    return target.create_target_machine(cpu=cpu, features=features, opt=3, codemodel="jitdefault", jit=True)
+    return target.create_target_machine(cpu=cpu, features=features, opt=level, codemodel="jitdefault", jit=True)
 
 
 def machine_for_files() -> llvm.TargetMachine:
@@ -70,10 +70,11 @@ def _release_vector_functions(module: llvm.ModuleRef) -> None:
             value.name, value.linkage = "wg_were_kept", "internal"
 
 
-def effort(text: str) -> tuple[int, bool, bool]:
+def effort(text: str, level: int = 3) -> tuple[int, bool, bool]:
     """How much is done for a module: the level, vectors of straight-line code, several copies of loops' bodies."""
     lines = text.count("\n")
-    return (3 if lines < LONG else 2 if lines < HUGE else 1), lines < SHORT, lines < LONG
+    most = 3 if lines < LONG else 2 if lines < HUGE else 1
+    return min(level, most), level > 1 and lines < SHORT, level > 1 and lines < LONG
 
 
 class Object(NamedTuple):
@@ -85,19 +86,19 @@ class Object(NamedTuple):
 
 
 class OptimisedModule:
-    """Optimised LLVM IR."""
+    """Optimised LLVM IR; at level 0, with next to nothing done to it, in a tenth of the time."""
 
-    def __init__(self, text: str, machine: llvm.TargetMachine | None = None):
-        self._machine = machine = machine or target_machine()
+    def __init__(self, text: str, machine: llvm.TargetMachine | None = None, level: int = 3):
+        self._machine = machine = machine or target_machine(level)
         module = llvm.parse_assembly(text)
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
-        level, straight_line_vectors, interleaving = effort(text)
-        options = llvm.create_pipeline_tuning_options(speed_level=level)
-        options.loop_vectorization = True
+        speed_level, straight_line_vectors, interleaving = effort(text, level)
+        options = llvm.create_pipeline_tuning_options(speed_level=speed_level)
+        options.loop_vectorization = level > 1
         options.slp_vectorization = straight_line_vectors
         options.loop_interleaving = interleaving
-        options.loop_unrolling = True
+        options.loop_unrolling = level > 1
         builder = llvm.create_pass_builder(machine, options)
         passes = builder.getModulePassManager()
         passes.run(module, builder)
