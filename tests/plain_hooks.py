@@ -172,7 +172,7 @@ LOWERED = dict(zip(
      lambda name, value: value, lambda value: value, lambda v, owner, name: setattr(owner, name, v), delattr,
      operator.delitem, Trying, raised_here, caught, catches, error_of, (), lambda base: base,
      text, lambda a, b, positive: (a is b) == positive, lambda subject, around=None: subject, attempted,
-     lambda attempt: 1, lambda argument, is_read: argument),
+     lambda attempt: 1, lambda argument, is_read: argument, lambda value: value),
     strict=True,
 ))  # fmt: skip
 

@@ -12,6 +12,7 @@ from wengert.capture.lowered import (
     ATTR,
     BASE,
     CHAIN,
+    DEFAULT,
     DEFINED,
     IFEXP,
     IS,
@@ -107,6 +108,7 @@ class Expressions(ast.NodeTransformer):
     ):
         self.scope, self.around, self.free, self.in_class, self.numbers = scope, around, free, in_class, numbers
         self.hidden: list[str] = []  # the variables of the comprehensions around the current node
+        self.optional: frozenset[str] = frozenset()  # the parameters of a lambda that have defaults
         self.tentative: frozenset[str] = frozenset()  # the local variables that may hold UNDEFINED
         self.summaries = Summaries()
         self.by_others: list[str] = []  # those that a call of a function inside may bind
@@ -121,6 +123,8 @@ class Expressions(ast.NodeTransformer):
         name = node.id
         if not isinstance(node.ctx, ast.Load) or name.startswith(OURS) or name in self.hidden:
             return node
+        if name in self.optional:
+            return at(hook(DEFAULT, node), node)
         if name in self.scope.local:
             if name in self.tentative and (name not in self.assigned or name in self.deleted):
                 return at(hook(DEFINED, ast.Constant(name), node), node)

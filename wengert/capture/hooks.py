@@ -15,7 +15,7 @@ import operator
 import sys
 from abc import ABCMeta
 from sys import getrefcount
-from types import BuiltinFunctionType, CellType, FunctionType, MethodType
+from types import BuiltinFunctionType, CellType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ from wengert.capture.classes import Follow, meet, meet_value
 from wengert.capture.draws import GENERATORS, random_method
 from wengert.capture.followed.elements import each
 from wengert.capture.instrument import (
+    EAGER,
+    STAGED,
     TWIN,
     instrument,
     is_user_code,
@@ -142,6 +144,8 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
     if isinstance(f, type):
         found = replacement_of(f) if kind is type or kind is ABCMeta else None
         return _constructor(f) if found is None else found
+    if kind is MethodDescriptorType and f.__objclass__ is np.ndarray:
+        return _unbound(f)
     if kind is functools.partial:
         return functools.partial(call(f.func), *[_argument(a) for a in f.args], **f.keywords)
     if kind is _CACHED:
@@ -152,6 +156,17 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
         return CALLABLES[kind](f)
     python = python_of(f)
     return instrument(f) if python is None else _of_numba(f, python)
+
+
+def _unbound(f: Any) -> Any:
+    """`np.ndarray.sum`: a method of arrays that is given one."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        if not args or not isinstance(args[0], (np.ndarray, Traced)):
+            return f(*args, **kwargs)
+        return call(getattr(args[0], f.__name__))(*args[1:], **kwargs)
+
+    return called
 
 
 def _of_numba(f: Any, python: Any) -> Any:
@@ -207,10 +222,22 @@ def _is_of_user(cls: Any) -> bool:
 def resolve(f: Any) -> Any:
     """What a derivative operator calls for the function it is given: as `call`, but nothing is wrapped needlessly."""
     twin = instrument(f)
-    if twin is not f or f.__class__ is _UFUNC or f.__class__.__hash__ is None or isinstance(f, Traced):
+    if twin is not f or isinstance(f, Traced) or is_of_package(f) or f.__class__ is _UFUNC:
         return twin
-    found = replacement_of(f)
-    return f if found is None else found
+    return _called_for(f)
+
+
+def _called_for(f: Any) -> Any:
+    """What instrumented code calls for a function."""
+    return (STAGED if running.state.capture is not None else EAGER).hooks[CALL].cell_contents(f)
+
+
+def is_of_package(f: Any) -> bool:
+    """Whether something that can be called is of this package, and knows what it is given."""
+    while f.__class__ is functools.partial:
+        f = f.func
+    module = f.__module__ if f.__class__ is FunctionType else f.__class__.__module__
+    return isinstance(module, str) and module.partition(".")[0] == "wengert"
 
 
 _MODULE = type(sys)
@@ -310,7 +337,7 @@ def _rejects_traced(error: BaseException) -> bool:
 
 def _argument(a: Any, keeps: bool = True) -> Any:
     if a.__class__ is _DISPATCHER or (a.__class__ is BuiltinFunctionType and a.__self__.__class__ is _MODULE):
-        return REPLACEMENTS.get(a, a)  # map(math.sin, x), map(np.copy, arrays)
+        return REPLACEMENTS.get(a, a) if running.state.capture is None else _called_for(a)  # map(math.sin, x)
     if isinstance(a, Traced):
         return a if keeps else without_cells(a)
     return instrument(a) if is_user_function(a) else a

@@ -281,6 +281,7 @@ LOOPED.set_hooks(
         lowered.CHAIN: _chain,
         lowered.LOAD: lambda name, value: value,
         lowered.BASE: lambda base: base,
+        lowered.DEFAULT: lambda value: value,
         lowered.PASSED: lambda argument, is_read: argument,
         lowered.ATTR: getattr,
         lowered.ASSERT: _assert,

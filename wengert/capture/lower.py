@@ -35,7 +35,7 @@ import ast
 import copy
 import dataclasses
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from wengert.capture.attempts import with_raises_as_jumps
@@ -45,6 +45,7 @@ from wengert.capture.liveness import mark_live
 from wengert.capture.lowered import (
     ASSERT,
     ATTEMPTED,
+    DEFAULT,
     DELETE_ATTRIBUTE,
     DELETE_ITEM,
     FOR,
@@ -80,8 +81,17 @@ def lower(node: Function, free: tuple[str, ...]) -> Function:
     """
     if not can_be_lowered(node):
         return ast.fix_missing_locations(Identities().visit(node))
-    _Lowering(scope_of(node), frozenset(), frozenset(free), "__class__" in free, itertools.count(1)).function(node)
+    lowering = _Lowering(scope_of(node), frozenset(), frozenset(free), "__class__" in free, itertools.count(1))
+    lowering.function(node, _with_defaults(node.args))
     return ast.fix_missing_locations(node)
+
+
+def _with_defaults(args: ast.arguments) -> list[str]:
+    """The parameters that have a default: if it is an array, it comes from outside like those that names stand for."""
+    positional = [*args.posonlyargs, *args.args]
+    optional = positional[len(positional) - len(args.defaults) :]
+    named = [a for a, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is not None]
+    return [a.arg for a in (*optional, *named)]
 
 
 def can_be_lowered(node: Any) -> bool:
@@ -105,9 +115,10 @@ class _Lowering(Expressions):
 
     # ----------------------------------------------------------------------------------------------- functions
 
-    def function(self, node: Any) -> None:
-        """Lower the function itself."""
+    def function(self, node: Any, optional: Sequence[str] = ()) -> None:
+        """Lower the function itself, some of whose parameters may stand for what was there before it was called."""
         if isinstance(node, ast.Lambda):
+            self.optional = frozenset(optional)
             node.body = self.visit(node.body)
             return
         docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
@@ -123,6 +134,7 @@ class _Lowering(Expressions):
         empty = [ast.Name(name, ast.Store()) for name in sorted(self.tentative.difference(self.scope.parameters))]
         if empty:
             start.append(ast.Assign(list(empty), load(UNDEFINED_NAME)))
+        start += [ast.Assign([ast.Name(name, ast.Store())], hook(DEFAULT, load(name))) for name in optional]
         node.body = [*docstring, *[at(new, body[0]) for new in start], *self._suite(body)]
 
     def _nested(self, node: Any, in_class: bool) -> None:

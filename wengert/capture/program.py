@@ -22,7 +22,6 @@ from wengert.capture import staged_hooks
 from wengert.capture.assuming import Assumptions, can_begin_again
 from wengert.capture.effects import refuse
 from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, itself, same
-from wengert.capture.instrument import staged
 from wengert.capture.kept import Kept
 from wengert.capture.session import Session, ValuesDecide, WrittenTo, current
 from wengert.capture.values import BranchesDiffer
@@ -251,7 +250,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             given, container = tree.flatten((args, kwargs))
             for x in given:
                 session.found(x, functools.partial(itself, x))
-            out = staged(f)(*args, **kwargs)
+            out = staged_hooks.entered_by(f, session)(*args, **kwargs)
             now, changed = tree.flatten((args, kwargs))
             if changed != container or any(a is not b for a, b in zip(now, given, strict=True)):
                 raise refuse("a container that it was given")

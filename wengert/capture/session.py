@@ -18,7 +18,7 @@ import operator
 import sys
 import threading
 from collections.abc import Callable
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -138,9 +138,9 @@ class Session:
             )
         else:
             for k, default in enumerate(defaults):
-                self.found(default, functools.partial(_item, functools.partial(getattr, f, "__defaults__"), k))
+                self._given(default, functools.partial(_item, functools.partial(getattr, f, "__defaults__"), k))
         for name, default in (f.__kwdefaults__ or {}).items():
-            self.found(default, functools.partial(_item, functools.partial(getattr, f, "__kwdefaults__"), name))
+            self._given(default, functools.partial(_item, functools.partial(getattr, f, "__kwdefaults__"), name))
 
     def watch(self, f: Any) -> None:
         """Note the variables outside that a function from outside can bind."""
@@ -199,6 +199,10 @@ class Session:
         elif is_object(value):
             self.paths.setdefault(id(value), (value, path))
             self.effects.note_object(value)
+        elif is_of_libraries(value):
+            self._look_at_attributes(value)
+        elif is_method_of_array(value):
+            self._given(value.__self__, functools.partial(itself, value.__self__))
 
     def _note_path(self, value: Any, path: Path) -> None:
         """How to fetch an array or a container; if it was found elsewhere, too, it has to be the same there."""
@@ -206,14 +210,26 @@ class Session:
         if known[1] is not path:
             self.guards.append(Guard(functools.partial(_is_at_both, known[1], path), True))
 
+    def _given(self, value: Any, path: Path) -> None:
+        """An argument that a function was given in advance, by a default or a partial. Code need not load it from
+        anywhere, so all of it is part of the program, unless it comes to be an input."""
+        self.found(value, path)
+        if value.__class__ is np.ndarray:
+            self._held.append(value)
+        elif _holds_parts(value):
+            self._whole(value)
+
     def _look_into(self, partial: functools.partial) -> None:
         """The arguments that a function was given in advance are constants of the program."""
         for value in (partial.func, *partial.args, *partial.keywords.values()):
-            self.found(value, functools.partial(itself, value))
-            if value.__class__ is np.ndarray:
-                self._held.append(value)
-            elif value.__class__ in (list, tuple, dict):
-                self._whole(value)
+            self._given(value, functools.partial(itself, value))
+
+    def _look_at_attributes(self, thing: Any) -> None:
+        """What an object of NumPy or SciPy holds is part of the program."""
+        names = [*getattr(thing, "__dict__", ()), *[n for c in thing.__class__.__mro__ for n in _slots(c)]]
+        for name in names:
+            if hasattr(thing, name):
+                self._given(getattr(thing, name), functools.partial(getattr, thing, name))
 
     def attribute(self, owner: Any, name: str, value: Any) -> Any:
         """`owner.name` was read."""
@@ -425,6 +441,23 @@ def is_object(thing: Any) -> bool:
     if not hasattr(thing, "__dict__") and not hasattr(kind, "__slots__"):
         return False
     return is_of_user(kind) and not hasattr(kind, "__wrapped__")
+
+
+def is_method_of_array(f: Any) -> bool:
+    """Whether something is a method of a plain array, such as `A.dot`."""
+    return f.__class__ in (BuiltinFunctionType, MethodWrapperType) and isinstance(f.__self__, np.ndarray)
+
+
+def is_of_libraries(thing: Any) -> bool:
+    """Whether something is an object of NumPy's or SciPy's with attributes, such as a spline."""
+    if isinstance(thing, (type, ModuleType, FunctionType, MethodType, BuiltinFunctionType, np.ufunc)):
+        return False
+    return thing.__class__.__module__.partition(".")[0] in ("numpy", "scipy") and not isinstance(thing, np.generic)
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    names = kind.__dict__.get("__slots__", ())
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 @found_once

@@ -30,14 +30,15 @@ from wengert.capture.containers import about_to_change, about_to_iterate, leaves
 from wengert.capture.copying import COPYING
 from wengert.capture.draws import generator_made, random_method
 from wengert.capture.growing import as_array, earlier_of, item_of, length_of
-from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_staged_hooks
+from wengert.capture.guards import itself
+from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_staged_hooks, staged
 from wengert.capture.iteration import Items, staged_enumerate, staged_range, staged_reversed, staged_zip
 from wengert.capture.objects import MUTABLE
 from wengert.capture.optional import Optional, condition, given_to_others, is_instance, number_of, numbers_in
 from wengert.capture.ordering import REPLACED, sort_list
 from wengert.capture.outside import outside
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, class_of, has_attribute
-from wengert.capture.session import current, is_of_user
+from wengert.capture.session import current, is_method_of_array, is_of_libraries, is_of_user
 from wengert.capture.values import as_number, converted, holds_symbols, is_number, is_symbolic, truth
 from wengert.errors import StagingError
 from wengert.ir.node import Type
@@ -303,12 +304,14 @@ _CHANGING = frozenset(
 
 def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any:
     """What to call for `f`."""
+    session = current.session
+    if session is not None and is_method_of_array(f):
+        f = getattr(session.external(f.__self__), f.__name__)
     try:
         found = BUILTINS.get(f)
         follows = f in _FOLLOWING
     except TypeError:  # not hashable
         found, follows = None, False
-    session = current.session
     if found is not None:
         if f not in _TAKING_NONE:
             found = _with_numbers(found, f)
@@ -346,6 +349,15 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
     if follows:
         target = _with_staged_arguments(target)
     return functools.partial(_with_items, target, session)
+
+
+def entered_by(f: Any, session: Any) -> Any:
+    """What is called for the function that is compiled. If there is nothing to be followed, as in a function of a
+    library, it is what followed code would call."""
+    if f.__class__ is functools.partial or is_of_libraries(f) or is_method_of_array(f):
+        session.found(f, functools.partial(itself, f))
+    twin = staged(f)
+    return twin if twin is not f or hooks.is_of_package(f) else staged_call(f)
 
 
 _FOLLOWING = frozenset(FOLLOW_ARGUMENTS)
@@ -704,6 +716,12 @@ def load(name: str, value: Any) -> Any:
     return value if session is None else session.external(value)
 
 
+def default(value: Any) -> Any:
+    """A parameter that has a default."""
+    is_plain = current.session is not None and isinstance(value, np.ndarray)
+    return current.session.external(value) if is_plain else value  # type: ignore[union-attr]
+
+
 def base(container: Any) -> Any:
     """What is only read by an index: of a container from outside nothing else counts."""
     if current.session is not None and container.__class__ in (list, tuple, dict):
@@ -777,6 +795,7 @@ set_staged_hooks(
         lowering.CHAIN: stage.chain,
         lowering.LOAD: load,
         lowering.BASE: base,
+        lowering.DEFAULT: default,
         lowering.PASSED: passed,
         lowering.ATTR: attr,
         lowering.ASSERT: exceptions.assert_,
