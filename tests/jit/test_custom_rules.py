@@ -390,3 +390,29 @@ def test_arguments_that_are_integers():
         wg.jit(wg.vmap(wg.grad(f)))(batch, np.array([4, 5])),
         [wg.grad(plain)(x, n) for x, n in zip(batch, (4, 5), strict=True)],
     )
+
+
+def test_a_forward_rule_that_branches():
+    @wg.custom_jvp
+    def scaled(x, w):
+        return np.abs(x) * w
+
+    @scaled.defjvp
+    def _(primals, tangents):
+        (x, w), (x_dot, w_dot) = primals, tangents
+        if np.sum(x) > 0:
+            y_dot = np.sign(x) * w * x_dot
+        else:
+            y_dot = 3.0 * np.sign(x) * w * x_dot
+        return scaled(x, w), y_dot + np.abs(x) * w_dot
+
+    def f(x, w):
+        return np.sum(scaled(x, w) ** 2)
+
+    for x in (np.array([1.0, -2.0, 4.0]), np.array([-1.0, 2.0, -4.0])):
+        factor = 1.0 if np.sum(x) > 0 else 3.0
+        for gradient in (wg.grad(f, (0, 1)), wg.jit(wg.grad(f, (0, 1))), wg.grad(wg.jit(f), (0, 1))):
+            found = gradient(x, 2.0)
+            np.testing.assert_allclose(found[0], factor * 8.0 * x, rtol=1e-14)
+            np.testing.assert_allclose(found[1], 4.0 * np.sum(x * x), rtol=1e-14)
+        np.testing.assert_allclose(wg.jit(wg.hessian(f))(x, 2.0), wg.hessian(f)(x, 2.0), rtol=1e-13)

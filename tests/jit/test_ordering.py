@@ -144,3 +144,34 @@ def test_places_at_equal_items():
 def test_what_is_refused(f, words):
     with pytest.raises((StagingError, TypeError), match=words):
         wg.jit(f)(X)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: sorted(x),
+        lambda x: sorted(x, key=lambda v: -v, reverse=True),
+        lambda x: [min(x), max(x), min(x, key=abs), max(x[1], x[0], x[2])],
+        lambda x: [bisect.bisect_left([x[0], x[1], x[2]], 0.5), bisect.bisect_right([x[0], x[1], x[2]], 0.5)],
+    ],
+)
+def test_nan_stands_where_python_puts_it(f):
+    compiled = wg.jit(f)
+    for row in itertools.product([float("nan"), 1.0, -2.0, 0.5], repeat=4):
+        x = np.array(row)
+        np.testing.assert_array_equal(compiled(x), f(x))
+
+
+def test_nan_in_orders_that_are_not_known():
+    for f in (lambda x: sorted([(x[0], 1.0), (x[1], 2.0)]), lambda x: heapq.nsmallest(1, x)):
+        np.testing.assert_array_equal(wg.jit(f)(np.array([2.0, 1.0])), f(np.array([2.0, 1.0])))
+        with pytest.raises(ValueError, match="NaN"):
+            wg.jit(f)(np.array([2.0, float("nan")]))
+
+
+def test_nan_in_generated_source():
+    x = np.array([3.0, float("nan"), 1.0, 2.0])
+    found: dict = {}
+    exec(wg.jit(lambda x: sorted(x)).python(x), found)
+    name = next(k for k, v in found.items() if callable(v) and not k.startswith("_"))
+    np.testing.assert_array_equal(found[name](x), sorted(x))

@@ -27,6 +27,8 @@ from wengert.ops import elementwise as e
 from wengert.ops.op import call
 from wengert.ops.sizes import require
 
+TELLS_NUMBERS_APART = "numbers of Python's and of NumPy's"
+"""Assumed if it matters which of them a variable is: then no branches are put together in which that differs."""
 _MARK = "a branch is taken for which the program was not compiled: "
 
 
@@ -66,6 +68,12 @@ def assumed(pred: Any, error: StagingError) -> bool | None:
     session.assumed.refusal = session.assumed.refusal or error
     call(require, pred if taken else e.logical_not(pred), error="RuntimeError", message=_MARK + place)
     return taken
+
+
+def tells_numbers_apart() -> bool:
+    """Whether it matters if a number is Python's or NumPy's."""
+    session = current.session
+    return session is not None and session.assumed is not None and TELLS_NUMBERS_APART in session.assumed.known
 
 
 def refuted(error: BaseException) -> str | None:

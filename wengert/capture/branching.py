@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.writing import SETTLING, clone, settled
-from wengert.capture.assuming import assumed
+from wengert.capture.assuming import assumed, tells_numbers_apart
 from wengert.capture.containers import (
     about_to_change,
     contents,
@@ -38,6 +38,7 @@ from wengert.capture.values import (
     converted,
     is_symbolic,
     may_be_integer,
+    note_either,
     truth,
     widened,
 )
@@ -46,11 +47,13 @@ from wengert.errors import StagingError
 from wengert.ir.aliases import root_of
 from wengert.ir.build import Capture, capturing, type_of_value
 from wengert.ir.node import Block, Type
+from wengert.ir.numbers import innermost
 from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced, call
 from wengert.ops.sizes import require
 from wengert.running import running
+from wengert.types import SCALARS, dtype_of
 
 Facts = list[tuple[Any, Any]]
 """Arrays that a value may be the same as, each with the condition (`ir/aliases.py`)."""
@@ -215,11 +218,14 @@ def _staged(pred: Any, then: Callable, orelse: Callable | None, get: Callable, s
     for a, b, name in outputs:
         known = [type_of_value(v) for v in (a, b) if v is not UNDEFINED]
         types.append(known[0] if len(known) == 1 else _common(known[0], known[1], name))
+        if len(known) > 1:
+            _check_numbers(a, b, types[-1], name)
     results = [b.reopened([o[k] for o in outputs], types) for k, b in enumerate(branches)]
     values, params = arguments([b.capture for b in branches])
     blocks = [Block(params[k], b.capture.nodes, results[k]) for k, b in enumerate(branches)]
     found = list(call(cond, pred, *values, then=blocks[0], orelse=blocks[1]))
     for y, (a, b, _), type in zip(found, outputs, types, strict=True):
+        note_either(y, a, b)
         if y.__class__ is Sym and type.dtype.kind == "f" and not type.shape:
             y._node.mixed = any(map(may_be_integer, (a, b)))
     set(tuple([finished(m, found) for m in merged]))
@@ -253,6 +259,30 @@ def _common(a: Type, b: Type, name: str) -> Type:
             remedy=f"convert it in one of them: .astype(np.{np.result_type(a.dtype, b.dtype)})",
         )
     return widened(a, b, name)
+
+
+def _check_numbers(a: Any, b: Any, type: Type, name: str) -> None:
+    """Refuse to put numbers of Python's and of NumPy's together where that matters, or where digits would be lost."""
+    kinds = [type_of_value(x) for x in (a, b)]
+    if type.shape or kinds[0].weak == kinds[1].weak:
+        return
+    number = a if kinds[0].weak else b
+    own = dtype_of(number)
+    if not tells_numbers_apart() and (np.can_cast(own, type.dtype) or _keeps_its_digits(number, type.dtype)):
+        return
+    raise BranchesDiffer(
+        f"{_called(name)} is a number of Python's in one branch and a {kinds[kinds[0].weak].dtype} of NumPy's in "
+        "the other of an if that depends on a value known only when the compiled program runs",
+        remedy=f"convert it in one of them: float(x), or np.{kinds[kinds[0].weak].dtype}(x)",
+    )
+
+
+def _keeps_its_digits(number: Any, dtype: np.dtype) -> bool:
+    """Whether a constant is one of a dtype. Of what a loop carries, only its start need be one."""
+    if number.__class__ in SCALARS:
+        return bool(dtype.type(number) == number)
+    symbol = innermost(number)
+    return symbol.__class__ is not Sym or not symbol._node.stable
 
 
 def _called(name: str) -> str:

@@ -41,6 +41,7 @@ from wengert.capture.values import (
     equal,
     is_number,
     may_be_integer,
+    note_either,
     widened,
 )
 from wengert.errors import StagingError
@@ -192,6 +193,7 @@ class Carried:
                 symbol = capture.formal(type, hint=self._hint(k))
                 if len(type.shape) > 1:
                     symbol._node.order = self._order(k, j, leaf)
+                note_either(symbol, leaf, symbol)
                 symbol._node.mixed = type.dtype.kind == "f" and not type.shape and may_be_integer(leaf)
                 formals.append(symbol)
                 new.append(clone(symbol))
@@ -351,6 +353,8 @@ class Carried:
         for k in self.bound:
             for j, leaf in enumerate(self.leaves(k)[0]):
                 found[k, j] = next(remaining) if leaf is UNDEFINED or is_number(leaf) else leaf
+                if self.may_not_run and is_number(leaf):
+                    note_either(found[k, j], leaf, found[k, j])
                 if found[k, j].__class__ is Sym and dtype_of(found[k, j]).kind == "f" and not shape_of(found[k, j]):
                     found[k, j]._node.mixed = self.may_not_run and may_be_integer(leaf)
         for k in self.local:

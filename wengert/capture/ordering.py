@@ -26,11 +26,12 @@ from wengert.capture.stage import ifexp
 from wengert.capture.values import as_number, equal, holds_symbols, is_number, is_symbolic, may_be_integer, truth
 from wengert.errors import StagingError
 from wengert.ir.infer import is_weak
-from wengert.ir.numbers import as_python, python_class
+from wengert.ir.numbers import as_python, check, python_class
 from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index
+from wengert.ops.reduce import argsort
 from wengert.types import dtype_of, shape_of
 
 _MISSING = object()
@@ -76,7 +77,8 @@ def _positions(keys: Sequence[Any], name: str) -> Any:
                            remedy="sort by numbers, or by tuples of as many numbers: key=…")  # fmt: skip
     parts = [array(list(part)) for part in zip(*columns, strict=True)]
     if len(parts) == 1:
-        return FUNCTIONS[np.argsort](e.stop_gradient(parts[0]), kind="stable")
+        return argsort(e.stop_gradient(parts[0]), axis=0, kind="python")
+    _refuse_nans(parts, name)
     before: Any = np.tri(len(keys), k=-1, dtype=bool).T  # of equal ones the first
     for part in reversed(parts):
         part = e.stop_gradient(part)
@@ -84,6 +86,14 @@ def _positions(keys: Sequence[Any], name: str) -> Any:
         before = e.logical_or(e.less(column, row), e.logical_and(e.equal(column, row), before))
     rank = FUNCTIONS[np.sum](before, axis=0)
     return FUNCTIONS[np.argsort](rank, kind="stable")
+
+
+def _refuse_nans(parts: Sequence[Any], name: str) -> None:
+    """Nothing is smaller than NaN, and nothing larger: the order that Python finds depends on how it searches."""
+    for part in parts:
+        if dtype_of(part).kind == "f":
+            fine = e.logical_not(FUNCTIONS[np.any](e.isnan(part)))
+            check(fine, "ValueError", f"{name} compares NaN, in an order that compiled code does not know")
 
 
 def _is_real(x: Any) -> bool:
@@ -214,7 +224,7 @@ def _searched(original: Callable, goes_left: Callable) -> Callable:
     return position
 
 
-_LEFT = _searched(bisect.bisect_left, lambda v, x: e.greater_equal(v, x))
+_LEFT = _searched(bisect.bisect_left, lambda v, x: e.logical_not(e.less(v, x)))
 _RIGHT = _searched(bisect.bisect_right, lambda v, x: e.greater(v, x))
 
 
@@ -249,12 +259,19 @@ def _refusing(f: Callable, remedy: str) -> Callable:
     return called
 
 
-def _nsmallest(n: int, iterable: Any, key: Any = None) -> list:
-    return staged_sorted(iterable, key=key)[: max(n, 0)]
+def _some(original: Callable, reverse: bool) -> Callable:
+    """`heapq.nsmallest` or `heapq.nlargest`."""
 
+    def first(n: int, iterable: Any, key: Any = None) -> list:
+        items = list(iterable)
+        keys = [_called(key)(item) for item in items]
+        if not holds_symbols(keys):
+            return [items[k] for k in original(n, range(len(items)), key=keys.__getitem__)]
+        if all(map(_is_real, keys)):
+            _refuse_nans([array(keys)], original.__name__)
+        return note_created(_in_order(items, key, reverse, original.__name__))[: max(n, 0)]
 
-def _nlargest(n: int, iterable: Any, key: Any = None) -> list:
-    return staged_sorted(iterable, key=key, reverse=True)[: max(n, 0)]
+    return first
 
 
 _HEAP = "the layout of a heap depends on how its items compare; use sorted, min or heapq.nsmallest, or np.sort"
@@ -266,8 +283,8 @@ REPLACED: dict[Any, Callable] = {
     bisect.bisect_right: _RIGHT,
     bisect.insort_left: _inserting(bisect.insort_left, _LEFT),
     bisect.insort_right: _inserting(bisect.insort_right, _RIGHT),
-    heapq.nsmallest: _nsmallest,
-    heapq.nlargest: _nlargest,
+    heapq.nsmallest: _some(heapq.nsmallest, False),
+    heapq.nlargest: _some(heapq.nlargest, True),
     **{f: _refusing(f, _HEAP) for f in (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace,
                                         heapq.heappushpop)},
 }  # fmt: skip

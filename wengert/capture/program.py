@@ -19,7 +19,7 @@ from wengert.box.foreign import hides_traced, where_it_hides
 from wengert.box.memory import order_given
 from wengert.box.writing import clone, plain, settled
 from wengert.capture import staged_hooks
-from wengert.capture.assuming import Assumptions, can_begin_again
+from wengert.capture.assuming import TELLS_NUMBERS_APART, Assumptions, can_begin_again
 from wengert.capture.effects import refuse
 from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, itself, same
 from wengert.capture.kept import Kept
@@ -33,6 +33,7 @@ from wengert.errors import (
     UnsupportedFunctionError,
 )
 from wengert.ir.build import Capture, capturing, type_of_value
+from wengert.ir.infer import DependsOnWhichNumber
 from wengert.ir.node import Block, Type, Var
 from wengert.ir.symbol import Sym
 from wengert.ops.op import Traced
@@ -150,11 +151,15 @@ def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any
 
 def _under_assumptions(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
                        values: Sequence[Any], assumed: dict[str, bool] | None) -> Captured:  # fmt: skip
+    refusal: StagingError | None = None
     if assumed is None:
         try:
             return _lasting(f, types, rebuild, names, values, None)
         except StagingError as error:
-            if not isinstance(error, BranchesDiffer) or current.session is not None:
+            if isinstance(error, DependsOnWhichNumber) and current.session is None:
+                assumed = {TELLS_NUMBERS_APART: True}
+                refusal = error
+            elif not isinstance(error, BranchesDiffer) or current.session is not None:
                 error.__class__ = StagingError  # (how loops tell what can be done about it is of no interest here)
                 raise
     assumptions = Assumptions(assumed or {})
@@ -166,9 +171,10 @@ def _under_assumptions(f: Callable, types: Sequence[Type], rebuild: Callable, na
                 raise
             if not assumptions.change_one():
                 break
-    assert assumptions.refusal is not None
-    assumptions.refusal.__class__ = StagingError
-    raise assumptions.refusal
+    refusal = refusal or assumptions.refusal
+    assert refusal is not None
+    refusal.__class__ = StagingError
+    raise refusal
 
 
 _MOST_ASSUMPTIONS = 4

@@ -18,6 +18,7 @@ from wengert.errors import StagingError
 from wengert.ir.build import Capture, content
 from wengert.ir.infer import Found
 from wengert.ir.node import Dyn, Type, Var
+from wengert.ir.numbers import innermost, python_class
 from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -75,6 +76,17 @@ def is_number(x: Any) -> bool:
 def may_be_integer(x: Any) -> bool:
     """Whether a number is an integer, at least in some cases."""
     return x is not UNDEFINED and (dtype_of(x).kind in "iu" or (isinstance(x, Box) and settled(x)._may_be_integer))
+
+
+def note_either(y: Any, *values: Any) -> None:
+    """Note of a number that stands for one of several whether some of them are Python's and others NumPy's."""
+    symbol, numbers = innermost(y), [innermost(x) for x in values if x is not UNDEFINED]
+    if symbol.__class__ is Sym and not shape_of(symbol) and dtype_of(symbol) in _PYTHONS:
+        is_some = any(x.__class__ is Sym and x._node.either for x in numbers)
+        symbol._node.either = is_some or len({python_class(x) is not None for x in numbers}) > 1
+
+
+_PYTHONS = frozenset(map(np.dtype, (float, complex, np.int64)))
 
 
 class BranchesDiffer(StagingError):

@@ -20,7 +20,7 @@ from wengert.box.writing import settled
 from wengert.control.blocks import unwrapped
 from wengert.control.call import call as call_block
 from wengert.control.lifting import joined, lifted, parts_of
-from wengert.errors import InPlaceError, NotLinearError, WengertError
+from wengert.errors import ConcretizationError, InPlaceError, NotLinearError, StagingError, WengertError
 from wengert.ir.build import Capture, capturing
 from wengert.ir.infer import Found, found
 from wengert.ir.interpret import run
@@ -29,7 +29,7 @@ from wengert.modes.batch import Batch
 from wengert.modes.dual import Dual, DualTrace
 from wengert.modes.linear import LinearTrace, Tangent, transpose
 from wengert.modes.mode import Mode, closure
-from wengert.modes.tape import Tape, TapeTrace
+from wengert.modes.tape import Tape, TapeTrace, record
 from wengert.ops import shape
 from wengert.ops.derive import Control, zeros_like
 from wengert.ops.index import index
@@ -217,7 +217,13 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> tuple:
     with apart():
         floats = [dtype_of(x) for x in values if is_inexact(dtype_of(x)) and x.__class__ not in SCALARS]
         dtype = np.result_type(*floats) if floats else np.dtype(float)
-        ys, y_dots = rule.tangent(values, [_symbol(linear, x, n, dtype) for x, n in zip(values, nodes, strict=True)])
+        dots = [_symbol(linear, x, n, dtype) for x, n in zip(values, nodes, strict=True)]
+        try:
+            ys, y_dots = rule.tangent(values, dots)
+        except (ConcretizationError, StagingError):
+            if running.state.capture is None:
+                raise
+            return _by_tape(trace, rule, values, nodes)
     _refuse_closures(rule.name, [*ys, *y_dots], trace)
     for d in y_dots:
         if d.__class__ is not Tangent and (isinstance(plain(d), Traced) or np.any(plain(d))):
@@ -227,6 +233,25 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> tuple:
             )
     return tuple([y if d.__class__ is not Tangent else Tape(trace, y, d._node)
                   for y, d in zip(ys, y_dots, strict=True)])  # fmt: skip
+
+
+def _by_tape(trace: TapeTrace, rule: Rule, values: Sequence[Any], nodes: Sequence[int | None]) -> tuple:
+    """For a forward rule that branches on values of the program: a branch has no unknown tangents for results. What is
+    linear is its own derivative, so the rule is differentiated in the tangents."""
+    wanted = [k for k, n in enumerate(nodes) if n is not None]
+    ys: list[Any] = []
+
+    def tangents(*dots: Any) -> list[Any]:
+        every = [zeros_like(x) for x in values]
+        for k, dot in zip(wanted, dots, strict=True):
+            every[k] = dot
+        found, y_dots = rule.tangent(values, every)
+        ys.extend(found)
+        return y_dots
+
+    _, program = record(tangents, [zeros_like(values[k]) for k in wanted])
+    _refuse_closures(rule.name, ys, trace)
+    return tuple(trace.custom([nodes[k] for k in wanted], ys, program.pull))  # type: ignore[misc]
 
 
 def _symbol(linear: LinearTrace, x: Any, node: int | None, dtype: np.dtype) -> Any:

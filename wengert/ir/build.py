@@ -18,6 +18,7 @@ import struct
 import sys
 import weakref
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -34,12 +35,15 @@ from wengert.ir.lengths import as_length, interval, placed
 from wengert.ir.node import Block, Const, Node, Operand, Ref, Source, Type, Var
 from wengert.ir.orders import order_now, order_of_result
 from wengert.ir.symbol import Dim, Sym, type_of
+from wengert.ops import derive
 from wengert.ops.derive import Control
 from wengert.ops.index import index
 from wengert.ops.library import is_foreign
 from wengert.ops.op import Op, Trace, Traced, fresh_tag
 from wengert.ops.shape import broadcast_to, flip
 from wengert.ops.sizes import require, size
+from wengert.ops.traits import NEVER, VALUES
+from wengert.packages import is_ours
 from wengert.running import captures, running
 from wengert.types import SCALARS, dtype_of, shape_of
 
@@ -76,6 +80,10 @@ def is_stable(x: Any) -> bool:
     return True
 
 
+_FOLDER = Path(derive.__file__).parents[1] / "modes"
+_RULES = frozenset((derive.__file__, str(_FOLDER / "linear.py")))
+"""Where derivative rules are called, by files."""
+_MODES = frozenset((str(_FOLDER / "tape.py"), str(_FOLDER / "dual.py")))
 _LARGE = 16
 """Constant arrays with more elements than this are not kept as such if all elements are equal."""
 
@@ -85,9 +93,8 @@ class Capture(Trace):
 
     __slots__ = (
         "_boxes", "_checked", "_consts", "_lifted", "_same", "_settled", "alive", "also", "arrays", "bounded",
-        "captured",
-        "created", "journal", "links", "nodes", "objects", "offsets", "params", "python_booleans", "restart", "start",
-        "tag", "varying", "written",
+        "captured", "created", "is_outermost", "journal", "links", "nodes", "objects", "offsets", "params",
+        "python_booleans", "restart", "start", "tag", "varying", "written",
     )  # fmt: skip
 
     def __init__(self, also: Sequence[Capture] = (), varying: bool = False):
@@ -111,6 +118,7 @@ class Capture(Trace):
         """Arrays and objects that are changed, in order, each with what it was: for what may have to be undone."""
         self._boxes: dict[int, weakref.ref] = {}
         outer = running.state.capture
+        self.is_outermost = outer is None
         self.links = Links() if outer is None else outer.links
         self.offsets: dict[int, tuple[Var, int]] = {}
         """Integers that are another one plus a constant."""
@@ -247,10 +255,15 @@ class Capture(Trace):
                 return (self._same[key],)
         outs = tuple([Var(_type_of_found(f)) for f in found])
         self.nodes.append(Node(op, operands, params, outs, tuple(sizes), source(self.start)))
+        if op.__class__ is not Control and (op.raises is not NEVER or not all(o.type.is_static for o in operands)):
+            if self._is_demanded(op):
+                for var in outs:
+                    var.demanded = True
         symbols = []
         stable = op.pure and all(o.__class__ is Const or o.stable for o in operands)  # type: ignore[union-attr]
         for f, var in zip(found, outs, strict=True):
             var.stable = stable
+            var.either = f.either
             var.span = interval(op.name, args) if not f.shape and f.dtype.kind in "iu" else None
             var.order = order_of_result(op, args, given, f.shape)
             symbols.append(Sym(self, var, self._shape(var, f.shape), var.span))
@@ -259,6 +272,18 @@ class Capture(Trace):
         if key is not None:
             self._same[key] = symbols[0]
         return tuple(symbols)
+
+    def _is_demanded(self, op: Op) -> bool:
+        """Whether an op is run because the user's code says so, and not a derivative rule. Of what is differentiated
+        in a loop only ops on matrices count: derivatives read and write where the function did, and raise with it."""
+        frame, is_differentiated = sys._getframe(2), False
+        while frame is not None and frame is not self.start and is_ours(frame.f_code.co_filename):
+            file = frame.f_code.co_filename
+            if file in _RULES:
+                return False
+            is_differentiated = is_differentiated or file in _MODES
+            frame = frame.f_back  # type: ignore[assignment]
+        return op.raises is VALUES or self.is_outermost or not is_differentiated
 
     def _note_offset(self, name: str, operands: tuple[Operand, ...], var: Var) -> None:
         """Remember that an integer is another one plus a constant."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.errors import UnsupportedFunctionError
+from wengert.errors import StagingError, UnsupportedFunctionError
 from wengert.ir.node import Dyn, Type
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops.derive import Control, Zero
@@ -23,12 +23,18 @@ from wengert.ops.traits import Dtype
 from wengert.types import SCALARS, Aval, broadcast_shapes, dtype_of, is_inexact, shape_of
 
 
+class DependsOnWhichNumber(StagingError):
+    """The type of a result depends on whether a number is Python's or NumPy's, which differs between branches."""
+
+
 class Found(NamedTuple):
     """What is known of a result. A length `None` is known only when the program runs."""
 
     shape: tuple
     dtype: np.dtype
     weak: bool = False
+    either: bool = False
+    """It may be a number of Python's, or one of NumPy's (`Var.either`)."""
 
 
 def found(type: Type) -> Found:
@@ -50,7 +56,8 @@ def results(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found
         return False, [Found(shape_of(args[0]), dtype_of(args[0]), not shape_of(args[0]))]
     if op.elementwise:
         dtype, weak = _elementwise_dtype(op, args, params)
-        return False, [Found(broadcast_shapes([shape_of(a) for a in args]), dtype, weak)]
+        either = any(map(_is_either, args)) and not weak and _is_either_way(op, args, params, dtype)
+        return False, [Found(broadcast_shapes([shape_of(a) for a in args]), dtype, weak, either)]
     if op.shape is not None and op.dtype is Dtype.FIRST:
         return False, [Found(tuple(op.shape(*args, **params)), dtype_of(args[0]))]
     if op.name == "size":
@@ -77,6 +84,24 @@ def results(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found
 def is_weak(x: Any) -> bool:
     """Whether NumPy promotes a value weakly."""
     return x.__class__ in SCALARS or (x.__class__ is Sym and x._node.type.weak)
+
+
+def _is_either(x: Any) -> bool:
+    return x.__class__ is Sym and x._node.either
+
+
+def _is_either_way(op: Op, args: Sequence[Any], params: dict, dtype: np.dtype) -> bool:
+    """Whether a result is a number of Python's if operands are that may be one. Its dtype must not depend on that."""
+    numbers = [_SAMPLES[dtype_of(a)] if _is_either(a) else a for a in args]
+    other, weak = _elementwise_dtype(op, numbers, params)
+    if other != dtype:
+        raise DependsOnWhichNumber(
+            "a number is Python's own in one branch, or before a loop, and NumPy's otherwise, and meets "
+            f"{' and '.join(sorted({str(dtype_of(a)) for a in args if not _is_either(a)}))}: the result would be of "
+            f"type {other} or {dtype}, depending on which it is",
+            remedy="convert it first: float(x) for a number of Python's, np.float64(x) for one of NumPy's",
+        )
+    return weak
 
 
 def _promoting(x: Any) -> Any:

@@ -76,10 +76,12 @@ class Var:
     `hint` is the name the user gave it, if any: for people who read the program, of no meaning otherwise. `span` is the
     smallest and the largest value that an integer can have, as far as known. It is `stable` if no loop around changes
     it. `order` is how NumPy would lay it out in memory (`orders.py`), while a program is captured. It is `mixed` if
-    it is a float that stands for an integer of Python's in some cases.
+    it is a float that stands for an integer of Python's in some cases, and `either` if it stands for a number of
+    Python's in some cases and for one of NumPy's in others. It is `demanded` if the user's own code computes
+    it, so that what is raised there must be raised though nobody may use it (`passes/keep_raising.py`).
     """
 
-    __slots__ = ("hint", "mixed", "order", "span", "stable", "type")
+    __slots__ = ("demanded", "either", "hint", "mixed", "order", "span", "stable", "type")
 
     def __init__(
         self,
@@ -94,6 +96,8 @@ class Var:
         self.stable = stable
         self.order: Any = None
         self.mixed = False
+        self.demanded = False
+        self.either = False
 
     def __repr__(self) -> str:
         return f"%{self.hint or hex(id(self))[-5:]}: {self.type}"

@@ -404,9 +404,18 @@ argmax = _one_axis(
 argmin = _one_axis(
     "argmin", lambda x, axis: np.argmin(x, axis=axis), raises=LENGTHS, axes=axes.reduced_axis, cost=CHEAP, one_pass=True
 )
-argsort = _one_axis(
-    "argsort", lambda x, axis, kind=None: np.argsort(x, axis=axis, kind=kind), raises=NEVER, axes=axes.kept, cost=MORE
-)
+
+
+def _argsort(x: Any, axis: int, kind: Any = None) -> Any:
+    """NumPy's; of the kind "python" as `sorted` does it, for which NaN is neither smaller nor larger than anything."""
+    if kind != "python":
+        return np.argsort(x, axis=axis, kind=kind)
+    if dtype_of(x).kind == "f" and np.any(np.isnan(x)):
+        return np.apply_along_axis(lambda row: sorted(range(len(row)), key=row.tolist().__getitem__), axis, x)
+    return np.argsort(x, axis=axis, kind="stable")
+
+
+argsort = _one_axis("argsort", _argsort, raises=NEVER, axes=axes.kept, cost=MORE)
 argpartition = _one_axis(
     "argpartition", lambda x, axis, kth: np.argpartition(x, kth, axis=axis), raises=LENGTHS, axes=axes.kept, cost=MORE
 )

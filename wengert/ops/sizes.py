@@ -66,7 +66,7 @@ def error_class(name: str) -> type[Exception]:
     return np.linalg.LinAlgError if name == "LinAlgError" else getattr(builtins, name)
 
 
-def _require(ok: Any, error: str, message: str) -> tuple:
+def _require(ok: Any, *kept: Any, error: str, message: str) -> tuple:
     if not np.all(ok):
         raise error_class(error)(message)
     return ()
@@ -80,4 +80,5 @@ require = zero(
     cost=CHEAP,
     effect=True,
 )
-"""Nothing, or an exception: a condition that can be tested only when the program runs. It has no results."""
+"""Nothing, or an exception: a condition that can be tested only when the program runs. It has no results. Further
+operands are computed, for what that may raise."""

@@ -5,6 +5,8 @@ branches known, what is inlined has common subexpressions, what was hoisted is c
 dead code. So they run until nothing changes. Those of `ONCE` change how a program goes through memory and would hide
 from the others what it computes; each is followed by common subexpressions and dead code.
 
+Before all others `keep_raising` looks for what is dead and may raise.
+
 A pass maps valid programs to valid programs with the same results, and returns the block it was given if it has found
 nothing to do. Its file opens with a program before and after.
 """
@@ -25,6 +27,7 @@ from wengert.passes.forward_slices import forward_slices
 from wengert.passes.fuse_adds import fuse_adds
 from wengert.passes.hoist import hoist
 from wengert.passes.join_writes import join_writes
+from wengert.passes.keep_raising import keep_raising
 from wengert.passes.merge_selections import merge_selections
 from wengert.passes.simplify import simplify
 from wengert.passes.sink_sums import sink_sums
@@ -167,9 +170,9 @@ ROUNDS = 16
 def optimise(program: Program, check: bool = False, strips: bool = True) -> Program:
     """A program with the same results that does less. `check=True` makes sure, after each pass, that it is valid.
     Without `strips` no work is done for a few rows at a time: where there is no cache to speak of."""
-    block = program.block
     if check:
         check_program(program)
+    block = keep_raising(program.block)
     for _ in range(ROUNDS):
         before = block
         for one in REPEATED:

@@ -137,7 +137,7 @@ def _constants_inside(node: Node, before: int, carried: int = 0) -> Rewritten:
 def _require(node: Node, scope: Scope) -> Rewritten:
     """A condition that is met needs no test."""
     ok = node.args[0]
-    return () if isinstance(ok, Const) and np.all(ok.value) else None
+    return () if isinstance(ok, Const) and np.all(ok.value) and len(node.args) == 1 else None
 
 
 RULES: dict[str, Callable[[Node, Scope], Rewritten]] = {

@@ -456,6 +456,11 @@ def cond(em: Emitter, frame: Frame, node: Node, i: int, run: Run) -> None:
 
 
 def require(em: Emitter, frame: Frame, node: Node) -> None:
+    for kept in node.args[1:]:
+        array = em.value(frame, kept)
+        if isinstance(array, Array) and array.buffer is None:
+            with em.cx.loops(array.lengths) as indices:
+                array.load(indices)
     ok = em.value(frame, node.args[0])
     dtype = node.args[0].type.dtype
     if isinstance(ok, Array):

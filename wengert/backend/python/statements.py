@@ -54,6 +54,11 @@ class Statements(Lines):
             self._unpack(step.outs, text)
 
     def _require(self, step: Step) -> None:
+        if len(step.args) > 1:  # what is computed for what that may raise
+            for kept in step.args[1:]:
+                self.line(self.render(kept).text)
+            self.done(step.args)
+            return
         ok = self.render(step.args[0])
         condition = f"np.all({ok.text})" if step.args[0].type.shape else ok.within(NOT)
         self.line(f"if not {condition}:")

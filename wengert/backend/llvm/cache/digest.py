@@ -91,7 +91,7 @@ class _Blocks:
 
 def _defined(v: Var, values: dict[Var, int]) -> tuple:
     values[v] = len(values)
-    return (_type(v.type), v.span and [_number(end) for end in v.span], bool(v.stable))
+    return (_type(v.type), v.span and [_number(end) for end in v.span], bool(v.stable), bool(v.demanded))
 
 
 def _type(type: Type) -> tuple:

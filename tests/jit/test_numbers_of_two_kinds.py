@@ -1,0 +1,64 @@
+"""A variable that is a number of Python's in one branch and of NumPy's in the other: where the difference can be seen,
+in the dtype of what it meets or in its digits, compiled functions show what Python shows, or refuse."""
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.errors import StagingError
+
+X = np.array([1.107, -0.126, 0.19])
+
+
+def chosen(x, a):
+    t = a
+    if a < 0.3:
+        t = x[0]
+    return t
+
+
+def meets_single(x, a):
+    return (chosen(x, a) * 2 + 1) * np.float32(0.5)
+
+
+def meets_an_array(x, a):
+    return np.ones(3, np.float32) * chosen(x, a)
+
+
+def meets_double(x, a):
+    return np.ones(3) * chosen(x, a) + x
+
+
+def largest(x, a):
+    m = 0.0
+    for v in x:
+        if v > m:
+            m = v
+    return m + np.sqrt(m)
+
+
+def expression(x, a):
+    return (a if a > 0.3 else x[0]) / np.float32(3.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("f", [chosen, meets_single, meets_an_array, meets_double, largest, expression])
+def test_as_in_python(f, dtype):
+    x, compiled = X.astype(dtype), wg.jit(f)
+    for a in (0.1, 1.489, 0.1, 1.489):
+        expected, y = f(x, a), compiled(x, a)
+        assert np.asarray(y).dtype == np.asarray(expected).dtype
+        np.testing.assert_array_equal(y, expected)
+
+
+def test_both_in_one_call_are_refused():
+    def f(x, y):
+        t, found = 0.1, []
+        for v in x:
+            if v > 0.5:
+                t = v
+            found.append(t * y)
+        return found
+
+    with pytest.raises(StagingError, match=r"Python's.*NumPy's"):
+        wg.jit(f)(np.linspace(0.0, 1.0, 20), np.float32(3.0))
