@@ -136,3 +136,16 @@ def test_views_of_examples_that_run_one_by_one():
     views, arrays = wg.vmap(f)(x, a)
     np.testing.assert_array_equal(views, np.stack([f(x[k], a[k])[0] for k in range(2)]))
     np.testing.assert_array_equal(arrays, np.stack([f(x[k], a[k])[1] for k in range(2)]))
+
+
+def test_gradients_of_slices_whose_lengths_differ():
+    def f(x):
+        n = int(np.sum(x))
+        y = x * 1.0
+        y[:n] *= 2.0
+        return np.sum(y * y)
+
+    X = np.array([[0.3, 0.9, 0.4], [1.2, 0.5, 0.7], [0.1, 0.2, 0.3]])
+    expected = [2.0 * x * np.where(np.arange(3) < int(np.sum(x)), 4.0, 1.0) for x in X]
+    np.testing.assert_allclose(wg.jit(wg.vmap(wg.grad(f)))(X), expected, rtol=1e-14)
+    np.testing.assert_allclose(wg.jit(wg.grad(f))(X[1]), expected[1], rtol=1e-14)

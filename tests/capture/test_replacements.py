@@ -579,3 +579,13 @@ def test_wofz():
     want = [(f(x + h, s) - f(x - h, s)) / (2 * h), (f(x, s + h) - f(x, s - h)) / (2 * h)]
     for g in (wg.grad(f, (0, 1)), wg.jit(wg.grad(f, (0, 1)))):
         np.testing.assert_allclose(g(x, s), want, rtol=1e-8)
+
+
+def test_ndenumerate():
+    def f(x):
+        return sum(v * v * (i + 2 * j) for (i, j), v in np.ndenumerate(np.reshape(x, (2, 3))))
+
+    x = np.linspace(0.1, 0.9, 6)
+    expected = 2.0 * x * np.array([0.0, 2.0, 4.0, 1.0, 3.0, 5.0])
+    for gradient in (wg.grad(f), wg.jit(wg.grad(f))):
+        np.testing.assert_allclose(gradient(x), expected, rtol=1e-14)

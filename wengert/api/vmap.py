@@ -20,7 +20,7 @@ from wengert.capture.optional import numbers_in
 from wengert.capture.program import CANNOT_BE_CAPTURED
 from wengert.capture.reachable import noted
 from wengert.capture.retrying import undone_if_refused
-from wengert.errors import InPlaceError, MismatchError
+from wengert.errors import EscapedValueError, InPlaceError, MismatchError
 from wengert.modes.batch import Apart, BatchTrace
 from wengert.ops.index import index
 from wengert.ops.library import example_of
@@ -114,8 +114,8 @@ def _in_a_program(f: Callable, arguments: Callable[[], tuple], kwargs: dict) -> 
         return result
     try:
         return numbers_in(jit(f)(*arguments(), **kwargs))
-    except CANNOT_BE_CAPTURED:
-        raise refusal from None
+    except CANNOT_BE_CAPTURED as error:
+        raise (error if isinstance(refusal, EscapedValueError) else refusal) from None
 
 
 def _one_by_one(f: Callable, batch: BatchTrace, examples: list[tuple], kwargs: dict, common: Effects) -> Any:

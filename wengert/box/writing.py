@@ -245,7 +245,8 @@ def _let_go(view: Any) -> None:
     """A stale view must not keep the buffer of its root from being written in place: of its value the shape remains."""
     if "_value" in view._state:
         value = view._value
-        if value.__class__ is not np.ndarray or value.base is not None:
+        is_held = value.__class__ is not np.ndarray or value.base is not None
+        if is_held and all(n.__class__ is int for n in shape_of(value)):
             view._value = np.broadcast_to(np.empty((), dtype_of(value)), shape_of(value))
     if "_tangent" in view._state:
         view._tangent = None

@@ -382,6 +382,13 @@ def _vectorize(pyfunc: Callable, *args: Any, **kwargs: Any) -> Callable:
     return Vectorized(instrument(pyfunc), *args, **kwargs)
 
 
+@_replaces(np.ndenumerate)
+def _ndenumerate(arr: Any) -> Any:
+    if not isinstance(arr, Box):
+        return np.ndenumerate(arr)
+    return ((place, arr[place]) for place in np.ndindex(*arr.shape))
+
+
 @_replaces(np.frompyfunc)
 def _frompyfunc(func: Callable, /, nin: int, nout: int, **options: Any) -> Callable:
     ufunc, each = np.frompyfunc(func, nin, nout, **options), Vectorized(instrument(func), promotes=True)
