@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 import wengert as wg
 from wengert.errors import PatternError
+from wengert.graphs.pattern import as_pattern, columns_to_rows, rows_to_columns, without_equal_rows
 
 FORMATS = ["bsr", "coo", "csc", "csr", "dia", "dok", "lil"]
 
@@ -124,3 +125,16 @@ def test_matrices_of_another_size():
         found.decompress(np.ones((3, 5)))
     with pytest.raises(PatternError, match=r"5 x "):
         wg.coloring(p.banded(5, 1), "both").decompress((np.ones((9, 5)), np.ones((5, 9))))
+
+
+@pytest.mark.parametrize("density", [0.5, 0.9, 1.0])
+def test_equal_rows_are_looked_at_once(density, rng):
+    """The distinct rows stay, each at least once; those that differ in one entry are no equals."""
+    rows = (rng.random((4, 40)) < density)[rng.integers(0, 4, 60)]
+    rows[rng.integers(0, 60, 3), rng.integers(0, 40, 3)] ^= True
+    pattern = as_pattern(rows)
+    graph, back = without_equal_rows(columns_to_rows(pattern), rows_to_columns(pattern))
+    kept = sp.csr_array((np.ones(len(back.other), bool), back.other, back.start), shape=(back.size, 40))
+    assert {r.tobytes() for r in kept.toarray()} == {r.tobytes() for r in rows}
+    assert back.size < 20
+    np.testing.assert_array_equal(np.diff(graph.start), kept.toarray().sum(axis=0))

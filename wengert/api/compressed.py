@@ -35,6 +35,10 @@ REVERSE_COSTS = 1.5
 """A product of reverse mode, in products of forward mode."""
 _FEW = 12
 """With so few colours it is not worth looking for something better than columns or rows."""
+_FULL = (
+    "; the pattern is full. If the function reads at places that are among its arguments, these may be any places: let "
+    "it find its index arrays outside, as a closure does, and the pattern is theirs"
+)
 
 
 # -------------------------------------------------------------------------------------------------------- the matrices
@@ -127,8 +131,18 @@ class Plan:
         way, found, reason = _chosen(self._pattern, self._mode)
         columns = found.colors[1] if way == "both" else None if way == "row" else found.colors
         rows = found.colors[0] if way == "both" else found.colors if way == "row" else None
+        if self._is_full:
+            reason += _FULL
         places = self._places(found.source.astype(np.int64), _count(columns), _count(rows))
         return Coloured(columns, rows, reason, [[places[block.entries] for block in row] for row in self.blocks])
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether all results depend on all arguments, as far as they depend on some."""
+        m, n = self._pattern.shape
+        rows = np.count_nonzero(np.diff(self._pattern.indptr))
+        columns = np.count_nonzero(np.bincount(self._pattern.indices, minlength=n))
+        return min(m, n) > 1 and self._pattern.nnz == rows * columns
 
     @property
     def forward(self) -> int:

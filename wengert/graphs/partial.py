@@ -17,7 +17,7 @@ import numpy as np
 from wengert.graphs.kernels.partial import greedy
 from wengert.graphs.lattice import periodic_coloring
 from wengert.graphs.ordering import Hops, hops_of, ordered
-from wengert.graphs.pattern import INDEX, Neighbours
+from wengert.graphs.pattern import INDEX, Neighbours, without_equal_rows
 from wengert.graphs.running import Run
 
 _AGAIN = 4
@@ -26,6 +26,7 @@ _AGAIN = 4
 
 def distance_two(graph: Neighbours, back: Neighbours, order: str, seed: int, run: Run) -> np.ndarray:
     """Colours of the vertices of one side: those with a neighbour in common have different ones."""
+    graph, back = without_equal_rows(graph, back)
     hops = hops_of(graph, back)
     colors = in_order(hops, ordered(hops, order, seed, run), run)
     fewest = int(back.degrees.max(initial=0))

@@ -132,3 +132,33 @@ def demand_symmetric(pattern: sp.csr_array) -> None:
         f"a symmetric colouring needs a symmetric pattern, but entry ({i}, {j}) is in it and ({j}, {i}) is not",
         remedy='partition="column", "row" or "both"; or pass pattern + pattern.T',
     )
+
+
+_REPEATED = 16
+"""Entries that rows with so many others in them share are looked at so often that it pays to look for equal rows."""
+
+
+def without_equal_rows(graph: Neighbours, back: Neighbours) -> tuple[Neighbours, Neighbours]:
+    """The graph seen from both sides, without vertices of the other side that have the same neighbours as another.
+
+    Who has a neighbour in common stays the same. Work on pairs of columns is quadratic in the lengths of rows, and rows
+    that are full, as they are where a function reads at places it is given, are all the same.
+    """
+    lengths = back.degrees
+    if int((lengths.astype(np.int64) ** 2).sum()) <= _REPEATED * len(back.other):
+        return graph, back
+    weights = np.random.default_rng(0).integers(0, 2**63, graph.size, dtype=np.uint64)
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(weights[back.other], dtype=np.uint64)])
+    _, first, group = np.unique(sums[back.start[1:]] - sums[back.start[:-1]], return_index=True, return_inverse=True)
+    earlier = first[group]
+    is_equal = (lengths[earlier] == lengths) & (earlier != np.arange(back.size))
+    row = np.repeat(np.arange(back.size), lengths)
+    candidates = np.flatnonzero(is_equal[row])
+    place = candidates - back.start[row[candidates]] + back.start[earlier[row[candidates]]]
+    is_equal[row[candidates[back.other[place] != back.other[candidates]]]] = False  # equal sums do not prove anything
+    if not is_equal.any():
+        return graph, back
+    kept = sp.csr_array((np.ones(len(back.other), bool), back.other, back.start), shape=(back.size, graph.size))[
+        ~is_equal
+    ]
+    return columns_to_rows(kept), rows_to_columns(kept)

@@ -6,6 +6,7 @@ computed. There is one kind for each family of ops:
     linear in t       yₖ = L(xₖ)                                      `Mapped`
     products          yₖ = Σ B(xᵢ, zₖ₋ᵢ)                              `Product`
     solutions         yₖ = S(bₖ) + Σᵢ₌₁ ∂S(aᵢ)·yₖ₋ᵢ                  `Solution`
+    stated            y₀ … yₖ of x₀ … xₖ, all at once                `Stated`
     anything else     k·yₖ = [ẏ(y, x, x′)]ₖ₋₁                         `Integrated`
 
 The last one is the derivation that serves every op which has a tangent rule: y′ = ẏ(y, x, x′) is a differential
@@ -171,6 +172,25 @@ class Solution(Coefficients):
             return self.op.tangent(y, self.args, dots, self.params)
         terms = [c * dot for c, dot in zip(self.scaled[j], dots, strict=True) if dot is not None]
         return fit(sum(terms[1:], terms[0]), self.known[0])
+
+
+class Stated(Coefficients):
+    """An op whose row says how its coefficients follow from those of its operand (`Op.series`)."""
+
+    __slots__ = ("ahead", "op", "source")
+
+    def __init__(self, op: Op, y: Any, source: Coefficients):
+        super().__init__([y])
+        self.op, self.source = op, source
+        self.ahead: list[Any] = []
+        """Coefficients that were computed together with others, from the next one on."""
+
+    def next(self, k: int) -> Any:
+        if not self.ahead:
+            self.source[k]
+            assert self.op.series is not None
+            self.ahead = [fit(c, self.known[0]) for c in self.op.series(self.source.known)[k:]]
+        return self.ahead.pop(0)
 
 
 class Derivative(Coefficients):

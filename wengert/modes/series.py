@@ -30,6 +30,7 @@ from wengert.modes.coefficients import (
     Product,
     Same,
     Solution,
+    Stated,
     is_linear_in,
 )
 from wengert.modes.dual import check_not_inner
@@ -171,6 +172,8 @@ class SeriesTrace(Mode):
             same = op.expansion(*args, **params)
             if same is not NotImplemented:
                 return Series(self, y, self._expanded(y, same))
+        if op.series is not None:
+            return Series(self, y, Stated(op, y, args[0]._node))
         kind: Any = None
         if is_linear_in(op, active):
             kind = Mapped

@@ -25,7 +25,7 @@ from wengert.types import scalar_like
 
 # ---------------------------------------------------------------------------------------------- complete integrals
 
-_SMALL = 0.2
+_SMALL = 0.5
 """Below this |m| the quotients cancel, and the hypergeometric series converges quickly."""
 
 

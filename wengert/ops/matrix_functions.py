@@ -8,15 +8,17 @@ larger matrix (Mathias 1996; Higham 2008, "Functions of Matrices", theorem 3.6):
     exp [a e; 0 a] = [exp a  L(a, e); 0  exp a]
 
 L is linear in e, with the transpose L(aᵀ, ·), and its own derivative in a is, by the same theorem, a block of L at
-[a e; 0 a]. So a row for exp and one for L, which refer to each other, give all orders. The square root solves a
-quadratic equation, whose derivative is Sylvester's equation; the logarithm comes from square roots.
+[a e; 0 a]. So a row for exp and one for L, which refer to each other, give all orders. They do so with matrices twice
+as large for each order; Taylor coefficients are all found by one exponential, of x₀ … xₙ in a block Toeplitz matrix.
+The square root solves a quadratic equation, whose derivative is Sylvester's equation; the logarithm comes from square
+roots.
 """
 
 from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ import scipy.linalg
 
 from wengert.ops import axes, library
 from wengert.ops.derive import general, unfit, zero
-from wengert.ops.elementwise import absolute, divide, equal, logical_or, stop_gradient, where
+from wengert.ops.elementwise import absolute, divide, equal, logical_or, maximum, minimum, power, stop_gradient, where
 from wengert.ops.linalg import inv, solve
 from wengert.ops.matrices import (
     above,
@@ -39,7 +41,7 @@ from wengert.ops.matrices import (
 )
 from wengert.ops.products import matmul
 from wengert.ops.reduce import max
-from wengert.ops.shape import astype, broadcast_to
+from wengert.ops.shape import astype, broadcast_to, concatenate
 from wengert.ops.traits import MORE, VALUES, cubic
 from wengert.types import dtype_of, ndim_of, shape_of
 
@@ -134,6 +136,38 @@ def _frechet_in_matrix(a_dot: Any, y: Any, a: Any, e: Any) -> Any:
     return _upper_right(expm_frechet(_doubled(a, e * c), _doubled(a_dot, library.zeros(shape, dtype, a)))) / c
 
 
+def _expm_series(xs: Sequence[Any]) -> list[Any]:
+    """The coefficients of exp x(t), of those of x(t): the blocks of the first row of
+
+        exp [x₀ x₁ x₂; 0 x₀ x₁; 0 0 x₀]
+
+    That is right as a whole, but the blocks yₖ become small as 1/k! does. So it is the exponential of x(c t)/16, where
+    c makes the blocks as large as can be without exceeding one, or the first of them. This is squared four times:
+    products are right for each diagonal of blocks by itself, and the last ones follow from the first.
+    """
+    a, count = xs[0], len(xs)
+    shape, dtype, n = shape_of(a), dtype_of(a), shape_of(a)[-1]
+    nothing = library.zeros(shape, dtype, a)
+    xs = [nothing if x is None else _as(x, shape, dtype) for x in xs]
+    squarings = 4 + builtins.max(math.ceil(math.log2(count / 31)), 0)
+    top = maximum(_top(stop_gradient(a)), 2.0**squarings)
+    c: Any = None
+    for k, x in enumerate(xs[1:], 1):
+        own = _top(stop_gradient(x))
+        most = where(equal(own, 0), math.inf, power(divide(top, where(equal(own, 0), 1, own)), 1 / k))
+        c = most if c is None else minimum(c, most)
+    c = column(column(astype(where(equal(c, math.inf), 1, c), dtype=dtype)))
+    powers = [c**k for k in range(1, count)]
+    scaled = [x / 2**squarings for x in (a, *[x * p for x, p in zip(xs[1:], powers, strict=True)])]
+    last = ndim_of(a) - 1
+    rows = [concatenate(*[nothing] * k, *scaled[: count - k], axis=last) for k in range(count)]
+    y = expm(concatenate(*rows, axis=last - 1))
+    for _ in range(squarings):
+        y = matmul(y, y)
+    found = [block(y, slice(0, n), slice(k * n, (k + 1) * n)) for k in range(count)]
+    return [found[0], *[part / p for part, p in zip(found[1:], powers, strict=True)]]
+
+
 expm = general(
     "expm",
     lambda a: scipy.linalg.expm(a),
@@ -144,6 +178,7 @@ expm = general(
     cost=MORE,
     flops=cubic(20),
     axes=axes.stacked,
+    series=_expm_series,
 )
 
 expm_frechet = general(

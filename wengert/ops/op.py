@@ -148,6 +148,7 @@ class Op:
     marks: bool
     solves: bool
     expansion: Callable | None
+    series: Callable | None
     dtype: Dtype
     adds: bool
     axes: Rule | None

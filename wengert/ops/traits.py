@@ -30,6 +30,8 @@ programs (a node that may raise moved out of a loop that never runs) or slow one
     solves        the result solves an equation that is linear in it and, while it is held, in all operands: a quotient
     expansion     of an op whose Taylor coefficients its own rule gives slowly: a program of other ops that has the
                   same, or `NotImplemented` for operands for which that is not so
+    series        of an op of one operand, where its own rule gives Taylor coefficients slowly: a function that makes
+                  those of the result, 0 … n, of those of the operand
     dtype         of the result, where it is not what the operands are promoted to (`Dtype`)
     axes          which axes of the result go with which axes of the operands (`axes.py`)
     adds          each element of the result is the sum of the elements of its data that are linked to it, as they are
@@ -112,6 +114,7 @@ DEFAULTS: dict[str, Any] = {
     "marks": False,
     "solves": False,
     "expansion": None,
+    "series": None,
     "dtype": Dtype.TRIED,
     "adds": False,
     "axes": None,
