@@ -265,3 +265,36 @@ def test_ops_without_enclosure_say_so(name):
             continue
         with pytest.raises(UnsupportedFunctionError, match=f"no enclosure is known of {name}"):
             call(op, *boxes, **example.params)
+
+
+SPECIAL = {
+    "gamma": (mpmath.gamma, 0.05, 30.0), "gammaln": (mpmath.loggamma, 0.05, 30.0),
+    "digamma": (mpmath.digamma, 0.05, 30.0),
+    "j0": (mpmath.j0, -30.0, 30.0), "j1": (mpmath.j1, -30.0, 30.0), "i0": (lambda x: mpmath.besseli(0, x), -9.0, 9.0),
+    "i1": (lambda x: mpmath.besseli(1, x), -9.0, 9.0), "k0": (lambda x: mpmath.besselk(0, x), 0.01, 9.0),
+    "k1": (lambda x: mpmath.besselk(1, x), 0.01, 9.0), "erfi": (mpmath.erfi, -4.0, 4.0),
+    "expi": (mpmath.ei, 0.01, 20.0),
+    "exp1": (mpmath.e1, 0.01, 20.0), "erfinv": (mpmath.erfinv, -0.99, 0.99), "zeta": (mpmath.zeta, 1.05, 9.0),
+    "ellipk": (mpmath.ellipk, -9.0, 0.99), "ellipe": (mpmath.ellipe, -9.0, 0.99),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_special_functions_against_many_digits(name, rng):
+    """The true value, not only SciPy's; narrow intervals are enclosed narrowly."""
+    function, first, last = SPECIAL[name]
+    low = rng.uniform(first, last, 25)
+    high = np.minimum(low + rng.choice([0.0, 1e-9, 0.1, 3.0], 25), last)
+    y = call(TABLE[name], make(low, high))
+    with mpmath.workdps(30):
+        for a, b, least, most in zip(low, high, y.lo, y.hi, strict=True):
+            for x in (a, b, a + (b - a) * rng.random()):
+                assert least <= mpmath.re(function(mpmath.mpf(float(x)))) <= most, (name, a, b, x)
+            if a == b:
+                assert most - least <= 1e-11 * max(1.0, abs(most))
+
+
+@pytest.mark.parametrize("name", ["gamma", "gammaln", "digamma", "zeta", "expi"])
+def test_beyond_a_pole_it_may_be_anything(name):
+    y = call(TABLE[name], make(np.array([-1.5]), np.array([3.0])))
+    assert (y.lo[0], y.hi[0]) == (-np.inf, np.inf)

@@ -19,6 +19,7 @@ import scipy.special as sc
 
 from wengert.ops.derive import elementwise
 from wengert.ops.elementwise import exp
+from wengert.ops.enclosures import decreasing, even, increasing, with_slope
 from wengert.ops.orders import ive_rows, jv_by_order, kve_by_order, yv_by_order
 from wengert.ops.shape import astype
 from wengert.ops.special import double, is_complex, no_rule, precision, rounded
@@ -102,14 +103,19 @@ hankel2e = elementwise(
     ),
 )
 
-j0 = elementwise("j0", sc.j0, (lambda y, x: -j1(x),))
-j1 = elementwise("j1", sc.j1, (lambda y, x: 0.5 * (j0(x) - jv(2, x)),))
+j0 = elementwise("j0", sc.j0, (lambda y, x: -j1(x),), bounds=with_slope(0.5819, (-0.4028, 1.0), 1e-14))
+j1 = elementwise(
+    "j1", sc.j1, (lambda y, x: 0.5 * (j0(x) - jv(2, x)),), bounds=with_slope(0.5, (-0.5819, 0.5819), 1e-14)
+)
 y0 = elementwise("y0", sc.y0, (lambda y, x: -y1(x),))
 y1 = elementwise("y1", sc.y1, (lambda y, x: 0.5 * (y0(x) - yv(2, x)),))
-i0 = elementwise("i0", sc.i0, (lambda y, x: i1(x),))
-i1 = elementwise("i1", sc.i1, (lambda y, x: 0.5 * (i0(x) + iv(2, x)),))
-k0 = elementwise("k0", sc.k0, (lambda y, x: -k1(x),))
-k1 = elementwise("k1", sc.k1, (lambda y, x: -0.5 * (k0(x) + kv(2, x)),))
+i0 = elementwise("i0", sc.i0, (lambda y, x: i1(x),), bounds=even(steps=64))
+i1 = elementwise(
+    "i1", sc.i1, (lambda y, x: 0.5 * (i0(x) + iv(2, x)),), bounds=increasing(exact=((0.0, 0.0),), steps=64)
+)
+_DECAYS: Any = decreasing(domain=(0.0, math.inf), open=True, range=(0.0, math.inf), steps=64, flushes=True)
+k0 = elementwise("k0", sc.k0, (lambda y, x: -k1(x),), bounds=_DECAYS)
+k1 = elementwise("k1", sc.k1, (lambda y, x: -0.5 * (k0(x) + kv(2, x)),), bounds=_DECAYS)
 
 # ----------------------------------------------------------------------------------------------------------- scaled
 

@@ -19,6 +19,7 @@ import scipy.special as sc
 
 from wengert.ops.derive import elementwise
 from wengert.ops.elementwise import absolute, less, power, sin, square, where
+from wengert.ops.enclosures import decreasing, increasing
 from wengert.ops.hypergeometric import hyp2f1
 from wengert.ops.special import double, precision, rounded
 from wengert.types import scalar_like
@@ -55,8 +56,8 @@ def _ellipkm1_slope(y: Any, p: Any) -> Any:
     return where(small, near, (r * ellipkm1(r) - ellipe(1 - r)) / (2 * r * (1 - r)))
 
 
-ellipk = elementwise("ellipk", sc.ellipk, (_ellipk_slope,))
-ellipe = elementwise("ellipe", sc.ellipe, (_ellipe_slope,))
+ellipk = elementwise("ellipk", sc.ellipk, (_ellipk_slope,), bounds=increasing(domain=(-math.inf, 1.0), steps=64))
+ellipe = elementwise("ellipe", sc.ellipe, (_ellipe_slope,), bounds=decreasing(domain=(-math.inf, 1.0), steps=64))
 ellipkm1 = elementwise("ellipkm1", sc.ellipkm1, (_ellipkm1_slope,))
 
 # --------------------------------------------------------------------------------------------- incomplete integrals

@@ -3,6 +3,8 @@
     ON_BOUNDS                    it is increasing in all operands, and exact: applied to lower bounds and to upper
     bounds increasing(…), decreasing    a function of one number on a domain, computed with an error of some steps
     even(…)                      f(x) = f(−x), increasing for x > 0
+    valley(…)                    decreasing up to a point, then increasing
+    with_slope(…)                known by how much it can change, at most
     periodic(slope, …)           sin and cos: between their extremes, where the slope changes its sign
     composed(f)                  as other ops compute it, whose enclosures are known
     increasing_composed(f)       the same, but it increases in all operands, so that each bound comes from bounds
@@ -134,6 +136,8 @@ class Monotone:
         exact: points and values at them that are known exactly.
         steps: by how many numbers a computed value is moved.
         flushes: whether results that are too small for full precision may come out as zero.
+        slack: an error that does not become smaller with the value: so many times max(1, |value|).
+        beyond: where it is defined, but not monotone, are numbers up to this one: there it may be anything.
     """
 
     def __init__(
@@ -146,9 +150,12 @@ class Monotone:
         steps: int = STEPS,
         symmetric: bool = False,
         flushes: bool = False,
+        slack: float = 0.0,
+        beyond: float | None = None,
     ):
         self.way, self.domain, self.open, self.range, self.exact = way, domain, open, range, exact
         self.steps, self.symmetric, self.flushes = steps, symmetric, flushes
+        self.slack, self.beyond = slack, beyond
 
     def __call__(self, mode: Any, op: Op, args: tuple, params: dict) -> Any:
         x = mode.bounds(args[0])
@@ -158,12 +165,21 @@ class Monotone:
             if mode.watches:
                 mode.note_break(op, self._leaves(x))
             x = self._within(x)
-        return mode.enclosed(self.of(op, x))
+        if self.beyond is None:
+            return mode.enclosed(self.of(op, x))
+        outside = V.less_equal(x.lo, self.beyond)
+        if mode.watches:
+            mode.note_break(op, outside)
+        y = self.of(op, Bounds(V.maximum(x.lo, self.beyond), V.maximum(x.hi, self.beyond)))
+        y = Bounds(choose(outside, -math.inf, y.lo), choose(outside, math.inf, y.hi))
+        return mode.enclosed(unless_empty(y, x))
 
     def of(self, op: Op, x: Bounds) -> Bounds:
         """The bounds of the values, for an interval in the domain."""
         first, last = (x.lo, x.hi) if self.way > 0 else (x.hi, x.lo)
         low, high = value_towards(op, (first,), -1, self.steps), value_towards(op, (last,), 1, self.steps)
+        if self.slack:
+            low, high = loosened(Bounds(low, high), self.slack)
         if self.flushes:
             low, high = choose(V.less(low, 1e-300), 0.0, low), V.maximum(high, 1e-300)
         for point, value in self.exact:
@@ -205,6 +221,55 @@ def decreasing(**stated: Any) -> Monotone:
 def even(**stated: Any) -> Monotone:
     """A function of |x| that increases with it."""
     return Monotone(1, symmetric=True, **stated)
+
+
+def loosened(y: Bounds, slack: float, size: Any = 1.0) -> Bounds:
+    """Bounds moved by so many times their size, or a given one if that is more."""
+    room = [V.multiply(V.maximum(V.absolute(b), size), slack) for b in y]
+    return Bounds(V.subtract(y.lo, room[0]), V.add(y.hi, room[1]))
+
+
+class Valley(Monotone):
+    """A function that decreases up to `lowest`, where its value is between two numbers, and increases from there."""
+
+    def __init__(self, lowest: float, value: tuple[float, float], **stated: Any):
+        super().__init__(1, **stated)
+        self.lowest, self.value = lowest, value
+
+    def of(self, op: Op, x: Bounds) -> Bounds:
+        rising = super().of(op, x)
+        falling = super().of(op, Bounds(x.hi, x.lo))
+        # The point itself is known up to a rounding: near it the least value is a lower bound as well.
+        around = V.logical_and(
+            V.less_equal(x.lo, self.lowest * (1 + 1e-9)), V.greater_equal(x.hi, self.lowest * (1 - 1e-9))
+        )
+        low = choose(around, self.value[0], V.minimum(rising.lo, falling.lo))
+        return unless_empty(Bounds(low, V.maximum(rising.hi, falling.hi)), x)
+
+
+def valley(lowest: float, value: tuple[float, float], **stated: Any) -> Monotone:
+    """A function that decreases, then increases."""
+    return Valley(lowest, value, **stated)
+
+
+def with_slope(most: float, range: tuple[float, float], slack: float) -> Enclosure:
+    """A function whose slope is at most so large, with values between two numbers; its error grows with |x|."""
+
+    def of(op: Op, x: Bounds) -> Bounds:
+        middle = V.add(V.multiply(x.lo, 0.5), V.multiply(x.hi, 0.5))
+        clear = V.logical_and(V.less(-1e15, middle), V.less(middle, 1e15))
+        at = choose(clear, middle, 0.0)
+        y = evaluated(op, at)
+        far = V.maximum(sum_towards(x.hi, V.negative(at), 1), sum_towards(at, V.negative(x.lo), 1))
+        room = V.multiply(V.add(V.multiply(far, most), V.multiply(V.add(V.absolute(at), 1.0), slack)), 1 + 1e-12)
+        low, high = V.maximum(V.subtract(y, room), range[0]), V.minimum(V.add(y, room), range[1])
+        return Bounds(choose(clear, low, range[0]), choose(clear, high, range[1]))
+
+    def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
+        x = mode.bounds(args[0])
+        return mode.enclosed(unless_empty(of(op, x), x))
+
+    return enclosure
 
 
 def magnitudes(x: Bounds) -> Bounds:

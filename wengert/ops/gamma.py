@@ -16,11 +16,14 @@ import scipy.special as sc
 from wengert.ops import library
 from wengert.ops.derive import elementwise, zero
 from wengert.ops.elementwise import cos, equal, exp, less, remainder, rint, sin, where
+from wengert.ops.enclosures import decreasing, increasing, valley
 from wengert.ops.library import special
 from wengert.ops.special import double, is_complex, no_rule, precision, rounded
 from wengert.ops.traits import DEAR
 from wengert.types import SCALARS, scalar_like
 
+SLACK = 1e-14
+"""How far values of SciPy's that are not relative to a zero may be off, of max(1, |value|); measured: 4e-16."""
 _NODES, _WEIGHTS = (0.5 * (np.polynomial.legendre.leggauss(12)[0] + 1), 0.5 * np.polynomial.legendre.leggauss(12)[1])
 
 # ------------------------------------------------------------------------------------------------------- polygamma
@@ -39,7 +42,7 @@ def _polygamma(n: Any, x: Any) -> Any:
 polygamma = elementwise(
     "polygamma", _polygamma, (no_rule("polygamma", "the order"), lambda y, n, x: polygamma(n + 1, x))
 )
-digamma = elementwise("digamma", sc.psi, (lambda y, x: polygamma(1, x),))
+digamma = elementwise("digamma", sc.psi, (lambda y, x: polygamma(1, x),), bounds=increasing(beyond=0.0, slack=SLACK))
 
 
 def _polygamma_step(x: Any, h: Any, n: int) -> Any:
@@ -73,8 +76,19 @@ polygamma_step = elementwise(
 
 # ------------------------------------------------------------------------------------------------------------ gamma
 
-gamma = elementwise("gamma", sc.gamma, (lambda y, x: y * digamma(x),))
-gammaln = elementwise("gammaln", sc.gammaln, (lambda y, x: digamma(x),))
+_LOWEST = 1.4616321449683623
+gamma = elementwise(
+    "gamma",
+    sc.gamma,
+    (lambda y, x: y * digamma(x),),
+    bounds=valley(_LOWEST, (0.8856031944108885, 0.8856031944108888), beyond=0.0, steps=64),
+)
+gammaln = elementwise(
+    "gammaln",
+    sc.gammaln,
+    (lambda y, x: digamma(x),),
+    bounds=valley(_LOWEST, (-0.12148629053584962, -0.12148629053584960), beyond=0.0, slack=SLACK),
+)
 loggamma = elementwise("loggamma", sc.loggamma, (lambda y, x: digamma(x),))
 gammasgn = zero("gammasgn", sc.gammasgn, elementwise=True, cost=DEAR)
 
@@ -220,5 +234,5 @@ def _zeta(s: Any) -> Any:
     return np.where(left, reflected, 1 + special.zetac(np.where(left, 2.0, s)))
 
 
-zeta = elementwise("zeta", _zeta, (_zeta_slope,))
+zeta = elementwise("zeta", _zeta, (_zeta_slope,), bounds=decreasing(beyond=1.0, steps=64, range=(1.0, math.inf)))
 """Riemann's zeta function."""

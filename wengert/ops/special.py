@@ -105,9 +105,21 @@ erfc = elementwise(
     (lambda y, x: -_ERF_SLOPE * exp(-x * x),),
     bounds=decreasing(range=(0.0, 2.0), exact=((0.0, 1.0),), steps=2048, flushes=True),
 )
-erfi = elementwise("erfi", sc.erfi, (lambda y, x: 2 / SQRT_PI * exp(x * x),))
-erfinv = elementwise("erfinv", sc.erfinv, (lambda y, x: SQRT_PI / 2 * exp(y * y),))
-erfcinv = elementwise("erfcinv", sc.erfcinv, (lambda y, x: -SQRT_PI / 2 * exp(y * y),))
+erfi = elementwise(
+    "erfi", sc.erfi, (lambda y, x: 2 / SQRT_PI * exp(x * x),), bounds=increasing(exact=((0.0, 0.0),), steps=2048)
+)
+erfinv = elementwise(
+    "erfinv",
+    sc.erfinv,
+    (lambda y, x: SQRT_PI / 2 * exp(y * y),),
+    bounds=increasing(domain=(-1.0, 1.0), open=True, exact=((0.0, 0.0),), steps=64),
+)
+erfcinv = elementwise(
+    "erfcinv",
+    sc.erfcinv,
+    (lambda y, x: -SQRT_PI / 2 * exp(y * y),),
+    bounds=decreasing(domain=(0.0, 2.0), open=True, exact=((1.0, 0.0),), steps=64),
+)
 
 
 def _erfcx(x: Any, n: int) -> Any:
@@ -170,7 +182,12 @@ ndtr = elementwise(
     (lambda y, x: exp(-0.5 * x * x) / SQRT_2PI,),
     bounds=composed(lambda x: 0.5 * erfc(-x / SQRT_2)),
 )
-ndtri = elementwise("ndtri", sc.ndtri, (lambda y, p: SQRT_2PI * exp(0.5 * y * y),))
+ndtri = elementwise(
+    "ndtri",
+    sc.ndtri,
+    (lambda y, p: SQRT_2PI * exp(0.5 * y * y),),
+    bounds=increasing(domain=(0.0, 1.0), open=True, exact=((0.5, 0.0),), slack=1e-14),
+)
 log_ndtr = elementwise("log_ndtr", sc.log_ndtr, (lambda y, x: mills(x),))
 ndtri_exp = elementwise("ndtri_exp", sc.ndtri_exp, (lambda y, x: reciprocal(mills(y)),))
 
@@ -334,8 +351,13 @@ def _expn(n: Any, x: Any) -> Any:
     return rounded(np.where(np.greater(n, 0), special.expn(np.maximum(n, 0), x), low), dtype)
 
 
-exp1 = elementwise("exp1", sc.exp1, (lambda y, x: -exp(-x) / x,))
-expi = elementwise("expi", sc.expi, (lambda y, x: exp(x) / x,))
+exp1 = elementwise(
+    "exp1",
+    sc.exp1,
+    (lambda y, x: -exp(-x) / x,),
+    bounds=decreasing(beyond=0.0, range=(0.0, math.inf), steps=64, flushes=True),
+)
+expi = elementwise("expi", sc.expi, (lambda y, x: exp(x) / x,), bounds=increasing(beyond=0.0, slack=1e-12))
 expn = elementwise("expn", _expn, (no_rule("expn", "the order"), lambda y, n, x: -expn(n - 1, x)))
 
 sinint = elementwise("sinint", lambda x: special.sici(x)[0], (lambda y, x: _sin_over(x),))
