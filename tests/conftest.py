@@ -70,6 +70,29 @@ LONG_FILES = {
 """Files that go through many functions, or measure growth: `make test-quick` leaves them out as a whole."""
 
 
+ABOVE_NATIVE_CODE = {
+    *("api", "box", "capture", "cli", "docs", "explain", "interop", "jit", "modes", "ops", "solvers", "wengert"),
+}
+"""Folders (`wengert`: the doctests) whose tests ask what programs mean rather than what LLVM makes of them: it does
+next to nothing for their programs, which is most of the time they would take."""
+OPTIMISED_FILES = {
+    *("test_aliases.py", "test_calls.py", "test_export.py", "test_programs.py", "test_random.py", "test_table.py"),
+    *("test_random_programs.py", "test_lower_random.py", "test_enclosures.py", "test_interval.py"),
+}
+"""Files in these folders whose programs are optimised all the same: every op, all programs of the suite, random ones,
+and intervals, whose arithmetic nothing may reorder."""
+_CHOSEN = os.environ.get("WENGERT_OPT")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Choose how much LLVM does, unless the environment says so: `WENGERT_OPT=3 make test` is for all of them."""
+    if _CHOSEN is None:
+        folder = item.nodeid.removeprefix("tests/").partition("/")[0]
+        is_above = folder in ABOVE_NATIVE_CODE and item.path.name not in OPTIMISED_FILES
+        is_light = is_above or item.get_closest_marker("light") is not None
+        os.environ["WENGERT_OPT"] = "0" if is_light else "3"
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.name in LONG_FILES:

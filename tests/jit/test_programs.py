@@ -158,6 +158,7 @@ def test_forward_mode(name):
         np.testing.assert_allclose(y_dot, expected, rtol=rtol, atol=rtol)
 
 
+@pytest.mark.light
 @twice
 def test_second_order(name):
     """Hessian-vector products, compiled from the outside and from the inside."""
@@ -175,6 +176,7 @@ def test_second_order(name):
         assert_same(g(copied(xs), dots), expected, rtol=1e-8)
 
 
+@pytest.mark.light
 @batched
 def test_batches(name):
     """vmap of the compiled program, and the compiled vmap, with examples that take the same way through it."""

@@ -85,6 +85,7 @@ def test_values(name, c):
     same(quietly(wg.jit(f), *args), quietly(f, *args), dtypes=name not in COMPLEX)
 
 
+@pytest.mark.light
 @pytest.mark.parametrize(("name", "c"), DIFFERENTIABLE)
 def test_forward_mode(name, c):
     f, args = as_function(name, c)
