@@ -7,6 +7,9 @@ SECONDS   ?= 60
 COUNT     ?=
 PIP_FLAGS ?= -qq --disable-pip-version-check
 
+# Bytecode is kept whatever the environment says: tests start many processes.
+export PYTHONDONTWRITEBYTECODE :=
+
 VENV  := .venv
 BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -33,8 +36,9 @@ demo: $(READY) ## a short tour: derivatives, native code, and a page that explai
 test: $(READY) ## the whole test suite, with the doctests of the package
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
-test-quick: $(READY) ## the tests that are not marked slow, with fewer random examples
-	WENGERT_TEST_PROFILE=quick $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not slow" $(ARGS)
+test-quick: $(READY) ## two cases of each test that is not marked slow, with few random examples and little optimisation
+	WENGERT_TEST_PROFILE=quick WENGERT_OPT=0 \
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not slow" --sample 2 $(ARGS)
 
 $(WILD_READY): $(READY)
 	@$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[wild]'

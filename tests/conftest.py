@@ -44,6 +44,7 @@ def rng() -> np.random.Generator:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write golden files anew instead of comparing")
+    parser.addoption("--sample", type=int, metavar="N", help="N cases of each parametrised test, spread over all")
 
 
 @pytest.fixture
@@ -93,7 +94,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         os.environ["WENGERT_OPT"] = "0" if is_light else "3"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.name in LONG_FILES:
             item.add_marker(pytest.mark.slow)
+    most = config.getoption("--sample")
+    if most:
+        chosen = set(sample([item.nodeid for item in items], most))
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
+        items[:] = [item for item in items if item.nodeid in chosen]
+
+
+def sample(ids: list[str], most: int) -> list[str]:
+    """So many cases of each test at most: the first, the last, and others at equal distances."""
+    cases: dict[str, list[str]] = {}
+    for one in ids:
+        cases.setdefault(one.partition("[")[0], []).append(one)
+    places = {len(all): {round(k * (len(all) - 1) / max(most - 1, 1)) for k in range(most)} for all in cases.values()}
+    return [one for all in cases.values() for k, one in enumerate(all) if k in places[len(all)]]
