@@ -71,17 +71,13 @@ LONG_FILES = {
 """Files that go through many functions, or measure growth: `make test-quick` leaves them out as a whole."""
 
 
-ABOVE_NATIVE_CODE = {
-    *("api", "box", "capture", "cli", "docs", "explain", "interop", "jit", "modes", "ops", "solvers", "wengert"),
-}
-"""Folders (`wengert`: the doctests) whose tests ask what programs mean rather than what LLVM makes of them: it does
-next to nothing for their programs, which is most of the time they would take."""
+ABOVE_NATIVE_CODE = {"api", "docs", "jit", "solvers"}
+"""Folders whose tests ask what programs mean rather than what LLVM makes of them: it does next to nothing for their
+programs, which is most of the time they would take."""
 OPTIMISED_FILES = {
     *("test_aliases.py", "test_calls.py", "test_export.py", "test_programs.py", "test_random.py", "test_table.py"),
-    *("test_random_programs.py", "test_lower_random.py", "test_enclosures.py", "test_interval.py"),
 }
-"""Files in these folders whose programs are optimised all the same: every op, all programs of the suite, random ones,
-and intervals, whose arithmetic nothing may reorder."""
+"""Files in these folders whose programs are optimised all the same: all ops, all programs of the suite, random ones."""
 _CHOSEN = os.environ.get("WENGERT_OPT")
 
 

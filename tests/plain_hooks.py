@@ -189,3 +189,13 @@ def installed():
         yield
     finally:
         set_staged_hooks(kept)
+
+
+def outcome(f, *args):
+    """What a call returns or raises."""
+    try:
+        return f(*args)
+    except AssertionError:  # pytest has its own messages
+        return AssertionError
+    except Exception as error:
+        return type(error), str(error)

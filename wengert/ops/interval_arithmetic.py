@@ -29,8 +29,6 @@ from wengert.ops.rounding import (
 )
 from wengert.types import SCALARS, dtype_of
 
-EVERYTHING = Bounds(-math.inf, math.inf)
-
 
 def _number(x: Bounds) -> Any:
     """The number that an operand is, if it is a plain constant, else `None`."""
