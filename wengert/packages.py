@@ -31,6 +31,8 @@ _FOLLOWED = tuple(
     )
 )
 """Code of this package that is written, and followed, like a user's, so that it compiles."""
+_BOOKKEEPING = (_PACKAGE + os.path.join("infer", "aside.py"),)
+"""Files in these folders that compute nothing, and are not followed."""
 _INSTALLED = ("site-packages", "dist-packages")
 
 _LEFT_ALONE = frozenset(
@@ -67,7 +69,7 @@ def decide(name: str, followed: bool) -> None:
 def is_followed(filename: str) -> bool:
     """Whether code of a file is followed."""
     if filename.startswith((_PACKAGE, "<frozen")):
-        return filename.startswith(_FOLLOWED)
+        return filename.startswith(_FOLLOWED) and filename not in _BOOKKEEPING
     for place in sorted(_decided, key=len, reverse=True):
         if filename.startswith(place):
             return _decided[place]

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.algorithms.chains import STATISTICS
+from wengert.api.jit import jit
 from wengert.api.vmap import vmap
 from wengert.infer.adaptation import Metric, windows
 from wengert.infer.engine import BLOCK, Engine
@@ -23,6 +24,8 @@ from wengert.infer.posterior import Posterior
 from wengert.infer.result import Samples
 
 _TRIALS = 100
+_STARTS = 10
+_TINY_STEP = np.log(1e-5)
 _SECONDS = 0.3
 """About so long a block may take, so that Ctrl-C is heard."""
 
@@ -63,8 +66,6 @@ class Chain:
         self._start()
         s = self.settings
         adapts = s.target > 0
-        if adapts:
-            self._restart_step()
         for window in windows(s.warmup):
             positions, gradients = self._transitions(window.length, s.target if adapts else -1.0, stop, None)
             if stop.is_set():
@@ -89,14 +90,35 @@ class Chain:
         return normals, seeds
 
     def _start(self) -> None:
-        """A point where the log-density and its gradient are finite."""
+        """A point where the log-density and its gradient are finite, and from which steps can be taken.
+
+        Where the density is steep beyond measure (a recurrence that explodes, say) the steps that can be followed are
+        so small that a chain would never leave. Of a few such points that with the largest steps is taken; where all
+        are alike the posterior is narrow, and none is better than the first.
+        """
+        self._find_point(0)
+        if self.settings.target <= 0:
+            return
+        self._restart_step()
+        best = self.averaging, self.state
+        for k in range(_STARTS):
+            if best[0][0] > _TINY_STEP:
+                break
+            self.averaging = np.zeros(5)
+            self._find_point(10 * k)
+            self._restart_step()
+            if self.averaging[0] > best[0][0] + 1.0:
+                best = self.averaging, self.state
+        self.averaging, self.state = best
+
+    def _find_point(self, first: int) -> None:
         posterior, size = self.engine.posterior, self.engine.posterior.size
-        for k in range(_TRIALS):
+        for k in range(first, first + _TRIALS):
             spread = 2.0 ** -(k // 10)
             if self.init is None:
                 x = spread * posterior.start(self.rng)
             else:
-                x = self.init + spread * self.rng.uniform(-1, 1, size) * (k < _TRIALS - 1)
+                x = self.init + spread * self.rng.uniform(-1, 1, size) * (k < first + _TRIALS - 1)
             normals, seeds = self._random(1)
             # A step of length zero evaluates the density where we are.
             still = np.array([-np.inf, 0, 0, 0, 0])
@@ -267,5 +289,18 @@ def named_statistics(statistics: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def constrained(posterior: Posterior, unconstrained: np.ndarray) -> Any:
-    """All points in the user's container."""
+    """All points in the user's container.
+
+    What a model records may need all of its work (a differential equation, say), which is compiled therefore.
+    """
+    if getattr(posterior, "records", None):
+        chains, draws, size = unconstrained.shape
+        points = np.reshape(unconstrained, (chains * draws, size))
+        try:
+            one = jit(posterior.constrain).lower(points[0]).fixed()
+            found = [one(u) for u in points]
+        except Exception:  # it cannot be compiled, or raises at some point: who asks below is told
+            return vmap(vmap(posterior.constrain))(unconstrained)
+        return {name: np.stack([x[name] for x in found]).reshape(chains, draws, *np.shape(found[0][name]))
+                for name in found[0]}  # fmt: skip
     return vmap(vmap(posterior.constrain))(unconstrained)

@@ -13,6 +13,7 @@ of a term depends on one element only, and which one that is has been found out,
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from scipy.special import logsumexp
 
 from wengert.api.alternatives import alternatives, laid_out
 from wengert.infer import distributions
+from wengert.infer.alike import AlikeTerms
 from wengert.infer.handlers import ModelError
 
 _MOST_VALUES = 1000
@@ -82,11 +84,9 @@ class TermOfSites(NamedTuple):
     number: int
 
 
-def enumerated(name: str, values: np.ndarray, shape: tuple[int, ...]) -> tuple[Any, DiscreteSite]:
-    """A site that stands for all its values."""
-    event = values.shape[1:]
-    spread = np.reshape(values, (len(values), *(1,) * len(shape), *event))
-    value, axis = alternatives(np.array(np.broadcast_to(spread, (len(values), *shape, *event))))
+def enumerated(name: str, values: np.ndarray, shape: tuple[int, ...], memo: dict) -> tuple[Any, DiscreteSite]:
+    """A site that stands for all its values; sites with the same values share what is computed (`memo`)."""
+    value, axis = alternatives(values, shape, memo)
     return value, DiscreteSite(name, values, shape, axis)
 
 
@@ -96,10 +96,16 @@ def term_of(logp: Any, sites: list[DiscreteSite], number: int) -> TermOfSites:
     return TermOfSites(table, axes, number)
 
 
-def summed_out(terms: list[TermOfSites], sites: list[DiscreteSite], places: dict[tuple[int, str], Any]) -> Any:
+def summed_out(
+    terms: list[TermOfSites],
+    sites: list[DiscreteSite],
+    places: dict[tuple[int, str], Any],
+    alike: Sequence[AlikeTerms] = (),
+) -> Any:
     """The logarithm of the sum over all values of all sites of exp(sum of terms).
 
     `places[number, name]` says, for a term and a site that is an array, on which element each number of it depends.
+    Terms that look alike come together.
     """
     arrays = [site for site in sites if site.shape]
     shapes = {site.shape for site in arrays}
@@ -117,9 +123,14 @@ def summed_out(terms: list[TermOfSites], sites: list[DiscreteSite], places: dict
         arrays = others
     left = [_collapsed(term, []) for term in left]
     scalars = [site for site in sites if not site.shape]
-    found = _as_chain(left, scalars)
+    found = _as_chain(left, scalars, alike)
     if found is not None:
         return found
+    for group in alike:
+        left += [
+            TermOfSites(group.table[k], [sites[number].axis for number in numbers], -1)
+            for k, numbers in enumerate(group.sites)
+        ]
     waiting = [site.axis for site in scalars]
     while waiting:
         neighbours = [len({id(a) for t in left if axis in t.axes for a in t.axes}) for axis in waiting]
@@ -185,28 +196,29 @@ def _with_axes(term: TermOfSites, axes: list[Any], shape: tuple[int, ...]) -> An
     return np.reshape(table, (*lengths, *np.shape(table)[len(given) :])) if shape or own else np.reshape(table, lengths)
 
 
-def _as_chain(terms: list[TermOfSites], sites: list[DiscreteSite]) -> Any:
+def _as_chain(terms: list[TermOfSites], sites: list[DiscreteSite], alike: Sequence[AlikeTerms]) -> Any:
     """The sum over sites of which each depends on the one before, in one loop; `None` if they are otherwise."""
     if len(sites) < 4 or len({len(site.values) for site in sites}) > 1:
         return None
     index = {id(site.axis): k for k, site in enumerate(sites)}
-    count = len(sites[0].values)
-    single: list[Any] = [0.0] * len(sites)
-    double: list[Any] = [0.0] * (len(sites) - 1)
-    rest = 0.0
-    for term in terms:
-        places = [index[id(axis)] for axis in term.axes]
+    placed = [(term.table, [index[id(axis)] for axis in term.axes]) for term in terms]
+    neighbours = [abs(places[0] - places[1]) for _, places in placed if len(places) == 2]
+    neighbours += [step for group in alike if group.sites.shape[1] == 2 for step in np.diff(group.sites)[:, 0]]
+    most = max([*[len(places) for _, places in placed], *[group.sites.shape[1] for group in alike]])
+    if most > 2 or any(step != 1 for step in neighbours):
+        return None
+    count, rest = len(sites[0].values), 0.0
+    singles = np.zeros((len(sites), count))
+    doubles = np.zeros((len(sites) - 1, count, count))
+    for table, places in placed:
         if not places:
-            rest = rest + term.table
+            rest = rest + table
         elif len(places) == 1:
-            single[places[0]] = single[places[0]] + term.table
-        elif len(places) == 2 and abs(places[0] - places[1]) == 1:
-            table = term.table if places[0] < places[1] else np.transpose(term.table)
-            double[min(places)] = double[min(places)] + table
+            singles[places[0]] += table
         else:
-            return None
-    singles = np.stack([x + np.zeros(count) for x in single])
-    doubles = np.stack([x + np.zeros((count, count)) for x in double])
+            doubles[min(places)] += table if places[0] < places[1] else np.transpose(table)
+    for group in alike:
+        np.add.at(singles if group.sites.shape[1] == 1 else doubles, group.sites[:, 0], group.table)
     return rest + _forward(singles, doubles)
 
 

@@ -17,6 +17,10 @@ class ModelError(WengertError, ValueError):
     """A model that cannot be understood: it says which site, and what to write instead."""
 
 
+class Enough(BaseException):
+    """A handler knows all it wants to know: the rest of the model need not be run; users' `except` lets it pass."""
+
+
 class _Running(threading.local):
     def __init__(self) -> None:
         self.handlers: list[Any] = []
@@ -30,6 +34,8 @@ def run_under(handler: Any, model: Callable, args: tuple) -> Any:
     _running.handlers.append(handler)
     try:
         return model(*args)
+    except Enough:
+        return None
     finally:
         _running.handlers.pop()
 

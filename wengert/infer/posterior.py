@@ -22,7 +22,7 @@ from wengert.infer.discrete import term_of
 from wengert.infer.handlers import ModelError, run_under
 from wengert.infer.probing import places_of
 from wengert.infer.transforms import Transform, real
-from wengert.infer.ways import AtPoint, FindSites, PlaceOfSite, Unconstrain, WithGivenValues, WithMarks
+from wengert.infer.ways import AtPoint, FindSites, PlaceOfSite, Unconstrain, ValuesAtPoint, WithGivenValues, WithMarks
 
 _LOOKS = 3
 """So many times a model is run to see whether it always has the same sites."""
@@ -83,7 +83,7 @@ class ModelPosterior(Posterior):
             )
         self.names = list(self.sites)
         self.size = max(site.stop for site in self.sites.values())
-        if self.discrete:
+        if any(shape for _, shape in self.discrete.values()):
             self._look_at_discrete_sites(rng)
 
     def _look_at_discrete_sites(self, rng: np.random.Generator) -> None:
@@ -124,8 +124,9 @@ class ModelPosterior(Posterior):
         return self._at(u).log_density()
 
     def _constrain(self, u: Any) -> dict[str, Any]:
-        handler = self._at(u)
-        return {name: handler.value(name) for name in [*self.names, *self.records]}
+        wanted = [*self.names, *self.records]
+        handler = self._run(ValuesAtPoint(wanted, self.sites, u, self.discrete, self.places))
+        return {name: handler.value(name) for name in wanted}
 
     def log_density(self, u: Any) -> Any:
         return followed(self._log_density)(u) if self.discrete else self._log_density(u)

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.infer import distributions
+from wengert.infer.alike import computed
+from wengert.infer.aside import PutAside, put_aside
 from wengert.infer.discrete import DiscreteSite, TermOfSites, enumerated, summed_out, term_of, values_of
-from wengert.infer.handlers import ModelError
+from wengert.infer.handlers import Enough, ModelError
 from wengert.infer.transforms import Transform
 
 
@@ -138,6 +140,21 @@ class AtPoint(Handler):
         self.summed: list[DiscreteSite] = []
         self.terms: list[TermOfSites] = []
         self.marks: list[Any] = []
+        self.memo: dict = {}
+        self.axes: list[Any] = []
+        self.numbers: dict[int, int] = {}
+        self.aside: list[PutAside] = []
+        """What is computed at the end, all that looks alike at once, if no discrete site is an array."""
+        self.puts_aside = bool(self.discrete) and not any(shape for _, shape in self.discrete.values())
+
+    def add_density(self, dist: Any, value: Any) -> None:
+        """The log-density of a value counts."""
+        if self.puts_aside and self.summed:
+            mark = put_aside(dist, value, self.numbers, self.axes)
+            if mark is not None:
+                self.aside.append(mark)
+                return
+        self.add(distributions.log_density(dist, value))
 
     def add(self, logp: Any) -> None:
         """Something that counts."""
@@ -167,7 +184,7 @@ class AtPoint(Handler):
                 remedy="observe all at once, infer.observe(y, stats.norm(mu[z], s))",
             )
         places = {(k, name): place for k, found in enumerate(self.places) for name, place in found.items()}
-        return summed_out([*self.terms, rest], self.summed, places)
+        return summed_out([*self.terms, rest], self.summed, places, computed(self.aside))
 
     def value(self, name: str) -> Any:
         """What a site or record is."""
@@ -181,9 +198,11 @@ class AtPoint(Handler):
     def sample(self, name: str, dist: Any, shape: Any, transform: Transform | None) -> Any:
         if name in self.discrete:
             values, found = self.discrete[name]
-            value, summed = enumerated(name, values, found)
+            value, summed = enumerated(name, values, found, self.memo)
+            self.numbers[id(summed.axis)] = len(self.summed)
+            self.axes.append(summed.axis)
             self.summed.append(summed)
-            self.add(distributions.log_density(dist, value))
+            self.add_density(dist, value)
             return value
         if name not in self.sites:
             raise ModelError(
@@ -193,20 +212,42 @@ class AtPoint(Handler):
         site = self.sites[name]
         chosen = transform if transform is not None else distributions.transform_of(dist)
         inner = np.reshape(self.u[site.start : site.stop], site.inner)
-        value = chosen.forward(inner)
-        self.add(distributions.log_density(dist, value))
+        value = chosen.forward(np.copy(inner))  # a model may write to it
+        self.add_density(dist, value)
         self.add(chosen.log_jacobian(inner))
         self.values[name] = value
         return value
 
     def observe(self, value: Any, dist: Any, name: str | None) -> None:
-        self.add(distributions.log_density(dist, value))
+        self.add_density(dist, value)
 
     def factor(self, logp: Any) -> None:
         self.add(logp)
 
     def record(self, name: str, value: Any) -> None:
         self.values[name] = value
+
+
+class ValuesAtPoint(AtPoint):
+    """Runs a model at a point for the values of these sites and records only: it stops where it has all of them."""
+
+    def __init__(self, wanted: list[str], *args: Any):
+        super().__init__(*args)
+        self.missing = set(wanted)
+
+    def _is_there(self, name: str) -> None:
+        self.missing.discard(name)
+        if not self.missing:
+            raise Enough
+
+    def sample(self, name: str, dist: Any, shape: Any, transform: Transform | None) -> Any:
+        value = super().sample(name, dist, shape, transform)
+        self._is_there(name)
+        return value
+
+    def record(self, name: str, value: Any) -> None:
+        super().record(name, value)
+        self._is_there(name)
 
 
 class WithMarks(AtPoint):
