@@ -46,7 +46,7 @@ def test_alternating_data_and_parameters_leaves_the_prior_as_it_is(transition, r
     distribution, of which the prior is a part."""
     target = OtherDataPosterior(location_and_scale, (np.zeros(3),), {"observed": np.zeros(3)})
     metric = METRICS["diag"]
-    engine = Engine(target, transition, metric.velocity, metric.kick, first_order(target))
+    engine = Engine(target, transition, metric.velocity, metric.kick, first_order)
     scales = metric.first(2)
     engine.prepare(scales, np.zeros(2))
     u, path = target.unconstrain({"mu": 1.0, "sigma": 0.9}), []

@@ -62,6 +62,6 @@ def _at_once(group: list[PutAside]) -> AlikeTerms:
         stacked.append(np.reshape(x, (np.shape(x)[0], *lengths, *ones, *shape)))
     table = _log_density(first.family, *stacked)
     sizes = tuple([axis.size for axis in first.axes])
-    behind = tuple(range(1 + len(sizes), np.ndim(table)))
-    table = np.sum(table, axis=behind) if behind else table
+    inside = tuple(range(1 + len(sizes), np.ndim(table)))
+    table = np.sum(table, axis=inside) if inside else table
     return AlikeTerms(np.broadcast_to(table, (len(group), *sizes)), np.array([mark.places for mark in group]))

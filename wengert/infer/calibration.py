@@ -103,7 +103,7 @@ def sbc(
 def _one_chain(target: OtherDataPosterior) -> Callable:
     """NUTS, compiled once for all data."""
     metric = METRICS["diag"]
-    engine = Engine(target, nuts_transition, metric.velocity, metric.kick, first_order(target))
+    engine = Engine(target, nuts_transition, metric.velocity, metric.kick, first_order)
 
     def sampler(target: OtherDataPosterior, draws: int, seed: int) -> Samples:
         settings = Settings(5 * draws, 500, 0.8, 10, 1.0)

@@ -1,15 +1,12 @@
-"""Chains of a sampler: where they start, warm-up, draws; in threads, with progress, and what there is after Ctrl-C.
+"""Chains of a sampler: where they start, warm-up, draws, and what there is after Ctrl-C (`workers.py` runs them).
 
 Each chain has a generator of its own, spawned from the seed, so its draws do not depend on how many run at a time.
 """
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
+import copy
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +14,12 @@ import numpy as np
 from wengert.algorithms.chains import STATISTICS
 from wengert.api.jit import jit
 from wengert.api.vmap import vmap
-from wengert.infer.adaptation import Metric, windows
-from wengert.infer.engine import BLOCK, Engine
+from wengert.infer.adaptation import METRICS, Metric, windows
+from wengert.infer.engine import BLOCK, Engine, made_of
 from wengert.infer.handlers import ModelError
 from wengert.infer.posterior import Posterior
 from wengert.infer.result import Samples
+from wengert.infer.workers import run_all
 
 _TRIALS = 100
 _STARTS = 10
@@ -46,7 +44,8 @@ class Chain:
 
     def __init__(self, engine: Engine, metric: Metric, settings: Settings, rng: np.random.Generator, init: Any):
         self.engine, self.kind, self.settings = engine, metric, settings
-        self.rng, self.seeds = rng.spawn(2)
+        self.generator, self.watcher = rng, None
+        self.rng, self.seeds = copy.deepcopy(rng).spawn(2)
         self.metric = metric.first(engine.posterior.size)
         self.init = init
         self.averaging = np.zeros(5)
@@ -61,7 +60,24 @@ class Chain:
         self.divergences = 0
         self._count = 5
 
-    def run(self, stop: threading.Event) -> None:
+    def results(self) -> dict[str, Any]:
+        """What is sent back from another process."""
+        found = {name: getattr(self, name) for name in _RESULTS}
+        return {**found, "failures": self.engine.failures, "compiled": self.engine.is_compiled}
+
+    def take(self, results: dict[str, Any]) -> None:
+        """Let this chain be one that was run elsewhere."""
+        for name in _RESULTS:
+            setattr(self, name, results[name])
+        self.engine.failures += results["failures"]
+        self.engine.is_compiled = self.engine.is_compiled and results["compiled"]
+
+    def sent(self) -> SentChain:
+        """What is sent to another machine, which makes the chain of it."""
+        names = [name for name, kind in METRICS.items() if kind is self.kind]
+        return SentChain(self.engine.recipe, names[0], self.settings, self.generator, self.init)
+
+    def run(self, stop: Any) -> None:
         """Everything, until there are enough draws, or somebody says stop."""
         self._start()
         s = self.settings
@@ -148,7 +164,7 @@ class Chain:
             log_step += sign * np.log(2)
         self.averaging = np.array([log_step, 0.0, 0.0, 0.0, np.log(10) + log_step])
 
-    def _transitions(self, length: int, target: float, stop: threading.Event, keep: Any) -> tuple:
+    def _transitions(self, length: int, target: float, stop: Any, keep: Any) -> tuple:
         positions, gradients = [], []
         left = length
         while left and not stop.is_set():
@@ -173,9 +189,43 @@ class Chain:
                 self.draws.append(draws[:count])
                 self.stats.append(statistics[:count])
                 self.divergences += int(np.sum(statistics[:count, 4]))
+            if self.watcher is not None:
+                self.watcher()
         if not positions:
             return np.zeros((0, 0)), np.zeros((0, 0))
         return np.concatenate(positions), np.concatenate(gradients)
+
+
+class SentChain(NamedTuple):
+    """A chain as it travels: what its engine is made of, and how it is run."""
+
+    recipe: tuple
+    metric: str
+    settings: Settings
+    rng: np.random.Generator
+    init: Any
+
+    def chain(self) -> Chain:
+        """The chain, with compiled code of its own."""
+        metric = METRICS[self.metric]
+        engine = made_of(self.recipe)
+        size = engine.posterior.size
+        engine.prepare(metric.first(size), np.zeros(size) if self.init is None else self.init)
+        return Chain(engine, metric, self.settings, self.rng, self.init)
+
+
+_RESULTS = (
+    "draws",
+    "stats",
+    "metric",
+    "averaging",
+    "done",
+    "latest",
+    "divergences",
+    "steps",
+    "warmup_steps",
+    "first_draw",
+)
 
 
 def run_chains(
@@ -187,7 +237,7 @@ def run_chains(
     seed: Any,
     init: Any,
     progress: bool,
-    workers: int | None = None,
+    workers: Any = None,
 ) -> Samples:
     """All chains of a sampler."""
     if chains < 1 or settings.draws < 1 or settings.warmup < 0:
@@ -198,14 +248,15 @@ def run_chains(
     all_chains = [Chain(engine, metric, settings, rng, start) for rng in generators]
     engine.prepare(metric.first(posterior.size), np.zeros(posterior.size) if start is None else start)
     compiled = time.perf_counter()
-    stop = threading.Event()
-    interrupted = _run_all(all_chains, stop, workers, progress, settings)
+    interrupted = run_all(all_chains, workers, settings.warmup + settings.draws, progress)
     finished = time.perf_counter()
-    found = [np.concatenate(chain.draws) for chain in all_chains if chain.draws]
-    if not found or (interrupted and len(found) < len(all_chains)):
-        raise KeyboardInterrupt("before every chain had a draw")
-    length = min(map(len, found))
-    unconstrained = np.stack([x[:length] for x in found])
+    if not any(chain.draws for chain in all_chains):
+        raise KeyboardInterrupt("before there was a draw")
+    # After Ctrl-C chains differ in length; those that had hardly begun would cost the others nearly all of their draws.
+    lengths = [sum(map(len, chain.draws)) for chain in all_chains]
+    all_chains = [chain for chain, n in zip(all_chains, lengths, strict=True) if 2 * n >= max(lengths)]
+    length = min(n for n in lengths if 2 * n >= max(lengths))
+    unconstrained = np.stack([np.concatenate(chain.draws)[:length] for chain in all_chains])
     statistics = np.stack([np.concatenate(chain.stats)[:length] for chain in all_chains])
     info = {
         "compile_seconds": compiled - began,
@@ -231,53 +282,6 @@ def _notes(statistics: np.ndarray, engine: Engine, interrupted: bool) -> list[st
     if interrupted:
         notes.append("sampling was interrupted: there are fewer draws than were asked for")
     return notes
-
-
-def _run_all(chains: list[Chain], stop: threading.Event, workers: int | None, progress: bool, s: Settings) -> bool:
-    """Run all chains; whether somebody pressed Ctrl-C."""
-    workers = min(len(chains), workers or os.cpu_count() or 1)
-    bar = Bar(chains, s, progress)
-    with ThreadPoolExecutor(workers) as pool:
-        pending = {pool.submit(chain.run, stop) for chain in chains}
-        futures = list(pending)
-        interrupted = False
-        while pending:
-            try:
-                _, pending = wait(pending, timeout=0.1 if bar.shows else None)
-                bar.show()
-            except KeyboardInterrupt:
-                interrupted = True
-                stop.set()
-    bar.close()
-    for future in futures:
-        future.result()
-    return interrupted
-
-
-class Bar:
-    """One line on a terminal: how far the chains are, step size, divergences, depth."""
-
-    def __init__(self, chains: list[Chain], settings: Settings, progress: bool):
-        self.chains, self.total = chains, len(chains) * (settings.warmup + settings.draws)
-        self.shows = progress and sys.stderr.isatty()
-
-    def show(self) -> None:
-        if not self.shows:
-            return
-        done = sum(c.done for c in self.chains)
-        step = float(np.mean([c.latest[1] for c in self.chains]))
-        depth = float(np.mean([c.latest[2] for c in self.chains]))
-        divergences = sum(c.divergences for c in self.chains)
-        filled = int(30 * done / max(self.total, 1))
-        bar = "#" * filled + "." * (30 - filled)
-        text = f"{done}/{self.total}, step size {step:.3g}, tree depth {depth:.1f}, divergences {divergences}"
-        sys.stderr.write(f"\r[{bar}] {text}   ")
-        sys.stderr.flush()
-
-    def close(self) -> None:
-        self.show()
-        if self.shows:
-            sys.stderr.write("\n")
 
 
 _KINDS = {"diverging": bool, "failed": bool, "tree_depth": int, "n_steps": int}

@@ -53,10 +53,11 @@ def third_order(posterior: Posterior) -> Density:
 class Engine:
     """Runs blocks of transitions; `transition` is one of `algorithms/`, with density, velocity and kick in front."""
 
-    def __init__(
-        self, posterior: Posterior, transition: Callable, velocity: Callable, kick: Callable, density: Density
-    ):
+    def __init__(self, posterior: Posterior, transition: Callable, velocity: Callable, kick: Callable, order: Callable):
         self.posterior = posterior
+        self.recipe = (posterior, transition, velocity, kick, order)
+        """What an engine like this is made of, elsewhere (`made_of`)."""
+        density = order(posterior)
         self._transition, self._velocity, self._kick = transition, velocity, kick
         self._density = density
         self._compiled_density = Density(jit(density.evaluate), density.third and jit(density.third), density.failed)
@@ -136,3 +137,8 @@ class Engine:
             found = chain_block(one, metric, x, lp, g, averaging, target, normals, seeds, count, limit)
         x, lp, g, *rest, last_lp, last_g = found
         return np.asarray(x), np.float64(lp), np.asarray(g), *rest, np.float64(last_lp), np.asarray(last_g)
+
+
+def made_of(recipe: tuple) -> Engine:
+    """An engine with compiled code of its own."""
+    return Engine(*recipe)

@@ -22,17 +22,17 @@ def _metric(name: str) -> Metric:
 
 
 def _sampled(target: Callable, args: tuple, transition: Callable, metric: str, settings: Settings, chains: int,
-             seed: Any, init: Any, support: Any, progress: bool, workers: int | None,
+             seed: Any, init: Any, support: Any, progress: bool, workers: Any,
              density: Callable = first_order) -> Samples:  # fmt: skip
     kind = _metric(metric)
     found = posterior(target, *args, init=init, support=support)
-    engine = Engine(found, transition, kind.velocity, kind.kick, density(found))
+    engine = Engine(found, transition, kind.velocity, kind.kick, density)
     return run_chains(found, engine, kind, settings, chains, seed, init, progress, workers)
 
 
 def nuts(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
          seed: Any = 0, metric: str = "diag", target_accept: float = 0.8, support: Any = None, progress: bool = True,
-         max_depth: int = 10, workers: int | None = None) -> Samples:  # fmt: skip
+         max_depth: int = 10, workers: Any = None) -> Samples:  # fmt: skip
     """Draws from a posterior by the no-U-turn sampler, with Stan's adaptation, in native code.
 
     Args:
@@ -45,7 +45,9 @@ def nuts(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warm
         support: a container of `infer.transforms` in the form of init, for a log-density on that support.
         progress: whether a terminal shows how far it is.
         max_depth: a trajectory has at most 2 to this power steps.
-        workers: how many chains run at a time; the number of cores by default.
+        workers: how many chains run at a time, in threads; the number of cores by default. "processes" runs each in a
+            process of its own, which helps a density that cannot be compiled; a client of dask.distributed on its
+            workers.
 
     Returns:
         `.draws`, `.stats`, `.summary()`, `.to_arviz()`.
@@ -68,7 +70,7 @@ def nuts(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warm
 
 def hmc(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
         seed: Any = 0, metric: str = "diag", target_accept: float = 0.8, support: Any = None, progress: bool = True,
-        steps: int = 20, workers: int | None = None) -> Samples:  # fmt: skip
+        steps: int = 20, workers: Any = None) -> Samples:  # fmt: skip
     """Draws by Hamiltonian Monte Carlo, in 1 to `steps` leapfrog steps. Other arguments as `infer.nuts`."""
     settings = Settings(draws, warmup, target_accept, int(steps), 1.0)
     return _sampled(target, args, hmc_transition, metric, settings, chains, seed, init, support, progress, workers)
@@ -76,7 +78,7 @@ def hmc(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmu
 
 def mala(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
          seed: Any = 0, metric: str = "diag", target_accept: float = 0.574, support: Any = None, progress: bool = True,
-         workers: int | None = None) -> Samples:  # fmt: skip
+         workers: Any = None) -> Samples:  # fmt: skip
     """Draws by the Metropolis-adjusted Langevin algorithm: one leapfrog step. Other arguments as `infer.nuts`."""
     settings = Settings(draws, warmup, target_accept, 1, 1.0)
     return _sampled(target, args, hmc_transition, metric, settings, chains, seed, init, support, progress, workers)
@@ -84,7 +86,7 @@ def mala(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warm
 
 def random_walk(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
                 seed: Any = 0, metric: str = "diag", target_accept: float = 0.234, support: Any = None,
-                progress: bool = True, workers: int | None = None) -> Samples:  # fmt: skip
+                progress: bool = True, workers: Any = None) -> Samples:  # fmt: skip
     """Draws by Metropolis's random walk, for comparison; it needs no gradient. Other arguments as `infer.nuts`."""
     settings = Settings(draws, warmup, target_accept, 1, 1.0)
     return _sampled(target, args, random_walk_transition, metric, settings, chains, seed, init, support, progress,
@@ -93,7 +95,7 @@ def random_walk(target: Callable, *args: Any, init: Any = None, draws: int = 100
 
 def slice(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000, chains: int = 4,
           seed: Any = 0, metric: str = "diag", support: Any = None, progress: bool = True,
-          workers: int | None = None) -> Samples:  # fmt: skip
+          workers: Any = None) -> Samples:  # fmt: skip
     """Draws by slice sampling along random directions, for comparison; it needs no gradient and no tuning."""
     settings = Settings(draws, warmup, -1.0, 20, 2.0)
     return _sampled(target, args, slice_transition, metric, settings, chains, seed, init, support, progress, workers,
@@ -102,7 +104,7 @@ def slice(target: Callable, *args: Any, init: Any = None, draws: int = 1000, war
 
 def riemannian_hmc(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000,
                    chains: int = 4, seed: Any = 0, target_accept: float = 0.8, support: Any = None,
-                   progress: bool = True, steps: int = 8, workers: int | None = None) -> Samples:  # fmt: skip
+                   progress: bool = True, steps: int = 8, workers: Any = None) -> Samples:  # fmt: skip
     """Draws by Riemannian Hamiltonian Monte Carlo: at each point the Hessian, made positive (soft-abs), is the metric.
 
     For few unknowns whose scales vary a lot over the posterior. It needs derivatives of third order, which are exact.

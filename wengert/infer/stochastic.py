@@ -50,7 +50,7 @@ def _sampled(name: str, target: Callable, args: tuple, init: Any, draws: int, wa
              friction: float) -> Samples:  # fmt: skip
     found = posterior(target, *args, init=init, support=support)
     metric = METRICS["diag"]
-    engine = Engine(found, hmc_transition, metric.velocity, metric.kick, first_order(found))
+    engine = Engine(found, hmc_transition, metric.velocity, metric.kick, first_order)
     settings = Settings(1, warmup, 0.95, 1, 1.0)
     begin = run_chains(found, engine, metric, settings, chains, seed, init, progress)
     estimate = _Estimate(found, batch_size)
