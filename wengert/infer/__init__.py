@@ -10,6 +10,7 @@ from wengert.infer.compiling import NotCompiledWarning
 from wengert.infer.expectations import expectation_grad
 from wengert.infer.handlers import ModelError
 from wengert.infer.laplace import laplace
+from wengert.infer.lkj import lkj, lkj_cholesky
 from wengert.infer.mixture import mixture
 from wengert.infer.model import factor, flat, observe, plate, record, sample
 from wengert.infer.pathfinder import NotConvergedWarning, pathfinder
@@ -39,6 +40,8 @@ __all__ = [
     "flat",
     "hmc",
     "laplace",
+    "lkj",
+    "lkj_cholesky",
     "log_likelihood",
     "mala",
     "mixture",

@@ -35,9 +35,8 @@ def _log_density(family: tuple, x: Any, *given: Any) -> Any:
     """log p(x) of a family with these parameters; of a list of values, probabilities are along their last axis."""
     if family[0] == "rv_discrete":
         hits = np.expand_dims(x, -1) == np.array(family[1])
-        known = np.any(hits, axis=-1)
         one = np.sum(np.where(hits, given[0], 0.0), axis=-1)
-        return np.where(known, np.log(np.where(known, one, 1.0)), -np.inf)
+        return np.where(one > 0, np.log(np.where(one > 0, one, 1.0)), -np.inf)
     name, count, names = family
     dist = getattr(stats, name)(*given[:count], **dict(zip(names, given[count:], strict=True)))
     return dist.logpmf(x) if isinstance(getattr(stats, name), stats.rv_discrete) else dist.logpdf(x)

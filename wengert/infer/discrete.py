@@ -183,7 +183,7 @@ def _eliminated(terms: list[TermOfSites], axis: Any, shape: tuple[int, ...]) -> 
     total = 0.0
     for term in mine:
         total = total + _with_axes(term, axes, shape)
-    return [*others, TermOfSites(logsumexp(total, axis=0), axes[1:], -1)]
+    return [*others, TermOfSites(_summed(total), axes[1:], -1)]
 
 
 def _with_axes(term: TermOfSites, axes: list[Any], shape: tuple[int, ...]) -> Any:
@@ -194,6 +194,14 @@ def _with_axes(term: TermOfSites, axes: list[Any], shape: tuple[int, ...]) -> An
     table = np.transpose(term.table, (*order, *own))
     lengths = [a.size if a in given else 1 for a in axes]
     return np.reshape(table, (*lengths, *np.shape(table)[len(given) :])) if shape or own else np.reshape(table, lengths)
+
+
+def _summed(table: Any) -> Any:
+    """log Σ exp along the first axis. What is impossible (−∞) counts nothing, and has no slope.
+
+    The slope of log p where p is zero is infinite: `where` says that it is not asked for.
+    """
+    return logsumexp(np.where(table == -np.inf, -np.inf, table), axis=0)
 
 
 def _as_chain(terms: list[TermOfSites], sites: list[DiscreteSite], alike: Sequence[AlikeTerms]) -> Any:
@@ -226,5 +234,5 @@ def _forward(singles: Any, doubles: Any) -> Any:
     """log Σ over paths of exp(Σₜ singles[t, zₜ] + Σₜ doubles[t, zₜ, zₜ₊₁])."""
     alpha = singles[0]
     for t in range(1, len(singles)):
-        alpha = logsumexp(np.expand_dims(alpha, 1) + doubles[t - 1], axis=0) + singles[t]
-    return logsumexp(alpha)
+        alpha = _summed(np.expand_dims(alpha, 1) + doubles[t - 1]) + singles[t]
+    return _summed(alpha)

@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.infer import transforms
 from wengert.infer.handlers import ModelError
+from wengert.infer.lkj import LkjDistribution
 
 
 class FlatPrior:
@@ -39,6 +40,8 @@ _TRANSFORMS = {
     "dirichlet": transforms.simplex,
     "wishart": transforms.covariance,
     "invwishart": transforms.covariance,
+    "lkj": transforms.correlation,
+    "lkj_cholesky": transforms.correlation_cholesky,
     "vonmises_fisher": transforms.unit_vector,
     "uniform_direction": transforms.unit_vector,
     "vonmises": transforms.interval(-math.pi, math.pi),
@@ -46,7 +49,7 @@ _TRANSFORMS = {
 _EVENT_NDIM = {
     **dict.fromkeys(("multivariate_normal", "multivariate_t", "dirichlet", "vonmises_fisher", "uniform_direction"), 1),
     **dict.fromkeys(("multinomial", "multivariate_hypergeom", "dirichlet_multinomial"), 1),
-    **dict.fromkeys(("wishart", "invwishart", "matrix_normal"), 2),
+    **dict.fromkeys(("wishart", "invwishart", "matrix_normal", "lkj", "lkj_cholesky"), 2),
 }
 _DISCRETE_VECTORS = frozenset(("multinomial", "multivariate_hypergeom", "dirichlet_multinomial"))
 
@@ -94,7 +97,7 @@ def log_density(dist: Any, x: Any) -> Any:
         return dist.logpmf(x)
     if family(dist) == "dirichlet":  # SciPy has the components along the first axis
         return dist.logpdf(np.moveaxis(x, -1, 0))
-    if event_ndim(dist) == 2 and np.ndim(x) > 2 and family(dist) != "matrix_normal":
+    if family(dist) in ("wishart", "invwishart") and np.ndim(x) > 2:  # and matrices along the first two
         return dist.logpdf(np.moveaxis(x, (-2, -1), (0, 1)))
     return dist.logpdf(x)
 
@@ -115,6 +118,8 @@ def event_shape(dist: Any) -> tuple[int, ...]:
         return np.shape(dist.alpha)
     if family(dist) == "multinomial":
         return np.shape(dist.p)
+    if isinstance(dist, LkjDistribution):
+        return dist.dim, dist.dim
     shape = np.shape(dist.rvs(random_state=0))
     return shape if len(shape) == event_ndim(dist) else (1,) * event_ndim(dist)
 

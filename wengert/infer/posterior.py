@@ -19,7 +19,7 @@ import numpy as np
 from wengert import tree
 from wengert.api.alternatives import followed
 from wengert.infer.discrete import term_of
-from wengert.infer.handlers import ModelError, run_under
+from wengert.infer.handlers import ModelError, run_under, run_until_enough
 from wengert.infer.probing import places_of
 from wengert.infer.transforms import Transform, real
 from wengert.infer.ways import AtPoint, FindSites, PlaceOfSite, Unconstrain, ValuesAtPoint, WithGivenValues, WithMarks
@@ -124,15 +124,23 @@ class ModelPosterior(Posterior):
         return self._at(u).log_density()
 
     def _constrain(self, u: Any) -> dict[str, Any]:
-        wanted = [*self.names, *self.records]
-        handler = self._run(ValuesAtPoint(wanted, self.sites, u, self.discrete, self.places))
-        return {name: handler.value(name) for name in wanted}
+        handler = self._at(u)
+        return {name: handler.value(name) for name in [*self.names, *self.records]}
+
+    def _sites_at(self, u: Any) -> dict[str, Any]:
+        handler = ValuesAtPoint(self.names, self.sites, u, self.discrete, self.places)
+        run_until_enough(handler, self.model, self.args)
+        return {name: handler.value(name) for name in self.names}
 
     def log_density(self, u: Any) -> Any:
         return followed(self._log_density)(u) if self.discrete else self._log_density(u)
 
     def constrain(self, u: Any) -> dict[str, Any]:
         return followed(self._constrain)(u) if self.discrete else self._constrain(u)
+
+    def sites_at(self, u: Any) -> dict[str, Any]:
+        """The values of sites without records: the model is run until all of them are there."""
+        return followed(self._sites_at)(u) if self.discrete else self._sites_at(u)
 
     def unconstrain(self, point: dict[str, Any]) -> np.ndarray:
         handler = Unconstrain(self.sites, point)

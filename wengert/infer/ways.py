@@ -229,25 +229,18 @@ class AtPoint(Handler):
 
 
 class ValuesAtPoint(AtPoint):
-    """Runs a model at a point for the values of these sites and records only: it stops where it has all of them."""
+    """Runs a model at a point for the values of its sites only: it stops where it has all of them."""
 
     def __init__(self, wanted: list[str], *args: Any):
         super().__init__(*args)
         self.missing = set(wanted)
 
-    def _is_there(self, name: str) -> None:
+    def sample(self, name: str, dist: Any, shape: Any, transform: Transform | None) -> Any:
+        value = super().sample(name, dist, shape, transform)
         self.missing.discard(name)
         if not self.missing:
             raise Enough
-
-    def sample(self, name: str, dist: Any, shape: Any, transform: Transform | None) -> Any:
-        value = super().sample(name, dist, shape, transform)
-        self._is_there(name)
         return value
-
-    def record(self, name: str, value: Any) -> None:
-        super().record(name, value)
-        self._is_there(name)
 
 
 class WithMarks(AtPoint):

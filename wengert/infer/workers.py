@@ -49,7 +49,7 @@ def run_all(chains: Sequence[RunningChain], workers: Any, total: int, progress: 
 
     `workers` is how many run at a time in threads (by default as there are cores), "processes", or a Dask client.
     """
-    bar = ProgressBar(chains, len(chains) * total, progress)
+    bar = ChainsBar(chains, len(chains) * total, progress)
     if hasattr(workers, "submit") and hasattr(workers, "scheduler_info"):
         interrupted = _on_a_cluster(chains, workers, bar)
     elif workers == "processes":
@@ -65,7 +65,7 @@ def run_all(chains: Sequence[RunningChain], workers: Any, total: int, progress: 
     return interrupted
 
 
-def _in_threads(chains: Sequence[RunningChain], workers: int, bar: ProgressBar) -> bool:
+def _in_threads(chains: Sequence[RunningChain], workers: int, bar: ChainsBar) -> bool:
     stop, interrupted = threading.Event(), False
     with ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(chain.run, stop) for chain in chains]
@@ -82,7 +82,7 @@ def _in_threads(chains: Sequence[RunningChain], workers: int, bar: ProgressBar) 
     return interrupted
 
 
-def _in_processes(chains: Sequence[RunningChain], bar: ProgressBar) -> bool:
+def _in_processes(chains: Sequence[RunningChain], bar: ChainsBar) -> bool:
     """One process for each chain, as many at a time as there are cores: copies of this one, with all its code."""
     if "fork" not in multiprocessing.get_all_start_methods():
         raise ChainsError(
@@ -154,7 +154,7 @@ def _child(chain: RunningChain, connection: Any, stop: Any) -> None:
         connection.close()
 
 
-def _on_a_cluster(chains: Sequence[RunningChain], client: Any, bar: ProgressBar) -> bool:
+def _on_a_cluster(chains: Sequence[RunningChain], client: Any, bar: ChainsBar) -> bool:
     """Chains as tasks of Dask: each worker compiles for itself."""
     distributed = importlib.import_module("distributed")
     name = f"wengert-{os.getpid()}-{time.time_ns()}"
@@ -197,7 +197,7 @@ class _NamedStop:
         return self.found
 
 
-class ProgressBar:
+class ChainsBar:
     """One line on a terminal: how far the chains are, step size, divergences, depth."""
 
     def __init__(self, chains: Sequence[RunningChain], total: int, progress: bool):

@@ -40,6 +40,16 @@ def read_front(values, strengths):
     return np.minimum(strengths, np.maximum(1 - below, 0)) @ values
 
 
+def deque_step(strengths, t, gates):
+    """Both at once: pop at the top and at the bottom, then push at the top and at the bottom, beyond all before."""
+    pop_top, push_top, pop_bottom, push_bottom = gates
+    middle, places = len(strengths) // 2, np.arange(len(strengths))
+    nowhere = len(strengths)
+    left = queue_step(stack_step(strengths, nowhere, pop_top, 0.0), nowhere, pop_bottom, 0.0)
+    left = np.where(places == middle + t, push_top, left)
+    return np.where(places == middle - 1 - t, push_bottom, left)
+
+
 STRUCTURES = {"stack": (stack_step, read_top), "queue": (queue_step, read_front)}
 
 
@@ -55,6 +65,30 @@ def run(controller, symbols, structure):
             answers[t - count] = read(values, strengths)
         strengths = step(strengths, t, gate[0], gate[1])
     return answers
+
+
+def run_deque(controller, symbols, kinds):
+    """Feed n symbols of two kinds, then ask n times for the top."""
+    count, size = symbols.shape
+    strengths, answers = np.zeros(4 * count), np.zeros((count, size))
+    later = np.zeros((count, size))
+    values = np.concatenate([later, symbols[::-1], symbols, later])
+    for t in range(2 * count):
+        kind = kinds[t % count] if t < count else 2
+        if t >= count:
+            answers[t - count] = read_top(values, strengths)
+        strengths = deque_step(strengths, t, 1 / (1 + np.exp(-controller[kind])))
+    return answers
+
+
+def in_order(symbols, kinds):
+    """What a deque gives from the top: the first kind in reverse, then the second in order."""
+    return np.concatenate([symbols[kinds == 0][::-1], symbols[kinds == 1]])
+
+
+def loss_of_deque(controller, batch, kinds, wanted):
+    answers = wg.vmap(lambda symbols, kinds: run_deque(controller, symbols, kinds))(batch, kinds)
+    return np.mean((answers - wanted) ** 2)
 
 
 def loss(controller, batch, structure):
@@ -80,11 +114,33 @@ def main(small=False):
         right = np.mean(np.argmax(answers, axis=2) == np.argmax(wanted, axis=2))
         results[structure] = dict(gates=1 / (1 + np.exp(-found.x)), loss=found.fun, accuracy=right, answers=answers[0],
                                   wanted=wanted[0])  # fmt: skip
+    results["deque"] = learned_deque(rng)
     return results
 
 
+def learned_deque(rng):
+    """Which kind of symbol goes to which end is found out from what comes out."""
+
+    def data(count, length):
+        kinds, symbols = rng.integers(0, 2, (count, length)), np.eye(5)[rng.integers(0, 5, (count, length))]
+        return symbols, kinds, np.stack([in_order(s, k) for s, k in zip(symbols, kinds, strict=True)])
+
+    batch, found = data(30, 5), None
+    for _ in range(6):
+        start = rng.normal(size=(3, 4))  # (kind of symbol, (pop and push at the top, at the bottom))
+        other = optimize.minimize(loss_of_deque, start, args=batch, method="L-BFGS-B", bounds=[(-12.0, 12.0)] * 12,
+                                  options={"maxiter": 300})  # fmt: skip
+        found = other if found is None or other.fun < found.fun else found
+        if found.fun < 1e-4:
+            break
+    symbols, kinds, wanted = data(20, 10)
+    answers = np.stack([run_deque(found.x, s, k) for s, k in zip(symbols, kinds, strict=True)])
+    right = np.mean(np.argmax(answers, axis=2) == np.argmax(wanted, axis=2))
+    return dict(gates=1 / (1 + np.exp(-found.x)), loss=found.fun, accuracy=right, answers=answers[0], wanted=wanted[0])
+
+
 def picture(results):
-    figure = Figure(4, width=220, height=220)
+    figure = Figure(2, width=220, height=220)
     for structure, found in results.items():
         figure.axes(f"{structure}: wanted", "time").image(found["wanted"].T, 0, 1)
         figure.axes(f"{structure}: answered", "time").image(found["answers"].T, 0, 1)
