@@ -52,6 +52,7 @@ from wengert.errors import (
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index, split_index
+from wengert.ops.numbers import python_number as python_number_op
 from wengert.ops.op import Op, Trace, Traced, call, call1, call2
 from wengert.ops.products import matmul
 from wengert.running import captures, running
@@ -129,6 +130,16 @@ def python_number(y: Any) -> Any:
             inner._value = inner._value.item()  # type: ignore[attr-defined]
         inner = inner._value
     return y
+
+
+def as_python_number(x: Any) -> Any:
+    """A traced array of one element as a number of Python's own, which has double precision: `x.item()`."""
+    x = s.reshape(x, shape=())
+    wide = _WIDE.get(dtype_of(x).kind, dtype_of(x))
+    return call1(python_number_op, x if dtype_of(x) == wide else s.astype(x, dtype=wide))
+
+
+_WIDE = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128), "i": np.dtype(np.int64), "u": np.dtype(np.int64)}
 
 
 def _is_weak(x: Any) -> bool:
@@ -624,14 +635,14 @@ class Box(Traced):
     def item(self, *args: Any) -> Any:
         """As `ndarray.item`, but the element stays traced."""
         if args:
-            return self.ravel()[args[0]] if len(args) == 1 and isinstance(args[0], int) else self[args]
+            return (self.ravel()[args[0]] if len(args) == 1 and isinstance(args[0], int) else self[args]).item()
         if self.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
-        return s.reshape(self, shape=())
+        return as_python_number(self)
 
     def tolist(self) -> Any:
         """Nested lists of traced scalars."""
-        return [x.tolist() for x in self] if self.ndim else self
+        return [x.tolist() for x in self] if self.ndim else as_python_number(self)
 
     # ------------------------------------------------------------------------------------------- shown and copied
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from wengert.box.box import Box, plain, python_number
+from wengert.box.box import Box, as_python_number, plain, python_number
 from wengert.box.cells import without_cells
 from wengert.box.constructors import CONSTRUCTORS
 from wengert.box.dispatch import BLIND, FUNCTIONS
@@ -268,15 +268,17 @@ def _float(x: Any = 0.0) -> Any:
         raise TypeError("can't convert complex to float")
     if x._is_python_number and dtype_of(x) == np.float64:
         return x
-    x = s.reshape(x, shape=())
-    return x if dtype_of(x) == np.float64 or not isinstance(x, Traced) else s.astype(x, dtype=np.dtype(np.float64))
+    if dtype_of(x).kind != "f":
+        x = s.astype(x, dtype=np.dtype(np.float64))
+    return as_python_number(x)
 
 
 @_replaces(complex)
 def _complex(*args: Any, **kwargs: Any) -> Any:
     if any(isinstance(a, Traced) for a in (*args, *kwargs.values())):
         parts = dict(zip(("real", "imag"), args, strict=False)) | kwargs
-        return parts.get("real", 0.0) + 1j * parts.get("imag", 0.0)
+        wide = {name: as_python_number(x) if isinstance(x, Traced) else x for name, x in parts.items()}
+        return wide.get("real", 0.0) + 1j * wide.get("imag", 0.0)
     return complex(*args, **kwargs)
 
 

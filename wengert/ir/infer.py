@@ -58,8 +58,10 @@ def results(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found
         dtype, weak = _elementwise_dtype(op, args, params)
         either = any(map(_is_either, args)) and not weak and _is_either_way(op, args, params, dtype)
         return False, [Found(broadcast_shapes([shape_of(a) for a in args]), dtype, weak, either)]
-    if op.shape is not None and op.dtype is Dtype.FIRST:
-        return False, [Found(tuple(op.shape(*args, **params)), dtype_of(args[0]))]
+    if op.shape is not None and op.dtype is not Dtype.TRIED:
+        stated = _stated_dtype(op.dtype, args, params)
+        if stated is not None:
+            return False, [Found(tuple(op.shape(*args, **params)), stated)]
     if op.name == "size":
         return False, [Found((), np.dtype(np.int64), True)]
     if op.name == "iota":
@@ -79,6 +81,18 @@ def results(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found
         shape = op.shape(*[Aval((), dtype_of(a)) if a.__class__ in SCALARS else a for a in args], **params)
         return False, [Found(tuple(shape), np.result_type(*[_promoting(a) for a in data]))]
     return _tried(op, args, params)
+
+
+def _stated_dtype(stated: Any, args: Sequence[Any], params: dict) -> np.dtype | None:
+    """The dtype that a row states for its result."""
+    if stated is Dtype.FIRST:
+        return dtype_of(args[0])
+    if stated is Dtype.DOUBLE:
+        return np.dtype(np.float64)
+    if stated is Dtype.REAL:
+        first = dtype_of(args[0])
+        return np.empty(0, first).real.dtype if is_inexact(first) else None
+    return None if stated.__class__ is Dtype else stated(*args, **params)
 
 
 def is_weak(x: Any) -> bool:

@@ -109,7 +109,11 @@ def operate_alone(op: Op | Callable, name: str, x: Any) -> Any:
 
 def as_python(x: Any) -> Any:
     """A scalar as a number of Python's own."""
-    return x if python_class(x) is not None or shape_of(x) or innermost(x) is None else python_number(x)
+    if python_class(x) is not None or shape_of(x) or innermost(x) is None:
+        return x
+    dtype = dtype_of(x)
+    wide = np.dtype({"f": np.float64, "c": np.complex128}.get(dtype.kind, dtype))
+    return python_number(x if dtype == wide else astype(x, dtype=wide))
 
 
 def python_int(x: Any) -> Any:

@@ -149,7 +149,7 @@ class Op:
     solves: bool
     expansion: Callable | None
     series: Callable | None
-    dtype: Dtype
+    dtype: Dtype | Callable[..., Any]
     adds: bool
     axes: Rule | None
     links: Callable | None

@@ -15,7 +15,7 @@ from typing import Any
 from wengert.ops.derive import General
 from wengert.ops.op import call
 from wengert.ops.shape import reshape, sum
-from wengert.ops.traits import MORE, VALUES
+from wengert.ops.traits import MORE, VALUES, Dtype
 from wengert.types import shape_of
 
 
@@ -57,6 +57,7 @@ integral = Integral(
     _integral,
     (),
     shape=lambda a, b, *parameters, integrand: integrand.shape,
+    dtype=Dtype.DOUBLE,
     raises=VALUES,
     cost=MORE,
 )

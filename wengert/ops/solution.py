@@ -15,7 +15,7 @@ from typing import Any
 
 from wengert.ops.derive import General, unfit
 from wengert.ops.op import call
-from wengert.ops.traits import MORE, VALUES
+from wengert.ops.traits import MORE, VALUES, Dtype
 
 
 def _solution(*parameters: Any, problem: Any) -> Any:
@@ -36,6 +36,7 @@ solution = Answer(
     _solution,
     (),
     shape=lambda *parameters, problem: (problem.size,),
+    dtype=Dtype.DOUBLE,
     raises=VALUES,
     cost=MORE,
 )
@@ -67,6 +68,7 @@ linear_solution = LinearSolution(
     (),
     transposes={0: _transposed},
     shape=lambda b, *parameters, system: b.shape,
+    dtype=Dtype.DOUBLE,
     raises=VALUES,
     cost=MORE,
 )

@@ -21,7 +21,7 @@ from wengert.ops.derive import general, linear, unfit
 from wengert.ops.index import ARRAY, index, scatter
 from wengert.ops.shape import broadcast_to, concatenate, reshape, transpose
 from wengert.ops.traits import MORE, NEVER
-from wengert.types import ndim_of, shape_of
+from wengert.types import dtype_of, ndim_of, shape_of
 
 
 def _swapped(x: Any) -> Any:
@@ -61,6 +61,7 @@ sparse_matmul = linear(
     lambda ct, x, matrix: unfit(sparse_matmul(ct, matrix=matrix.T), x.shape, x.dtype),
     batch=lambda args, mapped, params: _as_columns(lambda x: sparse_matmul(x, **params), args[0]),
     shape=lambda x, matrix: (matrix.shape[0], *x.shape[1:]),
+    dtype=lambda x, matrix: np.result_type(matrix.dtype, dtype_of(x)),
     raises=NEVER,
     cost=MORE,
     links=_sparse_matmul_links,

@@ -52,7 +52,7 @@ from wengert.ops.repeated import (
     zero_rotation,
 )
 from wengert.ops.shape import astype, imag, real, sum
-from wengert.ops.traits import MORE, NEVER, VALUES, cubic
+from wengert.ops.traits import MORE, NEVER, VALUES, Dtype, cubic
 from wengert.types import dtype_of, ndim_of, shape_of
 
 # ------------------------------------------------------------------------------------------------------------- gaps
@@ -202,6 +202,7 @@ eigvalsh = general(
     cost=MORE,
     flops=cubic(4),
     axes=axes.stacked,
+    dtype=Dtype.REAL,
 )
 """Eigenvalues in ascending order. A row of its own, since it needs no differences of eigenvalues."""
 
@@ -502,5 +503,6 @@ svdvals = general(
     cost=MORE,
     flops=cubic(4),
     axes=axes.stacked,
+    dtype=Dtype.REAL,
 )
 """Singular values in descending order."""

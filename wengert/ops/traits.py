@@ -32,7 +32,7 @@ programs (a node that may raise moved out of a loop that never runs) or slow one
                   same, or `NotImplemented` for operands for which that is not so
     series        of an op of one operand, where its own rule gives Taylor coefficients slowly: a function that makes
                   those of the result, 0 … n, of those of the operand
-    dtype         of the result, where it is not what the operands are promoted to (`Dtype`)
+    dtype         of the result, where it is not what the operands are promoted to (`Dtype`, or a function)
     axes          which axes of the result go with which axes of the operands (`axes.py`)
     adds          each element of the result is the sum of the elements of its data that are linked to it, as they are
     links         which elements of the result depend on which of the operands, where nothing else says it (`links.py`)
@@ -88,8 +88,12 @@ class Dtype(enum.Enum):
     """That of the first operand."""
     POSITION = enum.auto()
     """int64: a number of elements, or places."""
+    REAL = enum.auto()
+    """That of the first operand, or of its real part."""
+    DOUBLE = enum.auto()
+    """float64, whatever the operands are."""
     TRIED = enum.auto()
-    """Found out by computing one element, or with arrays of ones."""
+    """What floating-point operands are promoted to; otherwise found out by computing with some numbers."""
 
 
 FREE, CHEAP, MODERATE, DEAR, MORE = Cost
