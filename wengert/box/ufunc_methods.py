@@ -200,8 +200,7 @@ def reduceat(ufunc: Any, op: Callable, x: Any, indices: Any, axis: Any = 0, dtyp
     if isinstance(indices, Traced):
         raise TypeError("the indices of reduceat are integers; traced values are not: use wg.stop_gradient(x)")
     result = ufunc.reduceat(_ones(x), [0], axis=axis, dtype=dtype).dtype
-    if result.kind in "fc":
-        x = cast_if(x, dtype)
+    x = cast(x, result)
     k = normalize_axis_index(axis, ndim_of(x))
     shape = shape_of(x)
     starts = np.asarray(indices, dtype=None if np.size(indices) else np.intp)

@@ -168,7 +168,8 @@ def _round(x: Any, ndigits: Any = None) -> Any:
 @_replaces(sum)
 def _sum(iterable: Any, /, start: Any = 0) -> Any:
     if isinstance(iterable, Box) and is_symbolic(iterable):
-        total = FUNCTIONS[np.sum](iterable, axis=0)
+        kind = dtype_of(iterable)
+        total = FUNCTIONS[np.sum](iterable, axis=0, dtype=kind if kind.kind in "iu" else None)
         return total if start.__class__ is int and start == 0 else start + total
     return sum(iterable, start)
 

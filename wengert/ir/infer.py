@@ -259,7 +259,9 @@ def _dummy(a: Any, numbers: dict, values: Any) -> Any:
     if is_weak(a):
         return _SAMPLES[dtype]
     shape = tuple([numbers[n] if n.__class__ is Dim else n for n in shape_of(a)])
-    return np.full(shape, values is _equal, dtype) if dtype.kind in "iub" else values(shape).astype(dtype)
+    if dtype.kind not in "iub" or values is _alternating:
+        return values(shape).astype(dtype)
+    return np.full(shape, values is _equal, dtype)
 
 
 # What the trials are made with. They must not fail, so matrices are regular, and no two elements of a vector equal.
@@ -296,5 +298,10 @@ def _equal(shape: tuple) -> np.ndarray:
     return np.ones(shape)
 
 
+def _alternating(shape: tuple) -> np.ndarray:
+    """Zeros and ones: some elements count, some are equal."""
+    return (np.arange(int(np.prod(shape))) % 2).reshape(shape)
+
+
 _KINDS = (_identity, _rising, _definite, _falling, _mixed)
-_QUESTIONED = (*_KINDS, _equal)
+_QUESTIONED = (*_KINDS, _equal, _alternating)

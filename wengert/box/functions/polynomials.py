@@ -146,7 +146,7 @@ def polyder(p: Any, m: int = 1) -> Any:
     p = _coefficients(p)
     for _ in range(m):
         n = shape_of(p)[0]
-        p = index(p, pattern=(slice(0, max(n - 1, 0)),)) * np.arange(n - 1, 0, -1, dtype=dtype_of(p))
+        p = index(p, pattern=(slice(0, max(n - 1, 0)),)) * np.arange(n - 1, 0, -1)
     return p
 
 
@@ -162,8 +162,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
         raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
     for j in range(m):
         n = shape_of(p)[0]
-        constant = cast(index(constants, pattern=(slice(j, j + 1),)), dtype_of(p))
-        p = join([p / np.arange(n, 0, -1, dtype=dtype_of(p)), constant], 0)
+        p = join([p / np.arange(n, 0, -1), index(constants, pattern=(slice(j, j + 1),))], 0)
     return p
 
 

@@ -26,7 +26,8 @@ from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index
-from wengert.ops.op import Traced
+from wengert.ops.op import Traced, call
+from wengert.ops.sizes import require
 from wengert.types import SCALARS, dtype_of, is_inexact, ndim_of, shape_of
 
 _FEW = 12
@@ -58,6 +59,8 @@ def order_statistics(lanes: Any, ranks: np.ndarray) -> Any:
         return index(x, k, columns, pattern=(ARRAY, ARRAY))
 
     chosen = at(lanes, at(order, ranks))
+    if not is_inexact(dtype_of(lanes)):
+        return chosen
     # Ties are rare, and a plain read is all it takes without them. With ties the maximum of the elements that are
     # equal to the one of this rank shares the derivative among them.
     fixed = e.stop_gradient(chosen)
@@ -143,6 +146,8 @@ def _median(a: Any, axis: Any, keepdims: Any, skip_nan: bool) -> Any:
     y = s.sum(middle, axis=(0,))
     if shape_of(middle)[0] == 2:
         y = y / 2
+    elif not is_inexact(dtype_of(y)):
+        y = cast(y, np.float64)
     if factor is not None:
         y = y * factor
     return _shaped(y, _result_shape(shape, axes, keepdims))
@@ -249,9 +254,13 @@ def _quantile(
     q = array(q)
     if whole != 1:
         q = q / whole
-    constant = e.stop_gradient(q)
-    if not isinstance(constant, Traced) and not (np.all(constant >= 0) and np.all(constant <= 1)):
-        raise ValueError(f"{'Quantiles' if whole == 1 else 'Percentiles'} must be in the range [0, {whole}]")
+    constant: Any = e.stop_gradient(q)
+    inside = np.all((constant >= 0) & (constant <= 1))
+    message = f"{'Quantiles' if whole == 1 else 'Percentiles'} must be in the range [0, {whole}]"
+    if isinstance(inside, Traced):
+        call(require, inside, error="ValueError", message=message)
+    elif not inside:
+        raise ValueError(message)
     if ndim_of(q) > 2:
         raise ValueError("q must be a scalar or 1d")
 
@@ -272,7 +281,7 @@ def _quantile(
     else:
         both = order_statistics(lanes, np.concatenate([low, high]))
         a, b = index(both, pattern=(slice(None, len(low)),)), index(both, pattern=(slice(len(low), None),))
-        y = _between(a, b, cast(gamma, dtype_of(lanes)) if weak else gamma)
+        y = _between(a, b, cast(gamma, dtype_of(lanes)) if weak and is_inexact(dtype_of(lanes)) else gamma)
     if factor is not None:
         y = y * factor
     return _shaped(y, shape_of_result)
@@ -327,10 +336,6 @@ _METHODS = dict.fromkeys(["averaged_inverted_cdf", "midpoint", *_ONE_ELEMENT, *_
 def _places(method: str, n: Any, q: Any) -> tuple[Any, Any, Any]:
     """Two ranks and the weight of the second, of shape (quantiles, 1 or lanes); the weight is `None` for one rank."""
     fixed = e.stop_gradient(q)
-    if isinstance(fixed, Traced):
-        raise UnsupportedFunctionError(
-            "a quantile whose q is not known when the function runs", remedy="pass q as a constant"
-        )
     if method in _ONE_ELEMENT:
         rank = np.clip(_ONE_ELEMENT[method](n, fixed), 0, n - 1).astype(np.intp)
         return rank, rank, None
@@ -348,7 +353,7 @@ def _places(method: str, n: Any, q: Any) -> tuple[Any, Any, Any]:
         low = np.floor(place)
         on = place == low
         gamma = np.where(on, 0.5, 1.0) if method == "averaged_inverted_cdf" else np.where(on, 0.0, 0.5)
-        gamma = gamma.astype(place.dtype)
+        gamma = gamma.astype(dtype_of(place))
     low = np.clip(low, 0, n - 1).astype(np.intp)
     high = np.clip(np.floor(place if not isinstance(place, Traced) else e.stop_gradient(place)) + 1, 0, n - 1)
     return low, np.maximum(high.astype(np.intp), low), gamma

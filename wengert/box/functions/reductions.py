@@ -111,8 +111,13 @@ def sum(
     if is_given(where):
         a = e.where(as_mask(where, shape_of(a)), a, 0)
     axes = reduced_axes(axis, ndim_of(a))
-    y = call(s.sum, a, axis=axes, keepdims=keepdims is not NOTHING and bool(keepdims))
+    y = as_asked(call(s.sum, a, axis=axes, keepdims=keepdims is not NOTHING and bool(keepdims)), dtype)
     return _with_initial(e.add, y, initial) if is_given(initial) else y
+
+
+def as_asked(y: Any, dtype: Any) -> Any:
+    """A sum or product in the type that was asked for: of short integers NumPy's default is a longer one."""
+    return y if dtype is None or dtype_of(y) == np.dtype(dtype) else s.astype(y, dtype=np.dtype(dtype))
 
 
 @implements(np.prod)
@@ -129,7 +134,7 @@ def prod(
     a = cast_if(array(a), dtype)
     if is_given(where):
         a = e.where(as_mask(where, shape_of(a)), a, 1)
-    y = _reduce(r.prod, a, reduced_axes(axis, ndim_of(a)), keepdims)
+    y = as_asked(_reduce(r.prod, a, reduced_axes(axis, ndim_of(a)), keepdims), dtype)
     return _with_initial(e.multiply, y, initial) if is_given(initial) else y
 
 

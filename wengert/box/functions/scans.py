@@ -13,7 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from wengert.box.dispatch import if_present, implements, reject_out
 from wengert.box.functions.operands import array, cast, flat, flat_if_none, join, operand, part
-from wengert.box.functions.reductions import NOTHING, cast_if
+from wengert.box.functions.reductions import NOTHING, as_asked, cast_if
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
 from wengert.ops import shape as s
@@ -42,14 +42,14 @@ def _product_along(a: Any, axis: int) -> Any:
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     reject_out(out, "np.cumsum")
     a, k = flat_if_none(a, axis)
-    return r.cumsum(cast_if(a, dtype), axis=k)
+    return as_asked(r.cumsum(cast_if(a, dtype), axis=k), dtype)
 
 
 @implements(np.cumprod)
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     reject_out(out, "np.cumprod")
     a, k = flat_if_none(a, axis)
-    return _product_along(cast_if(a, dtype), k)
+    return as_asked(_product_along(cast_if(a, dtype), k), dtype)
 
 
 def _from_start(x: Any, y: Any, axis: int, first: float) -> Any:
