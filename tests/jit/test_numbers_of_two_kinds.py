@@ -60,5 +60,6 @@ def test_both_in_one_call_are_refused():
             found.append(t * y)
         return found
 
-    with pytest.raises(StagingError, match=r"Python's.*NumPy's"):
-        wg.jit(f)(np.linspace(0.0, 1.0, 20), np.float32(3.0))
+    for verify in (False, True):
+        with pytest.raises(StagingError, match=r"Python's.*NumPy's"):
+            wg.jit(f, verify=verify)(np.linspace(0.0, 1.0, 20), np.float32(3.0))

@@ -22,7 +22,7 @@ from wengert import tree
 from wengert.api.products import jvp, vjp
 from wengert.box.box import plain
 from wengert.capture.program import Captured
-from wengert.errors import VerificationError
+from wengert.errors import StagingError, VerificationError
 from wengert.ir.node import all_nodes
 from wengert.modes.dual import Dual
 from wengert.ops.op import Traced
@@ -87,6 +87,8 @@ def _compare_values(f: Callable, name: str, found: Captured, compiled: Callable,
         with contextlib.suppress(ValueError):  # cannot be written to: then nothing was
             x[...] = old
     got, error = _outcome(compiled)
+    if isinstance(error, StagingError):  # refused when it was run, since it takes both of two branches
+        raise error
     if error is not None or wanted_error is not None:
         if error.__class__ is not wanted_error.__class__:
             raise _different(name, "", _said(want, wanted_error), _said(got, error)) from error

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
+from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.subclasses import base_array, means_something_else, refusal
 from wengert.capture.effects import Effects
 from wengert.capture.guards import (
@@ -225,11 +226,12 @@ class Session:
             self._given(value, functools.partial(itself, value))
 
     def _look_at_attributes(self, thing: Any) -> None:
-        """What an object of NumPy or SciPy holds is part of the program."""
+        """The numbers and arrays that an object of NumPy or SciPy holds are part of the program."""
         names = [*getattr(thing, "__dict__", ()), *[n for c in thing.__class__.__mro__ for n in _slots(c)]]
         for name in names:
-            if hasattr(thing, name):
-                self._given(getattr(thing, name), functools.partial(getattr, thing, name))
+            value = getattr(thing, name, None)
+            if isinstance(value, (np.ndarray, np.generic, int, float, complex)):
+                self._given(value, functools.partial(getattr, thing, name))
 
     def attribute(self, owner: Any, name: str, value: Any) -> Any:
         """`owner.name` was read."""
@@ -449,8 +451,10 @@ def is_method_of_array(f: Any) -> bool:
 
 
 def is_of_libraries(thing: Any) -> bool:
-    """Whether something is an object of NumPy's or SciPy's with attributes, such as a spline."""
+    """Whether something is an object of NumPy's or SciPy's with attributes that may change, such as a spline."""
     if isinstance(thing, (type, ModuleType, FunctionType, MethodType, BuiltinFunctionType, np.ufunc)):
+        return False
+    if is_of_scipy_stats(thing):
         return False
     return thing.__class__.__module__.partition(".")[0] in ("numpy", "scipy") and not isinstance(thing, np.generic)
 
