@@ -107,6 +107,7 @@ EXAMPLES: dict[str, list[Call]] = {
     "argmax": [call(M, axis=0), call(M, axis=-1)],
     "argmin": [call(M, axis=1)],
     "argsort": [call(M, axis=1), call(T, axis=-1)],
+    "searchsorted": [call(np.sort(V), M, side="left"), call(np.sort(M), np.sort(M)[:, ::-1], side="right")],
     "argpartition": [call(M, axis=1, kth=1)],
     "observe": [call(M, function=np.ndim), call(M, V, function=np.allclose)],
     # elementwise, of one operand

@@ -19,8 +19,8 @@ BEFORE_PLANNING = {"call", "checkpoint", "custom", "reread"}
 
 BY_PYTHON = {
     # transforms, filters and sorting, which NumPy and SciPy compute in one call
-    "convolve", "convolve_nd", "recursive_filter", "spline_filter", "dct", "dst",
-    "argsort", "argpartition", "true_positions",
+    "convolve_nd", "recursive_filter", "spline_filter", "dct", "dst",
+    "argsort", "argpartition",
     # factorisations and functions of matrices without a routine here
     "pinv", "borders", "vanishes", "solve_banded", "sylvester", "expm", "expm_frechet", "sqrtm", "halvings",
     "logm", "polar", "ldl", "continuous_riccati", "discrete_riccati", "matrix_function", "matrix_derivative",

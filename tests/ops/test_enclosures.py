@@ -235,7 +235,8 @@ def test_results_of_other_ops_are_contained(name, rng):
             try:
                 y = wg.enclose(lambda *xs: call(op, *xs, **example.params))(*boxes)  # noqa: B023
             except (UndecidedError, UnsupportedFunctionError):
-                assert name in ("index", "store", "det", "solve", "inv", "astype") or "arg" in name, name
+                undecided = ("index", "store", "det", "solve", "inv", "astype", "searchsorted")
+                assert name in undecided or "arg" in name, name
                 continue
             for _ in range(20):
                 at = [a + rng.uniform(-radius, radius, a.shape) if c else a for a, c in zip(args, chosen, strict=True)]

@@ -8,7 +8,7 @@ ints.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,11 @@ from scipy.linalg import blas
 from wengert.ops import axes, interval_sums, library
 from wengert.ops.choice import choice
 from wengert.ops.derive import General, align, general, linear, multilinear, unfit, zero
-from wengert.ops.enclosures import ON_BOUNDS, composed, increasing_composed, ordered, stated
+from wengert.ops.enclosures import DECIDED, ON_BOUNDS, composed, increasing_composed, ordered, stated
 from wengert.ops.links import scan_links
 from wengert.ops.op import call
 from wengert.ops.shape import broadcast_to, concatenate, flip, reshape, sum, transpose
-from wengert.ops.traits import CHEAP, DEAR, LENGTHS, MORE, NEVER
+from wengert.ops.traits import CHEAP, DEAR, LENGTHS, MORE, NEVER, Dtype
 from wengert.types import dtype_of, shape_of
 
 
@@ -404,6 +404,39 @@ argmax = _one_axis(
 argmin = _one_axis(
     "argmin", lambda x, axis: np.argmin(x, axis=axis), raises=LENGTHS, axes=axes.reduced_axis, cost=CHEAP, one_pass=True
 )
+
+
+def _searchsorted(a: Any, v: Any, side: str) -> Any:
+    lead = shape_of(a)[:-1]
+    if not lead:
+        return np.searchsorted(a, v, side=side)
+    found = library.zeros(shape_of(v), np.int64, a)
+    for k in np.ndindex(*lead):
+        found[k] = np.searchsorted(a[k], v[k], side=side)
+    return found
+
+
+def _batch_searchsorted(args: tuple, mapped: Sequence[bool], params: dict) -> Any:
+    a, v = args
+    size = shape_of(a if mapped[0] else v)[0]
+    if mapped[0] and not mapped[1]:
+        v = broadcast_to(v, shape=(size, *shape_of(v)))
+    elif not mapped[0] and len(shape_of(a)) > 1:
+        a = broadcast_to(a, shape=(size, *shape_of(a)))
+    return searchsorted(a, v, **params)
+
+
+searchsorted = zero(
+    "searchsorted",
+    _searchsorted,
+    batch=_batch_searchsorted,
+    raises=NEVER,
+    cost=MORE,
+    dtype=Dtype.POSITION,
+    bounds=DECIDED,
+)
+"""Where in the order of a sorted array, along its last axis, elements would stand. The axes before are also the first
+of the elements, which are of the same dtype."""
 
 
 def _argsort(x: Any, axis: int, kind: Any = None) -> Any:

@@ -17,6 +17,7 @@ from wengert.backend.llvm.arrays.exponential import logsumexp, softmax
 from wengert.backend.llvm.arrays.fused import run_fused
 from wengert.backend.llvm.arrays.norm import is_native as is_native_norm
 from wengert.backend.llvm.arrays.norm import norm
+from wengert.backend.llvm.arrays.positions import is_searched_natively, searchsorted, true_positions
 from wengert.backend.llvm.arrays.reduction import Fold, is_reduced_natively, linear_recurrence, reduce, scan, shares
 from wengert.backend.llvm.arrays.search import arg_extreme
 from wengert.backend.llvm.arrays.writing import concatenate, is_written_natively, padded, scatter, write
@@ -129,6 +130,10 @@ EMISSIONS: dict[str, Emission] = {
     "norm": _array(norm, is_native_norm),
     "shares": _array(shares, _shares_ties),
     "linear_recurrence": _array(linear_recurrence, _has_axes),
+    "searchsorted": _array(searchsorted, is_searched_natively),
+    "true_positions": _array(
+        true_positions, lambda node: node.args[0].type.dtype.kind == "b" and node.args[0].type.ndim > 0
+    ),
     "argmax": _extreme,
     "argmin": _extreme,
 }

@@ -79,6 +79,13 @@ def _argsort(site: Site) -> Text:
     return function("np.argsort", site.texts[0], axis=parameter(site.params["axis"]), **kind)
 
 
+@form("searchsorted")
+def _searchsorted(site: Site) -> Text:
+    if site.type(0).ndim != 1:
+        return function(site.definitions.callable(site.node.op.impl), *site.texts, side=parameter(site.params["side"]))
+    return function("np.searchsorted", *site.texts, side=parameter(site.params["side"]))
+
+
 @form("observe")
 def _observe(site: Site) -> Text:
     return function(site.definitions.callable(site.params["function"]), *site.texts)

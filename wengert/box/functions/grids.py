@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.functions.hermite import pchip
-from wengert.box.functions.operands import answer, array, cast, stacked
+from wengert.box.functions.operands import answer, array, cast, interval_in, stacked
 from wengert.box.functions.piecewise import Piecewise
 from wengert.box.functions.tensor_splines import tensor_spline
 from wengert.errors import UnsupportedFunctionError
@@ -79,7 +79,7 @@ class GridInterpolator:
             x, m = index(points, pattern=(slice(None), k)), shape_of(grid)[0]
             out = e.logical_or(e.less(x, index(grid, pattern=(0,))), e.greater(x, index(grid, pattern=(-1,))))
             outside = e.logical_or(outside, out)
-            cell = answer(lambda g, v: np.clip(np.searchsorted(g, v, side="right") - 1, 0, max(len(g) - 2, 0)), grid, x)
+            cell = interval_in(grid, x, 0, max(m - 2, 0))
             left = index(grid, cell, pattern=(ARRAY,))
             if m == 1:
                 share = x * 0.0
@@ -144,7 +144,7 @@ _DEGREES = {"slinear": 1, "cubic": 3, "quintic": 5, "slinear_legacy": 1, "cubic_
 def _one_by_one(pieces: Piecewise, t: Any) -> Any:
     """Piecewise polynomials, one for each place along their second axis, at one point each."""
     order, count = shape_of(pieces.c)[0], shape_of(pieces.c)[1]
-    piece = answer(lambda x, v: np.clip(np.searchsorted(x, v, side="right") - 1, 0, count - 1), pieces.x, t)
+    piece = interval_in(pieces.x, t, 0, count - 1)
     distance = t - index(pieces.x, piece, pattern=(ARRAY,))
     own = np.arange(shape_of(t)[0])
     y: Any = None

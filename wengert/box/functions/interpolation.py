@@ -16,7 +16,7 @@ from wengert.box.dispatch import CALLABLES, implements_blind
 from wengert.box.functions import newton, scattered
 from wengert.box.functions.grids import grid_interpolator, interpn, interpolator_of
 from wengert.box.functions.hermite import akima, cubic_hermite_spline, cubic_pieces, knots_and_data, pchip, steps
-from wengert.box.functions.operands import answer, array, holds_traced, join, pick, stacked
+from wengert.box.functions.operands import answer, array, holds_traced, interval_in, join, pick, stacked
 from wengert.box.functions.piecewise import (
     Piecewise,
     Spline,
@@ -178,7 +178,7 @@ def _with_conditions(x: Any, y: Any, k: int, t: Any, left: list, right: list) ->
     if count - n != len(left) + len(right):
         given = f"{len(left)}+{len(right)}"
         raise ValueError(f"The number of derivatives at boundaries does not match: expected {count - n}, got {given}")
-    interval = answer(lambda knots, v: np.clip(np.searchsorted(knots, v, side="right") - 1, k, count - 1), t, x)
+    interval = interval_in(t, x, k, count - 1)
     data = [join(basis(t, k, interval, x), 0)]
     rows = [np.tile(np.arange(n) + len(left), k + 1)]
     columns = [answer(lambda i: np.concatenate([i - k + j for j in range(k + 1)]), interval)]

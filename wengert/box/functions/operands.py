@@ -19,11 +19,13 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.subclasses import base_array
 from wengert.errors import UnsupportedFunctionError
+from wengert.ops import elementwise as e
 from wengert.ops import library
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index
 from wengert.ops.observe import observe
 from wengert.ops.op import Traced
+from wengert.ops.reduce import searchsorted
 from wengert.types import PLAIN, dtype_of, ndim_of, shape_of
 
 
@@ -149,6 +151,17 @@ def stacked(arrays: Sequence[Any], axis: int) -> Any:
 def answer(function: Callable, *args: Any, **options: Any) -> Any:
     """A function that is locally constant, applied to operands; the answer is not traced."""
     return observe(*args, function=lambda *values: function(*values, **options))
+
+
+def places_in(a: Any, v: Any, side: str = "left") -> Any:
+    """`np.searchsorted` of an array of one axis."""
+    dtype = np.promote_types(dtype_of(a), dtype_of(v))
+    return searchsorted(cast(a, dtype), cast(v, dtype), side=side)
+
+
+def interval_in(a: Any, v: Any, first: int, last: int) -> Any:
+    """In which interval between elements of a sorted array each number lies, counted from `first` to `last`."""
+    return e.minimum(e.maximum(places_in(a, v, "right") - 1, first), last)
 
 
 def common_answer(function: Callable, *args: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.functions.operands import answer, array, cast, flat, join, pick, stacked
+from wengert.box.functions.operands import answer, array, cast, flat, interval_in, join, pick, stacked
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
@@ -74,7 +74,7 @@ class Piecewise:
         order, pieces, *rest = shape_of(self.c)
         if nu < 0:
             raise ValueError("Order of derivative cannot be negative")
-        piece = answer(lambda x, v: np.clip(np.searchsorted(x, v, side="right") - 1, 0, pieces - 1), self.x, t)
+        piece = interval_in(self.x, t, 0, pieces - 1)
         distance = column(t - pick(self.x, piece), 1 + len(rest))
         y: Any = None
         for j in range(max(order - nu, 0)):
@@ -225,7 +225,7 @@ def spline_through(x: Any, y: Any, k: int, t: Any = None) -> tuple[Any, Any]:
 def collocated(t: Any, x: Any, y: Any, k: int) -> Any:
     """Coefficients with which a B-spline goes through the data."""
     n = shape_of(x)[0]
-    interval = answer(lambda knots, v: np.clip(np.searchsorted(knots, v, side="right") - 1, k, n - 1), t, x)
+    interval = interval_in(t, x, k, n - 1)
     data = join(basis(t, k, interval, x), 0)
     columns = answer(lambda i: np.concatenate([i - k + j for j in range(k + 1)]), interval)
     return solved(data, y, np.tile(np.arange(n), k + 1), columns)

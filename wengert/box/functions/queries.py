@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import if_present, implements
-from wengert.box.functions.operands import array, cast, operand, shape_tuple, size_of
+from wengert.box.functions.operands import array, cast, operand, pick, places_in, shape_tuple, size_of
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
 from wengert.ops import shape as s
@@ -89,12 +89,40 @@ def _of_values(function: Callable) -> None:
 _VALUE_QUESTIONS: tuple[Any, ...] = (
     np.array_equal, np.array_equiv, np.allclose, np.isin, np.min_scalar_type,
     np.array_repr, np.array_str, np.array2string,
-    np.argwhere, np.searchsorted, np.digitize,
+    np.argwhere,
     np.nanargmax, np.nanargmin, if_present("in1d"),
 )  # fmt: skip
 for _function in _VALUE_QUESTIONS:
     if _function is not None:
         _of_values(_function)
+
+
+@implements(np.searchsorted)
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    a, v = array(a), operand(v)
+    if ndim_of(a) != 1:
+        raise ValueError(
+            "object of too small depth for desired array" if not ndim_of(a) else "object too deep for desired array"
+        )
+    if side not in ("left", "right"):
+        raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
+    return places_in(a if sorter is None else pick(a, sorter), array(v), side)
+
+
+@implements(np.digitize)
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    x, bins = array(x), array(bins)
+    if ndim_of(bins) != 1:
+        raise ValueError(
+            "object of too small depth for desired array" if not ndim_of(bins) else "object too deep for desired array"
+        )
+    if isinstance(bins, Traced):
+        return observe(x, bins, function=functools.partial(np.digitize, right=right))
+    rises = np.all(bins[1:] >= bins[:-1])
+    if not rises and not np.all(bins[1:] <= bins[:-1]):
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    side = "left" if right else "right"
+    return places_in(bins, x, side) if rises else len(bins) - places_in(bins[::-1], x, side)
 
 
 @implements(np.flatnonzero)

@@ -13,7 +13,18 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.dispatch import implements, reject_out
 from wengert.box.functions.indexing import along_axis
-from wengert.box.functions.operands import answer, array, cast, flat, flat_if_none, join, operand, part, pick
+from wengert.box.functions.operands import (
+    answer,
+    array,
+    cast,
+    flat,
+    flat_if_none,
+    interval_in,
+    join,
+    operand,
+    part,
+    pick,
+)
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
 from wengert.ops import shape as s
@@ -191,7 +202,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if n == 1:
         y = part(fp, 0, 0)
     else:
-        piece = answer(lambda p, v: np.clip(np.searchsorted(p, v, side="right") - 1, 0, n - 2), xp, x)
+        piece = interval_in(xp, x, 0, n - 2)
         base = e.where(e.equal(x, last), n - 1, piece)
         width = pick(xp, piece + 1) - pick(xp, piece)
         rise = pick(fp, piece + 1) - pick(fp, piece)

@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.backend.llvm.arrays.buffer import Buffer, known
-from wengert.backend.llvm.linalg import contraction, convolution, fourier, lapack, small
+from wengert.backend.llvm.linalg import contraction, convolution, direct_convolution, fourier, lapack, small
 from wengert.ir.node import Node, map_refs
 
 PRODUCTS = frozenset(["matmul", "einsum"])
-NAMES = PRODUCTS | convolution.NAMES | frozenset(lapack.RULES) | frozenset(fourier.RULES)
+NAMES = PRODUCTS | convolution.NAMES | frozenset(lapack.RULES) | frozenset(fourier.RULES) | {"convolve"}
 """Ops that may have code here."""
 
 
@@ -36,6 +36,8 @@ def emit(cx: Any, node: Node, inputs: list[Buffer], outs: list[Buffer]) -> Any:
         return NotImplemented
     if name in convolution.NAMES:
         return convolution.emit(cx, name, inputs, outs[0], params)
+    if name == "convolve":
+        return direct_convolution.convolve(cx, inputs, outs, **params)
     if name in fourier.RULES:
         return fourier.RULES[name](cx, inputs, outs, **params)
     how = small.RULES[name](cx, inputs, outs, **params) if name in small.RULES else NotImplemented
