@@ -126,9 +126,12 @@ def python_number(y: Any) -> Any:
         return y.item()
     inner = y
     while isinstance(inner, Box) and "_value" in inner._state:
-        if isinstance(inner._value, np.generic):
-            inner._value = inner._value.item()  # type: ignore[attr-defined]
-        inner = inner._value
+        value = inner._value
+        if value.__class__ is float:
+            return y
+        if isinstance(value, np.generic):
+            inner._value = value = value.item()  # type: ignore[attr-defined]
+        inner = value
     return y
 
 
@@ -182,12 +185,34 @@ def _binary(op: Op) -> tuple[Any, Any]:
     return forward, reflected
 
 
+def inside(x: Any) -> Any:
+    """What a box has for its value; `None` if that is not known. Anything else is its own value."""
+    return x if not isinstance(x, Box) else x._value if "_value" in x._state else None
+
+
+def _of_floats(op: Op, x: Any, y: Any) -> Any:
+    """A quotient or a power of floats of Python's where it has one for certain; `None` otherwise."""
+    base = inside(x)
+    if base.__class__ is not float:
+        return None
+    is_plain = y.__class__ is float or y.__class__ is int
+    other = inside(y)
+    if other.__class__ is not float and not (is_plain and other.__class__ is int):
+        return None
+    if op is e.divide:
+        return call2(op, x, y) if other else None
+    is_small = other.__class__ is int and 0 <= other <= 2 and base > -1e150  # (Python raises where it overflows)
+    return python_number(call2(op, x, y)) if op is e.power and (base > 0 or is_small) else None
+
+
 def _partial(op: Op, in_python: Any) -> tuple[Any, Any]:
     """The same for an operator that Python's numbers do not have everywhere."""
 
     def forward(self: Any, other: Any) -> Any:
         if captures.count and (found := _captured(op, op.name, self, other, other)) is not None:
             return found
+        if (quick := _of_floats(op, self, other)) is not None:
+            return quick
         is_pythons = not _is_numpys(self) and not _is_numpys(other)
         if is_pythons and not (other.__class__ is float and other > 0 and op is not e.power):
             _try_in_python(in_python, self, other)
@@ -201,6 +226,8 @@ def _partial(op: Op, in_python: Any) -> tuple[Any, Any]:
     def reflected(self: Any, other: Any) -> Any:
         if captures.count and (found := _captured(op, op.name, other, self, other)) is not None:
             return found
+        if (quick := _of_floats(op, other, self)) is not None:
+            return quick
         is_pythons = not _is_numpys(self) and not _is_numpys(other)
         if is_pythons and other.__class__ in SCALARS:
             _try_in_python(in_python, other, self)

@@ -68,6 +68,7 @@ from wengert.ops.library import is_mutable
 from wengert.ops.op import Traced
 from wengert.packages import is_ours, is_standard
 from wengert.running import running
+from wengert.types import SCALARS
 
 __all__ = ["instrument", "resolve", "written_positions"]
 
@@ -550,12 +551,21 @@ class _Suppress(contextlib.suppress):
 # them is refused, because derivative operators never change the caller's arrays.
 
 
+_NO_ARRAYS: set[type] = {*SCALARS, np.float64, str, type(None)}
+"""Classes of what is no array of a library's, and holds none: numbers, and the classes of traced values so far."""
+
+
 def own(v: Any) -> Any:
     """A value that gets its first holder, or another one. Arrays that were just made become cells."""
     kind = v.__class__
+    if kind in _NO_ARRAYS:
+        return v
     if kind is np.ndarray or (running.state.library is not None and is_mutable(v)):
         held = getrefcount(v)
         return _owned(v, held)
+    if isinstance(v, Traced):
+        _NO_ARRAYS.add(kind)
+        return v
     if isinstance(v, (tuple, list)) and v and getrefcount(v) <= _ALONE:
         is_known = kind is tuple or kind is list or hasattr(kind, "_make")
         if is_known and (len(v) <= _FEW or v[0].__class__ is np.ndarray):

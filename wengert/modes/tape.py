@@ -102,14 +102,17 @@ class TapeTrace(Trace):
         values = tuple([a._value if a.__class__ is Tape and a._owner is self else a for a in args])
         y = call(op, *values, **params)
         if family is Zero or (op.writes and not is_inexact(dtype_of(y))):
-            if self.cut is None or (TABLE[self.cut[0]].compares and not op.compares):
-                self._note_cut(op.name)
+            self._cut_by(op)
             return y
         places = tuple([p for p, a in enumerate(args) if a.__class__ is Tape and a._owner is self])
         if isinstance(op, General):
             return self._by_rule(op, args, values, places, y, params)
         inputs = tuple([args[p]._node for p in places])
         return self._append((APPLY, op, inputs, places, kept_args(op, values, places, params), params), y)
+
+    def _cut_by(self, op: Op) -> None:
+        if self.cut is None or (TABLE[self.cut[0]].compares and not op.compares):
+            self._note_cut(op.name)
 
     def _note_cut(self, name: str) -> None:
         frame = user_frame() if running.state.capture is None and name != "stop_gradient" else None
@@ -144,7 +147,9 @@ class TapeTrace(Trace):
         if self.library is not None:
             a, b = gathered((a, b))
         if op.__class__ is not Elementwise:
-            return self._product(op, a, b) if op.__class__ is Multilinear else self.process(op, (a, b), NO_PARAMS)
+            if op.__class__ is Multilinear:
+                return self._product(op, a, b)
+            return self._decided(op, a, b) if op.__class__ is Zero else self.process(op, (a, b), NO_PARAMS)
         a_traced = a.__class__ is Tape and a._owner is self
         b_traced = b.__class__ is Tape and b._owner is self
         x = a._value if a_traced else a
@@ -167,6 +172,15 @@ class TapeTrace(Trace):
             return self._append((SCALES, op, (_term(box, coefficient, z),)), z)
         passes = coefficient.__class__ is int and coefficient == 1
         return self._append((PASS, box._node) if passes else (SCALE, box._node, coefficient), z)
+
+    def _decided(self, op: Op, a: Any, b: Any) -> Any:
+        """An op with a derivative of zero, mostly a comparison."""
+        x = a._value if a.__class__ is Tape and a._owner is self else a
+        y = b._value if b.__class__ is Tape and b._owner is self else b
+        z = op.impl(x, y) if x.__class__ in PLAIN and y.__class__ in PLAIN else call2(op, x, y)
+        if self.cut is None or not op.compares:
+            self._cut_by(op)
+        return z
 
     def _product(self, op: Op, a: Any, b: Any) -> Tape:
         """Record a product of two factors: each is the coefficient of the other."""

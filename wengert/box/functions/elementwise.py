@@ -17,7 +17,7 @@ from wengert.errors import UnsupportedFunctionError
 from wengert.ops import bits
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
-from wengert.ops.op import TABLE, Op
+from wengert.ops.op import TABLE, Op, call1
 from wengert.types import dtype_of
 
 _SAME_NAME = """
@@ -78,7 +78,7 @@ def is_complex(x: Any) -> bool:
 @implements(np.absolute)
 def absolute(x: Any) -> Any:
     """|x|; of a complex number the hypotenuse of its parts, with derivative zero at zero."""
-    return e.hypot(s.real(x), s.imag(x)) if is_complex(x) else e.absolute(x)
+    return e.hypot(s.real(x), s.imag(x)) if is_complex(x) else call1(e.absolute, x)
 
 
 def fabs(x: Any) -> Any:
