@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.linalg import blas
@@ -406,7 +406,7 @@ argmin = _one_axis(
 )
 
 
-def _searchsorted(a: Any, v: Any, side: str) -> Any:
+def _searchsorted(a: Any, v: Any, side: Literal["left", "right"]) -> Any:
     lead = shape_of(a)[:-1]
     if not lead:
         return np.searchsorted(a, v, side=side)

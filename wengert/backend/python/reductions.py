@@ -81,9 +81,13 @@ def _argsort(site: Site) -> Text:
 
 @form("searchsorted")
 def _searchsorted(site: Site) -> Text:
-    if site.type(0).ndim != 1:
-        return function(site.definitions.callable(site.node.op.impl), *site.texts, side=parameter(site.params["side"]))
-    return function("np.searchsorted", *site.texts, side=parameter(site.params["side"]))
+    side = parameter(site.params["side"])
+    lead = site.type(0).ndim - 1
+    if not lead:
+        return function("np.searchsorted", *site.texts, side=side)
+    rest = ", ".join("abcdefghijklm"[: site.type(1).ndim - lead])
+    one = f'np.vectorize(lambda a, v: np.searchsorted(a, v, side={side}), signature="(n),({rest})->({rest})")'
+    return function(one, *site.texts)
 
 
 @form("observe")
