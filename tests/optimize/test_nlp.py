@@ -246,3 +246,16 @@ def test_the_program_on_vectors_keeps_its_shapes():
     program = FlatProgram(np.sum, np.ones(3), None, None, (np.full(3, -inf), np.full(3, inf)), (), False, True)
     assert program.first(np.ones(3))[3].shape == (0, 3)
     assert Unknowns({"a": 1, "b": np.ones(2)}).container(np.arange(3.0))["b"].tolist() == [1, 2]
+
+
+def test_a_program_that_is_solved_again_is_not_compiled_again():
+    f, ball = lambda x, a: np.sum((x - a) ** 2), lambda x, a: 1 - x @ x
+    free = np.full(2, -np.inf), np.full(2, np.inf)
+    one, two = (FlatProgram(f, np.zeros(2), None, ball, free, (a,), True) for a in (2.0, 3.0))
+    assert one._first is two._first
+    assert one._second is two._second
+    other = FlatProgram(f, np.zeros(2), ball, None, free, (2.0,), True)
+    assert other._first is not one._first
+    for a in (2.0, -3.0):
+        found = nlp(f, np.zeros(2), inequalities=ball, args=(a,), engine="interior-point")
+        np.testing.assert_allclose(found.x, np.sign(a) * 0.5**0.5, atol=1e-7)

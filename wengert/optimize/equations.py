@@ -42,7 +42,10 @@ class Equations:
         inner = of_vector(f, unknowns)
 
         def flat(x: Any, *args: Any) -> Any:
-            leaves = [np.reshape(leaf, (-1,)) for leaf in tree.leaves(inner(x, *args))]
+            found = inner(x, *args)
+            leaves = [np.reshape(leaf, (-1,)) for leaf in tree.leaves(found)]
+            if not leaves:
+                raise MismatchError(f"{self.name} returns {found}", remedy="is a `return` missing at its end?")
             r = leaves[0] if len(leaves) == 1 else np.concatenate(leaves)
             if r.shape[0] != unknowns.size:
                 raise MismatchError(

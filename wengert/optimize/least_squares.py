@@ -26,7 +26,7 @@ from wengert.optimize.coordinates import coordinates_of
 from wengert.optimize.examination import fit_runs_away
 from wengert.optimize.fit import Fit
 from wengert.optimize.limits import limits_of
-from wengert.optimize.objective import Unknowns
+from wengert.optimize.objective import Unknowns, demand_function, given_derivatives, started
 from wengert.optimize.progress import ProgressBar
 from wengert.optimize.residuals import DAMPING, KINDS, Residuals, residuals_of
 from wengert.optimize.robust import loss_of, scaled
@@ -79,6 +79,7 @@ def least_squares(
     jit: bool = True,
     progress: bool = False,
     callback: Callable[..., Any] | None = None,
+    **others: Any,
 ) -> Fit:
     """Where the sum of squares of the residuals `r(x, *args)` is smallest, near to `x0`.
 
@@ -126,6 +127,9 @@ def least_squares(
     (np.float64(1.3), True)
     """
     args = args if isinstance(args, tuple) else (args,)
+    demand_function(r, "what gives the residuals")
+    given_derivatives(others, "least_squares")
+    x0 = started(x0)
     if method != "auto" and method not in KINDS and method not in SCIPY:
         raise ValueError(f"method is auto, {', '.join((*KINDS, *SCIPY))}, not {method!r}")
     chosen = "lm" if method == "auto" else method

@@ -24,11 +24,14 @@ def limits_of(bounds: Any, unknowns: Layout) -> tuple[np.ndarray, np.ndarray] | 
         found = read(bounds, unknowns)
         if found is not None:
             lower, upper = found
-            if np.any(lower > upper):
-                k = int(np.argmax(lower > upper))
+            wrong = ~(lower <= upper) | (lower == np.inf) | (upper == -np.inf)
+            if np.any(wrong):
+                k = int(np.argmax(wrong))
+                how = "above the upper bound" if lower[k] > upper[k] else "no lower bound for the upper bound"
                 raise MismatchError(
-                    f"the lower bound {lower[k]:g} of unknown {k} is above the upper bound {upper[k]:g}",
-                    remedy="exchange them, or mend the bounds",
+                    f"the lower bound {lower[k]:g} of unknown {k} is {how} {upper[k]:g}",
+                    remedy="mend the bounds; a list has a pair (lower, upper) for each unknown, and two vectors are "
+                    "scipy.optimize.Bounds(lower, upper)",
                 )
             return (lower, upper) if np.any(np.isfinite(lower) | np.isfinite(upper)) else None
     raise MismatchError(
@@ -49,6 +52,12 @@ def _is_pair(x: Any) -> bool:
 def _object(bounds: Any, unknowns: Layout) -> Any:
     if not hasattr(bounds, "lb"):
         return None
+    for limit in (bounds.lb, bounds.ub):
+        if not isinstance(limit, dict) and np.size(limit) not in (1, unknowns.size) and len(unknowns.shapes) == 1:
+            raise MismatchError(
+                f"{np.size(limit)} bounds for {unknowns.size} unknowns",
+                remedy="give one number, or as many as there are unknowns",
+            )
     return _spread(bounds.lb, unknowns), _spread(bounds.ub, unknowns)
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from wengert.algorithms.status import LIMIT, STALLED, STUCK
 from wengert.api.flat import Layout
 from wengert.errors import MismatchError, UnsupportedFunctionError
-from wengert.optimize import native, scipy_methods, traced
+from wengert.optimize import native, scipy_methods, sparse_newton, traced
 from wengert.optimize.limits import limits_of
-from wengert.optimize.objective import Objective, Unknowns, started
+from wengert.optimize.objective import Objective, Unknowns, demand_function, given_derivatives, started
 from wengert.optimize.progress import ProgressBar
 from wengert.optimize.result import Solved
 from wengert.optimize.telling import Listener
@@ -19,6 +20,8 @@ from wengert.solvers.answer import Parameters
 
 _FEW = 200
 """Up to so many unknowns products with the Hessian are worth their cost."""
+_PATIENCE = 1000
+"""So many iterations L-BFGS has for many unknowns, before Newton's method is tried."""
 _FEW_WITH_CONSTRAINTS = 300
 _TIGHT = 1e-12
 """The tolerance of SciPy's method for constraints where nothing is said; its own leaves five digits."""
@@ -30,7 +33,7 @@ def minimize(
     f: Callable[..., Any],
     x0: Any,
     *,
-    method: str = "auto",
+    method: str | None = "auto",
     bounds: Any = None,
     constraints: Any = (),
     args: tuple = (),
@@ -39,6 +42,7 @@ def minimize(
     callback: Callable[..., Any] | None = None,
     tol: float | None = None,
     options: dict[str, Any] | None = None,
+    **others: Any,
 ) -> Solved:
     """A local minimum of `f(x, *args)`, found from `x0`, with exact derivatives.
 
@@ -48,7 +52,8 @@ def minimize(
         method: "auto" chooses by size and structure, and the result says what. Methods of our own run whole in one
             compiled loop: "lbfgs" (also with bounds), "trust-ncg-native" (Newton's method with products of the
             Hessian), "cg-native", "gradient-descent" (also with bounds), "gauss-newton" (`f` returns residuals, and the
-            sum of their squares is minimised). SciPy's names mean SciPy's methods.
+            sum of their squares is minimised). "sparse-newton" factors sparse Hessians, for many unknowns; "auto" goes
+            over to it where L-BFGS is slow. SciPy's names mean SciPy's methods.
         bounds: SciPy's forms, a pair `(lower, upper)` for each leaf in the containers of x0, or a pair of containers.
         constraints: in SciPy's forms; their functions take x in its containers. Jacobians are exact.
         args: further arguments of `f`.
@@ -74,7 +79,9 @@ def minimize(
     (True, array([1., 1.]))
     """
     args = args if isinstance(args, tuple) else (args,)
-    options = dict(options or {})
+    demand_function(f, "what is minimised")
+    given_derivatives(others, "minimize")
+    options, method = dict(options or {}), method or "auto"
     x0 = started(x0)
     if Parameters((f, x0, args)).any:
         return _of_traced(f, x0, method, bounds, constraints, args, tol, options)
@@ -87,9 +94,14 @@ def minimize(
         tol = _TIGHT
     with ProgressBar(chosen, options.get("maxiter"), progress) as bar:
         listener = Listener(callback, bar, progress, unknowns.container)
-        if chosen in native.METHODS:
-            limits = limits_of(bounds, unknowns)
-            found = native.run(f, objective, start, chosen, limits, tol, options, listener, jit)
+        limits = limits_of(bounds, unknowns)
+        if chosen == sparse_newton.NAME:
+            found = sparse_newton.run(f, objective, start, limits, tol, options, listener, jit)
+        elif chosen in native.METHODS:
+            patience = {"maxiter": _PATIENCE} if method == "auto" and chosen == "lbfgs" and len(start) > _FEW else {}
+            found = native.run(f, objective, start, chosen, limits, tol, patience | options, listener, jit)
+            if patience and found.status in (LIMIT, STALLED, STUCK) and "maxiter" not in options:
+                chosen, found = _harder(f, objective, found, limits, tol, options, listener, jit)
         else:
             found = scipy_methods.run(objective, start, chosen, bounds, constraints, tol, options, listener)
     found.message = note + found.message + _endless(found, start)
@@ -103,17 +115,39 @@ def _chosen(
     constrained = _are_there(constraints)
     if method == "auto":
         return _by_structure(len(x0), bounds is not None, constrained)
-    if method not in native.METHODS and method.lower() not in scipy_methods.METHODS:
-        names = ", ".join([*native.METHODS, *scipy_methods.METHODS])
+    own = (*native.METHODS, sparse_newton.NAME)
+    if method not in own and method.lower() not in scipy_methods.METHODS:
+        names = ", ".join([*own, *scipy_methods.METHODS])
         raise ValueError(f'method is "auto" or one of {names}, not {method!r}')
-    if method in native.METHODS and constrained:
+    if method in own and constrained:
         raise MismatchError(
             f'method "{method}" takes no constraints', remedy='use method "SLSQP", "trust-constr" or optimize.nlp'
         )
-    if method == "gauss-newton" and not np.ndim(objective.flat(x0, *objective.args)):
+    if method == "gauss-newton":
+        if np.ndim(objective.residuals(x0, *objective.args)):
+            objective.flat = objective.residuals
+            return method, ""
         note = f"gauss-newton needs residuals and {objective.name} returns one number, so its exact Hessian is used; "
         return "trust-ncg-native", note
     return method, ""
+
+
+def _harder(f: Callable, objective: Objective, found: Solved, limits: Any, tol: Any, options: dict, listener: Listener,
+            jit: bool) -> tuple[str, Solved]:  # fmt: skip
+    """Many unknowns, and L-BFGS has not found the minimum: Newton's method if the Hessian is sparse, or more of it."""
+    x, nit, nfev = found.x, found.nit, found.nfev
+    if limits is not None or objective.pattern is None:
+        chosen = "lbfgs"
+        if found.status == LIMIT:
+            found = native.run(f, objective, x, chosen, limits, tol, options, listener, jit)
+            found.nit, found.nfev = found.nit + nit, found.nfev + nfev
+        return chosen, found
+    after = sparse_newton.run(f, objective, x, limits, tol, options, listener, jit)
+    if not after.success and not after.fun < found.fun:
+        return "lbfgs", found
+    after.message = f"after {nit} iterations of lbfgs, by {sparse_newton.NAME}: {after.message}"
+    after.nfev += nfev
+    return sparse_newton.NAME, after
 
 
 def _by_structure(n: int, bounded: bool, constrained: bool) -> tuple[str, str]:
@@ -132,6 +166,12 @@ def _endless(found: Solved, start: np.ndarray) -> str:
 def _are_there(constraints: Any) -> bool:
     if constraints is None:
         return False
+    if callable(constraints):
+        raise MismatchError(
+            "constraints= is a function, of which it is not known what its values are to be",
+            remedy="write {'type': 'eq' or 'ineq', 'fun': function}, scipy.optimize.NonlinearConstraint, or use "
+            "optimize.nlp(f, x0, equalities=…, inequalities=…)",
+        )
     return isinstance(constraints, dict) or hasattr(constraints, "lb") or len(constraints) > 0
 
 

@@ -13,7 +13,7 @@ from wengert.errors import NonFiniteError
 from wengert.explain.nans import debug_nans
 from wengert.optimize.engines import interior_point, ipopt, trust_constr
 from wengert.optimize.limits import limits_of
-from wengert.optimize.objective import Unknowns
+from wengert.optimize.objective import Unknowns, demand_function, started
 from wengert.optimize.program import EngineResult, FlatProgram
 from wengert.optimize.progress import ProgressBar
 from wengert.optimize.result import Solved
@@ -93,6 +93,9 @@ def nlp(
     (np.float64(-1.0), np.float64(0.5))
     """
     args = args if isinstance(args, tuple) else (args,)
+    if f is not None:
+        demand_function(f, "what is minimised")
+    x0 = started(x0)
     if engine not in ("auto", *ENGINES):
         raise ValueError(f'engine is "auto" or one of {", ".join(ENGINES)}, not {engine!r}')
     unknowns = Unknowns(x0)

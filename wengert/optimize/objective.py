@@ -75,13 +75,48 @@ def _floating(leaf: Any) -> np.dtype:
     return _dtype(leaf) if _dtype(leaf).kind == "f" else np.dtype(float)
 
 
+def one_number(f: Callable) -> Callable:
+    """A function of vectors whose result is one number; an array with one element is taken for it."""
+
+    def number(x: Any, *args: Any) -> Any:
+        found = f(x, *args)
+        if isinstance(found, (list, tuple, dict)) or (np.ndim(found) and found.shape != (1,) * np.ndim(found)):
+            raise _not_a_number(f.__name__)
+        return np.reshape(found, ()) if np.ndim(found) else found
+
+    number.__name__ = f.__name__
+    return number
+
+
+def demand_function(f: Any, what: str) -> None:
+    """Refuse what cannot be called, before anything else goes wrong."""
+    if not callable(f):
+        raise MismatchError(
+            f"{what} is to be a function, not {type(f).__name__}",
+            remedy="give the function first, without calling it, then the start: (f, x0)",
+        )
+
+
+def given_derivatives(names: Any, where: str) -> None:
+    """Refuse arguments of SciPy's functions that state derivatives; others are unknown."""
+    for name in names:
+        if name in ("jac", "hess", "hessp", "jac_sparsity", "x_scale"):
+            raise MismatchError(
+                f"optimize.{where} takes no {name}=: it has exact derivatives, and scales, of its own",
+                remedy=f"leave out {name}=; a rule of your own for a function is wg.custom_vjp",
+            )
+        raise TypeError(f"optimize.{where}() got an unexpected keyword argument {name!r}")
+
+
 class Objective:
     """A function with one real result, and its derivatives, on vectors."""
 
     def __init__(self, f: Callable, unknowns: Unknowns, args: tuple, jit: bool):
         self.name = getattr(f, "__name__", type(f).__name__)
         self.unknowns = unknowns
-        self.flat = of_vector(f, unknowns)
+        self.residuals = of_vector(f, unknowns)
+        """What the function returns, which may be an array for methods that want residuals."""
+        self.flat = one_number(self.residuals)
         self.args = args
         self.evaluations = 0
         self.best: tuple[float, np.ndarray] | None = None
@@ -121,7 +156,7 @@ class Objective:
 
     def value(self, x: np.ndarray) -> float:
         """The value alone, for methods without derivatives."""
-        found = float(self._checked(self._value(x, *self.args)))
+        found = float(self._value(x, *self.args))
         self._seen(x, found)
         return found
 
@@ -154,18 +189,10 @@ class Objective:
     def _known(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         x = np.asarray(x, float)
         if self._at is None or not np.array_equal(self._at[0], x):
-            try:
-                value, gradient = self._both(x, *self.args)
-            except NonScalarOutputError as error:
-                raise _not_a_number(self.name) from error
+            value, gradient = self._both(x, *self.args)
             self._at = x.copy(), float(value), np.asarray(gradient)
             self._seen(x, float(value))
         return self._at[1], self._at[2]
-
-    def _checked(self, value: Any) -> Any:
-        if np.size(value) != 1:
-            raise _not_a_number(self.name)
-        return np.reshape(value, ())
 
     def _seen(self, x: np.ndarray, value: float) -> None:
         self.evaluations += 1
@@ -191,7 +218,7 @@ class Objective:
 
 def _not_a_number(name: str) -> WengertError:
     return NonScalarOutputError(
-        f"{name} returns an array, and only one number can be smallest",
+        f"{name} returns more than one number, and only one can be smallest",
         remedy="return one number, such as np.sum(r**2); for residuals use optimize.least_squares, or "
         'method="gauss-newton"',
     )

@@ -22,7 +22,10 @@ from wengert.api.hessian import hessian
 from wengert.api.jacobian import value_and_jacobian
 from wengert.api.jit import jit as compiled
 from wengert.errors import MismatchError
+from wengert.optimize.kept import Kept
+from wengert.optimize.objective import one_number
 
+_kept = Kept()
 SMALL = 100
 """Up to so many variables and constraints matrices are dense."""
 
@@ -57,11 +60,17 @@ class Constraints:
                     f"{'zero' if what == 'equalities' else 'not negative'} where the constraint holds",
                 )
         self.what = what
+        self.given = tuple(functions)
         self._functions = [of_vector(f, layout) for f in functions]
         found = [_values(what, f, x0, args) for f in functions]
         self._is_list = isinstance(given, (list, tuple))
         self._results = [Layout(value) for value in found]
         self.size = sum(one.size for one in self._results)
+
+    @property
+    def key(self) -> tuple:
+        """The functions and the form of what they return: what programs of such constraints have in common."""
+        return self.given, tuple((one.structure, tuple(one.shapes)) for one in self._results)
 
     def __call__(self, x: Any, *args: Any) -> list[Any]:
         parts = []
@@ -86,6 +95,9 @@ class Constraints:
 
 def _values(what: str, f: Callable, x0: Any, args: tuple) -> Any:
     value = f(x0, *args)
+    if not tree.leaves(value):
+        name = getattr(f, "__name__", "the function")
+        raise MismatchError(f"{name} in {what} returns {value}", remedy="is a `return` missing at its end?")
     for leaf in tree.leaves(value):
         kind = np.asarray(leaf).dtype.kind
         if kind in "bO" or kind == "c":
@@ -123,12 +135,18 @@ class FlatProgram:
         self.is_sparse = self.n + self.m > SMALL if sparse is None else sparse
         self._no_rows = csr_array((0, self.n)) if self.is_sparse else np.zeros((0, self.n))
         self.counts = {"values": 0, "first": 0, "second": 0}
-        wrap = (lambda g: compiled(g, fallback=True)) if jit else lambda g: g
-        values, first, self.lagrangian, self.rows = _functions(
-            f, self.equalities, self.inequalities, layout, self.m, self.is_sparse
+        key = (
+            f,
+            layout.structure,
+            tuple(layout.shapes),
+            self.equalities.key,
+            self.inequalities.key,
+            self.is_sparse,
+            jit,
         )
-        self._value, self._first = wrap(values), wrap(first)
-        self._second = wrap(hessian(self.lagrangian, sparse=self.is_sparse))
+        self._value, self._first, self._second, self.lagrangian, self.rows = _kept.get(
+            key, lambda: _derived(f, self.equalities, self.inequalities, layout, self.m, self.is_sparse, jit)
+        )
 
     def values(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         """The objective and the constraints."""
@@ -156,11 +174,21 @@ class FlatProgram:
         return self.inequalities.name(row - self.equal)
 
 
+def _derived(
+    f: Callable | None, equalities: Constraints, inequalities: Constraints, layout: Layout, m: int, sparse: bool,
+    jit: bool,
+) -> tuple[Callable, Callable, Callable, Callable, Callable]:  # fmt: skip
+    """Values; values with first derivatives; second derivatives; the Lagrangian; the constraints."""
+    wrap = (lambda g: compiled(g, fallback=True)) if jit else lambda g: g
+    values, first, lagrangian, rows = _functions(f, equalities, inequalities, layout, m, sparse)
+    return wrap(values), wrap(first), wrap(hessian(lagrangian, sparse=sparse)), lagrangian, rows
+
+
 def _functions(
     f: Callable | None, equalities: Constraints, inequalities: Constraints, layout: Layout, m: int, sparse: bool
 ) -> tuple[Callable, Callable, Callable, Callable]:
     """Values; values with first derivatives; the Lagrangian; the constraints."""
-    objective = (lambda x, *args: 0.0 * x[0]) if f is None else of_vector(f, layout)
+    objective = (lambda x, *args: 0.0 * x[0]) if f is None else one_number(of_vector(f, layout))
 
     def constraints(x: Any, *args: Any) -> Any:
         parts: Sequence[Any] = [*equalities(x, *args), *inequalities(x, *args)]

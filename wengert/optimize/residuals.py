@@ -6,7 +6,6 @@ compilation.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -18,7 +17,9 @@ from wengert.algorithms.levenberg import DOGLEG, GAUSS_NEWTON, LM, levenberg
 from wengert.api.flat import Layout, of_vector
 from wengert.api.jacobian import value_and_jacobian
 from wengert.api.jit import jit
+from wengert.errors import MismatchError
 from wengert.optimize.coordinates import Coordinates, CurvedCoordinates
+from wengert.optimize.kept import Kept
 from wengert.optimize.robust import scaled
 from wengert.solvers.fitting import followed
 
@@ -26,10 +27,7 @@ KINDS = {"lm": LM, "dogleg": DOGLEG, "gauss-newton": GAUSS_NEWTON}
 DAMPING = {"lm": 1e-3, "dogleg": 1.0, "gauss-newton": 1.0}
 """At the start; the radius, in units of the projected residual, for dogleg."""
 
-_kept: dict[Any, Residuals] = {}
-_MOST = 16
-"""So many functions are kept with what was compiled for them."""
-_lock = threading.Lock()
+_kept = Kept()
 
 
 class Residuals:
@@ -50,8 +48,20 @@ class Residuals:
     def at(self, vector: Any, args: tuple) -> Any:
         """The residuals as one real vector."""
         parts = []
-        for leaf in tree.leaves(self.of_vector(vector, *args)):
+        found = self.of_vector(vector, *args)
+        leaves = tree.leaves(found)
+        if not leaves:
+            raise MismatchError(
+                f"{self.of_vector.__name__} returns {found} instead of residuals",
+                remedy="is a `return` missing at its end?",
+            )
+        for leaf in leaves:
             part = np.reshape(leaf, (-1,))
+            if part.dtype.kind == "b":
+                raise MismatchError(
+                    f"{self.of_vector.__name__} returns truth values instead of residuals",
+                    remedy="return the difference of both sides instead of a comparison",
+                )
             parts += [part.real, part.imag] if part.dtype.kind == "c" else [part]
         return (parts[0] if len(parts) == 1 else np.concatenate(parts)) * 1.0
 
@@ -121,13 +131,4 @@ class Residuals:
 def residuals_of(r: Callable, layout: Layout, coordinates: Any, loss: Any, key: tuple) -> Residuals:
     """The residuals of a function, from an earlier fit if there was one."""
     key = (r, layout.structure, tuple(layout.shapes), *key)
-    try:
-        hash(key)
-    except TypeError:
-        return Residuals(r, layout, coordinates, loss)
-    with _lock:
-        found = _kept.pop(key, None) or Residuals(r, layout, coordinates, loss)
-        _kept[key] = found
-        while len(_kept) > _MOST:
-            del _kept[next(iter(_kept))]
-    return found
+    return _kept.get(key, lambda: Residuals(r, layout, coordinates, loss))

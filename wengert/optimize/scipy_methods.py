@@ -97,7 +97,7 @@ def _stopped(objective: Objective, x0: np.ndarray, stop: BaseException) -> Solve
     value, x = objective.best or (objective.fun(x0), x0)
     message = "the callback asked to stop" if isinstance(stop, Stopped) else "interrupted"
     return Solved(x=x, fun=value, success=False, status=99, message=f"{message}; x is the best point so far",
-                  nfev=objective.evaluations)  # fmt: skip
+                  nit=objective.evaluations, nfev=objective.evaluations)  # fmt: skip
 
 
 def _callback(objective: Objective, listener: Listener, uses: _Uses) -> Callable | None:
@@ -130,6 +130,12 @@ def _listed(constraints: Any) -> list[Any]:
 def _with_derivatives(c: Any, objective: Objective, uses: _Uses) -> Any:
     """A constraint in SciPy's form, on vectors and with exact derivatives. What the user states is kept."""
     if isinstance(c, dict):
+        if c.get("type") not in ("eq", "ineq") or not callable(c.get("fun")):
+            raise MismatchError(
+                f"a constraint with the type {c.get('type')!r} and the function {c.get('fun')!r}",
+                remedy="a constraint is {'type': 'eq', 'fun': f} for f(x) = 0, or {'type': 'ineq', 'fun': f} for "
+                "f(x) ≥ 0",
+            )
         args = c.get("args", ())
         function = ConstraintFunction(c["fun"], objective, args if isinstance(args, tuple) else (args,))
         jac = _stated(c.get("jac"), objective, function.args)

@@ -22,6 +22,7 @@ from wengert.api.flat import Layout, of_vector
 from wengert.api.grad import grad
 from wengert.api.jit import jit
 from wengert.optimize.native import Programs, limits_for, programs_for, settings_of
+from wengert.optimize.objective import one_number
 from wengert.optimize.result import Solved
 from wengert.solvers.answer import Parameters
 from wengert.solvers.implicit import Equation, Implicit
@@ -34,13 +35,14 @@ def minimum(f: Callable, x0: Any, args: tuple, name: str, limits: tuple | None, 
     maxiter, gtol, memory = settings_of(name, options, tol)
     given = limits_for(name, limits, layout.size)
     x = layout.ravel(x0)
-    owner, flat = f, of_vector(f, layout)
+    form = (lambda g: g) if name == "gauss-newton" else one_number
+    owner, flat = f, form(of_vector(f, layout))
     parameters = Parameters(f)
     if parameters.any:  # in the function itself: its traced values become an argument
         values, inner_args = parameters.values, args
 
         def of_values(vector: Any, values: list, *inner: Any) -> Any:
-            return of_vector(parameters.put(values), layout)(vector, *inner)
+            return form(of_vector(parameters.put(values), layout))(vector, *inner)
 
         owner, flat, args = None, of_values, (values, *inner_args)  # type: ignore[assignment]
     programs = programs_for(owner, name, flat, layout, memory, limits is not None, True)

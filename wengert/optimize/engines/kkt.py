@@ -24,6 +24,10 @@ _LEAST_SHIFT = 1e-10
 """What D is at least where a sparse matrix is factored."""
 
 
+_NOTHING = 1e-100
+"""Rows that are so much smaller than others are not asked for digits: solutions may fade until they underflow."""
+
+
 class Singular(Exception):
     """The system has no solution that is good enough."""
 
@@ -151,6 +155,7 @@ def _refined(matrix: Any, solve: Any, side: np.ndarray, magnitudes: Any, enough:
         with np.errstate(all="ignore"):  # a factorisation that went wrong is noticed by its residual
             residual = side - matrix @ x
             scale = magnitudes @ np.abs(x) + np.abs(side)
+            scale = np.maximum(scale, _NOTHING * np.max(scale, initial=0.0))
             size = np.max(np.abs(residual) / np.where(scale > 0, scale, 1.0), initial=0.0)
         if not size < smallest:
             break
