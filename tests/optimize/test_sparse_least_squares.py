@@ -7,7 +7,9 @@ import pytest
 import scipy.optimize
 from scipy.sparse import csr_array
 
+import wengert as wg
 from wengert import errors, optimize
+from wengert.algorithms import schur as kernels
 from wengert.optimize.schur import Complement, WholeSystem, eliminated, solver_for
 
 DATA = Path(__file__).parents[3] / "shared" / "testdata" / "bundle_adjustment"
@@ -53,6 +55,19 @@ def test_the_larger_kind_of_unknowns_is_eliminated(cameras, points, left, rng):
     solver = solver_for(found.jac)
     assert isinstance(solver, Complement)
     assert len(solver.rest) == left
+
+
+@pytest.mark.parametrize("n", [1, 7, 90])
+def test_the_factorisation_of_our_own_solves_systems(n, rng):
+    square = rng.normal(size=(n, n))
+    matrix, side = square @ square.T + np.eye(n), rng.normal(size=n)
+    for solve in (kernels.solve, wg.jit(kernels.solve)):
+        lower, found = np.tril(matrix), side.copy()
+        solve(lower, found)
+        np.testing.assert_allclose(found, np.linalg.solve(matrix, side), rtol=1e-9)
+    lower[0, 0] = -1.0
+    wg.jit(kernels.solve)(lower, found)
+    assert not np.any(np.isfinite(found))
 
 
 def systems(rng):

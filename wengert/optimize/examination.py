@@ -20,6 +20,8 @@ import numpy as np
 
 FEW = 50
 """Up to so many unknowns points are examined."""
+FEW_CURVED = 10
+"""Up to so many unknowns that is done with the Hessian, which costs as much as some iterations."""
 _GROWN = 100.0
 """Unknowns that are so many times as large as any at the start have run away, or have had a long way."""
 _PART = 1e-2

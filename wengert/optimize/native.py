@@ -186,7 +186,7 @@ def run(
             if not changes and len(which) == len(x):
                 return _ended(found, FLAT)
         second = None
-        if lower is None:
+        if lower is None and len(x) <= examination.FEW_CURVED:
             second = programs.curvature(x, objective, compile)
             if second is not None:
                 lower = examination.beside_saddle(value, x, found.fun, second, limits)

@@ -22,10 +22,10 @@ from wengert.api.hessian import hessian
 from wengert.api.jacobian import value_and_jacobian
 from wengert.api.jit import jit as compiled
 from wengert.errors import MismatchError
-from wengert.optimize.kept import Kept
+from wengert.optimize.last_used import LastUsed
 from wengert.optimize.objective import one_number
 
-_kept = Kept()
+_kept = LastUsed()
 SMALL = 100
 """Up to so many variables and constraints matrices are dense."""
 

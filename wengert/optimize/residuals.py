@@ -19,7 +19,7 @@ from wengert.api.jacobian import value_and_jacobian
 from wengert.api.jit import jit
 from wengert.errors import MismatchError
 from wengert.optimize.coordinates import Coordinates, CurvedCoordinates
-from wengert.optimize.kept import Kept
+from wengert.optimize.last_used import LastUsed
 from wengert.optimize.robust import scaled
 from wengert.solvers.fitting import followed
 
@@ -27,7 +27,7 @@ KINDS = {"lm": LM, "dogleg": DOGLEG, "gauss-newton": GAUSS_NEWTON}
 DAMPING = {"lm": 1e-3, "dogleg": 1.0, "gauss-newton": 1.0}
 """At the start; the radius, in units of the projected residual, for dogleg."""
 
-_kept = Kept()
+_kept = LastUsed()
 
 
 class Residuals:

@@ -26,6 +26,8 @@ from wengert.api.jit import jit
 _LARGEST_GROUP = 16
 _LARGEST_REST = 5000
 """Unknowns that may be left for a dense system."""
+_LARGEST_OWN = 1000
+"""Up to so many of them a loop of our own factors the system."""
 _WORTH = 0.3
 """The part of the unknowns that must be eliminated for the complement to pay."""
 _MOST_PAIRS = 50_000_000
@@ -37,6 +39,16 @@ _WORTH_COMPILING = 200_000
 @cache
 def _compiled(kernel: Callable) -> Callable:
     return jit(kernel)
+
+
+def of_columns(jacobian: csr_array, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of squares of the columns, and Jᵀ f."""
+    n = jacobian.shape[1]
+    if jacobian.nnz < _WORTH_COMPILING:
+        return np.bincount(jacobian.indices, jacobian.data**2, minlength=n), jacobian.T @ f
+    squares, gradient = np.zeros(n), np.zeros(n)
+    _compiled(kernels.of_columns)(jacobian.data, jacobian.indices, jacobian.indptr, f, squares, gradient)
+    return squares, gradient
 
 
 def solver_for(pattern: csr_array) -> Any:
@@ -237,9 +249,13 @@ class Complement:
         s, rhs = self._u + np.diag(diagonal[self.rest]), self._gc.copy()
         for bucket in self.buckets:
             bucket.eliminate(diagonal, s, rhs)
-        c = np.zeros(0)
-        if len(rhs):
+        if len(rhs) ** 3 > _WORTH_COMPILING and len(rhs) <= _LARGEST_OWN:
+            _compiled(kernels.solve)(s, rhs)
+            c = -rhs
+        elif len(rhs):
             c = -scipy.linalg.cho_solve(scipy.linalg.cho_factor(s, lower=True, check_finite=False), rhs)
+        else:
+            c = rhs
         step = np.zeros(len(diagonal))
         step[self.rest] = c
         for bucket in self.buckets:

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from wengert.errors import MismatchError, NonFiniteError
 from wengert.optimize.robust import scaled
-from wengert.optimize.schur import solver_for
+from wengert.optimize.schur import of_columns, solver_for
 from wengert.optimize.telling import Listener, Stopped
 
 _LEAST_DAMPING = 1e-16
@@ -67,9 +67,8 @@ def sparse_levenberg(problem: Any, pattern: Any, method: str, tolerances: list[f
     try:
         while status == 0 and count < maxiter:
             if fresh:
-                norms = np.bincount(jacobian.indices, jacobian.data**2, minlength=len(scale))
+                norms, gradient = of_columns(jacobian, f)
                 scale = np.maximum(scale, norms)
-                gradient = jacobian.T @ f
                 held = _pushed(problem, state, gradient)
                 size = np.abs(np.where(held, 0.0, gradient)) / np.sqrt(np.where(norms > 0, norms, 1.0))
                 if np.max(size, initial=0.0) <= gtol * np.sqrt(2 * cost):

@@ -10,7 +10,7 @@ _MOST = 16
 """So many functions are kept with what was compiled for them."""
 
 
-class Kept:
+class LastUsed:
     """The things that were asked for last, by key; thread-safe."""
 
     def __init__(self) -> None:
