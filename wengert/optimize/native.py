@@ -177,8 +177,8 @@ def run(
     for attempt in range(_ATTEMPTS):
         found, programs = _run(f, objective, start, name, limits, tol, options, listener, compile)
         x = found.x
-        if not found.success or len(x) > examination.FEW:
-            break
+        if not found.success or len(x) > examination.FEW or getattr(f, "is_compiled", False):
+            break  # each look at a sum over data is a pass through all of them
         which = examination.still(start, x, found.fun, found.jac)
         lower, changes = None, True
         if len(which):
