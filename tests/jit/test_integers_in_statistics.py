@@ -25,6 +25,9 @@ PROGRAMS = {
     "how often": lambda x: np.unique(x, return_counts=True)[1],
     "where": lambda x: np.argwhere(x),
     "without": lambda x: np.setdiff1d(x, [1]),
+    "counts": lambda x: np.bincount(x[0].astype(int), minlength=3),
+    "weighted counts": lambda x: np.bincount(x[0].astype(int), weights=x[1] * 0.5),
+    "divisors": lambda x: np.gcd(x.astype(int), 6) + np.lcm(x.astype(int), 4),
     "derivative": lambda x: np.polyder(x[0]),
     "integral": lambda x: np.polyint(x[1]),
 }
@@ -51,3 +54,13 @@ def test_levels_that_are_arguments(rng):
     np.testing.assert_allclose(wg.jit(wg.grad(f))(x, q), wg.grad(f)(x, q), rtol=1e-12)
     with pytest.raises(ValueError, match="must be in the range"):
         wg.jit(f)(x, q + 1)
+
+
+def test_weights_of_counts_have_derivatives():
+    places = np.array([2, 0, 2, 1])
+    f = lambda w, places: np.sum(np.bincount(places, weights=w**2) ** 2)
+    w = np.array([0.3, 1.2, -0.7, 2.0])
+    right = wg.grad(f)(w, places)
+    np.testing.assert_allclose(right, 4 * w * np.bincount(places, weights=w**2)[places])
+    np.testing.assert_allclose(wg.jit(wg.grad(f))(w, places), right, rtol=1e-12)
+    np.testing.assert_allclose(wg.grad(wg.jit(f))(w, places), right, rtol=1e-12)

@@ -53,6 +53,7 @@ from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index, split_index
 from wengert.ops.numbers import python_number as python_number_op
+from wengert.ops.observe import observe
 from wengert.ops.op import Op, Trace, Traced, call, call1, call2
 from wengert.ops.products import matmul
 from wengert.running import captures, running
@@ -370,6 +371,8 @@ class Box(Traced):
         if op is None:
             if ufunc in FUNCTIONS and method == "__call__":
                 return FUNCTIONS[ufunc](*inputs, **kwargs)
+            if method == "__call__" and not kwargs and all(dtype_of(x).kind in "biu" for x in inputs):
+                return observe(*[operand(x) for x in inputs], function=ufunc)  # data without derivatives
             raise unsupported(ufunc)
         if method != "__call__":
             return METHODS[method](ufunc, op, *inputs, **kwargs)

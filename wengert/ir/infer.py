@@ -259,7 +259,7 @@ def _dummy(a: Any, numbers: dict, values: Any) -> Any:
     if is_weak(a):
         return _SAMPLES[dtype]
     shape = tuple([numbers[n] if n.__class__ is Dim else n for n in shape_of(a)])
-    if dtype.kind not in "iub" or values is _alternating:
+    if dtype.kind not in "iub" or values in (_alternating, _large):
         return values(shape).astype(dtype)
     return np.full(shape, values is _equal, dtype)
 
@@ -303,5 +303,10 @@ def _alternating(shape: tuple) -> np.ndarray:
     return (np.arange(int(np.prod(shape))) % 2).reshape(shape)
 
 
+def _large(shape: tuple) -> np.ndarray:
+    """For what counts up to the largest."""
+    return 1000 + np.arange(int(np.prod(shape))).reshape(shape)
+
+
 _KINDS = (_identity, _rising, _definite, _falling, _mixed)
-_QUESTIONED = (*_KINDS, _equal, _alternating)
+_QUESTIONED = (*_KINDS, _equal, _alternating, _large)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import implements
-from wengert.box.functions.operands import array, cast, join
+from wengert.box.functions.operands import answer, array, cast, join
 from wengert.box.functions.reductions import average, count_of, kept_shape, reduced_axes
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
@@ -17,13 +17,19 @@ from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index, scatter
 from wengert.ops.op import Traced
 from wengert.ops.products import matmul
+from wengert.ops.store import add_at
 from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
 
 
 @implements(np.bincount)
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     if isinstance(x, Traced):
-        raise TypeError("np.bincount counts integers; traced values are not: use wg.stop_gradient(x).astype(int)")
+        if dtype_of(x).kind not in "biu":
+            raise TypeError("np.bincount counts integers; traced values are not: use wg.stop_gradient(x).astype(int)")
+        counts = answer(np.bincount, x, minlength=minlength)
+        return (
+            counts if weights is None else add_at(counts * 0.0, cast(array(weights), np.float64), x, pattern=(ARRAY,))
+        )
     x = np.asarray(x)
     if x.ndim != 1:
         raise ValueError("object of too small depth for desired array" if x.ndim == 0 else "object too deep for array")
