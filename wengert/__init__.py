@@ -220,6 +220,6 @@ def _solvers_of_scipy(name: str, *modules: str) -> None:
         when_imported(name)(lambda _, module=module: importlib.import_module(f"wengert.solvers.{module}"))
 
 
-_solvers_of_scipy("scipy.integrate", "scipy_ode")
-_solvers_of_scipy("scipy.optimize", "scipy_minima", "scipy_roots")
-_solvers_of_scipy("scipy.sparse.linalg", "linear")
+_solvers_of_scipy("scipy.integrate", "scipy_bvp", "scipy_ode")
+_solvers_of_scipy("scipy.optimize", "scipy_minima", "scipy_roots", "scipy_searches")
+_solvers_of_scipy("scipy.sparse.linalg", "scipy_linear")

@@ -201,6 +201,8 @@ class EstimatorError(WengertError, ValueError):
 class BudgetError(WengertError, MemoryError):
     """What reverse mode has to keep does not fit into the memory that it was given."""
 
+    page = "budget"
+
 
 class NonFiniteError(WengertError, FloatingPointError):
     """A value or a derivative became NaN or infinite, found by `wg.debug_nans`.

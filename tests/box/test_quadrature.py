@@ -137,6 +137,27 @@ def hidden(t):
     return HIDDEN["p"] * t
 
 
+def test_in_compiled_functions():
+    """Limits that are known only when the program runs, infinite ones too: ∫ exp(−a t) from 0 to b."""
+    exact = lambda a, b: (1 - math.exp(-a * b)) / a
+    ways = [
+        lambda a, b: si.quad(lambda t: np.exp(-a * t), 0.0, b)[0],
+        lambda a, b: si.quad_vec(lambda t: np.stack([np.exp(-a * t), t]), 0.0, b)[0][0],
+        lambda a, b: si.fixed_quad(lambda t: np.exp(-a * t), 0.0, b, n=12)[0],
+        lambda a, b: si.dblquad(lambda u, t: np.exp(-a * t), 0.0, b, lambda t: 0.0, lambda t: 1.0)[0],
+    ]
+    a, b = 1.3, 0.8
+    slopes = (b * math.exp(-a * b) - exact(a, b)) / a, math.exp(-a * b)
+    for f in ways:
+        assert wg.jit(f)(a, b) == pytest.approx(exact(a, b))
+        assert wg.jit(wg.grad(f, (0, 1)))(a, b) == pytest.approx(slopes)
+        assert wg.grad(wg.jit(f), (0, 1))(a, b) == pytest.approx(slopes)
+    assert wg.jit(wg.grad(ways[0]))(a, np.inf) == pytest.approx(-1 / a**2)
+    rates = np.array([0.5, 1.5])  # a parameter that is an array
+    f = lambda rates, b: si.quad(lambda t: np.sum(np.exp(-rates * t)), 0.0, b)[0]
+    assert wg.jit(wg.grad(f))(rates, b) == pytest.approx(wg.grad(f)(rates, b))
+
+
 def test_hidden_dependence_is_an_error():
     def f(p):
         HIDDEN["p"] = p

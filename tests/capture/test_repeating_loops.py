@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import random
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -295,3 +296,20 @@ def test_least_memory():
         wg.grad(f, memory="1B")(X)
     least = str(error.value).partition('memory="')[2].partition('"')[0]
     np.testing.assert_allclose(wg.grad(f, memory=least)(X), wg.grad(f)(X), rtol=1e-12)
+
+
+def test_states_do_not_hold_what_iterations_recorded():
+    """Of 60 iterations 20 states of 0.4 MB may be kept, and of one iteration what it recorded."""
+
+    def f(u):
+        for _ in range(60):
+            u = u + 0.01 * np.exp(np.sin(u))
+        return np.sum(u)
+
+    u = np.linspace(0, 1, 50_000)
+    wg.grad(f, checkpoints=20)(u[:10])
+    tracemalloc.start()
+    wg.grad(f, checkpoints=20)(u)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 30 * u.nbytes

@@ -6,7 +6,7 @@ import scipy.sparse
 import scipy.sparse.linalg as sl
 
 import wengert as wg
-from wengert.errors import ConvergenceError, MismatchError
+from wengert.errors import ConvergenceError, MismatchError, UnsupportedFunctionError
 
 N = 12
 B = np.sin(np.arange(N) + 1.0)
@@ -70,6 +70,69 @@ def test_scipy(name):
         assert wg.grad(f)(1.3) == pytest.approx(wg.grad(exact)(1.3), rel=1e-7)
         assert wg.jit(wg.grad(f))(1.3) == pytest.approx(wg.grad(exact)(1.3), rel=1e-7)
     assert dense(1.3) == np.sum(solve(1.3 * S, B, rtol=1e-13)[0] ** 2)
+
+
+def test_other_iterations_of_scipy():
+    exact = lambda k: np.sum(np.linalg.solve(matrix(k), k * B) ** 3)
+    operator = lambda k: sl.LinearOperator((N, N), lambda v: along(v, k), rmatvec=lambda v: matrix(k).T @ v)
+    for name in ("bicg", "cgs", "qmr", "lgmres", "gcrotmk", "tfqmr"):
+        f = lambda k, name=name: np.sum(getattr(sl, name)(operator(k), k * B, rtol=1e-12)[0] ** 3)
+        assert wg.grad(f)(1.3) == pytest.approx(wg.grad(exact)(1.3), rel=1e-6), name
+    entries = lambda k: np.sum(sl.gmres(scipy.sparse.csr_array(k * matrix(1.0)), B, rtol=1e-12)[0])
+    assert wg.grad(entries)(2.0) == pytest.approx(-np.sum(np.linalg.solve(matrix(1.0), B)) / 4, rel=1e-8)
+
+
+@pytest.mark.parametrize("solve", [sl.lsqr, sl.lsmr])
+def test_least_squares_of_scipy(solve):
+    tall = np.random.default_rng(0).normal(size=(9, 4))
+    b = np.arange(9.0)
+    normal = lambda k, d: np.linalg.solve(
+        (k * tall + 1).T @ (k * tall + 1) + d**2 * np.eye(4), (k * tall + 1).T @ (b + k)
+    )
+    options = {"atol": 1e-14, "btol": 1e-14}
+    ways = [
+        lambda k, d: solve(k * tall + 1, b + k, d, **options)[0],
+        lambda k, d: solve(scipy.sparse.csr_array(k * tall + 1), b + k, damp=d, **options)[0],
+        lambda k, d: solve(
+            sl.LinearOperator((9, 4), lambda v: (k * tall + 1) @ v, rmatvec=lambda v: (k * tall + 1).T @ v),
+            b + k, damp=d, **options,
+        )[0],
+    ]  # fmt: skip
+    for f in ways:
+        for argument in (0, 1):
+            expected = wg.jacfwd(normal, argument)(0.7, 0.3)
+            np.testing.assert_allclose(wg.jacrev(f, argument)(0.7, 0.3), expected, rtol=1e-7)
+            np.testing.assert_allclose(wg.jacfwd(f, argument)(0.7, 0.3), expected, rtol=1e-7)
+    second = wg.jacfwd(wg.jacfwd(normal))(0.7, 0.3)
+    np.testing.assert_allclose(wg.jacfwd(wg.jacrev(ways[0]))(0.7, 0.3), second, rtol=1e-6)
+    np.testing.assert_allclose(wg.jit(wg.jacrev(ways[0]))(0.7, 0.3), wg.jacfwd(normal)(0.7, 0.3), rtol=1e-7)
+    # The size of the residual has a derivative; what the method estimates on its way has none.
+    size = lambda k: solve(k * tall + 1, b, **options)[3]
+    step = 1e-6
+    assert wg.grad(size)(0.7) == pytest.approx((size(0.7 + step) - size(0.7 - step)) / (2 * step), rel=1e-6)
+    with pytest.raises(UnsupportedFunctionError, match="cond"):
+        wg.grad(lambda k: solve(k * tall + 1, b, **options)[6] * k)(0.7)
+    wide = lambda k: np.sum(solve(k * tall.T, np.ones(4), **options)[0])
+    with pytest.raises(ConvergenceError, match="singular"):
+        wg.grad(wide)(0.7)
+
+
+def test_factors_that_are_kept():
+    A = matrix(1.3)
+    for f in (
+        lambda b: sl.splu(scipy.sparse.csc_array(A)).solve(b),
+        lambda b: sl.factorized(scipy.sparse.csc_array(A))(b),
+        wg.jit(lambda b: sl.splu(scipy.sparse.csc_array(A)).solve(b)),
+    ):
+        np.testing.assert_allclose(wg.jacrev(f)(B), np.linalg.inv(A), atol=1e-12)
+        np.testing.assert_allclose(wg.jacfwd(f)(B), np.linalg.inv(A), atol=1e-12)
+    transposed = lambda b: sl.splu(scipy.sparse.csc_array(A)).solve(b, "T")
+    np.testing.assert_allclose(wg.jacrev(transposed)(B), np.linalg.inv(A).T, atol=1e-12)
+    np.testing.assert_allclose(wg.vmap(transposed)(np.eye(N)), np.linalg.inv(A), atol=1e-12)
+    columns = lambda b: np.sum(sl.splu(scipy.sparse.csc_array(A)).solve(np.stack([b, b * b], 1))[:, 1])
+    np.testing.assert_allclose(wg.grad(columns)(B), 2 * B * np.sum(np.linalg.inv(A), 0), atol=1e-12)
+    of_matrix = lambda k: sl.splu(scipy.sparse.csc_array(k * A)).solve(B)
+    np.testing.assert_allclose(wg.jacfwd(of_matrix)(2.0), -np.linalg.solve(A, B) / 4, atol=1e-12)
 
 
 def test_mistakes():

@@ -10,13 +10,15 @@ import numpy as np
 from wengert.errors import ConvergenceError
 
 
-def newton(f, f_and_jacobian, x, tol, maxiter):
-    """Newton's method: a step is halved while it does not make the residual smaller."""
+def newton(f, f_and_step, x, tol, maxiter):
+    """Newton's method: a step is halved while it does not make the residual smaller.
+
+    `f_and_step(x)` gives the residual, and the step that subtracts its linear part.
+    """
     size = np.inf
     count = 0
     while size > tol and count < maxiter:
-        r, jacobian = f_and_jacobian(x)
-        step = np.linalg.solve(jacobian, r)
+        r, step = f_and_step(x)
         before = np.sum(r * r)
         damping = 1.0
         after = np.sum(f(x - step) ** 2)

@@ -30,21 +30,23 @@ def under(budget: Budget | None) -> Iterator[None]:
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 
 
-def budget_of(checkpoints: int | None, memory: Memory) -> Budget | None:
+def budget_of(checkpoints: int | None, memory: Memory, spill: str | None = None) -> Budget | None:
     """The budget that was asked for, if there is one.
 
     >>> budget_of(None, "1.5MB").memory
     1500000
     """
     if checkpoints is None and memory is None:
+        if spill is not None:
+            raise ValueError('spill= says where states go that find no room: give memory= with it, "1GB" for instance')
         return None
     if checkpoints is not None and memory is not None:
         raise ValueError("give checkpoints= or memory=, not both: memory= chooses the number of checkpoints")
     if checkpoints is not None:
         if isinstance(checkpoints, bool) or not hasattr(checkpoints, "__index__") or checkpoints < 1:
             raise ValueError(f"checkpoints={checkpoints!r}: at least one state has to be kept, the first one")
-        return Budget(checkpoints=checkpoints.__index__())
-    return Budget(memory=_bytes(memory))
+        return Budget(checkpoints=checkpoints.__index__(), spill=spill)
+    return Budget(memory=_bytes(memory), spill=spill)
 
 
 def _bytes(memory: str | int | None) -> int:

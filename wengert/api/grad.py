@@ -27,6 +27,7 @@ def value_and_grad(
     *,
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> Operated[Concatenate[X, P], tuple[R, X]]: ...
 @overload
 def value_and_grad(
@@ -37,6 +38,7 @@ def value_and_grad(
     holomorphic: bool = False,
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> Operated[Concatenate[X, P], tuple[tuple[R, A], X]]: ...
 @overload
 def value_and_grad(
@@ -47,9 +49,11 @@ def value_and_grad(
     *,
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> Operated[P, Any]: ...
 def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, *,
-                   checkpoints: int | None = None, memory: Memory = None) -> Callable:  # fmt: skip
+                   checkpoints: int | None = None, memory: Memory = None,
+                   spill: str | None = None) -> Callable:  # fmt: skip
     """A function that returns the value of `f` and its gradient, at the cost of the gradient.
 
     Arguments as for `grad`. Returns `(value, gradient)`; with `has_aux`, `((value, aux), gradient)`.
@@ -59,7 +63,7 @@ def value_and_grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, hol
     (np.float64(0.0), np.float64(1.0))
     """
 
-    @result_of("value_and_grad", f, budget_of(checkpoints, memory))
+    @result_of("value_and_grad", f, budget_of(checkpoints, memory, spill))
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         value, gradient, aux = _value_gradient_and_aux(f, argnums, has_aux, holomorphic, args, kwargs)
         return ((value, aux), gradient) if has_aux else (value, gradient)
@@ -76,6 +80,7 @@ def grad(
     *,
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> Operated[Concatenate[X, P], X]: ...
 @overload
 def grad(
@@ -86,6 +91,7 @@ def grad(
     holomorphic: bool = False,
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> Operated[Concatenate[X, P], tuple[X, A]]: ...
 @overload
 def grad(
@@ -96,9 +102,10 @@ def grad(
     *,
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> Operated[P, Any]: ...
 def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, *,
-         checkpoints: int | None = None, memory: Memory = None) -> Callable:  # fmt: skip
+         checkpoints: int | None = None, memory: Memory = None, spill: str | None = None) -> Callable:  # fmt: skip
     """The gradient of a function with one real result, by reverse mode.
 
     Args:
@@ -111,6 +118,8 @@ def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: 
         checkpoints: how many states of each loop are kept for the reverse sweep, the first one included, instead of
             what all its iterations computed; the others are computed again, with the fewest repetitions.
         memory: how much may be kept of loops, "200MB" or a number of bytes; more is computed again the less it is.
+        spill: a folder for states of loops that are run eagerly. All of them are kept there, each iteration is run once
+            more, and memory is for what some iterations keep. Compiled loops keep their states in memory.
 
     The gradient of a real function of complex numbers x + iy is ∂f/∂x − i ∂f/∂y; its conjugate points uphill.
 
@@ -127,7 +136,7 @@ def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: 
     {'a': np.float64(3.0), 'b': np.float64(2.0)}
     """
 
-    @result_of("grad", f, budget_of(checkpoints, memory))
+    @result_of("grad", f, budget_of(checkpoints, memory, spill))
     def gradient(*args: Any, **kwargs: Any) -> Any:
         _, result, aux = _value_gradient_and_aux(f, argnums, has_aux, holomorphic, args, kwargs)
         return (result, aux) if has_aux else result

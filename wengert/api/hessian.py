@@ -31,6 +31,7 @@ def hessian(
     *,
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> Operated[Concatenate[V, P], Array]: ...
 @overload
 def hessian(
@@ -42,9 +43,11 @@ def hessian(
     *,
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> Operated[P, Any]: ...
 def hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False,
-            sparse: Any = False, *, checkpoints: int | None = None, memory: Memory = None) -> Callable:  # fmt: skip
+            sparse: Any = False, *, checkpoints: int | None = None, memory: Memory = None,
+            spill: str | None = None) -> Callable:  # fmt: skip
     """All second derivatives of a function with one real result.
 
     Arguments as for `grad`. The result has the containers of the argument, twice nested, with arrays of shape
@@ -63,7 +66,7 @@ def hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphi
            [1., 0., 1.],
            [0., 1., 0.]])
     """
-    budget = budget_of(checkpoints, memory)
+    budget = budget_of(checkpoints, memory, spill)
     gradient = grad(f, argnums, has_aux, holomorphic)
     if not _is_sparse(sparse):
         return result_of("hessian", f, budget)(jacobian(gradient, argnums, "forward", has_aux, holomorphic))
@@ -89,19 +92,21 @@ def _gradient_and_second(f: Callable, g: Callable, argnums: Argnums, has_aux: bo
 
 
 def grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, sparse: Any = False, *,
-                     checkpoints: int | None = None, memory: Memory = None) -> Callable:  # fmt: skip
+                     checkpoints: int | None = None, memory: Memory = None,
+                     spill: str | None = None) -> Callable:  # fmt: skip
     """`(gradient, hessian)`, at the cost of the Hessian; with `has_aux`, `((gradient, aux), hessian)`.
 
     >>> grad_and_hessian(lambda x: x**3)(2.0)
     (np.float64(12.0), np.float64(12.0))
     """
-    return result_of("grad_and_hessian", f, budget_of(checkpoints, memory))(
+    return result_of("grad_and_hessian", f, budget_of(checkpoints, memory, spill))(
         _gradient_and_second(f, grad(f, argnums, has_aux), argnums, has_aux, sparse)
     )
 
 
 def value_grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, sparse: Any = False, *,
-                           checkpoints: int | None = None, memory: Memory = None) -> Callable:  # fmt: skip
+                           checkpoints: int | None = None, memory: Memory = None,
+                           spill: str | None = None) -> Callable:  # fmt: skip
     """`(value, gradient, hessian)`, at the cost of the Hessian; with `has_aux`, `((value, aux), gradient, hessian)`.
 
     >>> value_grad_and_hessian(lambda x: x**3)(2.0)
@@ -116,7 +121,7 @@ def value_grad_and_hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = Fa
 
     first_and_second = _gradient_and_second(f, gradient_and_value, argnums, True, sparse)
 
-    @result_of("value_grad_and_hessian", f, budget_of(checkpoints, memory))
+    @result_of("value_grad_and_hessian", f, budget_of(checkpoints, memory, spill))
     def all_three(*args: Any, **kwargs: Any) -> Any:
         (gradient, value), second = first_and_second(*args, **kwargs)
         return value, gradient, second
@@ -133,6 +138,7 @@ def hvp(
     *,
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> Operated[..., X]: ...
 @overload
 def hvp(
@@ -143,9 +149,10 @@ def hvp(
     *,
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> Operated[..., Any]: ...
 def hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_aux: bool = False, *,
-        checkpoints: int | None = None, memory: Memory = None) -> Callable:  # fmt: skip
+        checkpoints: int | None = None, memory: Memory = None, spill: str | None = None) -> Callable:  # fmt: skip
     """The Hessian times a vector, without the Hessian: `hvp(f)(x, v)`.
 
     The vector is the last positional argument, in the containers of the differentiated argument.
@@ -153,7 +160,7 @@ def hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_au
     Args:
         mode: "forward-reverse" differentiates the gradient along v (the cheapest), "reverse-forward" takes the
             gradient of the derivative along v, "reverse-reverse" the gradient of <gradient, v>.
-        checkpoints, memory: what reverse mode may keep of loops, as for `grad`.
+        checkpoints, memory, spill: what reverse mode may keep of loops, as for `grad`.
 
     Returns:
         H v in the containers of the argument; with `has_aux`, `(H v, aux)`.
@@ -164,7 +171,7 @@ def hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_au
     >>> hvp(lambda x: np.sum(x**3))(np.array([1.0, 2.0]), np.array([1.0, 1.0]))
     array([ 6., 12.])
     """
-    both = grad_and_hvp(f, argnums, mode, has_aux, checkpoints=checkpoints, memory=memory)
+    both = grad_and_hvp(f, argnums, mode, has_aux, checkpoints=checkpoints, memory=memory, spill=spill)
 
     @result_of("hvp", f)
     def product(*args: Any, **kwargs: Any) -> Any:
@@ -175,7 +182,8 @@ def hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_au
 
 
 def grad_and_hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse", has_aux: bool = False, *,
-                 checkpoints: int | None = None, memory: Memory = None) -> Callable:  # fmt: skip
+                 checkpoints: int | None = None, memory: Memory = None,
+                 spill: str | None = None) -> Callable:  # fmt: skip
     """`(gradient, H v)`, at the cost of `hvp`; with `has_aux`, `((gradient, aux), H v)`.
 
     >>> grad_and_hvp(lambda x: x**3)(2.0, 1.0)
@@ -184,7 +192,7 @@ def grad_and_hvp(f: Callable, argnums: Argnums = 0, mode: str = "forward-reverse
     if mode not in _SECOND:
         raise ValueError(f"mode is one of {', '.join(_SECOND)}, not {mode!r}")
 
-    @result_of("grad_and_hvp", f, budget_of(checkpoints, memory))
+    @result_of("grad_and_hvp", f, budget_of(checkpoints, memory, spill))
     def gradient_and_product(*args: Any, **kwargs: Any) -> Any:
         if len(args) < 2:
             raise MismatchError(

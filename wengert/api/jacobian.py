@@ -34,6 +34,7 @@ def value_and_jacobian(
     *,
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> Operated[Concatenate[V, P], tuple[Array, Array]]: ...
 @overload
 def value_and_jacobian(
@@ -46,10 +47,11 @@ def value_and_jacobian(
     *,
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> Operated[P, Any]: ...
 def value_and_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: bool = False,
                        holomorphic: bool = False, sparse: Any = False, *, checkpoints: int | None = None,
-                       memory: Memory = None) -> Callable:  # fmt: skip
+                       memory: Memory = None, spill: str | None = None) -> Callable:  # fmt: skip
     """A function that returns the value of `f` and its Jacobian.
 
     Arguments as for `jacobian`. Returns `(value, jacobian)`; with `has_aux`, `((value, aux), jacobian)`.
@@ -59,7 +61,7 @@ def value_and_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", ha
     (array([1., 4.]), array([[2., 0.],
            [0., 4.]]))
     """
-    budget = budget_of(checkpoints, memory)
+    budget = budget_of(checkpoints, memory, spill)
     if mode not in MODES:
         raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
     if sparse is not False and sparse is not None:
@@ -82,6 +84,7 @@ def jacobian(
     *,
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> Operated[Concatenate[V, P], Array]: ...
 @overload
 def jacobian(
@@ -94,10 +97,11 @@ def jacobian(
     *,
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> Operated[P, Any]: ...
 def jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: bool = False,
              holomorphic: bool = False, sparse: Any = False, *, checkpoints: int | None = None,
-             memory: Memory = None) -> Callable:  # fmt: skip
+             memory: Memory = None, spill: str | None = None) -> Callable:  # fmt: skip
     """All first derivatives of a function.
 
     Args:
@@ -111,7 +115,7 @@ def jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: boo
         sparse: True for sparse matrices: the pattern is found (`sparsity`) and coloured (`coloring`), and as many
             products computed as there are colours. Or the pattern, a sparse matrix or a boolean array, which may be
             too large; that it is not too small is tried with a random vector.
-        checkpoints, memory: what reverse mode may keep of loops, as for `grad`.
+        checkpoints, memory, spill: what reverse mode may keep of loops, as for `grad`.
 
     Returns:
         A function with the arguments of `f` that returns the Jacobian: in the containers of the result, each leaf in
@@ -129,7 +133,9 @@ def jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", has_aux: boo
     array([[3., 2., 0.],
            [0., 5., 3.]])
     """
-    both = value_and_jacobian(f, argnums, mode, has_aux, holomorphic, sparse, checkpoints=checkpoints, memory=memory)
+    both = value_and_jacobian(
+        f, argnums, mode, has_aux, holomorphic, sparse, checkpoints=checkpoints, memory=memory, spill=spill
+    )
 
     @result_of(_NAMES[mode], f)
     def derivatives(*args: Any, **kwargs: Any) -> Any:
@@ -169,6 +175,7 @@ def jacrev(
     *,
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> Operated[Concatenate[V, P], Array]: ...
 @overload
 def jacrev(
@@ -179,16 +186,17 @@ def jacrev(
     *,
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> Operated[P, Any]: ...
 def jacrev(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False, *,
-           checkpoints: int | None = None, memory: Memory = None) -> Callable:  # fmt: skip
+           checkpoints: int | None = None, memory: Memory = None, spill: str | None = None) -> Callable:  # fmt: skip
     """`jacobian` by reverse mode: best for few outputs.
 
     >>> import numpy as np
     >>> jacrev(lambda x: x @ x)(np.array([1.0, 2.0]))
     array([2., 4.])
     """
-    return jacobian(f, argnums, "reverse", has_aux, holomorphic, checkpoints=checkpoints, memory=memory)
+    return jacobian(f, argnums, "reverse", has_aux, holomorphic, checkpoints=checkpoints, memory=memory, spill=spill)
 
 
 def sparse_derivatives(name: str, f: Callable, g: Callable, argnums: Argnums, mode: str, has_aux: bool,

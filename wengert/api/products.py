@@ -69,6 +69,7 @@ def vjp(
     has_aux: Literal[False] = False,
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> tuple[R, Callable[[R], tuple[Any, ...]]]: ...
 @overload
 def vjp(
@@ -77,14 +78,25 @@ def vjp(
     has_aux: Literal[True],
     checkpoints: int | None = None,
     memory: Memory = None,
+    spill: str | None = None,
 ) -> tuple[R, Callable[[R], tuple[Any, ...]], A]: ...
 @overload
 def vjp(
-    f: Callable[..., Any], *primals: Any, has_aux: bool, checkpoints: int | None = None, memory: Memory = None
+    f: Callable[..., Any],
+    *primals: Any,
+    has_aux: bool,
+    checkpoints: int | None = None,
+    memory: Memory = None,
+    spill: str | None = None,
 ) -> Any: ...
 @operation
 def vjp(
-    f: Callable, *primals: Any, has_aux: bool = False, checkpoints: int | None = None, memory: Memory = None
+    f: Callable,
+    *primals: Any,
+    has_aux: bool = False,
+    checkpoints: int | None = None,
+    memory: Memory = None,
+    spill: str | None = None,
 ) -> Any:
     """A function's value and its pullback: cotangent of the result to cotangents of the arguments.
 
@@ -101,7 +113,7 @@ def vjp(
     >>> pullback(1.0)
     (3.0, 2.0)
     """
-    budget = budget_of(checkpoints, memory)
+    budget = budget_of(checkpoints, memory, spill)
     with under(budget):
         prepared = Prepared(f, tuple(range(len(primals))), primals, {}, has_aux)
         values, program = prepared.record(keep=True)

@@ -64,6 +64,11 @@ CALLERS: dict[Any, Callable] = {}
 depends on need not be among the arguments."""
 
 
+METHODS: dict[tuple[type, str], Callable] = {}
+"""Classes of compiled objects (SciPy's factors of a matrix), and names of methods -> implementation, which is given the
+bound method first."""
+
+
 class _Operands(dict):
     def __missing__(self, kind: type) -> Callable | None:
         found: Callable | None = None

@@ -22,9 +22,10 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.cells import Cell, lent, without_cells
-from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, SUBSCRIPTED, no_rule_yet
+from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, SUBSCRIPTED, no_rule_yet
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.functions.applying import Vectorized
+from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import operand
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
 from wengert.box.writing import about_to_write, plain, settled
@@ -98,6 +99,8 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
             if twin[1].__defaults__ is f.__defaults__ and twin[1].__kwdefaults__ is f.__kwdefaults__:
                 return twin[1]
         if is_user_code(f.__code__):
+            if f in CALLERS:  # made by exec: some of SciPy's are
+                return _implemented(CALLERS[f])
             return REPLACEMENTS.get(f) or instrument(f)
         if f.__code__ is _CONTEXT_MANAGER:
             return contextlib.contextmanager(instrument(f.__wrapped__))
@@ -123,6 +126,8 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
             return f if given == CONSTANTS else method_of_array(f)
         if f.__self__.__class__ is _UFUNC:
             return _writing_first(f) if f.__name__ == "at" else method_of_ufunc(f)
+        if (f.__self__.__class__, f.__name__) in METHODS:
+            return functools.partial(METHODS[f.__self__.__class__, f.__name__], f)
         if f.__name__ == "sort" or _of_a_library(f.__self__.__class__.__module__):
             return with_instrumented_arguments(f, f.__name__ == "sort")
         return f
@@ -143,6 +148,8 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
             return with_instrumented_arguments(instrument(f), False)
         return with_instrumented_arguments(f, not _of_a_library(f.__self__.__class__.__module__))
     if isinstance(f, type):
+        if f in CALLERS:
+            return _implemented(CALLERS[f])
         found = replacement_of(f) if kind is type or kind is ABCMeta else None
         return _constructor(f) if found is None else found
     if kind is MethodDescriptorType and f.__objclass__ is np.ndarray:
@@ -270,6 +277,8 @@ def with_instrumented_arguments(f: Any, keeps: bool = True) -> Any:
         if keeps or (isinstance(f, type) and issubclass(f, np.generic)):
             return f(*args, **kwargs)
         refused_before, refusal = refusals.of_conversions, None
+        if _searches(f, args, kwargs):
+            raise no_rule_yet(f)
         try:
             result = f(*args, **kwargs)
             if refusals.of_conversions == refused_before or _shows_traced(result):
@@ -283,6 +292,21 @@ def with_instrumented_arguments(f: Any, keeps: bool = True) -> Any:
         raise no_rule_yet(f) from refusal
 
     return called
+
+
+_DIFFERENCES = ("approx_fprime", "check_grad")
+"""Functions of scipy.optimize that are formulas, whose steps have the right derivatives."""
+
+
+def _searches(f: Any, args: tuple, kwargs: dict) -> bool:
+    """Whether a solver of SciPy's without a rule is given a function that depends on traced values.
+
+    The derivative of an answer is not that of the steps to it: a search that only compares would be constant.
+    """
+    if not str(getattr(f, "__module__", "")).startswith("scipy.optimize") or f.__name__ in _DIFFERENCES:
+        return False
+    functions = [a for a in _all(args, kwargs) if isinstance(a, (FunctionType, MethodType))]
+    return bool(functions and Lifted(functions).values)
 
 
 def _all(args: tuple, kwargs: dict) -> tuple:
@@ -333,7 +357,7 @@ def _rejects_traced(error: BaseException) -> bool:
         if isinstance(cause, ConcretizationError):
             return True
         cause = cause.__cause__ or cause.__context__
-    return any(f"{word} " in str(error) or f"{word}'" in str(error) for word in ("traced array", "symbolic array"))
+    return any(f"{word} " in f"{error} " or f"{word}'" in str(error) for word in ("traced array", "symbolic array"))
 
 
 def _argument(a: Any, keeps: bool = True) -> Any:

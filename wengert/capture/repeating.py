@@ -21,6 +21,7 @@ import numpy as np
 
 from wengert.box.writing import become, clone, make_views_stale, plain
 from wengert.capture.snapshots import Reachable, Snapshot, fingerprint
+from wengert.capture.spilled import StatesOnDisk
 from wengert.control.budget import LoopSizes, account, inside
 from wengert.errors import UnsupportedFunctionError
 from wengert.graphs.checkpoints import Segments, best_split, least_useful
@@ -35,14 +36,18 @@ class _Kept:
         self.at = at
         self.snapshot = Snapshot(roots)
         self.active = list(active)
+        self.nbytes = sum(np.asarray(plain(box)).nbytes for box in self.active)
+        self.start = 0
+        """Where in the file the state begins, if it lies on disk."""
+
+    def move_to(self, disk: StatesOnDisk, first: _Kept) -> None:
+        """Let the state lie on disk, without what it shares with the first one."""
+        self.start = disk.end
+        self.snapshot.move_to(disk, {id(getattr(held, "_value", None)) for _, held in first.snapshot.boxes})
 
     def restore(self) -> list[Any]:
         self.snapshot.restore()
         return list(self.active)
-
-    @property
-    def nbytes(self) -> int:
-        return sum(np.asarray(plain(box)).nbytes for box in self.active)
 
 
 class RepeatingLoop:
@@ -68,6 +73,8 @@ class RepeatingLoop:
         self.inner_memory = 0
         self.plan: Segments | None = None
         """With how many states, and how many iterations at a time; None if everything is kept."""
+        self.disk: StatesOnDisk | None = None
+        """Where states go but the first, if they are to lie on disk."""
 
     # ------------------------------------------------------------------------------------------------ one iteration
 
@@ -123,7 +130,11 @@ class RepeatingLoop:
         self._keep()
         first, goes_on = self._step()
         sizes = LoopSizes(self.count, self.stack[0].nbytes, bytes_of_nodes(first.nodes))
-        plan = self.plan = now.segments(sizes)
+        if now.spill is None:
+            plan = now.segments(sizes)
+        else:
+            plan, self.disk = now.segments_on_disk(sizes), StatesOnDisk(now.spill)
+        self.plan = plan
         self.last = [first]
         if plan is None:
             while goes_on and self.at != self.count:
@@ -137,6 +148,8 @@ class RepeatingLoop:
                 if self.at < self.count:
                     self.last = self._segment(self.count)
         self.done = self.at
+        if self.count is None and now.loops:  # now it is known
+            now.loops[-1] = now.loops[-1]._replace(turns=self.done)
         if fingerprint(self.arrays) != written:
             raise UnsupportedFunctionError(
                 "a loop with checkpoints writes into an array from outside, which would be seen when it is run again",
@@ -153,6 +166,10 @@ class RepeatingLoop:
 
     def _keep(self) -> None:
         self.stack.append(_Kept(self.at, self.roots, self.active))
+        if self.disk is not None:
+            self.stack[-1].move_to(self.disk, self.stack[0])
+            if len(self.stack) > 1:
+                self.stack[-2].snapshot.let_go(self.stack[-1].snapshot)
 
     def _descend(self, last: int) -> None:
         """Go from the topmost state that is kept to the start of the segment `last`, keeping states on the way."""
@@ -238,7 +255,9 @@ class RepeatingLoop:
                     length = self.plan.length
                     begin = (end - 1) // length * length
                     while self.stack[-1].at > begin:
-                        self.stack.pop()
+                        dropped = self.stack.pop()
+                        if self.disk is not None:
+                            self.disk.end = dropped.start
                     self.active, self.at = self.stack[-1].restore(), self.stack[-1].at
                     self._descend(begin // length)
                     programs = self._segment(end)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import random
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from wengert.capture.instrument import is_user_code
 from wengert.capture.objects import MUTABLE, content, put
 from wengert.capture.of_code import found_once
 from wengert.capture.session import is_object
+from wengert.capture.spilled import PlaceOnDisk, StatesOnDisk
 from wengert.types import PLAIN
 
 _SIMPLE = frozenset((*PLAIN, str, bytes, bool, int, float, complex, type(None), slice, range)) - {np.ndarray}
@@ -123,6 +124,21 @@ class Snapshot:
         self._objects = [(x, content(x)) for x in reached._objects]
         self.boxes = [(box, clone(box)) for box in reached.boxes]
 
+    def move_to(self, disk: StatesOnDisk, staying: Collection[int]) -> None:
+        """Let values of traced arrays lie on disk, but those, named by their ids, that are kept in memory anyway."""
+        self._disk = disk
+        for _, held in self.boxes:
+            value: Any = getattr(held, "_value", None)
+            if disk.takes(value) and id(value) not in staying:
+                held._value = disk.write(value)
+
+    def let_go(self, later: Snapshot) -> None:
+        """Boxes that nobody reaches any more at a later moment need not hold their values until they are put back."""
+        alive = {id(box) for box, _ in later.boxes}
+        for box, held in self.boxes:
+            if id(box) not in alive and getattr(held, "_value", None).__class__ is PlaceOnDisk:
+                box._value = held._value
+
     def restore(self) -> None:
         """Put everything back."""
         for place in self._places:
@@ -133,6 +149,9 @@ class Snapshot:
             if list(now) != list(held) or any(now[slot] is not held[slot] for slot in now):
                 put(x, held)
         for box, held in self.boxes:
+            if getattr(held, "_value", None).__class__ is PlaceOnDisk:
+                held = clone(held)
+                held._value = self._disk.read(held._value)
             become(box, held)
             make_views_stale(box)
 

@@ -16,10 +16,12 @@ from wengert.running import running
 
 
 class Budget(NamedTuple):
-    """At most so many states of each loop, the first one included, or so many bytes for all of them."""
+    """At most so many states of each loop, the first one included, or so many bytes for all of them; and a folder for
+    states that find no room."""
 
     checkpoints: int | None = None
     memory: int | None = None
+    spill: str | None = None
 
 
 class LoopSizes(NamedTuple):
@@ -43,6 +45,7 @@ class Account:
     def __init__(self, budget: Budget, inner: bool = False, notes: list[tuple[str, str]] | None = None):
         self.checkpoints = budget.checkpoints
         self.left = self.memory = budget.memory
+        self.spill = budget.spill
         self.inner = inner
         self.loops: list[LoopSizes] = []
         """Those that have got a part of it."""
@@ -53,6 +56,22 @@ class Account:
     def key(self) -> Any:
         """What a derivative that is made now depends on."""
         return self.checkpoints, self.left, self.inner
+
+    def segments_on_disk(self, loop: LoopSizes) -> Segments | None:
+        """How a loop is to be reversed whose states are kept on disk, all of them; memory is for residuals."""
+        length = 1
+        if self.left is not None:
+            if loop.residuals > self.left and not self.inner:
+                self._refuse(LoopSizes(loop.turns, 0, loop.residuals))
+            share = self.left // 2
+            if loop.turns is not None and loop.turns * loop.residuals <= share:
+                return self.segments(loop)
+            length = max(share // max(loop.residuals, 1), 1)
+            self.left = max(self.left - length * loop.residuals, 0)
+            self.loops.append(LoopSizes(loop.turns, 0, loop.residuals))
+        found = Segments(_ALL if loop.turns is None else -(-loop.turns // length), length)
+        self._note(loop, found, ", on disk")
+        return found
 
     def segments(self, loop: LoopSizes) -> Segments | None:
         """How a loop is to be reversed; None if everything can be kept."""
@@ -92,11 +111,12 @@ class Account:
             remedy=f'the least possible is memory="{least}B"; with wg.checkpoint a function inside of it keeps less',
         )
 
-    def _note(self, loop: LoopSizes, found: Segments | None) -> None:
+    def _note(self, loop: LoopSizes, found: Segments | None, where: str = "") -> None:
         if found is None:
             text = "everything is kept"
         else:
-            text = f"{found.states} checkpoint{'s' * (found.states > 1)} of {described_bytes(loop.state)}"
+            number = "all" if found.states == _ALL else found.states
+            text = f"{number} checkpoint{'s' * (found.states > 1)} of {described_bytes(loop.state)}{where}"
             if found.length > 1:
                 text += f", {found.length} iterations at a time"
             if loop.turns is not None:
@@ -104,6 +124,8 @@ class Account:
         self.notes.append((f"reverse of the loop at {user_location()}", text))
 
 
+_ALL = 2**62
+"""More states than there are iterations."""
 _ENOUGH = 8
 """A loop gets so many times the least that it needs, before others are thought of."""
 
@@ -116,6 +138,18 @@ def _is_enough(loops: list[LoopSizes], memory: int) -> bool:
             return False
         tried._share(loop)
     return True
+
+
+def predicted(loops: list[LoopSizes], memory: int) -> tuple[int, int] | None:
+    """What loops, of which it is known how often they run, take of so much memory, and how many iterations are run
+    again; None if it is not enough."""
+    if not _is_enough(loops, memory):
+        return None
+    tried, repeated = Account(Budget(memory=memory)), 0
+    for loop in loops:
+        found = tried._share(loop)
+        repeated += 0 if found is None else found.repeated(loop.turns or 0)
+    return memory - (tried.left or 0), repeated
 
 
 def described_bytes(n: int) -> str:

@@ -9,6 +9,7 @@ inside; the times of whole runs above the table are measured without it.
 
 from __future__ import annotations
 
+import functools
 import html
 import linecache
 import time
@@ -25,6 +26,7 @@ from wengert.api.arguments import Argnums, Prepared
 from wengert.box.writing import plain
 from wengert.capture import hooks
 from wengert.explain import tables
+from wengert.explain.memory_curve import MemoryCurve, memory_curve
 from wengert.explain.pictures import Picture, bars
 from wengert.explain.report import Report
 from wengert.modes.dual import Dual
@@ -66,7 +68,9 @@ class Profile(Report):
     of the function, of `jvp`, and of `vjp` with its pullback took, unwatched.
     """
 
-    def __init__(self, name: str, lines: Sequence[ProfiledLine], function: float, forward: float, reverse: float):
+    def __init__(self, name: str, lines: Sequence[ProfiledLine], function: float, forward: float, reverse: float,
+                 sweeps: Callable[[], Any]):  # fmt: skip
+        self._sweeps = sweeps
         self.name = name
         self.lines = list(lines)
         self.function, self.forward, self.reverse = function, forward, reverse
@@ -80,6 +84,11 @@ class Profile(Report):
     def kept(self) -> int:
         """Bytes that the tape holds at the end of the first sweep of reverse mode."""
         return sum(line.kept for line in self.lines)
+
+    @functools.cached_property
+    def memory(self) -> MemoryCurve:
+        """What reverse mode within a budget (`memory=`) takes, against how often iterations of loops are run again."""
+        return memory_curve(self.name, self._sweeps)
 
     def _summary(self) -> str:
         return (
@@ -186,6 +195,8 @@ def profile(f: Callable, *args: Any, argnums: Argnums | None = None, repeat: int
 
     Returns:
         A `Profile`: printed it is a table of the lines, the dearest first; `.lines` are its rows, `.svg` is a picture.
+        `.memory` is the curve of what loops take in reverse mode against how often their iterations are run again, with
+        `.points` and `.svg`: it says what `memory=` of `grad` will cost.
 
     >>> import numpy as np, wengert as wg
     >>> p = wg.profile(lambda x: np.sum(np.sin(x) ** 2), np.ones(1000))
@@ -215,6 +226,7 @@ def profile(f: Callable, *args: Any, argnums: Argnums | None = None, repeat: int
     return Profile(
         getattr(f, "__name__", "f"), lines, _time(lambda: f(*args, **kwargs), repeat),
         _time(lambda: made().push(_ones(made().leaves)), repeat), _time(lambda: _pull(made()), repeat),
+        lambda: _pull(made()),
     )  # fmt: skip
 
 

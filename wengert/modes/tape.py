@@ -396,4 +396,7 @@ def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tu
         program = Recorded(trace.nodes, len(primals), places, trace.cut)
         program.intervals = enclosing(*primals, *values)
         program.library = trace.library
-        return values, program if watch is None else watch.recorded(trace, program, values)
+        if watch is not None:
+            return values, watch.recorded(trace, program, values)
+        trace.nodes = []  # a box that outlives its transformation must not hold all that was recorded
+        return values, program

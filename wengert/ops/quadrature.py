@@ -56,7 +56,7 @@ integral = Integral(
     "integral",
     _integral,
     (),
-    shape=lambda a, b, *parameters, integrand: integrand.shape,
+    shape=lambda a, b, *parameters, integrand: integrand.shape_for(parameters),
     dtype=Dtype.DOUBLE,
     raises=VALUES,
     cost=MORE,

@@ -16,7 +16,7 @@ from wengert.optimize.objective import Objective, Unknowns, demand_function, giv
 from wengert.optimize.progress import ProgressBar
 from wengert.optimize.result import Solved
 from wengert.optimize.telling import Listener
-from wengert.solvers.answer import Parameters
+from wengert.solvers.parameters import Parameters
 
 _FEW = 200
 """Up to so many unknowns products with the Hessian are worth their cost."""

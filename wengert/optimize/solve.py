@@ -15,8 +15,8 @@ from wengert.optimize.objective import Unknowns, started
 from wengert.optimize.progress import ProgressBar
 from wengert.optimize.result import Solved
 from wengert.optimize.telling import Listener
-from wengert.solvers.answer import Parameters
 from wengert.solvers.native import root
+from wengert.solvers.parameters import Parameters
 
 _FEW = 200
 """Up to so many unknowns the Jacobian is factorised as a dense matrix."""

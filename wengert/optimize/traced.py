@@ -24,8 +24,8 @@ from wengert.api.jit import jit
 from wengert.optimize.native import Programs, limits_for, programs_for, settings_of
 from wengert.optimize.objective import one_number
 from wengert.optimize.result import Solved
-from wengert.solvers.answer import Parameters
 from wengert.solvers.implicit import Equation, Implicit
+from wengert.solvers.parameters import Parameters
 
 
 def minimum(f: Callable, x0: Any, args: tuple, name: str, limits: tuple | None, tol: float | None, options: dict

@@ -18,8 +18,8 @@ from wengert.capture.hooks import instrument
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
 from wengert.running import running
-from wengert.solvers.answer import Parameters
 from wengert.solvers.implicit import Equation, Implicit
+from wengert.solvers.parameters import Parameters
 
 
 def followed(algorithm: Callable) -> Callable:

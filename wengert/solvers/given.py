@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
+from types import FunctionType, MethodType
 from typing import Any
+
+import numpy as np
 
 from wengert.box.dispatch import CALLERS
 from wengert.errors import ConvergenceError
-from wengert.solvers.answer import Parameters
+from wengert.ops.op import Traced
+from wengert.solvers.parameters import Parameters, real
+from wengert.types import dtype_of
 
 _UNPACKING = frozenset(("newton", "fixed_point", "solve_ivp"))
 """Solvers to which a list is as good as a tuple, where others take it for the one argument."""
@@ -17,7 +23,7 @@ _UNPACKING = frozenset(("newton", "fixed_point", "solve_ivp"))
 class Given:
     """The arguments of a call of one of SciPy's solvers, by name, and the traced values in them."""
 
-    def __init__(self, original: Callable, args: tuple, kwargs: dict):
+    def __init__(self, original: Callable, args: tuple, kwargs: dict, brought_to_form: Callable | None = None):
         bound = inspect.signature(original).bind(*args, **kwargs)
         given = set(bound.arguments)
         bound.apply_defaults()
@@ -31,6 +37,8 @@ class Given:
             extra = self.arguments["args"]
             many = (tuple, list) if original.__name__ in _UNPACKING else tuple
             self.arguments["args"] = () if extra is None else tuple(extra) if isinstance(extra, many) else (extra,)
+        if brought_to_form is not None:
+            brought_to_form(self.arguments)
         self.parameters = Parameters(self.arguments)
         self._omitted = set(bound.arguments) - given
 
@@ -43,7 +51,31 @@ class Given:
 
     def passed(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Those of the arguments that were in the call: a default may be one that must not be passed."""
-        return {name: value for name, value in arguments.items() if name not in self._omitted}
+        return {name: plainly(value) for name, value in arguments.items() if name not in self._omitted}
+
+
+def plainly(x: Any) -> Any:
+    """Functions of the user's as compiled code wants them: an array that one has just made is returned as an array."""
+    if x.__class__ in (list, tuple):
+        return x.__class__([plainly(item) for item in x])
+    if x.__class__ is dict:
+        return {key: plainly(value) for key, value in x.items()}
+    if x.__class__ not in (FunctionType, MethodType):
+        return x
+
+    @functools.wraps(x)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return _as_array(x(*args, **kwargs))
+
+    return called
+
+
+def _as_array(x: Any) -> Any:
+    if x.__class__ is tuple:
+        return tuple([_as_array(item) for item in x])
+    if isinstance(x, (Traced, np.ndarray, np.generic, complex)) and dtype_of(x).kind == "c":
+        real(x)  # refuses it
+    return np.asarray(x) if isinstance(x, Traced) else x
 
 
 def not_converged(name: str, reason: Any) -> ConvergenceError:
@@ -54,12 +86,15 @@ def not_converged(name: str, reason: Any) -> ConvergenceError:
     )
 
 
-def solver(original: Callable) -> Callable[[Callable], Callable]:
-    """Declare that what follows is what a solver of SciPy's does where some of its arguments are traced."""
+def solver(original: Callable, brought_to_form: Callable | None = None) -> Callable[[Callable], Callable]:
+    """Declare that what follows is what a solver of SciPy's does where some of its arguments are traced.
+
+    `brought_to_form(arguments)` may change arguments that can be given in several forms.
+    """
 
     def register(implementation: Callable[[Given], Any]) -> Callable:
         def of_traced(*args: Any, **kwargs: Any) -> Any:
-            given = Given(original, args, kwargs)
+            given = Given(original, args, kwargs, brought_to_form)
             return implementation(given) if given.parameters.any else original(*args, **kwargs)
 
         CALLERS[original] = of_traced

@@ -15,14 +15,15 @@ from wengert import tree
 from wengert.api.arguments import fit_to
 from wengert.api.custom import AppliedRule, CustomFunction, settled_leaves
 from wengert.api.grad import grad
-from wengert.api.jacobian import value_and_jacobian
 from wengert.box.functions.operands import answer, cast, join, part
 from wengert.capture.hooks import instrument
 from wengert.errors import MismatchError
 from wengert.ops.op import Traced
 from wengert.ops.shape import reshape
 from wengert.running import running
-from wengert.solvers.answer import implicit_tangent, newton_step, vector
+from wengert.solvers.answer import implicit_tangent, newton_step
+from wengert.solvers.parameters import vector
+from wengert.solvers.slopes import ImplicitEquations
 from wengert.types import Aval, aval_of, dtype_of, is_inexact, shape_of
 
 _TOLERANCE = 1e-5
@@ -152,11 +153,11 @@ class Implicit(CustomFunction):
 
     def _check(self, y: Any, args: Sequence[Any]) -> None:
         flat = Packing(y)
-        residual = lambda v: self._residual(flat, v, args)
+        equations = ImplicitEquations(lambda v: self._residual(flat, v, args))
         v = flat.vector(y)
         with np.errstate(all="ignore"):
-            r, matrix = value_and_jacobian(residual)(v)
-            newton_step(self.__name__, matrix, r, v, self._tol)  # type: ignore[attr-defined, arg-type]
+            r, matrix = equations.linearised(v, ())
+            newton_step(self.__name__, matrix.plain(matrix.entries), r, v, self._tol)  # type: ignore[attr-defined, arg-type]
 
     def _residual(self, flat: Packing, v: Any, args: Sequence[Any]) -> Any:
         r = self._equation.vector(flat.container(v), args)
@@ -185,12 +186,13 @@ class _OfAnswer(AppliedRule):
         def residual(v: Any, *values: Any) -> Any:
             return self.owner._residual(flat, v, self.arguments(values))
 
+        equations = ImplicitEquations(residual)
         tol = self.owner._tol
         if tol is not None and running.state.capture is None and any(isinstance(leaf, Traced) for leaf in ys):
-            found = value_and_jacobian(lambda v: residual(v, *args))(v)
-            answer(lambda r, m, v: newton_step(self.name, m, r, v, tol), *found, v)
+            r, matrix = equations.linearised(v, args)
+            answer(lambda r, v, *m: newton_step(self.name, matrix.plain(m), r, v, tol), r, v, *matrix.entries)
         moving = [None if _is_zero(d) or not is_inexact(dtype_of(x)) else d for x, d in zip(args, dots, strict=True)]
-        dot = implicit_tangent(residual, v, args, moving)
+        dot = implicit_tangent(equations, v, args, moving)
         y_dots = flat.leaves(np.zeros(shape_of(v)) if dot is None else dot)
         return ys, [fit_to(d, aval_of(y), "the tangent of an answer") for y, d in zip(ys, y_dots, strict=True)]
 

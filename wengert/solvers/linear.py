@@ -15,18 +15,17 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 from wengert.api.products import vjp
-from wengert.box.dispatch import CALLERS, FUNCTIONS
+from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import array
 from wengert.box.functions.sparse import spsolve
 from wengert.box.writing import settled
 from wengert.capture.hooks import instrument
 from wengert.errors import MismatchError
 from wengert.modes.dual import push
-from wengert.ops.products import matmul
 from wengert.ops.shape import reshape
 from wengert.ops.solution import linear_solution
-from wengert.solvers.answer import Parameters, real, vector
-from wengert.solvers.given import Given, not_converged
+from wengert.solvers.given import not_converged
+from wengert.solvers.parameters import Parameters, real, vector
 from wengert.types import shape_of
 
 METHODS = ("auto", "cg", "gmres", "bicgstab", "direct")
@@ -57,8 +56,11 @@ class System:
 
     def solve(self, b: Any, parameters: Sequence[Any]) -> np.ndarray:
         b = np.asarray(b, float)
-        x = self._find(lambda v: np.asarray(self.apply(v, parameters)), b)
-        return np.asarray(x, float).reshape(b.shape)
+        matvec, rmatvec = (
+            lambda v, system=system: np.asarray(system.apply(v, parameters)) for system in (self, self.transposed)
+        )
+        operator = scipy.sparse.linalg.LinearOperator((len(b),) * 2, matvec=matvec, rmatvec=rmatvec, dtype=float)
+        return np.asarray(self._find(operator, b), float).reshape(b.shape)
 
     def tangent(self, x: Any, parameters: Sequence[Any], dots: Sequence[Any]) -> Any:
         """What A does to x if the parameters move."""
@@ -105,67 +107,23 @@ def linear_solve(A: Any, b: Any, *, method: str = "auto", tol: float = 1e-12, ma
             )
         return vector(found)
 
-    def find(apply: Callable, b: np.ndarray) -> np.ndarray:
-        return _iterated("wg.linear_solve", apply, b, method, tol, maxiter)
+    def find(operator: Any, b: np.ndarray) -> np.ndarray:
+        return iterated("wg.linear_solve", operator, b, method, tol, maxiter)
 
     x = linear_solution(vector(b), *parameters.values, system=System("wg.linear_solve", apply, find))
     return reshape(x, shape=shape)
 
 
-def _iterated(name: str, apply: Callable, b: np.ndarray, method: str, tol: float, maxiter: int | None) -> np.ndarray:
+def iterated(name: str, operator: Any, b: np.ndarray, method: str, tol: float, maxiter: int | None) -> np.ndarray:
     """The solution at plain numbers."""
     n = len(b)
     if method == "direct" or (method == "auto" and n <= _FEW):
-        return np.linalg.solve(np.stack([apply(unit) for unit in np.eye(n)], 1), b)
-    operator = scipy.sparse.linalg.LinearOperator((n, n), matvec=apply, dtype=float)
+        return np.linalg.solve(np.stack([operator.matvec(unit) for unit in np.eye(n)], 1), b)
     options: dict[str, Any] = {"rtol": tol, "atol": 0.0, "maxiter": maxiter}
     if method in ("auto", "gmres"):
         method, options["restart"] = "gmres", min(n, 60)
         options["maxiter"] = 20 * n if maxiter is None else maxiter
     x, info = getattr(scipy.sparse.linalg, method)(operator, b, **options)
-    if info and np.linalg.norm(apply(x) - b) > 1e3 * tol * np.linalg.norm(b):
+    if info and np.linalg.norm(operator.matvec(x) - b) > 1e3 * tol * np.linalg.norm(b):
         raise not_converged(name, f"{method} stopped after {info} iterations")
     return x
-
-
-# -------------------------------------------------------------------------------------------- SciPy's iterative solvers
-
-
-def _function_of(A: Any) -> Any:
-    """The map that an operator or matrix is: a function of the user's, or a matrix."""
-    implementation = getattr(A, "_CustomLinearOperator__matvec_impl", None)
-    return A if implementation is None else instrument(implementation)
-
-
-def _register(name: str) -> None:
-    original = getattr(scipy.sparse.linalg, name)
-
-    def iterative(*args: Any, **kwargs: Any) -> Any:
-        given = Given(original, args, kwargs)
-        matrix = _function_of(given["A"])
-        parameters = Parameters((matrix, given["b"]))
-        if not parameters.any:
-            return original(*args, **kwargs)
-        b = vector(array(given["b"]))
-        of_matrix = Parameters(matrix)
-
-        def apply(v: Any, values: Sequence[Any]) -> Any:
-            A = of_matrix.put(values)
-            return vector(A(v) if callable(A) else A @ v if scipy.sparse.issparse(A) else matmul(array(A), v))
-
-        def find(apply: Callable, b: np.ndarray) -> np.ndarray:
-            n = len(b)
-            operator = scipy.sparse.linalg.LinearOperator((n, n), matvec=apply, dtype=float)
-            others = given.passed({k: v for k, v in given.arguments.items() if k not in ("A", "b")})
-            x, info = original(operator, b, **others)
-            if info:
-                raise not_converged(f"scipy.sparse.linalg.{name}", f"it stopped after {info} iterations")
-            return x
-
-        return linear_solution(b, *of_matrix.values, system=System(name, apply, find)), 0
-
-    CALLERS[original] = iterative
-
-
-for _name in ("cg", "gmres", "bicgstab", "bicg", "cgs", "minres"):
-    _register(_name)

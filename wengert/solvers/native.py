@@ -12,13 +12,14 @@ from typing import Any
 from wengert.algorithms import minima, roots
 from wengert.api.grad import grad, value_and_grad
 from wengert.api.hessian import hessian
-from wengert.api.jacobian import jacobian, value_and_jacobian
+from wengert.api.jacobian import jacobian
 from wengert.box.functions.operands import part
 from wengert.capture.hooks import instrument
 from wengert.errors import MismatchError
 from wengert.ops.elementwise import stop_gradient
-from wengert.solvers.answer import Parameters, vector
 from wengert.solvers.implicit import Equation, FixedPoint, Implicit, Optimality, Packing
+from wengert.solvers.parameters import Parameters, vector
+from wengert.solvers.slopes import ImplicitEquations
 from wengert.types import shape_of
 
 _REMEDY = "give it more iterations (maxiter=), a larger tolerance (tol=), or start nearer to the answer"
@@ -31,7 +32,9 @@ def root(f: Callable, x0: Any, *args: Any, method: str = "auto", tol: float = 1e
 
     Args:
         f: returns as many numbers as x has.
-        method: "newton" (with the exact Jacobian; what "auto" means) or "broyden" (one Jacobian, then updates).
+        method: "newton" (with the exact Jacobian; what "auto" means; where there are many unknowns, the Jacobian is
+            sparse if most of its entries are zero, and there is none if it would fill the memory) or "broyden" (one
+            Jacobian, then updates).
         tol: the size of the last step relative to 1 + |x|.
         maxiter: the largest number of iterations; a `ConvergenceError` after that.
 
@@ -49,7 +52,7 @@ def root(f: Callable, x0: Any, *args: Any, method: str = "auto", tol: float = 1e
     def run(residual: Callable, x: Any) -> tuple:
         if method == "broyden":
             return instrument(roots.broyden)(residual, jacobian(residual)(x), x, tol, maxiter)
-        return instrument(roots.newton)(residual, value_and_jacobian(residual), x, tol, maxiter)
+        return instrument(roots.newton)(residual, _newton_step(residual), x, tol, maxiter)
 
     return _answer("wg.root", Equation, run, f, x0, args, tol)
 
@@ -71,7 +74,7 @@ def fixed_point(T: Callable, x0: Any, *args: Any, method: str = "auto", tol: flo
 
     def run(residual: Callable, x: Any) -> tuple:
         if method == "newton":
-            return instrument(roots.newton)(residual, value_and_jacobian(residual), x, tol, maxiter)
+            return instrument(roots.newton)(residual, _newton_step(residual), x, tol, maxiter)
         algorithm = roots.iterate if method == "iteration" else roots.anderson
         return instrument(algorithm)(lambda x: x - residual(x), x, tol, maxiter)
 
@@ -103,6 +106,17 @@ def argmin(f: Callable, x0: Any, *args: Any, method: str = "auto", tol: float = 
         return instrument(minima.bfgs)(objective, value_and_grad(objective), x, tol, maxiter)
 
     return _answer("wg.argmin", Optimality, run, f, x0, args, tol)
+
+
+def _newton_step(residual: Callable) -> Callable:
+    """The residual and Newton's step at a point; the matrix is dense, sparse or none, by its structure."""
+    equations = ImplicitEquations(residual)
+
+    def step(x: Any) -> tuple[Any, Any]:
+        r, matrix = equations.linearised(x, ())
+        return r, matrix.solve(r)
+
+    return step
 
 
 def vector_size(x: Any) -> int:

@@ -10,10 +10,11 @@ import scipy.integrate
 from wengert.box.dispatch import CALLERS
 from wengert.box.functions.operands import part
 from wengert.capture.hooks import instrument
-from wengert.errors import MismatchError
+from wengert.errors import MismatchError, UnsupportedFunctionError
 from wengert.imported import look_for_imports
-from wengert.solvers.answer import vector
+from wengert.running import running
 from wengert.solvers.ode import DERIVATIVES, METHODS, trajectory
+from wengert.solvers.parameters import vector
 
 
 def odeint(
@@ -63,6 +64,11 @@ def odeint(
     if events is not None:
         if derivative != "discrete" or mass is not None:
             raise MismatchError("events go with derivative='discrete' and without a mass matrix")
+        if running.state.capture is not None:
+            raise UnsupportedFunctionError(
+                "wg.odeint with events in a compiled function",
+                remedy="call it outside of jit; what is done with the times of events may be compiled",
+            )
         times = vector(t)
         watched = [events] if callable(events) else list(events)
         look_for_imports()

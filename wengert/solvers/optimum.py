@@ -24,7 +24,8 @@ from wengert.box.functions.operands import join, part
 from wengert.errors import ConvergenceError
 from wengert.ops import elementwise as e
 from wengert.ops.reduce import sum
-from wengert.solvers.answer import Parameters, Problem, solved, vector
+from wengert.solvers.answer import Problem, solved
+from wengert.solvers.parameters import Parameters, vector
 from wengert.types import shape_of
 
 _NEAR = 1e-3

@@ -18,8 +18,8 @@ from wengert.errors import MismatchError
 from wengert.ops import elementwise as e
 from wengert.ops.products import matmul
 from wengert.ops.shape import transpose
-from wengert.solvers.answer import real
 from wengert.solvers.implicit import Equation, Implicit
+from wengert.solvers.parameters import real
 from wengert.types import ndim_of, shape_of
 
 _TOLERANCE = 1e-10

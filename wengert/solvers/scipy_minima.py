@@ -23,9 +23,10 @@ from wengert.ops.op import Traced
 from wengert.ops.products import matmul
 from wengert.ops.reduce import sum
 from wengert.ops.shape import broadcast_to, transpose
-from wengert.solvers.answer import vector
 from wengert.solvers.given import Given, not_converged, solver
 from wengert.solvers.optimum import Function, Optimum
+from wengert.solvers.parameters import vector
+from wengert.solvers.told import Told
 from wengert.types import shape_of
 
 # ---------------------------------------------------------------------------------------------- constraints and bounds
@@ -68,7 +69,7 @@ def _limits(
     return equalities, inequalities
 
 
-def _pairs(bounds: Any, n: int) -> tuple[Any, Any]:
+def limits_of(bounds: Any, n: int) -> tuple[Any, Any]:
     """Lower and upper limits from any form in which SciPy takes bounds."""
     if hasattr(bounds, "lb"):
         return bounds.lb, bounds.ub
@@ -82,7 +83,7 @@ def _pairs(bounds: Any, n: int) -> tuple[Any, Any]:
     return [number(low, -np.inf) for low, _ in items], [number(high, np.inf) for _, high in items]
 
 
-def _bounded(given: Given, n: int) -> tuple[list[Function], list[Function]]:
+def bounded(given: Given, n: int) -> tuple[list[Function], list[Function]]:
     """What the argument `bounds`, a pair of limits or an object with such, demands of x."""
     bounds = given["bounds"]
     limit = lambda a, k: getattr(a["bounds"], ("lb", "ub")[k]) if hasattr(bounds, "lb") else a["bounds"][k]
@@ -150,12 +151,12 @@ def _minimize(module: Any) -> None:
         given_constraints = _described(bound.arguments.get("constraints", ()))
         n = int(np.prod(shape_of(array(bound.arguments["x0"])) or (1,)))
         bounds = bound.arguments.get("bounds")
-        limits = None if bounds is None else _pairs(bounds, n)
+        limits = None if bounds is None else limits_of(bounds, n)
         given = Given(original, (), {**bound.arguments, "constraints": given_constraints, "bounds": limits})
         if not given.parameters.any:
             return original(*args, **kwargs)
         with_gradient = given["jac"] is True
-        outcome = module.OptimizeResult(success=True)
+        told = Told("scipy.optimize.minimize", given.parameters.values)
         arguments = given.arguments
 
         def value(a: Any, x: Any) -> Any:
@@ -177,26 +178,25 @@ def _minimize(module: Any) -> None:
                 equalities += more[0]
                 inequalities += more[1]
         if limits is not None:
-            more = _bounded(given, n)
+            more = bounded(given, n)
             equalities += more[0]
             inequalities += more[1]
 
         def find(plain: dict[str, Any]) -> Any:
             options = given.passed(plain)
-            options["constraints"] = [as_scipy_takes(c) for c in plain["constraints"]]
+            options["constraints"] = [as_scipy_takes(c) for c in options["constraints"]]
             if limits is not None:
                 options["bounds"] = module.Bounds(*plain["bounds"])
             if not with_gradient and not callable(plain["jac"]):
                 options["fun"] = lambda x, *rest: np.float64(plain["fun"](x, *rest))
-            found = original(**options)
-            if not found.success:
+            found = told.note(original(**options))
+            if not found.success and "precision loss" not in found.message:  # then it may well be the answer
                 raise not_converged("scipy.optimize.minimize", found.message)
-            outcome.update(found)
             return found.x
 
         optimum = Optimum("scipy.optimize.minimize", given.parameters, value, equalities, inequalities)
         x = optimum.minimum(start, (n,), find)
-        return module.OptimizeResult({**outcome, "x": x, "fun": value(arguments, x)})
+        return told.result({"x": x, "fun": value(arguments, x)}, module.OptimizeResult)
 
     from_scipy(original, minimize)
 
@@ -211,7 +211,7 @@ def _minimize_scalar(module: Any) -> None:
 
     @solver(original)
     def minimize_scalar(given: Given) -> Any:
-        outcome = module.OptimizeResult(success=True)
+        told = Told("scipy.optimize.minimize_scalar", given.parameters.values)
         limits = given["bounds"]
         value = lambda a, x: a["fun"](part(x, 0, 0), *a["args"])
         inequalities = [] if limits is None else [
@@ -219,15 +219,16 @@ def _minimize_scalar(module: Any) -> None:
         ]  # fmt: skip
 
         def find(plain: dict[str, Any]) -> Any:
-            found = original(**{**given.passed(plain), "fun": lambda x, *rest: np.float64(plain["fun"](x, *rest))})
+            found = told.note(
+                original(**{**given.passed(plain), "fun": lambda x, *rest: np.float64(plain["fun"](x, *rest))})
+            )
             if not found.success:
                 raise not_converged("scipy.optimize.minimize_scalar", found.message)
-            outcome.update(found)
             return found.x
 
         optimum = Optimum("scipy.optimize.minimize_scalar", given.parameters, value, (), inequalities)
         x = optimum.minimum(np.ones(1), (), find)
-        return module.OptimizeResult({**outcome, "x": x, "fun": given["fun"](x, *given["args"])})
+        return told.result({"x": x, "fun": given["fun"](x, *given["args"])}, module.OptimizeResult)
 
 
 def _linear(z: Any) -> Any:
@@ -261,26 +262,25 @@ def _least_squares(module: Any) -> None:
                 "scipy.optimize.least_squares of traced values with a loss that is a function",
                 remedy=f"use one of {', '.join(_LOSSES)}",
             )
-        outcome = module.OptimizeResult(success=True)
+        told = Told("scipy.optimize.least_squares", given.parameters.values)
         n = int(np.prod(shape_of(array(given["x0"])) or (1,)))
         residuals = lambda a, x: vector(a["fun"](x, *a["args"], **(a["kwargs"] or {})))
         value = lambda a, x: _cost(residuals(a, x), loss, a["f_scale"])
-        more = _bounded(given, n)
+        more = bounded(given, n)
 
         def find(plain: dict[str, Any]) -> Any:
             fun = plain["fun"]
             as_arrays = lambda x, *rest, **others: np.atleast_1d(np.asarray(fun(x, *rest, **others), float))
-            found = original(**{**given.passed(plain), "fun": as_arrays})
+            found = told.note(original(**{**given.passed(plain), "fun": as_arrays}))
             if not found.success:
                 raise not_converged("scipy.optimize.least_squares", found.message)
-            outcome.update(found)
             return found.x
 
         x = Optimum("scipy.optimize.least_squares", given.parameters, value, *more).minimum(
             vector(array(given["x0"])), (n,), find
         )
         r = residuals(given.arguments, x)
-        return module.OptimizeResult({**outcome, "x": x, "fun": r, "cost": _cost(r, loss, given["f_scale"])})
+        return told.result({"x": x, "fun": r, "cost": _cost(r, loss, given["f_scale"])}, module.OptimizeResult)
 
 
 def _curve_fit(module: Any) -> None:
@@ -303,7 +303,7 @@ def _curve_fit(module: Any) -> None:
                 return r / vector(a["sigma"])
             return FUNCTIONS[np.linalg.solve](FUNCTIONS[np.linalg.cholesky](array(a["sigma"])), r)
 
-        more = _bounded(given, n)
+        more = bounded(given, n)
 
         def find(plain: dict[str, Any]) -> Any:
             try:
@@ -342,19 +342,18 @@ def _linear_least_squares(module: Any) -> None:
     @solver(of_lsq)
     def lsq_linear(given: Given) -> Any:
         n = shape_of(array(given["A"]))[1]
-        outcome = module.OptimizeResult(success=True)
-        more = _bounded(given, n)
+        told = Told("scipy.optimize.lsq_linear", given.parameters.values)
+        more = bounded(given, n)
 
         def find(plain: dict[str, Any]) -> Any:
-            found = of_lsq(**given.passed(plain))
+            found = told.note(of_lsq(**given.passed(plain)))
             if not found.success:
                 raise not_converged("scipy.optimize.lsq_linear", found.message)
-            outcome.update(found)
             return found.x
 
         x = Optimum("scipy.optimize.lsq_linear", given.parameters, value, *more).minimum(np.ones(n), (n,), find)
         r = residuals(given.arguments, x)
-        return module.OptimizeResult({**outcome, "x": x, "fun": r, "cost": _cost(r, "linear", 1.0)})
+        return told.result({"x": x, "fun": r, "cost": _cost(r, "linear", 1.0)}, module.OptimizeResult)
 
 
 def _linprog(module: Any) -> None:
@@ -365,12 +364,12 @@ def _linprog(module: Any) -> None:
         bound.apply_defaults()
         n = int(np.prod(shape_of(array(bound.arguments["c"]))))
         bounds = bound.arguments["bounds"]
-        limits = _pairs((0, None) if bounds is None else bounds, n)
+        limits = limits_of((0, None) if bounds is None else bounds, n)
         given = Given(original, (), {**bound.arguments, "bounds": limits})
         if not given.parameters.any:
             return original(*args, **kwargs)
-        outcome = module.OptimizeResult(success=True)
-        equalities, inequalities = _bounded(given, n)
+        told = Told("scipy.optimize.linprog", given.parameters.values)
+        equalities, inequalities = bounded(given, n)
         dense = lambda m: array(m.toarray() if hasattr(m, "toarray") else m)
         if given["A_eq"] is not None:
             equalities.append(lambda a, x: matmul(dense(a["A_eq"]), x) - vector(a["b_eq"]))
@@ -379,18 +378,22 @@ def _linprog(module: Any) -> None:
         value = lambda a, x: sum(vector(a["c"]) * x)
 
         def find(plain: dict[str, Any]) -> Any:
-            found = original(
-                **{**given.passed(plain), "bounds": np.stack([np.broadcast_to(b, (n,)) for b in plain["bounds"]], 1)}
+            found = told.note(
+                original(
+                    **{
+                        **given.passed(plain),
+                        "bounds": np.stack([np.broadcast_to(b, (n,)) for b in plain["bounds"]], 1),
+                    }
+                )
             )
             if not found.success:
                 raise not_converged("scipy.optimize.linprog", found.message)
-            outcome.update(found)
             return found.x
 
         x = Optimum("scipy.optimize.linprog", given.parameters, value, equalities, inequalities).minimum(
             np.ones(n), (n,), find
         )
-        return module.OptimizeResult({**outcome, "x": x, "fun": value(given.arguments, x)})
+        return told.result({"x": x, "fun": value(given.arguments, x)}, module.OptimizeResult)
 
     from_scipy(original, linprog)
 

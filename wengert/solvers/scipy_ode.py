@@ -19,10 +19,11 @@ from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
 from wengert.ops.shape import reshape, transpose
 from wengert.running import running
-from wengert.solvers.answer import vector
 from wengert.solvers.given import Given, not_converged, solver
 from wengert.solvers.implicit import Equation, Implicit
 from wengert.solvers.ode import METHODS, trajectory
+from wengert.solvers.parameters import vector
+from wengert.solvers.told import Told
 from wengert.types import shape_of
 
 _MOST = 5000
@@ -79,17 +80,18 @@ def _solve_ivp(module: Any) -> None:
         method = given["method"] if isinstance(given["method"], str) else given["method"].__name__
         rtol, atol = given.arguments.get("rtol", 1e-3), given.arguments.get("atol", 1e-6)
         values = given.parameters.values
-        seen: list[Any] = [None]
+        told = Told("scipy.integrate.solve_ivp", values)
 
         def run(*values: Any) -> np.ndarray:
             found = original(**given.passed(given.put(values)))
             if not found.success:
                 raise not_converged("scipy.integrate.solve_ivp", found.message)
-            seen[0] = found
+            told.note(found)
             return np.transpose(found.y)
 
         plain = answer(run, *values)
-        found = seen[0]
+        at_known_times = given["t_eval"] is not None and not given["events"] and not given["dense_output"]
+        found = told.runs[-1] if at_known_times else told.the_one("the times")
         begin, end = given["t_span"]
         y0 = vector(array(given["y0"]))
         arguments = given.arguments
@@ -123,7 +125,7 @@ def _solve_ivp(module: Any) -> None:
         states = _with_values(plain, at(wanted) if answer(np.equal, begin, found.t[0]) else after(wanted))
         dense = None if found.sol is None else _Dense(after, found.sol)
         more = {"t": wanted, "y": transpose(states, axes=(1, 0)), "sol": dense}
-        return type(found)({**found, **more, "t_events": t_events, "y_events": y_events})
+        return told.result({**more, "t_events": t_events, "y_events": y_events}, type(found))
 
 
 def _time_of(given: Given, k: int, time: float, method: str, rtol: Any, atol: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Roots and fixed points that SciPy finds: `root`, `fsolve`, `root_scalar`, `brentq` and its like, `fixed_point`.
+"""Roots and fixed points that SciPy finds: `root`, `fsolve`, `root_scalar`, `brentq`, `broyden1` and their like.
 
 SciPy's functions run on plain numbers as always. Where their arguments, or variables around the functions they are
 given, are traced, the root is an answer (`answer.py`) of F(y) = 0. Where the search starts, or between which numbers,
@@ -12,10 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.functions.operands import array
 from wengert.imported import when_imported
 from wengert.ops.shape import reshape
-from wengert.solvers.answer import Problem, solved, vector
+from wengert.solvers.answer import Problem, solved
 from wengert.solvers.given import Given, not_converged, solver
+from wengert.solvers.parameters import vector
+from wengert.solvers.told import Told
 from wengert.types import shape_of
 
 
@@ -46,16 +49,17 @@ def _bracketing(module: Any, name: str) -> None:
 
     @solver(original)
     def root(given: Given) -> Any:
-        seen: list[Any] = [None]
+        told = Told(f"scipy.optimize.{name}", given.parameters.values)
 
         def find(plain: dict[str, Any]) -> Any:
-            x, seen[0] = original(**{**plain, "full_output": True, "disp": False})
-            if not seen[0].converged:
-                raise not_converged(f"scipy.optimize.{name}", seen[0].flag)
+            x, outcome = original(**{**plain, "full_output": True, "disp": False})
+            if not outcome.converged:
+                raise not_converged(f"scipy.optimize.{name}", outcome.flag)
+            told.note(outcome)
             return x
 
         x = found_by(f"scipy.optimize.{name}", given, equation(given, "f", ()), (), find)
-        return (x, seen[0]) if given["full_output"] else x
+        return (x, told.result({"root": x, "converged": True}, module.OptimizeResult)) if given["full_output"] else x
 
 
 def _newton(module: Any) -> None:
@@ -64,17 +68,17 @@ def _newton(module: Any) -> None:
     @solver(original)
     def newton(given: Given) -> Any:
         shape = shape_of(given["x0"])
-        seen: list[Any] = [()]
+        told = Told("scipy.optimize.newton", given.parameters.values)
 
         def find(plain: dict[str, Any]) -> Any:
-            x, *seen[0] = original(**{**plain, "full_output": True, "disp": False})
-            converged = seen[0][0] if shape else seen[0][0].converged
-            if not np.all(converged):
+            x, *outcome = original(**{**plain, "full_output": True, "disp": False})
+            if not np.all(outcome[0] if shape else outcome[0].converged):
                 raise not_converged("scipy.optimize.newton", "too many iterations, or a derivative that is zero")
+            told.note(outcome)
             return x
 
         x = found_by("scipy.optimize.newton", given, equation(given, "func", shape), shape, find)
-        return (x, *seen[0]) if given["full_output"] else x
+        return (x, *told.the_one("full_output")) if given["full_output"] else x
 
 
 def _fixed_point(module: Any) -> None:
@@ -100,16 +104,22 @@ def _fsolve(module: Any) -> None:
     @solver(original)
     def fsolve(given: Given) -> Any:
         shape = shape_of(given["x0"]) or (1,)
-        seen: list[Any] = [()]
+        told = Told("scipy.optimize.fsolve", given.parameters.values)
 
         def find(plain: dict[str, Any]) -> Any:
-            x, *seen[0] = original(**{**plain, "full_output": True})
-            if seen[0][1] != 1:
-                raise not_converged("scipy.optimize.fsolve", seen[0][2])
+            x, *outcome = original(**{**plain, "full_output": True})
+            if outcome[1] != 1:
+                raise not_converged("scipy.optimize.fsolve", outcome[2])
+            told.note(outcome)
             return x
 
         x = found_by("scipy.optimize.fsolve", given, equation(given, "func", shape), shape, find)
-        return (x, *seen[0]) if given["full_output"] else x
+        if not given["full_output"]:
+            return x
+        *_, message = told.the_one("full_output")
+        read = lambda key: lambda found: found[0][key]
+        details = {key: told.field(key, read=read(key)) for key in told.runs[-1][0]}
+        return x, details, 1, message
 
 
 def _root(module: Any) -> None:
@@ -118,17 +128,38 @@ def _root(module: Any) -> None:
     @solver(original)
     def root(given: Given) -> Any:
         shape = shape_of(given["x0"]) or (1,)
-        outcome = module.OptimizeResult(success=True, status=1)
+        told = Told("scipy.optimize.root", given.parameters.values)
+        residual = equation(given, "fun", shape)
 
         def find(plain: dict[str, Any]) -> Any:
-            found = original(**plain)
+            found = told.note(original(**plain))
             if not found.success:
                 raise not_converged("scipy.optimize.root", found.message)
-            outcome.update(found)
             return found.x
 
-        x = found_by("scipy.optimize.root", given, equation(given, "fun", shape), shape, find)
-        return module.OptimizeResult({**outcome, "x": x})
+        x = found_by("scipy.optimize.root", given, residual, shape, find)
+        fun = reshape(residual(vector(x), *given.parameters.values), shape=shape)
+        return told.result({"x": x, "fun": fun}, module.OptimizeResult)
+
+
+_NONLINEAR = ("broyden1", "broyden2", "anderson", "linearmixing", "diagbroyden", "excitingmixing", "newton_krylov")
+
+
+def _nonlinear(module: Any, name: str) -> None:
+    original = getattr(module, name)
+
+    @solver(original)
+    def root(given: Given) -> Any:
+        shape = shape_of(array(given["xin"])) or (1,)
+        given.arguments.setdefault("args", ())
+
+        def find(plain: dict[str, Any]) -> Any:
+            try:
+                return original(**{key: value for key, value in plain.items() if key != "args"})
+            except module.NoConvergence:
+                raise not_converged(f"scipy.optimize.{name}", "too many iterations") from None
+
+        return found_by(f"scipy.optimize.{name}", given, equation(given, "F", shape), shape, find)
 
 
 def _root_scalar(module: Any) -> None:
@@ -136,7 +167,7 @@ def _root_scalar(module: Any) -> None:
 
     @solver(original)
     def root_scalar(given: Given) -> Any:
-        seen = [module.RootResults(np.nan, 0, 0, 0, given["method"] or "")]
+        told = Told("scipy.optimize.root_scalar", given.parameters.values)
 
         def residual(y: Any, *values: Any) -> Any:
             arguments = given.put(values)
@@ -144,13 +175,13 @@ def _root_scalar(module: Any) -> None:
             return vector(found[0] if isinstance(found, tuple) else found)
 
         def find(plain: dict[str, Any]) -> Any:
-            seen[0] = original(**plain)
-            if not seen[0].converged:
-                raise not_converged("scipy.optimize.root_scalar", seen[0].flag)
-            return seen[0].root
+            found = told.note(original(**plain))
+            if not found.converged:
+                raise not_converged("scipy.optimize.root_scalar", found.flag)
+            return found.root
 
         x = found_by("scipy.optimize.root_scalar", given, residual, (), find)
-        return module.RootResults(x, seen[0].iterations, seen[0].function_calls, 0, seen[0].get("method", ""))
+        return told.result({"root": x, "converged": True}, module.OptimizeResult)
 
 
 @when_imported("scipy.optimize")
@@ -159,3 +190,5 @@ def _optimize(module: Any) -> None:
         _bracketing(module, name)
     for register in (_newton, _fixed_point, _fsolve, _root, _root_scalar):
         register(module)
+    for name in _NONLINEAR:
+        _nonlinear(module, name)

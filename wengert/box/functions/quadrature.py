@@ -25,6 +25,7 @@ from wengert.ops import reduce as r
 from wengert.ops import shape as s
 from wengert.ops.op import Traced
 from wengert.ops.quadrature import integral
+from wengert.running import running
 from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
 
 MODES: dict[str, Callable] = {}
@@ -46,6 +47,10 @@ class Integrand:
         self.shape = shape
         self.whole = whole  # whether `quad` integrates arrays, as quad_vec does
         self.outcome: Any = ()
+
+    def shape_for(self, parameters: tuple) -> tuple[int, ...]:
+        """The shape of the integral."""
+        return self.shape
 
     def integrate(self, a: Any, b: Any, parameters: tuple) -> Any:
         """By SciPy, at plain numbers; a vector component by component, values of f being kept between them."""
@@ -69,14 +74,20 @@ class Integrand:
         return np.reshape(np.array(values), self.shape)
 
     def is_infinite(self, end: Any) -> bool:
+        if running.state.capture is not None and isinstance(end, Traced):
+            return False  # it is known when the program runs
         found = answer(np.isinf, end)
         while isinstance(found, Traced):  # examples of a batch
             found = found._value  # type: ignore[attr-defined]
         return bool(np.all(found))
 
     def at_end(self, end: Any, parameters: Any) -> Any:
-        """The integrand, with its weight, at an end of the interval."""
-        y = self.function(end, *parameters)
+        """The integrand, with its weight, at an end of the interval; zero at infinity, where an end does not move."""
+        if running.state.capture is not None and isinstance(end, Traced):
+            is_finite = e.isfinite(end)
+            y = e.where(is_finite, self.function(e.where(is_finite, end, 0.0), *parameters), 0.0)
+        else:
+            y = self.function(end, *parameters)
         weight, variable = self.options.get("weight"), self.options.get("wvar")
         if weight is None:
             return y
@@ -113,6 +124,9 @@ class _OfParameter(Integrand):
         super().__init__(function, quad, options, whole=whole)
         self.before = before
         self.k = k
+
+    def shape_for(self, parameters: tuple) -> tuple[int, ...]:
+        return (*self.before, *parameters[self.k].shape)
 
     def integrate(self, a: Any, b: Any, parameters: tuple) -> Any:
         self.shape = (*self.before, *shape_of(parameters[self.k]))
@@ -172,7 +186,7 @@ def _quad(original: Callable) -> Callable:
         whole = Integrand(integrand, original, {**options, "full_output": full_output})
         a, b = settled(a), settled(b)
         y = integral(a, b, *values, integrand=whole)
-        return (y, *(whole.outcome or (0.0,)))
+        return (y, *(whole.outcome or (np.nan,)))  # in a compiled program nobody knows yet
 
     return quad
 
@@ -248,10 +262,11 @@ def _quad_vec(original: Callable) -> Callable:
         options = {**dict(zip(names, positional, strict=False)), **options}
         values, function = _of_parameters(lifted)
         a, b = settled(a), settled(b)
-        shape = shape_of(function(answer(_between, a, b), *values))
+        between = answer(_between, a, b) if running.state.capture is None else (a + b) / 2
+        shape = shape_of(function(between, *values))
         whole = Integrand(function, original, options, shape, whole=True)
         y = integral(a, b, *values, integrand=whole)
-        return (y, *(whole.outcome or (0.0,)))
+        return (y, *(whole.outcome or (np.nan,)))  # in a compiled program nobody knows yet
 
     return quad_vec
 
@@ -277,7 +292,7 @@ def _romb(original: Callable) -> Callable:
 
 def _fixed_quad(original: Callable) -> Callable:
     def fixed_quad(func: Callable, a: Any, b: Any, args: Any = (), n: int = 5) -> Any:
-        if answer(lambda u, v: bool(np.isinf(u) or np.isinf(v)), a, b):
+        if running.state.capture is None and answer(lambda u, v: bool(np.isinf(u) or np.isinf(v)), a, b):
             raise ValueError("Gaussian quadrature is only available for finite limits.")
         x, w = np.polynomial.legendre.leggauss(n)
         y = func((b - a) * (x + 1) / 2.0 + a, *args)

@@ -1,0 +1,61 @@
+"""What SciPy's solvers tell besides the answer: as SciPy tells it, or not at all; never as a false constant."""
+
+import numpy as np
+import pytest
+import scipy.integrate
+import scipy.optimize as so
+
+import wengert as wg
+from wengert.errors import UnsupportedFunctionError
+
+
+def test_counts_and_messages_are_scipys():
+    def f(p):
+        found = so.minimize(lambda x: (x[0] - p) ** 2, [0.0])
+        assert found.success
+        assert isinstance(found.nit, int)
+        assert "terminated" in found.message
+        return found.x[0] + found.nfev * 0.0
+
+    assert wg.grad(f)(2.0) == pytest.approx(1.0)
+
+
+def test_numbers_that_depend_on_the_way():
+    """An estimate of the inverse Hessian depends on p: as a constant it would make the derivative zero."""
+    for use in (lambda h: h[0, 0] * 2.0, np.sum, lambda h: 1.0 + h, np.asarray):
+        with pytest.raises(UnsupportedFunctionError, match="hess_inv"):
+            wg.grad(lambda p, use=use: use(so.minimize(lambda x: p * (x[0] - 1) ** 2, [0.0]).hess_inv))(2.0)
+    with pytest.raises(UnsupportedFunctionError, match="fjac"):
+        wg.grad(lambda p: so.root(lambda x: p * x**2 - 1, [1.0]).fjac * p)(2.0)
+
+
+def test_a_batch_has_a_way_for_each_example():
+    def count(p):
+        found, told = so.brentq(lambda x: x**3 - p, 0.0, 100.0, full_output=True)
+        return found * 0.0 + told.iterations
+
+    points = np.array([0.5, 8.0, 900.0])
+    assert np.array_equal(wg.vmap(count)(points), [count(p) for p in points])
+    assert len({count(p) for p in points}) > 1
+
+
+def test_a_batch_of_differential_equations():
+    """Steps, and so the times of the result, differ between examples; so do the times of events."""
+
+    def last(p):
+        reaches = lambda t, y: y[0] - 2.0
+        reaches.terminal = True
+        found = scipy.integrate.solve_ivp(lambda t, y: p * y, (0.0, 9.0), [1.0], events=reaches, rtol=1e-9, atol=1e-9)
+        return np.stack([found.t[-1], found.t_events[0][0], found.y[0, -1]])
+
+    rates = np.array([0.5, 0.7])
+    times = np.log(2) / rates
+    exact = np.stack([times, times, np.full(2, 2.0)], 1)
+    assert np.allclose(wg.vmap(last)(rates), exact, atol=1e-7)
+    assert np.allclose(wg.vmap(wg.jacfwd(last))(rates)[:, 0], -np.log(2) / rates**2, atol=1e-6)
+
+
+def test_in_a_compiled_function():
+    f = lambda p: so.root_scalar(lambda x: x**3 - p, bracket=(0.0, 9.0)).root
+    assert wg.jit(wg.grad(f))(8.0) == pytest.approx(1 / 12)
+    assert wg.jit(lambda p: so.root(lambda x: x**3 - p, [1.0]).success)(8.0)

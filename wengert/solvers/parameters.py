@@ -1,0 +1,58 @@
+"""What solvers depend on, as real numbers: the traced values in their arguments, and arrays as float64."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.box.functions.lifted import Lifted
+from wengert.box.functions.operands import array, cast, flat
+from wengert.box.writing import settled
+from wengert.errors import UnsupportedFunctionError
+from wengert.ops import shape
+from wengert.ops.shape import reshape
+from wengert.types import dtype_of, is_inexact, shape_of
+
+
+class Parameters:
+    """The traced values that arguments of a solver depend on, in the functions among them too, as real numbers: of a
+    complex value the real and the imaginary part."""
+
+    def __init__(self, arguments: Any):
+        self._lifted = Lifted(arguments)
+        self._inexact = [k for k, v in enumerate(self._lifted.values) if is_inexact(dtype_of(v))]
+        self.values: list[Any] = []
+        for k in self._inexact:
+            value = self._lifted.values[k]
+            parts = [shape.real(value), shape.imag(value)] if self._is_complex(k) else [value]
+            self.values += [cast(part, np.float64) for part in parts]
+        self.any = bool(self._lifted.values)
+
+    def _is_complex(self, k: int) -> bool:
+        return dtype_of(self._lifted.values[k]).kind == "c"
+
+    def put(self, values: Sequence[Any]) -> Any:
+        """The arguments with these values in place of the traced ones."""
+        filled, given = list(self._lifted.values), iter(values)
+        for k in self._inexact:
+            filled[k] = next(given) + 1j * next(given) if self._is_complex(k) else next(given)
+        return self._lifted.with_values(filled)
+
+
+def real(x: Any) -> Any:
+    """An array, list or number as float64. Complex numbers are refused: their imaginary parts would be lost."""
+    x = array(settled(x))
+    if dtype_of(x).kind == "c":
+        raise UnsupportedFunctionError(
+            "complex unknowns, equations or states in a solver",
+            remedy="solve for the real and the imaginary parts, for instance np.concatenate([z.real, z.imag])",
+        )
+    return cast(x, np.float64)
+
+
+def vector(x: Any) -> Any:
+    """The same as a vector."""
+    x = real(x)
+    return flat(x) if shape_of(x) else reshape(x, shape=(1,))

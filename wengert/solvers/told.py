@@ -1,0 +1,117 @@
+"""What solvers of SciPy's tell besides the answer: counts, messages, estimates.
+
+A solver may run once, once for each example of a batch, or, in a compiled program, not yet. And numbers that it leaves
+behind on its way, such as an estimate of a Hessian, depend on what is differentiated, in a way that nobody can tell.
+What is not to be had stands in its place as an object that says so when it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.box.functions.operands import answer
+from wengert.errors import UnsupportedFunctionError
+from wengert.types import dtype_of, is_inexact
+
+_OPERATORS = tuple(
+    "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg pos abs "  # noqa: SIM905
+    "lt le gt ge eq ne bool float int index complex len iter getitem array array_ufunc array_function".split()
+)
+
+
+class Withheld:
+    """Stands for something that cannot be used here; whatever is done with it raises."""
+
+    def __init__(self, error: Callable[[], BaseException]):
+        self._error = error
+
+    def __repr__(self) -> str:
+        return "<not available here>"
+
+
+def _refuse(self: Withheld, *args: Any, **kwargs: Any) -> Any:
+    raise self._error()
+
+
+for _name in _OPERATORS:
+    setattr(Withheld, f"__{_name}__", _refuse)
+Withheld.__hash__ = object.__hash__  # type: ignore[method-assign]
+
+
+class Told:
+    """The results of all runs of one call of a solver, and the traced values it depends on."""
+
+    def __init__(self, name: str, values: Sequence[Any]):
+        self.name = name
+        self.values = list(values)
+        self.runs: list[Any] = []
+
+    def note(self, found: Any) -> Any:
+        """Remember what a run has found."""
+        self.runs.append(found)
+        return found
+
+    def the_one(self, what: str) -> Any:
+        """The result of the only run. If there were several, examples of a batch go their own ways from here on."""
+        if not self.runs:
+            raise UnsupportedFunctionError(
+                f"{what} of {self.name} in a compiled function",
+                remedy="use the answer alone there, or call the solver outside of jit",
+            )
+        if len(self.runs) > 1:
+            count = iter(range(len(self.runs)))
+            if answer(lambda *values: next(count) == 0, *self.values):  # differs: raises what parts examples
+                return self.runs[0]
+        return self.runs[-1]
+
+    def field(self, key: str, what: str | None = None, read: Callable[[Any], Any] | None = None) -> Any:
+        """Something that the result has, if it can be used: what counts or says something can, other numbers cannot."""
+        read = read or (lambda found: found[key])
+        what = what or key
+        found = [read(run) for run in self.runs]
+        if found and not _is_number(found) and all(_same(item, found[0]) for item in found):
+            return found[0]
+        if len(found) != 1:
+
+            def parted() -> BaseException:
+                try:
+                    self.the_one(what)
+                except BaseException as error:
+                    return error
+                return self._without_rule(what)
+
+            return Withheld(parted)
+        return Withheld(lambda: self._without_rule(what))
+
+    def _without_rule(self, what: str) -> BaseException:
+        return UnsupportedFunctionError(
+            f"{what} of the result of {self.name} has no derivative rule: it depends on the way to the answer",
+            remedy="compute it from the answer, or apply the solver to wg.stop_gradient(x) if it counts as a constant",
+        )
+
+    def result(self, traced: dict[str, Any], kind: Any) -> Any:
+        """A result of SciPy's kind: these fields, which have derivatives, and what can be had of the others."""
+        keys = self.runs[-1] if self.runs else ()
+        others = {"success": True, **{key: self.field(key) for key in keys if key not in traced}}
+        return kind({**others, **traced})
+
+
+def _same(x: Any, y: Any) -> bool:
+    return x is y or (x.__class__ is y.__class__ and bool(np.all(x == y)))
+
+
+def _is_number(value: Any) -> bool:
+    """Whether something holds numbers that are not whole."""
+    if isinstance(value, dict):
+        return any(_is_number(item) for item in value.values())
+    if isinstance(value, (list, tuple)):
+        return any(_is_number(item) for item in value)
+    if value is None or isinstance(value, (str, bytes)):
+        return False
+    try:
+        return bool(is_inexact(dtype_of(value)))
+    except (TypeError, AttributeError, ValueError):
+        return not isinstance(value, (bool, int, np.generic))
