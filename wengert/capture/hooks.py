@@ -303,7 +303,9 @@ def _searches(f: Any, args: tuple, kwargs: dict) -> bool:
 
     The derivative of an answer is not that of the steps to it: a search that only compares would be constant.
     """
-    if not str(getattr(f, "__module__", "")).startswith("scipy.optimize") or f.__name__ in _DIFFERENCES:
+    if f.__class__ is not FunctionType or not str(f.__module__).startswith("scipy.optimize"):
+        return False  # a constraint holds functions, and searches for nothing
+    if f.__name__ in _DIFFERENCES:
         return False
     functions = [a for a in _all(args, kwargs) if isinstance(a, (FunctionType, MethodType))]
     return bool(functions and Lifted(functions).values)

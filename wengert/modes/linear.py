@@ -137,6 +137,14 @@ class LinearTrace(Trace):
         self.nodes.append(node)
         return Tangent(self, place_of(node, self.nodes), aval)
 
+    def mapped(self, inputs: Sequence[Tangent], aval: Aval, pull: Callable, push: Callable) -> Tangent:
+        """What a linear map, given by functions (`Map`), makes of tangents."""
+        node: tuple = (PULLBACK, tuple([x._node for x in inputs]), Map(pull, (aval,), push))
+        self.nodes.append(node)
+        result = (COMPONENT, place_of(node, self.nodes), 0)
+        self.nodes.append(result)
+        return Tangent(self, place_of(result, self.nodes), aval)
+
     def _demand(self, op: Op, condition: bool) -> None:
         if not condition:
             raise NotLinearError(f"{op.name} is not linear in the tangent it was applied to", remedy=_LINEAR_RULE)

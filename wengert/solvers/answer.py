@@ -17,11 +17,16 @@ from typing import Any
 import numpy as np
 
 from wengert.box.functions.operands import join, part
+from wengert.box.writing import zeros
 from wengert.errors import ConvergenceError
 from wengert.modes.dual import push
+from wengert.modes.linear import Tangent
+from wengert.modes.tape import record
 from wengert.ops.shape import reshape
 from wengert.ops.solution import solution
+from wengert.running import running
 from wengert.solvers.slopes import ImplicitEquations, checked_solve
+from wengert.types import aval_of
 
 Residual = Callable[..., Any]
 """F(y, *parameters): vectors of one length, y first."""
@@ -34,8 +39,39 @@ _LARGEST_STEP = 1e-3
 
 def implicit_tangent(equations: ImplicitEquations, y: Any, parameters: Sequence[Any], dots: Sequence[Any]) -> Any:
     """The tangent of an answer, a vector, for tangents of the parameters; `None` where there is none."""
-    _, (r_dot,) = push(lambda *p: [equations.residual(y, *p)], parameters, dots)
+    residual = lambda *p: [equations.residual(y, *p)]
+    moving = [dot for dot in dots if dot is not None]
+    if running.state.capture is not None and moving and all(dot.__class__ is Tangent for dot in moving):
+        r_dot = _as_map(residual, parameters, dots)
+    else:
+        _, (r_dot,) = push(residual, parameters, dots)
     return None if r_dot is None else -equations.matrix(y, parameters).solve(r_dot)
+
+
+def _as_map(residual: Callable, parameters: Sequence[Any], dots: Sequence[Any]) -> Any:
+    """The tangent of a residual as a linear map, whose transpose is what reverse mode makes of the residual.
+
+    In a program the residual may hold loops, which symbols for tangents do not go through.
+    """
+    places = [k for k, dot in enumerate(dots) if dot is not None]
+
+    def of_moving(*moving: Any) -> list[Any]:
+        filled = list(parameters)
+        for k, x in zip(places, moving, strict=True):
+            filled[k] = x
+        return residual(*filled)
+
+    moving = [parameters[k] for k in places]
+
+    def pull(cts: Sequence[Any]) -> list[Any]:
+        return record(of_moving, moving)[1].pull(list(cts))
+
+    def pushed(dots: Sequence[Any]) -> list[Any]:
+        return [zeros(*aval) if dot is None else dot for dot in push(of_moving, moving, dots)[1]]
+
+    aval = aval_of(residual(*parameters)[0])
+    given = [dots[k] for k in places]
+    return given[0]._owner.mapped(given, aval, pull, pushed)
 
 
 def newton_step(name: str, matrix: Any, r: np.ndarray, y: np.ndarray, largest: float = _LARGEST_STEP) -> np.ndarray:

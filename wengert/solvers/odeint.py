@@ -67,7 +67,8 @@ def odeint(
         if running.state.capture is not None:
             raise UnsupportedFunctionError(
                 "wg.odeint with events in a compiled function",
-                remedy="call it outside of jit; what is done with the times of events may be compiled",
+                remedy="call it outside of jit; or let wg.root find the t at which event(t, y(t)) is zero, where y(t) "
+                "is wg.odeint(f, y0, np.stack([t0, t]))[-1]",
             )
         times = vector(t)
         watched = [events] if callable(events) else list(events)
