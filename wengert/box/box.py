@@ -250,15 +250,26 @@ def _captured(op: Any, name: str, x: Any, y: Any, other: Any) -> Any:
     return capture.operate(op, name, x, y)
 
 
-def _equality(op: Op, compare: Any) -> Any:
-    """== or !=, which NumPy also has for what is no number: x == None, or a `match` of x with a string."""
-    of_numbers, _ = _binary(op)
+def _comparison(op: Op, compare: Any = None) -> Any:
+    """An operator that compares. Python's own numbers give a truth value of Python's own, of which two add up to 2.
+
+    == and != (`compare`) NumPy also has for what is no number: x == None, or a `match` of x with a string.
+    """
 
     def compared(self: Any, other: Any) -> Any:
-        if other is None or isinstance(other, (str, bytes)):
+        if captures.count and (found := _captured(op, op.name, self, other, other)) is not None:
+            return found
+        if compare is not None and (other is None or isinstance(other, (str, bytes))):
             value = plain(self)  # a symbol has none: of it only the shape counts
-            return compare(np.zeros(shape_of(value))[()] if isinstance(value, Traced) else value, other)
-        return of_numbers(self, other)
+            if isinstance(value, Traced):
+                value = 0.0 if self._is_python_number else np.zeros(shape_of(value))[()]
+            return compare(value, other)
+        if other.__class__ in PLAIN:
+            y = self._owner.binary(op, self, other)
+        else:
+            special = OPERANDS[other.__class__]
+            y = call2(op, self, other) if special is None else special(op, self, other)
+        return bool(y) if y.__class__ is np.bool and _is_weak(other) and _is_weak(self) else y
 
     return compared
 
@@ -514,13 +525,12 @@ class Box(Traced):
     __mod__, __rmod__ = _binary(e.remainder)
     __pow__, __rpow__ = _binary(e.power)
     __matmul__, __rmatmul__ = _binary(matmul)
-    __lt__, _ = _binary(e.less)
-    __le__, _ = _binary(e.less_equal)
-    __gt__, _ = _binary(e.greater)
-    __ge__, _ = _binary(e.greater_equal)
-    __eq__ = _equality(e.equal, operator.eq)
-    __ne__ = _equality(e.not_equal, operator.ne)
-    del _
+    __lt__ = _comparison(e.less)
+    __le__ = _comparison(e.less_equal)
+    __gt__ = _comparison(e.greater)
+    __ge__ = _comparison(e.greater_equal)
+    __eq__ = _comparison(e.equal, operator.eq)
+    __ne__ = _comparison(e.not_equal, operator.ne)
 
     __iadd__ = _in_place(e.add)
     __isub__ = _in_place(e.subtract)
@@ -539,6 +549,9 @@ class Box(Traced):
     __rshift__, __rrshift__ = _bitwise(np.right_shift)
 
     def __invert__(self) -> Any:
+        capture = running.state.capture
+        if capture is not None and _is_of_user(sys._getframe(1)):
+            return capture.operate(UFUNCS[np.invert], "invert", self)
         return UFUNCS[np.invert](self)
 
     def __neg__(self) -> Any:

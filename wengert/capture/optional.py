@@ -23,6 +23,7 @@ from wengert.box.writing import settled
 from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED
 from wengert.errors import ConcretizationError, StagingError
+from wengert.ir.numbers import noted_boolean, python_class
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.op import Traced, call
@@ -207,8 +208,10 @@ def condition(x: Any) -> Any:
 
 def is_(x: Any, y: Any) -> Any:
     """`x is y`."""
-    if x is y or (x.__class__ is not Optional and y.__class__ is not Optional):
-        return x is y
+    if x is y:
+        return True
+    if x.__class__ is not Optional and y.__class__ is not Optional:
+        return _is_same_number(x, y) if isinstance(x, Traced) or isinstance(y, Traced) else False
     if x is None or y is None:
         return negation((y if x is None else x).has)
     other = y if x.__class__ is Optional else x
@@ -217,6 +220,18 @@ def is_(x: Any, y: Any) -> Any:
             "whether a value that may be None is the same object as another one", remedy="compare with =="
         )
     return False
+
+
+def _is_same_number(x: Any, y: Any) -> Any:
+    """`x is y` for values of which one is traced: there is one True and one False, and one of each small integer."""
+    x, y = settled(x), settled(y)
+    kind = python_class(x)
+    if kind not in (bool, int) or kind is not python_class(y):
+        return False
+    same = call(e.equal, x, y)
+    if kind is int:
+        same = call(e.logical_and, same, call(e.logical_and, call(e.greater_equal, x, -5), call(e.less_equal, x, 256)))
+    return noted_boolean(same) if isinstance(same, Traced) else bool(same)
 
 
 def is_not(x: Any, y: Any) -> Any:

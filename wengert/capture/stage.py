@@ -30,6 +30,7 @@ from wengert.control.while_ import while_
 from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
 from wengert.ir.build import Capture, capturing
 from wengert.ir.node import Block, Type
+from wengert.ir.numbers import noted_boolean, python_class
 from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced, call
@@ -95,7 +96,7 @@ def _comparable(x: Any) -> Any:
 def not_(x: Any) -> Any:
     """`not x`."""
     x = condition(x)
-    return e.logical_not(truth(x)) if is_symbolic(x) else not settled(x)
+    return noted_boolean(e.logical_not(truth(x))) if is_symbolic(x) else not settled(x)
 
 
 def _contains(a: Any, b: Any) -> Any:
@@ -128,8 +129,20 @@ _LISTED = 32
 """A longer range is not gone through item by item."""
 
 
+def _compared(compare: Callable) -> Callable:
+    """A comparison in a chain: of Python's own numbers a truth value of Python's own."""
+
+    def compared(a: Any, b: Any) -> Any:
+        found = compare(a, b)
+        if is_symbolic(found) and python_class(a) is not None and python_class(b) is not None:
+            return noted_boolean(found)
+        return found
+
+    return compared
+
+
 _COMPARE: dict[str, Callable] = {
-    **{name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
+    **{name: _compared(getattr(operator, name)) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
     "is_": is_,
     "is_not": is_not,
     "contains": _contains,
@@ -158,7 +171,18 @@ def subject(x: Any, around: Any = None) -> Any:
             "a match or an eval looks at a value that may be None, and whether it is is known only when the compiled "
             "program runs", remedy="test it with if x is None: …",
         )  # fmt: skip
+    if _holds_boolean(x):  # which `case True` asks to be the object True
+        raise StagingError("a match looks at a truth value that is known only when the compiled program runs",
+                           remedy="write if and else")  # fmt: skip
     return x
+
+
+def _holds_boolean(x: Any) -> bool:
+    if x.__class__ in (tuple, list):
+        return any(map(_holds_boolean, x))
+    if x.__class__ is dict:
+        return any(map(_holds_boolean, x.values()))
+    return is_symbolic(x) and python_class(x) is bool
 
 
 def test(x: Any) -> Any:

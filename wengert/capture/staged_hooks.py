@@ -134,7 +134,7 @@ for _kind in (np.float64, np.float32, np.complex128, np.complex64, np.bool_, np.
 @_replaces(bool)
 def _bool(x: Any = False) -> Any:
     x = condition(x)
-    return truth(x) if is_symbolic(x) else bool(settled(x))
+    return as_python(truth(x)) if is_symbolic(x) else bool(settled(x))
 
 
 def _rounding(op: Any, original: Callable) -> Callable:

@@ -52,7 +52,10 @@ def type_of_value(x: Any) -> Type:
     """The type of any value."""
     x = settled(x)
     if x.__class__ is Sym:
-        return x._node.type
+        type = x._node.type
+        if type.dtype.kind == "b" and not type.weak and numbers.python_class(x) is bool:
+            return Type(type.shape, type.dtype, True)
+        return type
     return type_of(shape_of(x), dtype_of(x), numbers.python_class(x) is not None)
 
 

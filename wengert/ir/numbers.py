@@ -78,11 +78,9 @@ def operate(op: Op | Callable, name: str, x: Any, y: Any) -> Any:
     if None in kinds:
         return op(x, y)
     if name in TABLE and TABLE[name].compares:
-        z = op(x, y)
-        running.state.capture.note_boolean(innermost(z))
-        return z
-    if kinds == (bool, bool) and name not in _BITWISE:
-        x, y = python_int(x), python_int(y)
+        return noted_boolean(op(x, y))
+    if name not in _BITWISE:
+        x, y = [python_int(v) if kind is bool else v for v, kind in zip((x, y), kinds, strict=True)]
     before = CHECKS.get(name)
     if before is not None and complex not in kinds:
         before(x, y)
@@ -105,6 +103,14 @@ def operate_alone(op: Op | Callable, name: str, x: Any) -> Any:
         if low is None or low <= _LEAST:
             check(e.not_equal(x, _LEAST), "OverflowError", _TOO_LARGE)
     return as_python(op(x))
+
+
+def noted_boolean(x: Any) -> Any:
+    """A truth value that was just computed, as one of Python's own."""
+    symbol = innermost(x)
+    if symbol.__class__ is Sym:
+        running.state.capture.note_boolean(symbol)
+    return x
 
 
 def as_python(x: Any) -> Any:

@@ -1,0 +1,138 @@
+"""Truth values of Python's own numbers are Python's: there is one True, and two of them add up to 2. NumPy's are not so.
+
+What plain Python computes is the reference, for a Python float, a NumPy scalar and a 0-d array.
+"""
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.errors import StagingError
+
+
+def is_true(x):
+    return x * (2 if (x > 0) is True else 3)
+
+
+def is_not_false(x):
+    positive = bool(x > 0)
+    return x * 2 if positive is not False else x * 3
+
+
+def is_another(x):
+    return x * (2 if bool(x > 0) is bool(x > 1) else 3)
+
+
+def negated(x):
+    return x * (2 if (not x) is False else 3)
+
+
+def equal(x):
+    return x * (2 if (x == 1.5) is True else 3)
+
+
+def unlike_text(x):
+    return x * (2 if (x == "a") is False else 3)
+
+
+def counted(x):
+    return x * ((x > 0) + (x < 5))
+
+
+def subtracted(x):
+    return x * ((x > 0) - (x < -5))
+
+
+def minus(x):
+    return x * -(x > 0)
+
+
+def inverted(x):
+    return x * ~(x > 0)
+
+
+def to_a_power(x):
+    return x * (x > 0) ** 2
+
+
+def chained(x):
+    return x * (2 if (0 < x < 5) is True else 3)
+
+
+def class_of(x):
+    return x * (2 if (x > 0).__class__ is bool else 3)
+
+
+def small_integer(x):
+    n = 0
+    while n < x:
+        n += 1
+    return x * (5 if n is 2 else 7)  # noqa: F632
+
+
+def of_branches(x):
+    if x * x > 2:
+        high = x > 1
+    else:
+        high = x > 3
+    return x * (2 if high is True else 3)
+
+
+def of_loops(x):
+    found = False
+    for k in range(20):
+        found = x > k - 7
+    found = bool(found)
+    for _ in range(10):
+        found = not found
+    return x * (2 if found is False else 3)
+
+
+def of_functions(x):
+    def decide(x):
+        if x < 0:
+            return x > -1
+        return x > 1
+
+    return x * (2 if decide(x) is True else 3) + x * (decide(x) + decide(x + 1))
+
+
+PROGRAMS = [
+    is_true, is_not_false, is_another, negated, equal, unlike_text, counted, subtracted, minus, inverted, to_a_power,
+    chained, class_of, small_integer, of_branches, of_loops, of_functions,
+]  # fmt: skip
+PLACEMENTS = {
+    "plain": lambda f: f,
+    "jit": wg.jit,
+    "jvp": lambda f: lambda x: wg.jvp(f, (x,), (1.0,))[0],
+    "grad": lambda f: lambda x: wg.grad(f)(x) * x,  # each program is linear near the point
+    "jit(grad)": lambda f: lambda x: wg.jit(wg.grad(f))(x) * x,
+    "grad(jit)": lambda f: lambda x: wg.grad(wg.jit(f))(x) * x,
+}
+
+
+def outcome(f, x):
+    try:
+        return float(f(x))
+    except TypeError:  # NumPy's truth values have no minus
+        return TypeError
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("placement", list(PLACEMENTS)[1:])
+def test_as_in_python(program, placement):
+    for x in (1.5, -1.5, np.float64(1.5), np.array(-1.5)):
+        assert outcome(PLACEMENTS[placement](program), x) == outcome(program, x), repr(x)
+
+
+def test_match_of_a_truth_value():
+    def f(x):
+        match x > 0:
+            case True:
+                return 2 * x
+        return 3 * x
+
+    assert wg.grad(f)(1.5) == 2.0
+    with pytest.raises(StagingError, match="match looks at a truth value"):
+        wg.jit(f)(1.5)
