@@ -1,4 +1,4 @@
-"""Truth values of Python's own numbers are Python's: there is one True, and two of them add up to 2. NumPy's are not so.
+"""Truth values of Python's own numbers are Python's: there is one True, and two of them add up to 2.
 
 What plain Python computes is the reference, for a Python float, a NumPy scalar and a 0-d array.
 """

@@ -143,7 +143,7 @@ def set_part(z: Any, part: Op, value: Any) -> None:
 def set_shape(x: Any, shape: Any) -> None:
     """`x.shape = …`: the array itself, under all its names, has another shape; what shares its memory is as it was."""
     new = known_shape(size_of(x), (shape,) if isinstance(shape, int) else tuple(shape))
-    if not shares(np.reshape, (new,), {}, x):
+    if 0 not in new and not shares(np.reshape, (new,), {}, x):
         raise AttributeError("Incompatible shape for in-place modification. Use `.reshape()` to make a copy.")
     capture = running.state.capture
     view = x._view_of

@@ -696,7 +696,12 @@ class Box(Traced):
         return f"Traced({plain(self)})"
 
     def __format__(self, spec: str) -> str:
-        return format(plain(self), spec) if spec else str(self)
+        if not spec:
+            return str(self)
+        shown: Any = plain(self)
+        if np.ndim(shown) > self.ndim == 0:  # a batch: a text for each example
+            return f"[{', '.join([format(x, spec) for x in np.ravel(shown)[:3]])}{', …' if np.size(shown) > 3 else ''}]"
+        return format(shown, spec)
 
     def __copy__(self) -> Any:
         return s.copy(self)

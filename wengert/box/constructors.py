@@ -17,8 +17,8 @@ import numpy as np
 from wengert.box.box import plain
 from wengert.box.cells import Cell, cell
 from wengert.box.dispatch import FUNCTIONS
+from wengert.box.functions.operands import NO_ARRAY, array_of, cast, holds_traced
 from wengert.box.functions.operands import array as as_operand
-from wengert.box.functions.operands import cast, holds_traced
 from wengert.box.functions.shapes import copied
 from wengert.box.memory import UnknownOrder, laid_out
 from wengert.box.writing import link, settled
@@ -157,14 +157,24 @@ for _name in [
     CONSTRUCTORS[getattr(np, _name)] = _of_plain(getattr(np, _name))
 
 
+_COPY_MODES = np._CopyMode
+
+
 @_constructs(np.array)
 def array(obj: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
           like: Any = None) -> Any:  # fmt: skip
+    if copy.__class__ is _COPY_MODES:
+        copy = {0: False, 1: True, 2: None}[copy.value]
     if library.is_foreign(obj):
         made: Any = np.array(obj, dtype, copy=copy, order=order, ndmin=ndmin)  # type: ignore[call-overload]
         return cell(made)  # of its own library
     if not holds_traced(obj):
-        made = np.array(obj, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)  # type: ignore[call-overload]
+        try:
+            made = np.array(obj, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)  # type: ignore[call-overload]
+        except ValueError as error:
+            if str(error) != NO_ARRAY:
+                raise
+            return array(array_of(obj), dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
         is_new = copy or (made is not obj and made.base is None)  # or the array itself, or other people's memory
         return _own(made) if is_new else made
     if isinstance(obj, Traced) and not copy and not obj._is_python_number:  # type: ignore[attr-defined]

@@ -19,6 +19,7 @@ import inspect
 import numbers
 import sys
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,10 @@ class _Operands(dict):
             found = refused_operand
         elif holds_anything(kind) or not _may_be_operand(kind):
             found = _left_to_others
+        elif kind.__dict__.get("__array__").__class__ is FunctionType and not any(
+            map(kind.__dict__.get, _OF_ARRAYS[1:])
+        ):
+            found = _as_array
         self[kind] = found
         return found
 
@@ -94,6 +99,13 @@ _OF_ARRAYS = ("__array__", "__array_ufunc__", "__array_function__", "__array_int
 
 def _left_to_others(op: Any, x: Any, y: Any) -> Any:
     return NotImplemented
+
+
+def _as_array(op: Any, x: Any, y: Any) -> Any:
+    """Of an object of the user's that says which array it is, which may be a traced one."""
+    return op(
+        *[v if isinstance(v, Traced) or OPERANDS[v.__class__] is not _as_array else v.__array__() for v in (x, y)]
+    )
 
 
 def _refused(op: Any, x: Any, y: Any) -> Any:

@@ -17,7 +17,7 @@ from wengert.box.box import Box
 from wengert.box.cells import without_cells
 from wengert.box.constructors import CONSTRUCTORS
 from wengert.box.dispatch import FUNCTIONS, if_present
-from wengert.box.functions.operands import holds_traced, operand
+from wengert.box.functions.operands import NO_ARRAY, array_of, holds_traced, operand
 from wengert.errors import InPlaceError
 from wengert.ops.op import Traced
 
@@ -36,11 +36,27 @@ def _has_lists_of_traced(args: Iterable[Any]) -> bool:
     return any(a.__class__ in _LISTS and holds_traced(a) for a in args)
 
 
+def _taking_objects(target: Callable) -> Callable:
+    """`target`, of objects that are arrays by their `__array__` too."""
+
+    @functools.wraps(target)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return target(*args, **kwargs)
+        except ValueError as error:
+            if str(error) != NO_ARRAY:
+                raise
+        return target(*[array_of(a) for a in args], **{k: array_of(a) for k, a in kwargs.items()})
+
+    return called
+
+
 @functools.cache
 def taking_lists(f: Any, target: Callable) -> Callable:
     """`target`, which is called for a ufunc or a function `f` of NumPy; lists in which there are traced values too."""
     if f in _OF_LISTS:
-        return target
+        return _taking_objects(target)
+    target = _taking_objects(target)
 
     def called(*args: Any, **kwargs: Any) -> Any:
         for a in args:

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from wengert.box.functions.operands import array
+from wengert.box.functions.operands import array, array_of
 from wengert.box.patterns import compose
 from wengert.errors import InPlaceError
 from wengert.ops import library
@@ -39,7 +39,7 @@ from wengert.ops.shape import astype, broadcast_to, copy, filled, imag, real, re
 from wengert.ops.store import counted, store
 from wengert.running import running
 from wengert.strides import UNKNOWN, OwnMemory, array_order, copy_as, empty_as
-from wengert.types import SCALARS, broadcast_shapes, dtype_of, is_inexact, shape_of
+from wengert.types import PLAIN, SCALARS, broadcast_shapes, dtype_of, is_inexact, shape_of
 
 _SMALL_PART = 4
 """A slice that is at most this part of its array is copied when read, so that it does not keep the array from being
@@ -293,6 +293,8 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
         v = settled(v)
     elif v.__class__ in (list, tuple):
         v = array(v)
+    elif v.__class__ not in PLAIN:
+        v = settled(array_of(v))
     root = box if view is None else view.root
     _check_views(root, box)
     _about_to_become(root)  # while its views still have their values

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -123,7 +123,9 @@ def _meet_one(cls: Any) -> None:
 
 def _following(f: Any) -> Any:
     """A function that does what `f` does, and while a transformation runs what its instrumented twin does."""
-    if f.__class__ is not FunctionType or hasattr(f, _FOLLOWER) or not Follow.is_user_code(f.__code__):
+    if f.__class__ not in (FunctionType, MethodType) or hasattr(f, _FOLLOWER):
+        return f
+    if not Follow.is_user_code(f.__code__):
         return f
     around = _AROUND.get(f.__name__)
 

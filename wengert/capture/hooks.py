@@ -12,8 +12,10 @@ import copy
 import functools
 import itertools
 import operator
+import re
 import sys
 from abc import ABCMeta
+from collections.abc import Callable, Iterable
 from sys import getrefcount
 from types import BuiltinFunctionType, CellType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any
@@ -162,8 +164,14 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
         look_for_imports()
     if kind in CALLABLES:
         return CALLABLES[kind](f)
+    if kind.__name__ in _OF_CYTHON:
+        return with_instrumented_arguments(f, False)
     python = python_of(f)
     return instrument(f) if python is None else _of_numba(f, python)
+
+
+_OF_CYTHON = frozenset(("cython_function_or_method", "fused_cython_function"))
+"""Classes of compiled functions; each module has its own."""
 
 
 def _unbound(f: Any) -> Any:
@@ -286,7 +294,7 @@ def with_instrumented_arguments(f: Any, keeps: bool = True) -> Any:
                 return lent(result, plain) if plain else result
         except (ArithmeticError, AttributeError, RuntimeError, SystemError, TypeError, ValueError) as error:
             swallowed = refusals.of_conversions > refused_before and not isinstance(error, WengertError)
-            if not swallowed and not _rejects_traced(error):
+            if not swallowed and not _rejects_traced(error) and not _names_class(error, _all(args, kwargs)):
                 raise
             refusal = error
         raise no_rule_yet(f) from refusal
@@ -362,12 +370,20 @@ def _rejects_traced(error: BaseException) -> bool:
     return any(f"{word} " in f"{error} " or f"{word}'" in str(error) for word in ("traced array", "symbolic array"))
 
 
+def _names_class(error: BaseException, args: tuple) -> bool:
+    """Whether an error is about the class of a traced argument: "expected numpy.ndarray, got Dual"."""
+    words = str(error) if isinstance(error, TypeError) else ""
+    return any(isinstance(a, Traced) and re.search(rf"got '?{type(a).__name__}\b", words) for a in args)
+
+
 def _argument(a: Any, keeps: bool = True) -> Any:
     if a.__class__ is _DISPATCHER or (a.__class__ is BuiltinFunctionType and a.__self__.__class__ is _MODULE):
         return REPLACEMENTS.get(a, a) if running.state.capture is None else _called_for(a)  # map(math.sin, x)
     if isinstance(a, Traced):
         return a if keeps else without_cells(a)
-    return instrument(a) if is_user_function(a) else a
+    if is_user_function(a):
+        return instrument(a)
+    return a if python_of(a) is None else call(a)
 
 
 def _of_a_library(module: Any) -> bool:
@@ -540,12 +556,25 @@ def holds_traced(v: Any) -> bool:
 
 
 def shown_in(text: str, values: Any) -> str:
-    """`text % values`."""
+    """`text % values`. In a batch there is a text for each example, of which the first are shown."""
+    if not isinstance(text, str):
+        return text % values
     if values.__class__ is tuple:
-        return text % tuple([plain(v) for v in values])
+        return _shown(values, lambda *plain_values: text % plain_values)
     if values.__class__ is dict:
-        return text % {key: plain(v) for key, v in values.items()}
-    return text % (plain(values) if isinstance(values, Traced) else values)
+        return _shown(values.values(), lambda *plain_values: text % dict(zip(values, plain_values, strict=True)))
+    return _shown((values,), lambda value: text % value) if isinstance(values, Traced) else text % values
+
+
+def _shown(values: Iterable[Any], write: Callable[..., str]) -> str:
+    values = list(values)
+    shown = [plain(v) if isinstance(v, Traced) else v for v in values]
+    batched = [isinstance(v, Traced) and np.ndim(p) > len(v.shape) for v, p in zip(values, shown, strict=True)]  # type: ignore[attr-defined]
+    if not any(batched):
+        return write(*shown)
+    n = min(len(p) for p, is_batched in zip(shown, batched, strict=True) if is_batched)
+    texts = [write(*[p[k] if b else p for p, b in zip(shown, batched, strict=True)]) for k in range(min(n, 3))]
+    return f"[{', '.join(texts)}{', …' if n > 3 else ''}]"
 
 
 def refused(named: Any) -> Any:

@@ -182,6 +182,7 @@ class Rewriter(ast.NodeTransformer):
         is_text = isinstance(node.left, ast.JoinedStr) or (
             isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
         )
+        is_text = is_text or isinstance(node.right, (ast.Tuple, ast.Dict))  # as in: template % (name, value)
         if isinstance(node.op, ast.Mod) and is_text:
             new = _hook(FORMAT, node.left, node.right)
         elif isinstance(node.op, ast.MatMult) or _is_list(node.left) != _is_list(node.right):

@@ -391,6 +391,8 @@ def _with_numbers(f: Callable, named: Any) -> Callable:
 
 
 def _interpolated(template: str, values: Any) -> str:
+    if not isinstance(template, str):
+        return template % values
     return texts.interpolated(template, values) if texts.holds_values(values) else hooks.shown_in(template, values)
 
 

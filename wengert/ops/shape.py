@@ -79,8 +79,12 @@ def filled(value: Any, shape: tuple) -> Any:
 
 def _unbroadcast(ct: Any, x: Any, shape: tuple[int, ...]) -> Any:
     extra = len(shape) - len(x.shape)
-    axes = tuple(range(extra)) + tuple(k + extra for k, n in enumerate(x.shape) if n == 1 and shape[k + extra] != 1)
-    return reshape(sum(ct, axis=axes, keepdims=False), shape=x.shape)
+    axes = list(range(extra))  # and those of length one, unless that is known of the result's too
+    for k, n in enumerate(x.shape):
+        m = shape[k + extra]
+        if n.__class__ is int and n == 1 and (m.__class__ is not int or m != 1):
+            axes.append(k + extra)
+    return reshape(sum(ct, axis=tuple(axes), keepdims=False), shape=x.shape)
 
 
 def _batch_broadcast_to(args, mapped, params):

@@ -17,7 +17,7 @@ from wengert.errors import UnsupportedFunctionError
 from wengert.ops import bits
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
-from wengert.ops.op import TABLE, Op, call1
+from wengert.ops.op import TABLE, Op, Traced, call1
 from wengert.types import dtype_of
 
 _SAME_NAME = """
@@ -205,6 +205,15 @@ def fix(x: Any, out: Any = None) -> Any:
 
 @implements(np.nan_to_num)
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    if any(isinstance(v, Traced) for v in (nan, posinf, neginf)):
+        largest, least = (np.finfo(dtype_of(x)).max, np.finfo(dtype_of(x)).min)
+        for bad, instead in (
+            (e.isnan(x), nan),
+            (e.equal(x, np.inf), largest if posinf is None else posinf),
+            (e.equal(x, -np.inf), least if neginf is None else neginf),
+        ):
+            x = e.where(bad, instead, x)
+        return x
     replacements = {"nan": nan, "posinf": posinf, "neginf": neginf}
     if is_complex(x):
         return e.nan_to_num(s.real(x), **replacements) + 1j * e.nan_to_num(s.imag(x), **replacements)

@@ -22,6 +22,7 @@ from wengert.box.functions.operands import (
     stacked,
 )
 from wengert.box.functions.shapes import atleast_1d, atleast_2d, atleast_3d, moveaxis, transpose
+from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index, scatter
@@ -232,6 +233,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     arr, axis = flat_if_none(arr, axis)
     shape = shape_of(arr)
     n = shape[axis]
+    if n.__class__ is not int:
+        return _inserted_in_front(arr, obj, values, axis)
     count = np.insert(np.arange(n), obj, -1).size - n
     values = cast(array(values), dtype_of(arr))
     if count == 1:  # one place, which takes all of `values`
@@ -242,6 +245,21 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
         count = shape_of(values)[axis]
     values = s.broadcast_to(values, shape=(*shape[:axis], count, *shape[axis + 1 :]))
     return pick(join([arr, values], axis), np.insert(np.arange(n), obj, n + np.arange(count)), axis)
+
+
+def _inserted_in_front(arr: Any, obj: Any, values: Any, axis: int) -> Any:
+    """The same for an array whose length is known only when a captured program runs: before its first element."""
+    if obj.__class__ is not int or obj != 0:
+        raise UnsupportedFunctionError(
+            "np.insert into an array whose length is known only when the compiled program runs, at another place than "
+            "the first", remedy="use np.concatenate([x[:k], [value], x[k:]])",
+        )  # fmt: skip
+    values = cast(array(values), dtype_of(arr))
+    values = s.reshape(values, shape=(1,) * max(ndim_of(arr) - ndim_of(values), 0) + shape_of(values))
+    values = moveaxis(values, 0, axis)
+    shape = shape_of(arr)
+    values = s.broadcast_to(values, shape=(*shape[:axis], shape_of(values)[axis], *shape[axis + 1 :]))
+    return join([values, arr], axis)
 
 
 @implements(np.delete)

@@ -118,4 +118,5 @@ def _parts(x: Any) -> list[Any] | None:
         "builtins",
     ):
         return None
-    return list(x.__dict__.values()) if hasattr(x, "__dict__") else None
+    held = getattr(x, "__dict__", None)  # (which may be anything: there are objects that have every attribute)
+    return list(held.values()) if held.__class__ is dict else None

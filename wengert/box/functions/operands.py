@@ -51,6 +51,22 @@ def array(x: Any) -> Any:
     return np.asarray(x)
 
 
+NO_ARRAY = "object __array__ method not producing an array"
+"""What NumPy says of an object whose `__array__` returns a traced value."""
+
+
+def array_of(x: Any) -> Any:
+    """What an object of a user's class is as an array."""
+    if x.__class__ in (list, tuple):
+        return x.__class__([array_of(item) for item in x])
+    if isinstance(x, (Traced, np.ndarray, np.generic)) or not hasattr(type(x), "__array__") or library.is_foreign(x):
+        return x
+    found = x.__array__()
+    if not isinstance(found, (Traced, np.ndarray)):
+        raise ValueError(NO_ARRAY)
+    return found
+
+
 def holds_traced(x: Any) -> bool:
     """Whether there is a traced value somewhere in nested lists."""
     if x.__class__ in (list, tuple):
