@@ -6,13 +6,13 @@ import os
 
 import numpy as np
 import pytest
-from wild import programs_by_field, programs_of_engineers
+from wild import programs_by_field, programs_of_engineers, programs_of_sciences
 from wild.programs import LONG, PROGRAMS, REFUSED, REFUSED_COMPILED
 
 import wengert as wg
 from wengert.errors import WengertError
 
-_adds_more = programs_by_field, programs_of_engineers
+_adds_more = programs_by_field, programs_of_engineers, programs_of_sciences
 
 
 def differences(f, point):

@@ -7,6 +7,7 @@ names too, in one branch or in both: `_same_arrays` finds out, and `ir/aliases.p
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ from wengert.capture.containers import (
 from wengert.capture.exceptions import OWN_ERRORS, Fails, current_attempt, demand, raise_when_run
 from wengert.capture.merging import Merger, finished
 from wengert.capture.objects import Content, content, put
+from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED, Perhaps, is_of_user
 from wengert.capture.undefined import defined as known_to_be_defined
 from wengert.capture.values import (
@@ -52,6 +54,7 @@ from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced, call
 from wengert.ops.sizes import require
+from wengert.packages import is_ours
 from wengert.running import running
 from wengert.types import SCALARS, dtype_of
 
@@ -61,6 +64,21 @@ Facts = list[tuple[Any, Any]]
 
 _DEEPEST = 400
 """Branches are staged in each other to this depth: a function that calls itself until some value is reached is not."""
+
+
+_MOST = 600
+"""So many branches are staged of functions that call themselves as data say: two calls each would be 2ⁿ."""
+
+
+def _calls_of_itself(outermost: Any) -> int:
+    """How many calls of one and the same function are under way in what is being captured, by the code `outermost`."""
+    counts: dict[Any, int] = {}
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code is not outermost:
+        if not is_ours(frame.f_code.co_filename):
+            counts[frame.f_code] = counts.get(frame.f_code, 0) + 1
+        frame = frame.f_back  # type: ignore[assignment]
+    return max(counts.values(), default=0)
 
 
 class _Branch:
@@ -164,6 +182,16 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
     """Stage a branch; bind what it binds; return what it returns."""
     if depth() > _DEEPEST:
         raise RecursionError
+    session = current.session
+    if session is not None and session.deepest is not None:
+        session.branches += 1
+        if session.branches > _MOST:
+            raise RecursionError
+        if _calls_of_itself(session.code) > session.deepest:  # which the branch around turns into what the program does
+            raise RuntimeError(
+                f"a function calls itself more than {session.deepest} times in a compiled function: write a loop, or "
+                "call it without wg.jit"
+            )
     try:
         return _staged(pred, then, orelse, get, set, names, temporaries)
     except BranchesDiffer as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -197,22 +198,31 @@ def _lasting(f: Callable, types: Sequence[Type], rebuild: Callable, names: Seque
     return found
 
 
+_CALLS_OF_ITSELF = (8, 4, 2)
+"""A function that calls itself is written out so often, where data decide whether it does; or less, if that is much."""
+
+
 def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
                         values: Sequence[Any], kept: Kept, assumed: Assumptions | None) -> Captured:  # fmt: skip
     """Capture a function, again until it is known what is written to, and whose values are part of the program."""
     variable: set[int] = set()
     pinned: dict[int, Any] = {}
+    deepest: int | None = None
     orders = tuple([order_given(x) for x in values])
     arrays = {k for k, x in enumerate(values) if isinstance(plain(x), np.ndarray)}
     while True:
         try:
-            return _captured(f, types, rebuild, names, variable, pinned, orders, arrays, kept, assumed)
+            return _captured(f, types, rebuild, names, variable, pinned, orders, arrays, kept, assumed, deepest)
         except (*CANNOT_BE_CAPTURED, RecursionError) as error:
             # For any integer it cannot be done; but an axis, a shape or a key is mostly given, and does not change.
             integers = {
                 k: x for k, x in enumerate(values)
                 if k not in pinned and types[k].dtype.kind in "biu" and not types[k].shape and not isinstance(x, Traced)
             }  # fmt: skip
+            if not integers and isinstance(error, RecursionError) and deepest != _CALLS_OF_ITSELF[-1]:
+                places = _CALLS_OF_ITSELF.index(deepest) + 1 if deepest is not None else 0
+                deepest = _CALLS_OF_ITSELF[places]  # it calls itself until data say that it is enough
+                continue
             if not integers and isinstance(error, RecursionError):
                 name = getattr(f, "__name__", type(f).__name__)
                 raise StagingError(
@@ -237,9 +247,10 @@ def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, n
 
 def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
               variable: set[int], pinned: dict[int, Any], orders: tuple, arrays: set[int],
-              kept: Kept, assumed: Assumptions | None) -> Captured:  # fmt: skip
+              kept: Kept, assumed: Assumptions | None, deepest: int | None) -> Captured:  # fmt: skip
     top = Capture()
     session = Session(top, variable)
+    session.deepest, session.code = deepest, sys._getframe().f_code
     session.assumed = assumed
     outer, current.session = current.session, session
     try:

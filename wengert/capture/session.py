@@ -94,6 +94,12 @@ class Session:
         """Whether there are values that may be None (`optional.py`)."""
         self.assumed: Any = None
         """Which branches are taken, by assumption (`assuming.py`); None if nothing is assumed."""
+        self.deepest: int | None = None
+        """How many calls of one function may be under way; with more the program raises, if it gets there."""
+        self.code: Any = None
+        """The code that captures the function."""
+        self.branches = 0
+        """How many branches have been staged since that is so."""
         self.attempts: list[Any] = []
         """The `try` statements whose suites are running, from the outermost on (`exceptions.py`)."""
         self._inside: dict[int, Any] = {}
