@@ -238,8 +238,8 @@ def _is_of_user(cls: Any) -> bool:
 def resolve(f: Any) -> Any:
     """What a derivative operator calls for the function it is given: as `call`, but nothing is wrapped needlessly."""
     twin = instrument(f)
-    if twin is not f or isinstance(f, Traced) or is_of_package(f) or f.__class__ is _UFUNC:
-        return twin
+    if twin is not f or isinstance(f, Traced) or is_of_package(f) or f.__class__ is _UFUNC or is_user_function(f):
+        return twin  # (which a twin is itself: what it writes to is known of it)
     return _called_for(f)
 
 
