@@ -34,7 +34,7 @@ from wengert.backend.python.syntax import (
 )
 from wengert.backend.python.text import ATOM, Text
 from wengert.errors import UnsupportedFunctionError, WengertError
-from wengert.ops import library
+from wengert.ops import library, within
 from wengert.ops.choice import Choice
 from wengert.ops.op import Op
 from wengert.types import dtype_of, ndim_of, shape_of
@@ -50,9 +50,10 @@ _ON_PLAIN = {
     "zeros": "np.zeros({0}, {1})", "ones": "np.ones({0}, {1})", "full": "np.full({0}, {1}, {2})",
     "eye": "np.eye({0}, dtype={1})", "tri": "np.tri({0}, {1}, {2}, dtype={3})", "arange": "np.arange({0}, {1})",
     "largest": "np.max({0}, axis={1}, keepdims=True, initial=0)", "moved": "{0}", "is_foreign": "False",
-    "is_mutable": "False",
+    "is_mutable": "False", "check": "None",
 }  # fmt: skip
-"""What functions that ask in which library an array is to be made (`ops/library.py`) are for arrays of NumPy's."""
+"""What functions that ask in which library an array is to be made (`ops/library.py`, `ops/within.py`) are for arrays of
+NumPy's."""
 _QUESTIONS = {shape_of: "np.shape", ndim_of: "np.ndim", dtype_of: "np.result_type"}
 """Functions of this package that NumPy has, for plain values, under another name."""
 
@@ -251,9 +252,9 @@ class Definitions:
                 self._collect(module, node.args[0], own, texts, inner)
                 edits.append((node, f"{builtin}({edited(module, node.args[0], inner)})"))
                 return
-        if (
-            isinstance(node, ast.Call)
-            and getattr(value_of(module, node.func, own), "__module__", "") == library.__name__
+        if isinstance(node, ast.Call) and getattr(value_of(module, node.func, own), "__module__", "") in (
+            library.__name__,
+            within.__name__,
         ):
             edits.append((node, self._on_plain(module, node, own, texts)))
             return
