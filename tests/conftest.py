@@ -71,7 +71,7 @@ LONG_FILES = {
 """Files that go through many functions, or measure growth: `make test-quick` leaves them out as a whole."""
 
 
-ABOVE_NATIVE_CODE = {"api", "docs", "jit", "solvers"}
+ABOVE_NATIVE_CODE = {"api", "capture", "docs", "jit", "modes", "solvers"}
 """Folders whose tests ask what programs mean rather than what LLVM makes of them: it does next to nothing for their
 programs, which is most of the time they would take."""
 OPTIMISED_FILES = {
