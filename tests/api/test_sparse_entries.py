@@ -107,3 +107,14 @@ def test_matrices_share_what_they_have_in_common():
     c = a.copy()
     c.data[:] = 0.0
     assert abs(a).max() > 0
+
+
+def test_batches_of_matrices_are_refused():
+    f = lambda x: x[1:] * x[:-1]
+    x = np.arange(12.0).reshape(3, 4)
+    sparse = wg.jacobian(f, sparse=True)
+    for g in (wg.vmap(sparse), wg.jit(wg.vmap(sparse))):
+        with pytest.raises(wg.errors.UnsupportedFunctionError, match="batch of sparse matrices"):
+            g(x)
+    entries = wg.vmap(lambda x: sparse(x).data)(x)
+    np.testing.assert_array_equal(entries, [sparse(row).data for row in x])

@@ -23,6 +23,7 @@ from wengert.api.basis import total_size
 from wengert.api.coloring import coloring
 from wengert.api.entries import taken_entries
 from wengert.box.functions.sparse import SparseMatrix
+from wengert.errors import UnsupportedFunctionError
 from wengert.modes.batch import BatchTrace
 from wengert.ops.elementwise import equal
 from wengert.ops.op import Traced
@@ -56,6 +57,11 @@ class Template:
         """The matrix with these entries: of SciPy, or one whose entries are traced."""
         if isinstance(data, Traced):
             return TracedMatrix(data, self)
+        if data.ndim > 1:
+            raise UnsupportedFunctionError(
+                "a batch of sparse matrices (vmap of a function that returns one)",
+                remedy="return the entries, J.data, or take one example after the other",
+            )
         made = csr_array.__new__(csr_array)
         made.__dict__.update(self._empty.__dict__)
         made.data = data
