@@ -140,3 +140,12 @@ def test_a_number_of_the_host_that_becomes_one_of_the_device(rng):
     x = rng.normal(size=4)
     np.testing.assert_allclose(host(wg.jit(f)(strict(x))), f(x), rtol=1e-12)
     np.testing.assert_allclose(host(wg.jit(wg.grad(f))(strict(x))), wg.grad(f)(x), rtol=1e-12)
+
+
+def test_constants_that_are_returned_belong_to_the_caller():
+    f = wg.jit(lambda x: (x * 2, np.arange(3.0) * 2))
+    for _ in range(3):
+        y, constant = f(strict(np.ones(3)))
+        np.testing.assert_array_equal(host(constant), [0.0, 2.0, 4.0])
+        constant[...] = 99.0
+        y[...] = 99.0

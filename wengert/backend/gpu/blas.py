@@ -74,7 +74,7 @@ def multiply(x: Any, y: Any, out: Any, device: int, stream: int, workspace: int 
     """`out[...] = x @ y`, for matrices that are not empty and `out` in C order; whether that was possible."""
     library = _library()
     left, right = _lies(x), _lies(y)
-    if library is None or left is None or right is None:
+    if library is None or left is None or right is None or max(*x.shape, *y.shape, left[1], right[1]) >= 1 << 31:
         return False
     handle, char = _handle(library, device), x.dtype.char
     _check(library.cublasSetStream_v2(handle, ctypes.c_void_p(stream)))

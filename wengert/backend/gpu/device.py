@@ -110,6 +110,15 @@ _MOST_KERNELS = 4096
 _recording = threading.Lock()
 
 
+class _Now(threading.local):
+    """What a thread records: the memory that cuBLAS works with meanwhile, `None` if nothing is recorded."""
+
+    workspace: int | None = None
+
+
+_now = _Now()
+
+
 class Cuda:
     """The current GPU of CuPy."""
 
@@ -153,16 +162,16 @@ class Cuda:
         launch.module = module  # type: ignore[attr-defined]
         return launch
 
-    is_recording = False
-    """Whether launches are recorded now instead of being run."""
+    @property
+    def is_recording(self) -> bool:
+        """Whether this thread's launches are recorded now instead of being run."""
+        return _now.workspace is not None
 
     def multiply(self, x: Any, y: Any, out: Any) -> bool:
         """`out[...] = x @ y`, for matrices of one dtype; whether that was possible."""
         cuda = self._cupy.cuda
         stream = cuda.get_current_stream().ptr
-        return blas.multiply(x, y, out, cuda.runtime.getDevice(), stream, self._workspace)
-
-    _workspace: int | None = None
+        return blas.multiply(x, y, out, cuda.runtime.getDevice(), stream, _now.workspace)
 
     def store(self, place: Any, value: Any) -> None:
         """Write a value, or a number, to where it belongs."""
@@ -178,12 +187,12 @@ class Cuda:
         with _recording, stream, cuda.using_allocator(pool.malloc):
             places = [self._cupy.empty_like(a) if isinstance(a, self._cupy.ndarray) else a for a in args]
             work = cuda.alloc(blas.WORKSPACE)
-            self._workspace, self.is_recording = work.ptr, True
+            _now.workspace = work.ptr
             stream.begin_capture()
             try:
                 results = run(places)
             finally:
-                self._workspace, self.is_recording = None, False
+                _now.workspace = None
                 graph = stream.end_capture()
         free, _ = cuda.runtime.memGetInfo()
         if pool.total_bytes() > free // 2:

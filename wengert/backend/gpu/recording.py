@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from wengert.backend.gpu import blas
-from wengert.backend.gpu.regions import KernelRegion, Step, counts, is_count
+from wengert.backend.gpu.regions import VIEWS, KernelRegion, Step, counts, is_count
 from wengert.control.loop import loop
 from wengert.ir.node import Const, Node
 from wengert.ops.library import is_foreign
@@ -28,7 +28,6 @@ _FEWEST = 8
 _MOST_SIGNATURES = 4
 _BYTES_A_LAUNCH = 4_000_000
 """How many bytes can be copied while the host launches one kernel."""
-_VIEWS = frozenset(("transpose", "reshape"))
 
 
 def launches_of(steps: Sequence[Step], inner: Callable[[Any], Sequence[Step]]) -> int | None:
@@ -54,7 +53,7 @@ def _is_view(node: Node) -> bool:
     """Whether a node is a view, at places that the host knows."""
     if node.sizes or node.blocks or not all(a.type.is_static for a in (*node.args, *node.outs)):
         return False
-    return node.op.name in _VIEWS or (node.op.name == "index" and all(is_count(a.type) for a in node.args[1:]))
+    return node.op.name in VIEWS and all(is_count(a.type) for a in node.args[1:])
 
 
 class Recording:

@@ -29,7 +29,7 @@ _MORE_WORK = 48
 """So much is rather computed again than read from memory (an addition is 1)."""
 _TOO_LONG = 200
 _SPREAD = 16
-_VIEWS = frozenset(("index", "reshape", "transpose"))
+VIEWS = frozenset(("index", "reshape", "transpose"))
 
 
 def is_count(type: Any) -> bool:
@@ -128,7 +128,7 @@ class _Partition:
         if reduces(node):
             shape = lengths(node.args[0])
             return math.prod([shape[k] for k in reduced_axes(node)]) * (1 + sum(parts))
-        if node.op.name in _VIEWS:
+        if node.op.name in VIEWS:
             return parts[0]
         own = int(node.op.cost) if node.op.elementwise else len(node.args) - 1
         return own + sum([max(1, p) for p, a in zip(parts, node.args, strict=True) if not is_number(a)])
@@ -150,7 +150,7 @@ class _Partition:
     def is_view(self, v: Any) -> bool:
         """Whether a value that has to be in memory is a view of one that is there."""
         node = self.makers[v]
-        return node.op.name in _VIEWS and (node.args[0] not in self.makers or node.args[0] in self.stored)
+        return node.op.name in VIEWS and (node.args[0] not in self.makers or node.args[0] in self.stored)
 
     # ---------------------------------------------------------------------------------------------- when, and where
 

@@ -79,7 +79,8 @@ def _run_steps(plan: DevicePlan, args: Sequence[Any], device: Any, into: Mapping
             _apply(step, values)
         for a in last:
             del values[a]
-    return [value_of(r, values) for r in plan.block.results]
+    # What is returned belongs to the caller, who may write to it; constants are those of all calls.
+    return [values[r].copy() if r in plan.constants else value_of(r, values) for r in plan.block.results]
 
 
 def _apply(node: Node, values: dict) -> None:
