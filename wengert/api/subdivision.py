@@ -121,16 +121,17 @@ def split_point(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 def merged(boxes: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[np.ndarray, np.ndarray]]:
     """Boxes that touch, as one around them."""
-    found: list[tuple[np.ndarray, np.ndarray]] = []
-    for low, high in boxes:
-        grew = True
-        while grew:
-            grew = False
-            for k, (a, b) in enumerate(found):
-                if np.all(a <= high) and np.all(low <= b):
-                    low, high = np.minimum(a, low), np.maximum(b, high)
-                    del found[k]
-                    grew = True
-                    break
-        found.append((low, high))
-    return sorted(found, key=lambda box: box[0].tolist())
+    if not boxes:
+        return []
+    lows, highs = np.array([b[0] for b in boxes]), np.array([b[1] for b in boxes])
+    alone = np.zeros(len(boxes), bool)
+    for k in range(len(boxes)):
+        low, high = lows[k], highs[k]
+        while True:
+            touching = alone & np.all((lows <= high) & (low <= highs), axis=1)
+            if not np.any(touching):
+                break
+            low, high = np.minimum(low, lows[touching].min(axis=0)), np.maximum(high, highs[touching].max(axis=0))
+            alone &= ~touching
+        lows[k], highs[k], alone[k] = low, high, True
+    return sorted(zip(lows[alone], highs[alone], strict=True), key=lambda box: box[0].tolist())

@@ -86,13 +86,18 @@ class _Search:
                 self.undecided += pending
                 return
             taken, pending = pending[-_BATCH:], pending[:-_BATCH]
-            taken = [b for b in taken if not self._is_settled(*b)]
-            if taken:
-                self.count += len(taken)
-                pending += self._step(np.array([b[0] for b in taken]), np.array([b[1] for b in taken]))
+            low, high = np.array([b[0] for b in taken]), np.array([b[1] for b in taken])
+            new = ~self._settled(low, high)
+            if np.any(new):
+                self.count += int(np.sum(new))
+                pending += self._step(low[new], high[new])
 
-    def _is_settled(self, low: np.ndarray, high: np.ndarray) -> bool:
-        return any(np.all(a <= low) and np.all(high <= b) for a, b in self.alone)
+    def _settled(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Which boxes lie where a root that was found is the only one."""
+        if not self.alone:
+            return np.zeros(len(low), bool)
+        first, last = np.array([b[0] for b in self.alone]), np.array([b[1] for b in self.alone])
+        return np.any(np.all((first <= low[:, None]) & (high[:, None] <= last), axis=2), axis=1)
 
     def _step(self, low: np.ndarray, high: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         """What is left of some boxes."""
@@ -104,15 +109,14 @@ class _Search:
         image, regular = self._krawczyk(low, high)
         usable = ~broken
         inside = usable & np.all((image.lo > low) & (image.hi < high), axis=1)
-        for k in np.flatnonzero(inside):
-            self._found(low[k], high[k], image.lo[k], image.hi[k])
+        self._found(low[inside], high[inside], image.lo[inside], image.hi[inside])
         new_low, new_high = np.maximum(low, image.lo), np.minimum(high, image.hi)
         known = ~np.isnan(image.lo) & ~np.isnan(image.hi)
         new_low, new_high = np.where(known, new_low, low), np.where(known, new_high, high)
         none = usable & np.any(new_low > new_high, axis=1)
         left = ~inside & ~none
-        for k in np.flatnonzero(left & usable & regular):
-            left[k] = not self._around(new_low[k], new_high[k])
+        near = np.flatnonzero(left & usable & regular)
+        left[near] = ~self._around(new_low[near], new_high[near])
         narrowed = usable[:, None]
         low, high = np.where(narrowed, new_low, low)[left], np.where(narrowed, new_high, high)[left]
         return self._divided(low, high)
@@ -152,33 +156,48 @@ class _Search:
         lost = ~usable[:, None] | np.zeros_like(low, bool)
         return make(np.where(lost, np.nan, image.lo), np.where(lost, np.nan, image.hi)), regular
 
-    def _around(self, low: np.ndarray, high: np.ndarray) -> bool:
-        """Look for one root in a somewhat larger box: it may lie on the boundary of this one."""
+    def _around(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Look for one root in somewhat larger boxes, since it may lie on the boundary: in which one was found."""
         reach = 0.25 * (high - low) + 1e-15 * np.maximum(np.abs(low), np.abs(high)) + 1e-300
         low, high = low - reach, high + reach
-        if not np.all(np.isfinite(low) & np.isfinite(high)):
-            return False
-        _, broken = self.problem.on(self.problem.vector, make(low[None], high[None]), watches=True)
-        image, _ = self._krawczyk(low[None], high[None])
-        if broken[0] or not np.all((image.lo[0] > low) & (image.hi[0] < high)):
-            return False
-        self._found(low, high, image.lo[0], image.hi[0])
-        return True
+        found = np.all(np.isfinite(low) & np.isfinite(high), axis=1)
+        at = np.flatnonzero(found)
+        if len(at):
+            low, high = low[at], high[at]
+            _, broken = self.problem.on(self.problem.vector, make(low, high), watches=True)
+            image, _ = self._krawczyk(low, high)
+            one = ~broken & np.all((image.lo > low) & (image.hi < high), axis=1)
+            self._found(low[one], high[one], image.lo[one], image.hi[one])
+            found[at] = one
+        return found
 
     def _found(self, low: np.ndarray, high: np.ndarray, first: np.ndarray, last: np.ndarray) -> None:
-        """There is exactly one root in a box, and it is between `first` and `last`."""
+        """There is exactly one root in each box, and it is between `first` and `last`."""
+        first, last = self._narrowed(first, last)
+        for k in range(len(low)):
+            known = self._settled(first[k : k + 1], last[k : k + 1])[0]
+            self.alone.append((low[k], high[k]))
+            if not known:  # else it is one that was found before
+                self._keep(low[k], high[k], first[k], last[k])
+
+    def _narrowed(self, first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Intervals that contain one root each, made as narrow as Krawczyk's operator makes them."""
+        first, last = first.copy(), last.copy()
+        active = np.arange(len(first))
         for _ in range(20):
-            image, _ = self._krawczyk(first[None], last[None])
-            a, b = np.maximum(first, image.lo[0]), np.minimum(last, image.hi[0])
-            if not np.all(a <= b) or np.all((a == first) & (b == last)):
+            if not len(active):
                 break
-            first, last = a, b
-        known = self._is_settled(first, last)
-        self.alone.append((low, high))
-        if known:
-            return  # the one that was found before
+            image, _ = self._krawczyk(first[active], last[active])
+            a, b = np.maximum(first[active], image.lo), np.minimum(last[active], image.hi)
+            better = np.all(a <= b, axis=1) & np.any((a != first[active]) | (b != last[active]), axis=1)
+            active = active[better]
+            first[active], last[active] = a[better], b[better]
+        return first, last
+
+    def _keep(self, low: np.ndarray, high: np.ndarray, first: np.ndarray, last: np.ndarray) -> None:
+        """A root that was found: in the box, beside it, or so close to its boundary that nobody knows."""
         if np.any(last < self.low) or np.any(first > self.high):
-            return  # it is beside the box
+            return
         if np.all(first >= self.low) and np.all(last <= self.high):
             self.roots.append(self._rounded_out(low, high, first, last))
             return
