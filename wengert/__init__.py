@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from wengert.api.sparsity import sparsity
     from wengert.api.subgradient import subgradient
     from wengert.api.taylor import derivative, derivatives, jet, taylor
-    from wengert.api.taylor_ode import integrate_taylor, taylor_ode
+    from wengert.api.taylor_ode import taylor_ode
     from wengert.api.verified_minimum import verified_minimum
     from wengert.api.verified_roots import verified_roots
     from wengert.api.vmap import vmap
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from wengert.solvers.native import argmin, fixed_point, root
     from wengert.solvers.odeint import odeint
     from wengert.solvers.quadratic import lp, qp
+    from wengert.solvers.taylor import integrate_taylor
 
 __version__ = "0.1.0"
 
@@ -157,7 +158,7 @@ _HOMES = {
     "api.sparsity": "sparsity",
     "api.subgradient": "subgradient",
     "api.taylor": "derivative derivatives jet taylor",
-    "api.taylor_ode": "integrate_taylor taylor_ode",
+    "api.taylor_ode": "taylor_ode",
     "api.verified_minimum": "verified_minimum",
     "api.verified_roots": "verified_roots",
     "api.vmap": "vmap",
@@ -181,6 +182,7 @@ _HOMES = {
     "solvers.native": "argmin fixed_point root",
     "solvers.odeint": "odeint",
     "solvers.quadratic": "lp qp",
+    "solvers.taylor": "integrate_taylor",
 }
 """Where the public names are defined. They are imported when they are first asked for, so that a program loads only
 what it uses: the compiler, the solvers and the pages that explain take longer to load than `grad`. The imports above

@@ -117,6 +117,23 @@ def test_derivatives_of_the_solution():
     assert wg.grad(solve, argnums=1)(2.0, 0.5) == pytest.approx(2 * math.exp(0.5), rel=1e-12)
 
 
+def test_a_compiled_integration_is_a_loop():
+    """cos(ωt), whose derivatives are known: in y₀, ω, and the times, of which only the first and the last count."""
+    t, w, span = np.linspace(0, 5, 4), 1.5, 5.0
+
+    def last(y0, w, t):
+        return wg.integrate_taylor(lambda t, y, w: np.array([y[1], -(w**2) * y[0]]), y0, t, args=(w,))[-1, 0]
+
+    c, s = math.cos(w * span), math.sin(w * span)
+    want = [np.array([c, s / w]), -span * s, w * s * np.array([1.0, 0.0, 0.0, -1.0])]
+    for operator in (wg.grad(last, argnums=(0, 1, 2)), wg.jit(wg.grad(last, argnums=(0, 1, 2)))):
+        for got, expected in zip(operator(np.array([1.0, 0.0]), w, t), want, strict=True):
+            agree(got, expected, 1e-9)
+    with pytest.raises(ConvergenceError, match="no step"):
+        wg.jit(lambda y: wg.integrate_taylor(lambda t, y: y * y, y, t))(1.0)
+    assert wg.integrate_taylor(lambda t, y: -y, np.float32(1), t).dtype == np.float32
+
+
 def test_refusals():
     with pytest.raises(ConvergenceError, match="no step"):
         wg.integrate_taylor(lambda t, y: y * y, 1.0, [0.0, 2.0])

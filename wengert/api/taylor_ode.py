@@ -1,16 +1,12 @@
-"""Differential equations by Taylor series: `taylor_ode` expands a solution, `integrate_taylor` follows it.
+"""The Taylor series of the solution of a differential equation: `taylor_ode`; `solvers/taylor.py` takes steps with it.
 
 The coefficients of the solution of y′ = f(t, y) come from each other: coefficient k of f(t, y) needs those of y up to k
 only, and gives number k + 1. So f is run once, on series that are computed when they are asked for, and all
 coefficients cost as much as one evaluation of f in series of that order.
-
-Orders and steps of the integrator are chosen as by Jorba & Zou (2005), "A software package for the numerical
-integration of ODEs by means of high-order Taylor methods".
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,11 +16,11 @@ from wengert import tree
 from wengert.api.arguments import owned, result_like
 from wengert.api.operators import operation
 from wengert.api.taylor import checked_order
-from wengert.box.box import Box, plain
+from wengert.box.box import Box
 from wengert.box.functions.operands import array
 from wengert.box.writing import settled
 from wengert.capture import hooks
-from wengert.errors import ConvergenceError, MismatchError, NotDifferentiableInputError
+from wengert.errors import MismatchError, NotDifferentiableInputError
 from wengert.modes.coefficients import Coefficients
 from wengert.modes.dual import check_not_inner
 from wengert.modes.series import Series, SeriesTrace
@@ -52,7 +48,7 @@ def taylor_ode(f: Callable, y0: Any, order: int, *, t0: Any = 0.0, args: Sequenc
     """
     n = checked_order(order)
     leaves, structure = tree.flatten(y0)
-    leaves = [_floating(x) for x in leaves]
+    leaves = [floating(x) for x in leaves]
     trace = SeriesTrace(n, lazy=True)
     unknown = [_Unknown(x) for x in leaves]
     with entered(trace):
@@ -85,7 +81,7 @@ def taylor_ode(f: Callable, y0: Any, order: int, *, t0: Any = 0.0, args: Sequenc
     return results
 
 
-def _floating(x: Any) -> Any:
+def floating(x: Any) -> Any:
     """An initial value; whole numbers are made floating-point ones."""
     x = settled(x)
     if x.__class__ in (int, bool):
@@ -122,102 +118,3 @@ class _Unknown(Coefficients):
 
 def _as(x: Any, y: Any) -> Any:
     return x if dtype_of(x) == dtype_of(y) else astype(x, dtype=dtype_of(y))
-
-
-# -------------------------------------------------------------------------------------------------------- integrating
-
-_STEPS = 100_000
-"""After so many steps between two times something is wrong."""
-
-
-@operation
-def integrate_taylor(
-    f: Callable,
-    y0: Any,
-    t: Any,
-    *,
-    args: Sequence[Any] = (),
-    rtol: float = 1e-12,
-    atol: float = 1e-12,
-    order: int | None = None,
-) -> Any:
-    """The solution of y′ = f(t, y, *args) at given times, by Taylor series with steps that suit the series.
-
-    Args:
-        f: the right-hand side.
-        y0: the value at t[0]: a number or an array.
-        t: times, increasing or decreasing.
-        rtol, atol: the error of each step is at most atol + rtol·|y|, component by component.
-        order: that of the series; by default it follows from the tolerances.
-
-    Returns:
-        An array of shape `(len(t), *y0.shape)`; row 0 is y0.
-
-    For smooth problems that are not stiff, and high accuracy. It can be differentiated in y0 and args: the derivative
-    is that of the steps that were taken.
-
-    >>> import numpy as np
-    >>> integrate_taylor(lambda t, y: -y, 1.0, np.array([0.0, 1.0]))
-    array([1.        , 0.36787944])
-    """
-    times = np.asarray(plain(t), float)
-    if times.ndim != 1 or not times.size:
-        raise MismatchError("t must be a sequence of times", remedy="pass the initial time and those that are wanted")
-    ahead = np.diff(times)
-    if not (np.all(ahead >= 0) or np.all(ahead <= 0)) or not np.all(np.isfinite(times)):
-        raise MismatchError("times must be finite, and increase or decrease", remedy="sort them")
-    y = _floating(y0 if not isinstance(y0, (list, tuple)) else array(y0))
-    n = _order_for(rtol, atol) if order is None else max(2, checked_order(order))
-    rows, now = [y + 0 * y], times[0]
-    series, reach, start = None, 0.0, now
-    for target in times[1:]:
-        for _ in range(_STEPS):
-            if series is not None and abs(target - start) <= reach:
-                break
-            if series is not None:
-                now = start + math.copysign(reach, target - start)
-                y, start = _evaluated(series, now - start), now
-            series = taylor_ode(f, y, n, t0=now, args=args)
-            reach, start = _step(series, rtol, atol), now
-            if not reach > 4 * np.spacing(abs(now)) or not math.isfinite(reach):
-                if not np.all(np.isfinite(plain(series[-1]))) or reach < math.inf:
-                    raise ConvergenceError(
-                        f"the series of the solution at t = {now:g} allows no step: it has a singularity there, or the "
-                        "right-hand side is not finite",
-                        remedy="stop before the singularity, or ask for less accuracy",
-                    )
-        else:
-            raise ConvergenceError(
-                f"more than {_STEPS} steps were taken up to t = {now:g}",
-                remedy="the equation may be stiff: use an implicit method for it, such as SciPy's Radau",
-            )
-        rows.append(_evaluated(series, target - start))
-    return np.stack(rows)
-
-
-def _order_for(rtol: float, atol: float) -> int:
-    """The order at which the work for a given accuracy is least: half the number of its digits, in units of e."""
-    tolerance = max(min(x for x in (rtol, atol, 1.0) if x > 0), float(np.finfo(float).eps))
-    return max(4, math.ceil(-0.5 * math.log(tolerance)) + 1)
-
-
-def _step(series: Sequence[Any], rtol: float, atol: float) -> float:
-    """How far the last two terms stay below the tolerance; they stand for what is left out."""
-    scale = atol + rtol * np.abs(plain(series[0]))
-    n = len(series) - 1
-    reach = math.inf
-    for k in (n - 1, n):
-        with np.errstate(all="ignore"):
-            size = float(np.max(np.abs(plain(series[k])) / scale, initial=0.0))
-        if not math.isfinite(size):
-            return math.nan if math.isnan(size) else 0.0
-        if size > 0:
-            reach = min(reach, size ** (-1 / k))
-    return reach * math.exp(-0.7 / (n - 1))
-
-
-def _evaluated(series: Sequence[Any], h: float) -> Any:
-    y = series[-1]
-    for c in series[-2::-1]:
-        y = y * h + c
-    return y
