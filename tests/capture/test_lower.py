@@ -243,10 +243,11 @@ def test_names_are_not_temporary_if_in_doubt():
 def test_variables_of_while_loops():
     def f(n):
         k = 0
-        while (rest := n - k) > 0 and k < 5:
+        while n - k > 0 and k < 5:
+            rest = n - k
             step = 1 if rest > 2 else 2
             k += step
-        return k
+        return k, rest
 
     (loop,) = told(f, 4)
     assert loop == ("while", {"rest", "step", "k"}, {"k"}, {"step"})

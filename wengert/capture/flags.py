@@ -35,12 +35,16 @@ def without_jumps(body: list[ast.stmt]) -> list[ast.stmt]:
     early = any(isinstance(inner, ast.Return) for inner in own_nodes(_branching(body)))
     if early and completes(body):
         body = [*body, ast.copy_location(ast.Return(ast.Constant(None)), body[-1])]
-    structured = _Structured(early)
+    structured = _Structured(early, _read(body))
     last = body[-1]
     body = structured.suite(body, None)
     if early:
         body = [_flag(RETURNED, False, body[0]), *body, at(ast.Return(ast.Name(VALUE, ast.Load())), last)]
     return _without_idle_flags(body, structured.tested)
+
+
+def _read(body: list[ast.stmt]) -> set[str]:
+    return {n.id for n in own_nodes(body) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
 def _branching(statements: list[Any]) -> Iterator[ast.AST]:
@@ -74,11 +78,11 @@ def _flag_of(jump: str) -> str:
 
 
 class _Structured:
-    """Removes the jumps of one function. `early` says whether its `return`s are jumps."""
+    """Removes the jumps of one function. `early` says whether its `return`s are jumps, `tested` what is not idle."""
 
-    def __init__(self, early: bool):
+    def __init__(self, early: bool, tested: set[str]):
         self.early = early
-        self.tested: set[str] = set()
+        self.tested = tested
         self.numbers = itertools.count(1)
 
     def suite(self, statements: list[Any], loop: _Loop | None) -> list[ast.stmt]:

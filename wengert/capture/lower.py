@@ -39,6 +39,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from wengert.capture.attempts import with_raises_as_jumps
+from wengert.capture.conditions import with_conditions_apart
 from wengert.capture.expressions import Expressions, Identities
 from wengert.capture.flags import VALUE, jumps_out_of_finally, without_jumps
 from wengert.capture.liveness import mark_live
@@ -122,7 +123,8 @@ class _Lowering(Expressions):
             node.body = self.visit(node.body)
             return
         docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
-        body = without_jumps(with_raises_as_jumps(node.body[len(docstring) :]) or [at(ast.Pass(), node.body[0])])
+        body = with_conditions_apart(node.body[len(docstring) :])
+        body = without_jumps(with_raises_as_jumps(body) or [at(ast.Pass(), node.body[0])])
         mark_live(body)
         own = self.scope.local.union(name for name in bound(body) if name.startswith(OURS))
         self.scope = dataclasses.replace(self.scope, local=own)

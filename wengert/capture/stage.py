@@ -235,6 +235,10 @@ def _staged_for(items: Items, loop: Loop, carried: Carried) -> None:
     carried.finish(call(loop_op, count, *carried.starts(), *values, body=block, carried=n), count)
 
 
+class _ConditionWrites(StagingError):
+    """The condition of a `while` has an effect, which the block that decides cannot have."""
+
+
 def _staged_while(loop: Loop, carried: Carried, items: Items | None = None) -> None:
     """A `while`; with `items`, a `for` that may end early."""
     counts = items is not None
@@ -262,8 +266,8 @@ def _staged_while(loop: Loop, carried: Carried, items: Items | None = None) -> N
                 answer = and_(lambda: k < items.count, lambda: answer)
             decision = tested.operand(truth(answer) if is_symbolic(answer) else bool(settled(answer)))
             if carried.versions(tested) != opened:
-                raise StagingError("the condition of a while loop changes an array or an object",
-                                   remedy="write while True: …, with an if and a break")  # fmt: skip
+                raise _ConditionWrites("the condition of a while loop changes an array or an object",
+                                       remedy="write while True: …, with an if and a break")  # fmt: skip
     finally:
         tested.restore()
         put_all(tested.objects)
@@ -400,6 +404,11 @@ def _while(loop: Loop, is_rest: bool) -> None:
             try:
                 _staged_while(loop, Carried(loop.variables, is_rest))
                 return
+            except _ConditionWrites:
+                if is_rest:
+                    raise
+                _while(_rotated(loop, answer), True)
+                return
             except FirstDiffers as error:
                 if is_rest or isinstance(error, DtypeDiffers):
                     raise
@@ -417,6 +426,26 @@ def _while(loop: Loop, is_rest: bool) -> None:
                 limit = 4 * limit
         loop.body()
         iterations += 1
+
+
+def _rotated(loop: Loop, answer: Any) -> Loop:
+    """A `while` whose condition has been evaluated, to the given answer, and changes something: from here on that is
+    the last thing an iteration does. What the condition binds is needed by the next."""
+    v = loop.variables
+    test: Any = loop.go_on
+
+    def body() -> None:
+        nonlocal answer
+        loop.body()
+        answer = condition(test())
+
+    def bind(values: tuple) -> None:
+        nonlocal answer
+        v.set(values[:-1])
+        answer = values[-1]
+
+    variables = Variables(lambda: (*v.get(), answer), bind, (*v.names, "the condition of a while"), v.stores)
+    return Loop(body, lambda: answer, variables)
 
 
 def _once_more(loop: Loop) -> None:
