@@ -204,3 +204,23 @@ def test_loops_over_plain_arrays_are_loops(f):
     np.testing.assert_allclose(wg.jit(wg.grad(f))(x), wg.grad(f)(x), rtol=1e-12)
     np.testing.assert_allclose(wg.grad(wg.jit(f))(x), wg.grad(f)(x), rtol=1e-12)
     assert len(str(wg.jit(f).lower(x)).splitlines()) < 100
+
+
+def _sum_of_squares():
+    total = 0.0
+    while True:
+        total = total + (yield total) ** 2
+
+
+def test_values_are_sent_to_a_generator_in_a_loop():
+    def f(x):
+        generator = _sum_of_squares()
+        next(generator)
+        for t in x:
+            r = generator.send(t)
+        generator.close()
+        return r
+
+    x = np.linspace(-1.0, 2.0, 9)
+    assert wg.jit(f)(x) == pytest.approx(x @ x)
+    np.testing.assert_allclose(wg.jit(wg.grad(f))(x), 2 * x)

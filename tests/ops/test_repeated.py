@@ -369,3 +369,29 @@ def test_compiled_programs_keep_watch():
     total = lambda x: np.sum(np.linalg.eigh(x)[0] ** 3)
     x = symmetric(1.0, 2.0, 4.0)
     np.testing.assert_allclose(wg.jit(wg.hessian(total))(x), wg.hessian(total)(x), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "values", [np.linalg.eigvalsh, lambda a: np.linalg.svd(a, compute_uv=False)], ids=["eigvalsh", "svdvals"]
+)
+def test_compiled_derivatives_of_equal_values_are_the_eager_ones(values):
+    """Forwards each value has its own derivative along the line, backwards equal ones share theirs."""
+    a, e = np.diag([1.0, 1.0, 2.0]), np.array([[1.0, 2.0, 3.0], [2.0, -1.0, 0.5], [3.0, 0.5, 2.0]])
+    along = np.append(np.linalg.eigvalsh(e[:2, :2]), 2.0)  # first order perturbation theory
+    if values is not np.linalg.eigvalsh:
+        along = np.array([2.0, *along[:2]])  # in descending order, but for those that are equal
+
+    def pushed(f, a, e):
+        return wg.jvp(f, (a,), (e,))[1]
+
+    for g in (pushed, wg.jit(pushed, static_argnums=0)):
+        for function in (values, wg.jit(values)):
+            np.testing.assert_allclose(np.sort(g(function, a, e)), np.sort(along), atol=1e-12)
+
+    def weighted(a):
+        return values(a) @ np.array([1.0, 5.0, 7.0])
+
+    identity = np.eye(3)
+    for function in (weighted, wg.jit(weighted)):
+        np.testing.assert_allclose(wg.grad(function)(identity), 13 / 3 * identity, atol=1e-12)
+        np.testing.assert_allclose(wg.jit(wg.grad(function))(identity), 13 / 3 * identity, atol=1e-12)

@@ -25,7 +25,7 @@ import ast
 import itertools
 from typing import Any
 
-from wengert.capture.names import FUNCTIONS, own_nodes, rebound
+from wengert.capture.names import own_nodes, rebound
 from wengert.capture.syntax import OURS, assign, at, load
 
 
@@ -53,10 +53,10 @@ class _Apart:
         return [new for node in statements for new in self.statement(node)]
 
     def statement(self, node: Any) -> list[ast.stmt]:
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            return [node]
         before: list[ast.stmt] = []
         after: list[ast.stmt] = []
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            return [node]
         if isinstance(node, ast.While) and self.binds(node.test):
             leave: list[ast.stmt] = [at(ast.Break(), node.test)]
             if node.orelse:

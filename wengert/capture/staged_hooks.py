@@ -302,6 +302,8 @@ _CHANGING = frozenset(
     )
 )  # fmt: skip
 
+_RESUMING = frozenset(("send", "throw", "close", "__next__"))
+
 
 def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any:
     """What to call for `f`."""
@@ -333,6 +335,8 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
             return lambda: note_created(f())
         if isinstance(owner, MUTABLE) and f.__name__ in _CHANGING:
             about_to_change(owner)
+        if f.__name__ in _RESUMING:
+            about_to_iterate(owner)
     elif kind is MethodType:
         if isinstance(f.__self__, MUTABLE):
             about_to_change(f.__self__)

@@ -99,6 +99,7 @@ class Capture(Trace):
         "captured", "created", "is_outermost", "journal", "links", "nodes", "objects", "offsets", "params",
         "python_booleans", "restart", "start", "tag", "varying", "written",
     )  # fmt: skip
+    captures = True
 
     def __init__(self, also: Sequence[Capture] = (), varying: bool = False):
         self.varying = varying

@@ -48,10 +48,20 @@ def levels(x: Any) -> Levels:
 
 
 def is_symbol(x: Any) -> bool:
+    """Whether a value is not known yet: it is one of a program that is captured, or an unknown tangent."""
+    return _innermost(x) is not None
+
+
+def is_unknown(x: Any) -> bool:
     """Whether a tangent is unknown: a rule is being run to be transposed."""
+    symbol = _innermost(x)
+    return symbol is not None and not symbol._owner.captures
+
+
+def _innermost(x: Any) -> Traced | None:
+    """The symbol that a traced value holds, if it holds one."""
     while isinstance(x, Traced):
-        state = getattr(x, "_state", ())
-        if "_value" not in state:
-            return True
+        if "_value" not in getattr(x, "_state", ()):
+            return x
         x = x._value  # type: ignore[attr-defined]
-    return False
+    return None

@@ -46,6 +46,8 @@ class Trace:
     """Whether values are batches, which may leave a differentiation that ended."""
     encloses = False
     """Whether values are intervals, so that nothing may be rounded that belongs to them."""
+    captures = False
+    """Whether values are variables of a program, which are known when it runs."""
 
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         """Apply an op to operands of which at least one belongs to this trace and none to an inner one."""

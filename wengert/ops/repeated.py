@@ -35,7 +35,7 @@ from wengert.errors import RepeatedValuesError
 from wengert.ops import library
 from wengert.ops.derive import general, linear, zero
 from wengert.ops.elementwise import stop_gradient
-from wengert.ops.levels import Levels, is_symbol, levels
+from wengert.ops.levels import Levels, is_symbol, is_unknown, levels
 from wengert.ops.matrices import batch_of_one
 from wengert.ops.op import call
 from wengert.ops.shape import broadcast_to
@@ -160,7 +160,7 @@ def tilt_of(a: Any, along: Any = None) -> Any:
     any more, it is the tangent `along` which the vectors are going to be used with, if that is known.
     """
     found = levels(a).directions
-    if not found and along is not None and not is_symbol(along):
+    if not found and along is not None and not is_unknown(along):
         found = (stop_gradient(along),)
     total: Any = None
     for k, direction in enumerate(found):

@@ -19,7 +19,7 @@ from wengert.errors import RepeatedValuesError
 from wengert.ops import axes, library
 from wengert.ops.derive import general, zero
 from wengert.ops.elementwise import logical_and, logical_not, reciprocal, where
-from wengert.ops.levels import is_symbol, levels
+from wengert.ops.levels import is_unknown, levels
 from wengert.ops.linalg import cholesky, solve, solve_triangular
 from wengert.ops.matrices import (
     above,
@@ -189,7 +189,9 @@ def _eigvalsh_rule(a_dot: Any, y: Any, a: Any, lower: bool) -> Any:
     if special_case:
         v = forward_only(v, y, outer, shape_of(y)[-1], "eigen")
     d = _real(sum(conj(v) * matmul(symmetric_tangent(a_dot, a, lower), v), axis=(ndim_of(a) - 2,)))
-    return _shared(d, groups(y, size=shape_of(y)[-1])) if special_case and is_symbol(a_dot) and not outer else d
+    if special_case and is_unknown(a_dot) and not outer.directions:
+        return _shared(d, groups(y, size=shape_of(y)[-1]))
+    return d
 
 
 eigvalsh = general(
@@ -488,7 +490,7 @@ def _svdvals_rule(a_dot: Any, y: Any, a: Any) -> Any:
     if special_case:
         u = forward_only(u, y, outer, size, "singular")
     d = _real(sum(conj(u) * matmul(a_dot, adjoint(vh)), axis=(ndim_of(a) - 2,)))
-    if special_case and is_symbol(a_dot) and not outer:
+    if special_case and is_unknown(a_dot) and not outer.directions:
         return _shared(where(null_mask(y, size=size), 0, d), groups(y, size=size))
     return d
 
