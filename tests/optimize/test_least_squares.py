@@ -1,6 +1,7 @@
 """`optimize.least_squares` on plain numbers: certified fits, losses, bounds, containers, covariance, reports."""
 
 import json
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -263,3 +264,21 @@ def test_wrong_names_are_told():
     for wrong in ({"loss": "l1"}, {"method": "newton"}, {"manifold": "torus"}, {"constant": {"q"}}):
         with pytest.raises(ValueError, match=r"huber|dogleg|torus|q"):
             optimize.least_squares(decay, np.ones(3), args=(T, NOISY), jit=False, **wrong)
+
+
+def test_without_residuals_to_spare_all_variances_are_infinite():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = optimize.least_squares(lambda x: np.array([x[0] - 1, x[1] - 1]), np.zeros(2))
+        assert np.all(found.covariance == np.inf)
+        assert np.all(found.standard_error == np.inf)
+
+
+def test_residuals_may_have_scales_of_their_own():
+    t = np.linspace(0, 1, 30)
+    y, scale = np.sin(5 * t), 0.1 + t
+    cost = lambda p, z: np.sum(scale**2 * 2 * (np.sqrt(1 + z) - 1)) / 2
+    found = optimize.least_squares(lambda p: p[0] * t + p[1] - y, np.zeros(2), loss="soft_l1", f_scale=scale)
+    direct = optimize.minimize(lambda p: cost(p, ((p[0] * t + p[1] - y) / scale) ** 2), np.zeros(2))
+    np.testing.assert_allclose(found.x, direct.x, rtol=1e-6)
+    np.testing.assert_allclose(found.cost, direct.fun, rtol=1e-12)

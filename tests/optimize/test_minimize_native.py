@@ -1,5 +1,6 @@
 """Methods that run whole in one compiled loop: known minima, bounds, batches, derivatives, messages."""
 
+import math
 import warnings
 
 import numpy as np
@@ -227,3 +228,17 @@ def test_what_cannot_be_traced_is_refused():
     best = lambda a: optimize.minimize(quartic, np.zeros(2), args=(a,), method="BFGS").x
     with pytest.raises(wg.errors.UnsupportedFunctionError, match="native"):
         wg.jacobian(best)(np.ones(2))
+
+
+@pytest.mark.parametrize("method", ["trust-ncg-native", "lbfgs"])
+def test_methods_turn_back_from_points_where_a_function_raises(method):
+    """As from those where it is NaN: `math.log` of a negative number is an error."""
+
+    def f(x):
+        return math.log(x[0]) ** 2 + (x[1] - 1) ** 2
+
+    found = optimize.minimize(f, np.array([5.0, 2.0]), method=method)
+    assert found.success
+    np.testing.assert_allclose(found.x, 1.0, atol=1e-6)
+    with pytest.raises(ValueError, match="math domain error"):
+        optimize.minimize(f, np.array([-5.0, 2.0]), method=method)

@@ -168,3 +168,33 @@ def test_progress_goes_to_stderr(capsys):
     error = capsys.readouterr().err
     assert "value" in error
     assert "|gradient|" in error
+
+
+def test_trust_constr_takes_several_constraints_of_different_sizes():
+    f = lambda x: (x[0] - 1) ** 2 + (x[1] - 2.5) ** 2
+    pair = {"type": "ineq", "fun": lambda x: np.array([x[0] - 2 * x[1] + 2, -x[0] - 2 * x[1] + 6])}
+    stated = [pair, {"type": "ineq", "fun": lambda x: -x[0] + 2 * x[1] + 2}]
+    found = optimize.minimize(f, [2.0, 0.0], constraints=stated, bounds=[(0, None)] * 2, method="trust-constr")
+    np.testing.assert_allclose(found.x, [1.4, 1.7], atol=1e-4)
+    np.testing.assert_allclose(found.jac, [0.8, -1.6], atol=1e-3)
+
+
+def test_slsqp_knows_that_it_has_found_a_minimum_which_it_cannot_improve():
+    """Hock and Schittkowski's problems 7 and 10, where its line search ends on rounding errors."""
+    circle = {"type": "eq", "fun": lambda x: (1 + x[0] ** 2) ** 2 + x[1] ** 2 - 4}
+    ellipse = {"type": "ineq", "fun": lambda x: -3 * x[0] ** 2 + 2 * x[0] * x[1] - x[1] ** 2 + 1}
+    seven = optimize.minimize(lambda x: np.log(1 + x[0] ** 2) - x[1], [2.0, 2.0], constraints=circle)
+    ten = optimize.minimize(lambda x: x[0] - x[1], [-10.0, 10.0], constraints=ellipse)
+    assert seven.success
+    assert ten.success
+    np.testing.assert_allclose([seven.fun, ten.fun], [-np.sqrt(3), -1.0], rtol=1e-8)
+    never = optimize.minimize(lambda x: x @ x, [1.0, 1.0], constraints={"type": "eq", "fun": lambda x: x[0] ** 2 + 1})
+    assert not never.success
+
+
+def test_bounds_of_a_leaf_are_one_pair_or_a_pair_for_each_number():
+    f = lambda p: (p["a"] - 3) ** 2 + np.sum((p["b"] + 1) ** 2)
+    found = optimize.minimize(f, {"a": 0.5, "b": np.ones(2)}, bounds={"a": (0, 1), "b": [(0, 1), (0.25, None)]})
+    np.testing.assert_allclose(found.x["b"], [0.0, 0.25], atol=1e-9)
+    with pytest.raises(wg.errors.MismatchError, match="do not fit"):
+        optimize.minimize(f, {"a": 0.5, "b": np.ones(2)}, bounds={"a": (0, 1), "b": [(0, 1)] * 3})

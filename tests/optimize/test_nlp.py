@@ -259,3 +259,13 @@ def test_a_program_that_is_solved_again_is_not_compiled_again():
     for a in (2.0, -3.0):
         found = nlp(f, np.zeros(2), inequalities=ball, args=(a,), engine="interior-point")
         np.testing.assert_allclose(found.x, np.sign(a) * 0.5**0.5, atol=1e-7)
+
+
+def test_trust_constr_goes_on_until_its_barrier_is_low():
+    """Hock and Schittkowski's problem 35; with SciPy's own end five digits of the value."""
+    f = lambda x: (
+        9 - 8 * x[0] - 6 * x[1] - 4 * x[2] + 2 * x[0] ** 2 + 2 * x[1] ** 2 + x[2] ** 2 + 2 * x[0] * (x[1] + x[2])
+    )
+    found = nlp(f, np.full(3, 0.5), inequalities=lambda x: 3 - x[0] - x[1] - 2 * x[2], bounds=[(0, None)] * 3,
+                engine="trust-constr", jit=False)  # fmt: skip
+    assert abs(found.fun - 1 / 9) < 1e-9

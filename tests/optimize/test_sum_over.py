@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import least_squares
 
 import wengert as wg
-from wengert import tree
+from wengert import optimize, tree
 from wengert.errors import MismatchError, StagingError, UnsupportedFunctionError
 from wengert.optimize import minimize, sum_over
 
@@ -169,3 +169,18 @@ def test_on_a_cluster_of_which_a_worker_dies(rows):
             ):
                 assert np.array_equal(a, b)
         killer.join()
+
+
+def test_a_fit_of_a_sum_knows_how_many_residuals_there_are(rows):
+    """The few residuals that have the sums of all would give a standard error of their own."""
+    X, _ = rows
+    y = X @ np.ones(3) + np.sin(np.arange(len(X)))
+    whole = optimize.least_squares(lambda p: line(p, X, y), P)
+    total = sum_over(line, [lambda k=k: (X[k : k + 100], y[k : k + 100]) for k in range(0, 700, 100)], residuals=True)
+    for given in (total, total.residuals):
+        fit = optimize.least_squares(given, P)
+        np.testing.assert_allclose(fit.covariance, whole.covariance, rtol=1e-9)
+        np.testing.assert_allclose(fit.x["w"], whole.x["w"], rtol=1e-9)
+        assert "700 residuals" in fit.report()
+    with pytest.raises(MismatchError, match="robust"):
+        optimize.least_squares(total, P, loss="huber")

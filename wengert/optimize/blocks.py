@@ -191,7 +191,7 @@ def added(*results: tuple, how: str) -> tuple:
     total = results[0]
     for more in results[1:]:
         if how == "reduced":
-            total = (np.linalg.qr(np.concatenate([total[0], more[0]]), mode="r"),)
+            total = np.linalg.qr(np.concatenate([total[0], more[0]]), mode="r"), total[1] + more[1]
         else:
             total = tuple([a + b for a, b in zip(total, more, strict=True)])
     return total
@@ -209,9 +209,9 @@ def _squares(functions: BlockFunctions, p: np.ndarray, v: Any, block: tuple) -> 
 
 
 def _reduced(functions: BlockFunctions, p: np.ndarray, v: Any, block: tuple) -> tuple:
-    """The triangle R with R.T @ R = (J, r).T @ (J, r)."""
+    """The triangle R with R.T @ R = (J, r).T @ (J, r), and how many residuals there are."""
     r, J = functions.jacobian(p, *block)
-    return (np.linalg.qr(np.concatenate([J, r[:, None]], axis=1), mode="r"),)
+    return np.linalg.qr(np.concatenate([J, r[:, None]], axis=1), mode="r"), np.array([len(r)])
 
 
 KINDS: dict[str, Callable[[BlockFunctions, np.ndarray, Any, tuple], tuple]] = {

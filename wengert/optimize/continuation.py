@@ -24,6 +24,8 @@ from wengert.optimize.solve import solve
 _ITERATIONS = 8
 """Newton's method has so many to come back to the curve."""
 _WHY = "it ends there, branches, or F is not smooth"
+_ROUNDING = 1e-9
+"""Where λ̇ is smaller on both sides, its sign says nothing."""
 _TURN = 0.95
 """The cosine of the largest angle between successive tangents."""
 
@@ -181,7 +183,7 @@ class _Curve:
                     h /= 2
                     continue
                 return [*points, final], folds, ""
-            if new_t[-1] * t[-1] < 0:
+            if new_t[-1] * t[-1] < 0 and max(abs(new_t[-1]), abs(t[-1])) > _ROUNDING:
                 folds.append(self.fold(y, t, h))
             y, t = new, new_t
             points.append(y)

@@ -48,13 +48,20 @@ class Fit(Solved):
     @property
     def residual_variance(self) -> Any:
         """s² = RSS / (m − n); infinite if there are no more residuals than unknowns."""
-        m, n = self.jac.shape
+        m, n = self.residual_count, self.jac.shape[1]
         return 2 * self.cost / (m - n) if m > n else np.inf
+
+    @property
+    def residual_count(self) -> int:
+        """m: how many residuals there are; of a sum over data, those of all its blocks."""
+        problem = self.__dict__.get("_problem")
+        return self.jac.shape[0] if problem is None else problem.residual_count(self.jac.shape[0])
 
     @property
     def covariance(self) -> Any:
         """The covariance of all unknowns that are not constant, ravelled; on manifolds that of steps."""
-        return self._inverse() * self.residual_variance
+        variance, n = self.residual_variance, self.jac.shape[1]
+        return np.full((n, n), np.inf) if variance is np.inf else self._inverse() * variance
 
     @property
     def standard_error(self) -> Any:

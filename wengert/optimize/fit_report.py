@@ -17,7 +17,7 @@ _STRONG = 0.9
 
 def report_of(fit: Any) -> str:
     """The report of a fit."""
-    m, n = fit.jac.shape
+    m, n = fit.residual_count, fit.jac.shape[1]
     lines = [
         f"least squares ({fit.method}): {'converged' if fit.success else 'NOT converged'} — {fit.message}",
         f"{m} residuals, {n} unknowns, {fit.nit} iterations",
@@ -51,7 +51,7 @@ def _table(fit: Any) -> list[str]:
             relative = f"{abs(errors[k] / values[k]):.2%}"
         note = ""
         if errors is not None and free[k] and not np.isfinite(errors[k]):
-            note = "not determined by the residuals" if fit.jac.shape[0] > fit.jac.shape[1] else ""
+            note = "not determined by the residuals" if fit.residual_count > fit.jac.shape[1] else ""
         elif not curved and free[k] and fit.active_mask[where[k]]:
             note = "at its bound"
         rows.append((name, f"{values[k]:.8g}", error, relative, note))

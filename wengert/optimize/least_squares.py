@@ -31,6 +31,7 @@ from wengert.optimize.progress import ProgressBar
 from wengert.optimize.residuals import DAMPING, KINDS, Residuals, residuals_of
 from wengert.optimize.robust import loss_of, scaled
 from wengert.optimize.sparse_least_squares import sparse_levenberg
+from wengert.optimize.sum_over import SumOver
 from wengert.optimize.telling import Listener, Stopped
 from wengert.optimize.traced_least_squares import traced_least_squares
 from wengert.solvers.fitting import is_traced
@@ -130,6 +131,8 @@ def least_squares(
     demand_function(r, "what gives the residuals")
     given_derivatives(others, "least_squares")
     x0 = started(x0)
+    if isinstance(r, SumOver) and r.of_residuals:
+        r = r.residuals
     if method != "auto" and method not in KINDS and method not in SCIPY:
         raise ValueError(f"method is auto, {', '.join((*KINDS, *SCIPY))}, not {method!r}")
     chosen = "lm" if method == "auto" else method
@@ -148,6 +151,7 @@ def least_squares(
         )
     residuals = residuals_of(r, unknowns, coordinates, function, (loss, coordinates.key))
     problem = FitProblem(residuals, unknowns, x0, args, f_scale, limits, jit)
+    problem.total = _total(r, function)
     with ProgressBar(chosen, maxiter, progress) as bar:
         listener = Listener(callback, bar, progress, problem.container)
         if chosen in SCIPY:
@@ -186,6 +190,12 @@ class FitProblem:
         self.best: tuple[float, np.ndarray] = math.inf, self.state
         self.first = math.nan
         """The cost at the start."""
+        self.total: SumOver | None = None
+        """The sum over data whose residuals, reduced to few, these are."""
+
+    def residual_count(self, count: int) -> int:
+        """How many residuals there are, of which `count` are known here."""
+        return count if self.total is None else self.total.residual_count(self.container(self.state))
 
     def evaluate(self, state: np.ndarray) -> tuple[Any, Any, Any]:
         """Cost, residuals and Jacobian; a point where the function cannot be computed costs infinitely much."""
@@ -213,6 +223,20 @@ class FitProblem:
     def container(self, state: np.ndarray) -> Any:
         """All unknowns in the user's containers."""
         return self.unknowns.container(self.vector(state))  # type: ignore[attr-defined]
+
+
+def _total(r: Callable, loss: Any) -> SumOver | None:
+    """The sum over data, if the residuals are those of one, reduced to few with the same sum of squares."""
+    total = getattr(r, "__self__", None)
+    if not isinstance(total, SumOver):
+        return None
+    if loss is not None:
+        raise MismatchError(
+            f"a robust loss needs each residual of {total.__name__}, and of a sum over data only sums are known",
+            remedy="minimise the sum of the losses: minimize(sum_over(lambda p, *block: np.sum(np.log1p(r(p, *block)"
+            " ** 2)), data), x0)",
+        )
+    return total
 
 
 def _limits(bounds: Any, unknowns: Layout) -> tuple[np.ndarray, np.ndarray] | None:

@@ -1,7 +1,7 @@
 """Bounds in any form: SciPy's, or in the containers of the unknowns.
 
 - `None`, `scipy.optimize.Bounds(lower, upper)`, or a pair for each number: `[(0, None), (0, 1)]`
-- a container like x0 with a pair for each leaf: `{"rate": (0, None), "weights": (-1, 1)}`
+- a container like x0 with a pair for each leaf, `{"rate": (0, None), "weights": (-1, 1)}`, or a pair for each number
 - a pair of containers like x0, or of numbers: `({"rate": 0, "weights": w - 1}, {"rate": 1, "weights": w + 1})`
 """
 
@@ -72,14 +72,29 @@ def _pair_per_number(bounds: Any, unknowns: Layout) -> Any:
 
 
 def _pair_per_leaf(bounds: Any, unknowns: Layout) -> Any:
-    leaves, structure = tree.flatten_until(bounds, _is_pair)
-    if structure != unknowns.structure or not all(_is_pair(pair) for pair in leaves):
+    for is_limit in (_is_pair, lambda x: _is_pair(x) or _is_pairs(x)):
+        leaves, structure = tree.flatten_until(bounds, is_limit)
+        if structure == unknowns.structure and all(is_limit(leaf) for leaf in leaves):
+            break
+    else:
         return None
-    parts = [
-        np.full((2, size), [[_number(low, -np.inf)], [_number(high, np.inf)]])
-        for (low, high), size in zip(leaves, unknowns.sizes, strict=True)
-    ]
-    return tuple(np.concatenate(parts, axis=1))
+    parts = [_limits_of_leaf(leaf, size) for leaf, size in zip(leaves, unknowns.sizes, strict=True)]
+    fitting = [part for part in parts if part is not None]
+    return tuple(np.concatenate(fitting, axis=1)) if len(fitting) == len(parts) else None
+
+
+def _is_pairs(x: Any) -> bool:
+    """A pair for each number of a leaf."""
+    return isinstance(x, (tuple, list, np.ndarray)) and len(x) > 0 and all(_is_pair(pair) for pair in x)
+
+
+def _limits_of_leaf(limit: Any, size: int) -> np.ndarray | None:
+    """Lower and upper limits of the numbers in a leaf, from one pair for all of them or a pair for each."""
+    pairs = [limit] if _is_pair(limit) else list(limit)
+    if len(pairs) not in (1, size):
+        return None
+    found = np.array([[_number(low, -np.inf), _number(high, np.inf)] for low, high in pairs]).T
+    return np.array(np.broadcast_to(found, (2, size)))
 
 
 def _two_containers(bounds: Any, unknowns: Layout) -> Any:

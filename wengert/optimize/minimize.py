@@ -23,8 +23,11 @@ _FEW = 200
 _PATIENCE = 1000
 """So many iterations L-BFGS has for many unknowns, before Newton's method is tried."""
 _FEW_WITH_CONSTRAINTS = 300
-_TIGHT = 1e-12
-"""The tolerance of SciPy's method for constraints where nothing is said; its own leaves five digits."""
+_TIGHT = (1e-12, 1e-9, 1e-6)
+"""Tolerances of SLSQP where nothing is said: its own leaves five digits, and with tighter ones it may end at a minimum
+without knowing."""
+_DOUBTFUL = (8, 9)
+"""SLSQP's line search has found nothing lower, or its iterations are used up."""
 _FAR = 1e12
 """A point that is so many times further away than the start is on its way to infinity."""
 
@@ -90,8 +93,7 @@ def minimize(
     objective = Objective(f, unknowns, args, jit)
     start = unknowns.vector(x0)
     chosen, note = _chosen(method, f, objective, start, bounds, constraints)
-    if method == "auto" and chosen == "SLSQP" and tol is None:
-        tol = _TIGHT
+    tolerances = _TIGHT if method == "auto" and chosen == "SLSQP" and tol is None else (tol,)
     with ProgressBar(chosen, options.get("maxiter"), progress) as bar:
         listener = Listener(callback, bar, progress, unknowns.container)
         limits = limits_of(bounds, unknowns)
@@ -103,7 +105,14 @@ def minimize(
             if patience and found.status in (LIMIT, STALLED, STUCK) and "maxiter" not in options:
                 chosen, found = _harder(f, objective, found, limits, tol, options, listener, jit)
         else:
-            found = scipy_methods.run(objective, start, chosen, bounds, constraints, tol, options, listener)
+            stated = bounds, constraints
+            found = scipy_methods.run(objective, start, chosen, *stated, tolerances[0], options, listener)
+            for looser in tolerances[1:]:
+                if found.status not in _DOUBTFUL or not np.all(np.isfinite(found.x)):
+                    break
+                before = found
+                found = scipy_methods.run(objective, found.x, chosen, *stated, looser, options, listener)
+                found.nit, found.nfev = found.nit + before.nit, found.nfev + before.nfev
     found.message = note + found.message + _endless(found, start)
     return _finished(found, objective, chosen)
 
@@ -198,8 +207,10 @@ def _finished(found: Solved, objective: Objective, method: str) -> Solved:
         found.success = False
         found.message = f"{found.message}\n{reason}" if reason else found.message
     found.x = objective.unknowns.container(x)
-    if "jac" in found and np.shape(found.jac) == (objective.unknowns.size,):
-        found.jac = objective.unknowns.unravel(np.asarray(found.jac))
+    if method.lower() == "trust-constr":  # its `jac` is that of the constraints
+        found.jac = found.pop("grad", None)
+    if isinstance(found.get("jac"), np.ndarray) and found.jac.shape == (objective.unknowns.size,):
+        found.jac = objective.unknowns.unravel(found.jac)
     found.success = bool(found.success)
     found.method = method
     return found

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert import tree
 from wengert.algorithms import descent, gauss_newton, lbfgs, loops, trust_region
 from wengert.algorithms.status import (
     CONVERGED,
@@ -98,11 +99,21 @@ METHODS = {
 class Programs:
     """A method for a function: the first state, later states, and all in one."""
 
-    def __init__(self, method: NativeMethod, flat: Callable, memory: int, within: bool, compile: bool):
+    def __init__(
+        self,
+        method: NativeMethod,
+        flat: Callable,
+        memory: int,
+        within: bool,
+        compile: bool,
+        guard: Callable[[Callable], Callable] | None = None,
+    ):
         wrap = (lambda g: jit(g, fallback=True)) if compile else lambda g: g
         settings = (memory,) if "memory" in method.options else ()
         advance = method.advance_within if within and method.advance_within else method.advance
         values, functions = method.values(flat), method.functions(flat)
+        if guard is not None:  # functions that may raise are called from Python
+            values, functions, wrap = wrap(values), [guard(wrap(f)) for f in functions], lambda g: g
         self.begin = wrap(loops.beginning(method.start, values, settings))
         self.proceed = wrap(loops.proceeding(advance, functions))
         self.solve = loops.whole(method.start, values, settings, advance, functions)
@@ -134,6 +145,23 @@ def programs_for(f: Callable, name: str, flat: Callable, layout: Layout, memory:
     if key not in kept:
         kept[key] = make()
     return kept[key]
+
+
+def turning_back(x0: np.ndarray) -> Callable[[Callable], Callable]:
+    """A guard for functions: where one raises it gives NaN, from which methods turn back, as at x0 in its form."""
+
+    def guard(g: Callable) -> Callable:
+        def guarded(x: Any, *args: Any) -> Any:
+            try:
+                return g(x, *args)
+            except (ArithmeticError, ValueError) as error:
+                if isinstance(error, WengertError):
+                    raise
+                return tree.map(lambda leaf: leaf * np.nan, g(x0, *args))
+
+        return guarded
+
+    return guard
 
 
 def limits_for(name: str, limits: tuple | None, n: int) -> tuple:
@@ -175,7 +203,13 @@ def run(
     value = lambda x: _value(objective, x)
     note = ""
     for attempt in range(_ATTEMPTS):
-        found, programs = _run(f, objective, start, name, limits, tol, options, listener, compile)
+        setting = f, objective, start, name, limits, tol, options, listener
+        try:
+            found, programs = _run(*setting, compile)
+        except (ArithmeticError, ValueError) as error:
+            if isinstance(error, WengertError) or not _computable(objective, start):
+                raise
+            found, programs = _run(*setting, compile, turning_back(start))
         x = found.x
         if not found.success or len(x) > examination.FEW or getattr(f, "is_compiled", False):
             break  # each look at a sum over data is a pass through all of them
@@ -210,6 +244,14 @@ def _value(objective: Objective, x: np.ndarray) -> float:
     return float(np.sum(np.asarray(value) ** 2) if np.ndim(value) else value)
 
 
+def _computable(objective: Objective, x: np.ndarray) -> bool:
+    """Whether a function has a value at a point."""
+    try:
+        return bool(np.isfinite(_value(objective, x)))
+    except (ArithmeticError, ValueError):
+        return False
+
+
 def _ended(found: Solved, status: int, more: str = "") -> Solved:
     found.success, found.status, found.message = False, status, MESSAGES[status] + more
     return found
@@ -225,11 +267,16 @@ def _run(
     options: dict[str, Any],
     listener: Listener,
     compile: bool,
+    guard: Callable | None = None,
 ) -> tuple[Solved, Programs]:
     """The minimum that one run finds, and the programs that were run."""
     maxiter, gtol, memory = settings_of(name, options, tol)
     given = limits_for(name, limits, len(x0))
-    programs = programs_for(f, name, objective.flat, objective.unknowns, memory, limits is not None, compile)
+    if guard is None:
+        programs = programs_for(f, name, objective.flat, objective.unknowns, memory, limits is not None, compile)
+    else:
+        programs = Programs(METHODS[name], objective.flat, memory, limits is not None, compile, guard)
+        compile = False
     state: Any = None
     status = RUNNING
     try:

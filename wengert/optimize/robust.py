@@ -54,4 +54,4 @@ def scaled(loss: Callable[[Any], Any] | None, f: Any, scale: Any) -> tuple[Any, 
     z = (f / scale) ** 2
     values = loss(z)
     of_residuals, of_rows = losses.weights(values, z)
-    return np.sum(values[0]) * scale**2 / 2, f * of_residuals, of_rows
+    return np.sum(values[0] * scale**2) / 2, f * of_residuals, of_rows

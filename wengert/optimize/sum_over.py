@@ -80,7 +80,7 @@ class SumOver:
 
     def __init__(self, f: Callable, data: Any, scheduler: Any, residuals: bool, check: bool, retries: int):
         self.__name__ = getattr(f, "__name__", "sum_over")
-        self._f, self._of_residuals, self._check = f, residuals, check
+        self._f, self.of_residuals, self._check = f, residuals, check
         self._runner = Runner(data, scheduler, retries)
         self._kept: dict[Any, OnVectors] = {}
 
@@ -99,6 +99,14 @@ class SumOver:
         functions = self._on_vectors(params)
         return functions.reduced(functions.layout.ravel(params))
 
+    def residual_count(self, params: Any) -> int:
+        """How many residuals the blocks have together."""
+        self._demand_residuals("residual_count")
+        functions = self._on_vectors(params)
+        if functions.residual_count is None:
+            functions.run("reduced", np.asarray(functions.layout.ravel(params), float))
+        return functions.residual_count or 0
+
     def gauss_newton(self, params: Any) -> GaussNewton:
         """½ Σ r², its gradient and the Gauss–Newton matrix JᵀJ, in one pass over the data."""
         self._demand_residuals("gauss_newton")
@@ -107,7 +115,7 @@ class SumOver:
         return GaussNewton(float(value[0]), slope, matrix)
 
     def _demand_residuals(self, what: str) -> None:
-        if not self._of_residuals:
+        if not self.of_residuals:
             raise MismatchError(
                 f"{what} needs the residuals of {self.__name__}, which returns their sum",
                 remedy="return the residuals of the rows of a block, and write sum_over(…, residuals=True)",
@@ -121,7 +129,7 @@ class SumOver:
             example = tree.unflatten(layout.structure, [np.zeros(s)[()] for s in layout.shapes])
             ship = partial(Shipped.of, params=example, ragged=self._runner.ragged, check=self._check)
             inner = ship(self._f, squares=False)
-            outer = ship(self._f, squares=True) if self._of_residuals else inner
+            outer = ship(self._f, squares=True) if self.of_residuals else inner
             self._kept[key] = OnVectors(self.__name__, self._runner, outer, inner, layout)
         return self._kept[key]
 
@@ -134,6 +142,7 @@ class OnVectors:
         self._name, self._runner, self._outer, self._inner = name, runner, outer, inner
         self._out: Layout | None = None
         self._last: tuple[Any, tuple] | None = None
+        self.residual_count: int | None = None
         self.total = self._with_rules()
         self.reduced = self._of_residuals()
 
@@ -213,6 +222,8 @@ class OnVectors:
         key = (kind, p.tobytes(), None if v is None else v.tobytes())
         if self._last is None or self._last[0] != key:
             self._last = key, self._runner.run(shipped, kind, p, v)
+            if kind == "reduced":
+                self.residual_count = int(self._last[1][1][0])
         return self._last[1]
 
 

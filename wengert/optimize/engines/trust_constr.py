@@ -30,6 +30,9 @@ def solve(program: FlatProgram, tol: float, maxiter: int, watch: Watch | None, o
             watch(state.nit, x, state.fun, state.constr_violation, state.optimality)
         return False
 
+    # With a barrier, its gradient may be small while the barrier is not.
+    walls = program.unequal or np.any(np.isfinite(program.lower) | np.isfinite(program.upper))
+    gtol = 0.0 if walls else tol
     found = minimize(
         lambda x: program.values(x)[0],
         program.x0,
@@ -39,7 +42,7 @@ def solve(program: FlatProgram, tol: float, maxiter: int, watch: Watch | None, o
         bounds=Bounds(program.lower, program.upper, keep_feasible=False),
         constraints=[rows] if m else [],
         callback=each,
-        options={"gtol": tol, "xtol": 1e-12, "barrier_tol": tol, "maxiter": maxiter} | options,
+        options={"gtol": gtol, "xtol": 1e-12, "barrier_tol": tol, "maxiter": maxiter} | options,
     )
     y = -np.asarray(found.v[0]) if m else np.zeros(0)
     of_bounds = np.asarray(found.v[-1]) if len(found.v) > bool(m) else np.zeros(program.n)
