@@ -1,8 +1,9 @@
 """Nonlinear least squares with few unknowns: Levenberg and Marquardt's method, Powell's dogleg, Gauss and Newton's.
 
 All of them minimise a cost ½ Σ f², whose model around x is ½ |f + J d|². J is factored as Q R, together with f, and
-only R and z = Qᵀ f are needed for a step, so nothing is squared and small singular values keep their digits. The
-factorisation is Gram and Schmidt's, modified, of [J f]: as accurate for least squares as Householder's (Björck 1967),
+only R and z = Qᵀ f are needed for a step. Where J is well conditioned they come from the products of its columns
+(Cholesky), at half the cost. Otherwise nothing is squared, and small singular values keep their digits: the
+factorisation is Gram and Schmidt's, modified, of [J f], as accurate for least squares as Householder's (Björck 1967),
 and a few lines that compile into straight loops; LAPACK's where there are many unknowns.
 
 Unknowns are scaled by the largest norm that their column of J has had (Moré 1978), so units do not matter. Damping
@@ -23,6 +24,8 @@ _FEW = 16
 """Up to so many unknowns the factorisation is written out."""
 _NOISE = 1e-13
 """Relative to the cost: what is less than this says nothing."""
+_PRECISE = 1e-5
+"""A pivot that is a larger part of what it was at first has lost no more than five of its digits."""
 _ROUNDING = 1e-15
 _FAR = 1e-4
 """A point where a column of J and f are nearer to parallel is no minimum: their cosine."""
@@ -223,6 +226,37 @@ def factored(jacobian, f):
             whole = np.concatenate((whole, np.zeros((n - size, n + 1))))
         return whole[:n, :n], whole[:n, n]
     rows = np.concatenate((jacobian.T, f[None, :]))
+    factor, z, is_precise = of_products(rows @ rows.T)
+    if is_precise:
+        return factor, z
+    return orthogonalised(rows)
+
+
+def of_products(products):
+    """R and Qᵀ f by Cholesky's method, from the products of the columns of [J f]; and whether they are precise.
+
+    Relative errors are those of rounding times the square of the condition number, which the pivots tell.
+    """
+    n = products.shape[0] - 1
+    factor = np.zeros((n, n))
+    z = np.zeros(n)
+    rest = products
+    is_precise = True
+    for k in range(n):
+        pivot = rest[0, 0]
+        is_precise = is_precise & (pivot > _PRECISE * products[k, k])
+        root = np.sqrt(np.where(pivot > 0, pivot, 1.0))
+        row = rest[0, 1:] / root
+        rest = rest[1:, 1:] - row[:, None] * row
+        factor[k, k] = root
+        factor[k, k + 1 :] = row[:-1]
+        z[k] = row[-1]
+    return factor, z, is_precise
+
+
+def orthogonalised(rows):
+    """R and Qᵀ f by Gram and Schmidt's method, from the columns of [J f] as rows."""
+    n = rows.shape[0] - 1
     factor = np.zeros((n, n))
     z = np.zeros(n)
     for k in range(n):
