@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.errors import InPlaceError
+from wengert.errors import InPlaceError, UnsupportedFunctionError
+from wengert.ops.op import TABLE
 
 
 def step(y, a):
@@ -107,6 +108,109 @@ def test_writing():
         x[0] = 3.0
         return np.sum(x**2)
 
-    for g in (wg.grad(wg.checkpoint(outside)), wg.jit(wg.grad(wg.checkpoint(outside)))):
-        with pytest.raises(InPlaceError, match="copy"):
-            g(np.ones(2))
+    np.testing.assert_array_equal(wg.grad(wg.checkpoint(outside))(np.ones(2)), [0, 2])
+    with pytest.raises(InPlaceError, match="copy"):
+        wg.jit(wg.grad(wg.checkpoint(outside)))(np.ones(2))
+
+
+def test_an_array_from_outside_is_not_written_to():
+    log = np.zeros(2)
+
+    def noting(x):
+        log[0] += 1
+        return np.sin(x)
+
+    with pytest.raises(InPlaceError, match="noting"):
+        wg.grad(wg.checkpoint(noting))(0.5)
+    log[1] = 1.0  # and can be written to afterwards
+
+
+class Cell:
+    """A recurrent cell that has its state in itself."""
+
+    def __init__(self, w):
+        self.w, self.state, self.calls = w, 0.0, 0
+
+    def step(self, x):
+        self.calls += 1
+        self.state = np.tanh(self.w * x + self.state)
+        return self.state * self.calls
+
+
+def _with_state_in_an_object(w, wrap):
+    cell = Cell(w)
+    step = wrap(cell.step)
+    return np.sum(step(step(w))) + np.sum(cell.state) * cell.calls
+
+
+def _with_a_list(w, wrap):
+    log = []
+
+    def step(x):
+        log.append(np.sin(x))
+        return x * len(log)
+
+    step = wrap(step)
+    return np.sum(step(step(w))) + np.sum(log[0])
+
+
+def _with_a_variable(w, wrap):
+    n = 0
+
+    def step(x):
+        nonlocal n
+        n += 1
+        return x * np.sin(x) * n
+
+    step = wrap(step)
+    return np.sum(step(step(w)))
+
+
+@pytest.mark.parametrize("f", [_with_state_in_an_object, _with_a_list, _with_a_variable])
+def test_what_is_changed_outside_is_changed_once(f):
+    w = np.array([1.3, 0.7])
+    same, checkpointed = (lambda w, wrap=wrap: f(w, wrap) for wrap in (lambda g: g, wg.checkpoint))
+    np.testing.assert_allclose(wg.grad(checkpointed)(w), wg.grad(same)(w))
+    np.testing.assert_allclose(wg.hessian(checkpointed)(w), wg.hessian(same)(w))
+    np.testing.assert_allclose(wg.jvp(checkpointed, (w,), (w,))[1], wg.jvp(same, (w,), (w,))[1])
+    of_a_batch = lambda w: np.sum(wg.vmap(lambda s: checkpointed(s * w))(np.ones(2)))
+    np.testing.assert_allclose(wg.grad(of_a_batch)(w), 2 * wg.grad(same)(w))
+    with pytest.raises(UnsupportedFunctionError, match="changes a variable or an object"):
+        wg.jit(wg.grad(checkpointed))(w)
+
+
+def test_other_numbers_the_second_time():
+    numbers = iter([2.0, 3.0])
+    f = wg.checkpoint(lambda x: np.sin(x) * next(numbers))
+    with pytest.raises(UnsupportedFunctionError, match="other numbers"):
+        wg.grad(f)(0.5)
+
+
+@pytest.mark.parametrize("keep", ["matmul", np.matmul, ["tanh", np.dot], np.exp])
+def test_what_is_kept_is_not_computed_again(keep, monkeypatch):
+    A = np.array([[0.3, -1.0], [0.8, 0.5]])
+    layer = lambda x: np.tanh(A @ np.sin(A @ x))
+    kept = wg.checkpoint(layer, keep=keep)
+    f, g = (lambda x, h=h: np.sum(h(h(x))) for h in (layer, kept))
+    x = np.array([0.4, 0.9])
+    for derive in (wg.grad, wg.hessian, lambda f: wg.jit(wg.grad(f)), lambda f: wg.grad(wg.jit(f))):
+        np.testing.assert_allclose(derive(g)(x), derive(f)(x))
+    np.testing.assert_allclose(wg.vmap(wg.grad(g))(np.stack([x, 2 * x]))[1], wg.grad(f)(2 * x))
+    calls, product = [], TABLE["matmul"].impl
+    monkeypatch.setattr(TABLE["matmul"], "impl", lambda a, b: calls.append(1) or product(a, b))
+    wg.vjp(g, x)
+    before = len(calls)
+    assert before == 4
+    wg.grad(g)(x)
+    assert len(calls) - before == (8 if keep is np.exp else 4)
+
+
+def test_what_to_keep():
+    @wg.checkpoint(keep=np.linalg.solve)
+    def f(x):
+        return np.sum(np.linalg.solve(np.diag(x), x**3))
+
+    np.testing.assert_allclose(wg.grad(f)(np.array([1.0, 2.0])), [2, 4])
+    for wrong in ("blah", "loop", lambda x: x):
+        with pytest.raises(ValueError, match="no operation"):
+            wg.checkpoint(f, keep=wrong)

@@ -161,3 +161,16 @@ def test_events_in_a_compiled_function_are_refused():
     )
     with pytest.raises(wg.errors.UnsupportedFunctionError, match="events in a compiled function"):
         wg.jit(lambda g: fall(g).t_events[0])(9.81)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, wg.jit])
+def test_times_that_go_back_and_forth(wrap):
+    with pytest.raises(ValueError, match="increase"):
+        wrap(lambda t: wg.odeint(lambda t, y: -y, 1.0, t))(np.array([0.0, 2.0, 1.0]))
+
+
+def test_a_slope_that_is_no_number_is_found_at_once():
+    calls = []
+    with pytest.raises(ConvergenceError, match="too small"):
+        wg.odeint(lambda t, y: calls.append(t) or y * np.nan, -1.0, np.array([0.0, 2.0]))
+    assert len(calls) < 10000

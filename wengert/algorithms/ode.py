@@ -46,6 +46,9 @@ def integrate(f, y, times, constant, attempt, interpolate, stages, order, rtol, 
     """
     count = times.shape[0]
     n = y.shape[0]
+    gaps = times[1:] - times[:-1]
+    if not (np.all(gaps >= 0) or np.all(gaps <= 0)):
+        raise ValueError("wg.odeint: the times must increase, or decrease, and be numbers: sort them")
     out = np.zeros((count, n))
     out[0] = y
     t = times[0]
@@ -89,7 +92,7 @@ def integrate(f, y, times, constant, attempt, interpolate, stages, order, rtol, 
             else:  # NaN: the step went where f has no value
                 h = used * _SMALLEST_FACTOR
             steps = steps + 1
-            if steps > most or np.abs(h) < 1e-15 * np.abs(t):
+            if steps > most or not np.abs(h) >= np.maximum(1e-15 * np.abs(t), 1e-300):
                 raise ConvergenceError(
                     "wg.odeint: the step size became too small, or there were too many steps",
                     remedy="the equation may be stiff (method='Radau'), or its solution may not exist that long; "

@@ -51,7 +51,7 @@ def budget_of(checkpoints: int | None, memory: Memory, spill: str | None = None)
 
 def _bytes(memory: str | int | None) -> int:
     if isinstance(memory, str):
-        found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([kMGTkmgt]?[bB]?)\s*", memory)
+        found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([kmgtKMGT]?[bB]?)\s*", memory)
         if found and found[2].lower() in _UNITS:
             return int(float(found[1]) * _UNITS[found[2].lower()])
     elif hasattr(memory, "__index__") and not isinstance(memory, bool) and memory.__index__() >= 0:  # type: ignore[union-attr]

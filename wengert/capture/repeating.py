@@ -10,11 +10,14 @@ Where the number of iterations is known, the states to keep are those of binomia
 
 Code that is run again may do something else: an iterator inside of it has moved on, a file was read. So a fingerprint
 of the results of each iteration is kept, and another result is an error.
+
+A call that is to be run again (`checkpoint`) is a loop of one iteration of which nothing but the state before is kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -23,9 +26,9 @@ from wengert.box.writing import become, clone, make_views_stale, plain
 from wengert.capture.snapshots import Reachable, Snapshot, fingerprint
 from wengert.capture.spilled import StatesOnDisk
 from wengert.control.budget import LoopSizes, account, inside
-from wengert.errors import UnsupportedFunctionError
+from wengert.errors import InPlaceError, UnsupportedFunctionError
 from wengert.graphs.checkpoints import Segments, best_split, least_useful
-from wengert.modes.tape import Recorded, Tape, TapeTrace, bytes_of_nodes, record
+from wengert.modes.tape import Recorded, ResultsOfOps, Tape, TapeTrace, bytes_of_nodes, record
 from wengert.types import aval_of
 
 
@@ -64,6 +67,10 @@ class RepeatingLoop:
         self.arrays = [x for x in reached.arrays if x.flags.writeable]
         self.stack: list[_Kept] = []
         self.active = [box for box in reached.boxes if _is_of(box, trace)]
+        self.what = ""
+        """What it is, for messages, if it is no loop."""
+        self.results: ResultsOfOps | None = None
+        """Of a call: which results of ops are kept all the same."""
         self.done = 0
         """How many iterations there were."""
         self.at = 0
@@ -97,7 +104,7 @@ class RepeatingLoop:
             with inside(self.inner_memory):
                 results, program = record(function, values)
         else:
-            results, program = record(function, values)
+            results, program = record(function, values, self._results_of_ops())
         if self.trace.alive and len(self.trace.nodes) != before:
             raise UnsupportedFunctionError(
                 "a loop uses a traced value that it cannot be seen to use, so that it cannot be run again",
@@ -107,14 +114,21 @@ class RepeatingLoop:
         self.at += 1
         return program, found[0]
 
+    def _results_of_ops(self) -> ResultsOfOps | None:
+        """What the first run keeps of ops, or what there is of it when it is run again."""
+        if self.results is None or not self.results.kept or not self.prints:
+            return self.results
+        return self.results.again()
+
     def _compare(self, k: int, results: Sequence[Any]) -> None:
         new = fingerprint([plain(y) for y in results])
         if k == len(self.prints):
             self.prints.append(new)
         elif self.prints[k] != new:
             raise UnsupportedFunctionError(
-                f"iteration {k} of a loop gave other numbers when it was run again for the reverse sweep",
-                remedy="a loop with checkpoints must compute the same again: let it use no iterators, files or clocks, "
+                f"{self.what or f'iteration {k} of a loop'} gave other numbers when it was run again for the reverse "
+                "sweep",
+                remedy="what has checkpoints must compute the same again: let it use no iterators, files or clocks, "
                 "only variables, containers, objects and random generators",
             )
 
@@ -155,6 +169,15 @@ class RepeatingLoop:
                 "a loop with checkpoints writes into an array from outside, which would be seen when it is run again",
                 remedy="copy the array before the loop, inside of the function",
             )
+        self._finish(begin)
+
+    def run_once(self) -> None:
+        """Run a loop of one iteration, of which only the state before is kept."""
+        begin = [(box, clone(box)) for box in self.active]
+        self.plan = Segments(1, 1)
+        self._keep()
+        self._step()
+        self.done = 1
         self._finish(begin)
 
     def _segment(self, end: int) -> list[Recorded]:
@@ -281,6 +304,48 @@ class RepeatingLoop:
         finally:
             now.restore()
         return found
+
+
+def call_again(
+    trace: TapeTrace, function: Callable, args: tuple, kwargs: dict, name: str, keep: frozenset[str] = frozenset()
+) -> Any:
+    """What a function returns, of which the reverse sweep of `trace` runs the call once more; `keep` names ops whose
+    results are kept."""
+    result: list[Any] = [None]
+
+    def iterate(k: int) -> bool:
+        with _held_read_only(loop.arrays, name):
+            result[0] = function(*args, **kwargs)
+        return False
+
+    loop = RepeatingLoop(trace, iterate, 1, [function, args, kwargs, result])
+    loop.results = ResultsOfOps(keep) if keep else None
+    loop.what = f"{name}, which is checkpointed,"
+    if loop.active:
+        loop.run_once()
+    else:
+        iterate(0)
+    found, result[0] = result[0], None
+    return found
+
+
+@contextmanager
+def _held_read_only(arrays: Sequence[np.ndarray], name: str) -> Iterator[None]:
+    """While arrays from outside must not be written to, for what is run again would write once more."""
+    for x in arrays:
+        x.flags.writeable = False
+    try:
+        yield
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        raise InPlaceError(
+            f"{name} is checkpointed and writes into an array from outside",
+            remedy="write into a copy, x = x.copy(), and return it",
+        ) from None
+    finally:
+        for x in reversed(arrays):  # views after what they are views of
+            x.flags.writeable = True
 
 
 def _is_of(box: Any, trace: TapeTrace) -> bool:

@@ -121,6 +121,7 @@ class Snapshot:
     def __init__(self, roots: Iterable[Any]):
         reached = Reachable(roots)
         self._places = reached.places()
+        self._variables = len(self._places) - len(reached.generators)
         self._objects = [(x, content(x)) for x in reached._objects]
         self.boxes = [(box, clone(box)) for box in reached.boxes]
 
@@ -139,14 +140,24 @@ class Snapshot:
             if id(box) not in alive and getattr(held, "_value", None).__class__ is PlaceOnDisk:
                 box._value = held._value
 
+    def has_changed(self) -> bool:
+        """Whether a variable or an object holds something else now."""
+        return any(place.get() is not place.held for place in self._places[: self._variables]) or any(
+            _differ(content(x), held) for x, held in self._objects
+        )
+
+    def restore_generators(self) -> None:
+        """Put random generators back, and nothing else."""
+        for place in self._places[self._variables :]:
+            place.put(place.held)
+
     def restore(self) -> None:
         """Put everything back."""
         for place in self._places:
             if place.get() is not place.held:
                 place.put(place.held)
         for x, held in self._objects:
-            now = content(x)
-            if list(now) != list(held) or any(now[slot] is not held[slot] for slot in now):
+            if _differ(content(x), held):
                 put(x, held)
         for box, held in self.boxes:
             if getattr(held, "_value", None).__class__ is PlaceOnDisk:
@@ -154,6 +165,10 @@ class Snapshot:
                 held._value = self._disk.read(held._value)
             become(box, held)
             make_views_stale(box)
+
+
+def _differ(now: dict, held: dict) -> bool:
+    return list(now) != list(held) or any(now[slot] is not held[slot] for slot in now)
 
 
 _NOTHING = object()

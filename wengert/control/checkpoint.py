@@ -1,4 +1,4 @@
-"""Functions that the reverse sweep runs again: `checkpoint(*args, *taken; name, function, body)`.
+"""Functions that the reverse sweep runs again: `checkpoint(*args, *taken; name, function, body, keep)`.
 
 Reverse mode keeps the operands of the op, and nothing of what happens inside; when the sweep comes to it, the function
 is run once more, recorded, and pulled back. Memory is that of the longest such function instead of all of them, for one
@@ -25,14 +25,16 @@ from wengert.ir.interpret import run
 from wengert.ir.node import Block, all_nodes
 from wengert.modes.dual import push
 from wengert.modes.mode import Mode
-from wengert.modes.tape import Tape, TapeTrace, record
+from wengert.modes.tape import ResultsOfOps, Tape, TapeTrace, record
 from wengert.ops.derive import Control
 from wengert.ops.op import call
 from wengert.running import entered, running
 from wengert.types import aval_of, dtype_of, is_inexact
 
 
-def _impl(*args: Any, name: str, function: Callable, body: Block | None = None, taken: int = 0) -> tuple:
+def _impl(
+    *args: Any, name: str, function: Callable, body: Block | None = None, taken: int = 0, keep: frozenset = frozenset()
+) -> tuple:
     return tuple(function(args) if body is None else run(body, args))
 
 
@@ -53,7 +55,9 @@ def _lift(mode: Mode, args: tuple, params: dict) -> tuple:
             all_parts = [trace.split(y) if trace.owns(y) else trace.constant(y) for y in ys]
             return [p[0] for p in all_parts] + [q for p in all_parts for q in p[1:]]
 
-    results = call(checkpoint, *given.leading, *given.companions, name=params["name"], function=on_boxes)
+    results = call(
+        checkpoint, *given.leading, *given.companions, name=params["name"], function=on_boxes, keep=_kept(params)
+    )
     outs = [True] * (len(results) // (1 + mode.companions))
     return joined(mode, results[: len(outs)], results[len(outs) :], outs)
 
@@ -68,18 +72,19 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> tuple:
     elif body is not None and _does_more(body):
         return call_block.record(trace, args, {"body": body, "name": params["name"]})
     places = [k for k, m in enumerate(mine) if m]
-    results = call(checkpoint, *values, **params)
+    function = params["function"] if body is None else lambda xs: run(body, xs)
+    results, ops = _first_run(function, values, params)
     active = [is_inexact(dtype_of(y)) for y in results]
 
     def again(*chosen: Any) -> list[Any]:
         xs = list(values)
         for k, x in zip(places, chosen, strict=True):
             xs[k] = x
-        ys = params["function"](xs) if body is None else run(body, xs)
+        ys = function(xs)
         return [y for y, a in zip(ys, active, strict=True) if a]
 
     def pull(cts: Sequence[Any]) -> list[Any]:
-        _, program = record(again, [values[k] for k in places])
+        _, program = record(again, [values[k] for k in places], None if ops is None else ops.again())
         pulled = program.pull(list(cts), consume=True)
         return [zeros(*aval_of(values[k])) if ct is None else ct for k, ct in zip(places, pulled, strict=True)]
 
@@ -90,6 +95,27 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> tuple:
     inputs = [args[k]._node for k in places]
     boxes = iter(trace.custom(inputs, [y for y, a in zip(results, active, strict=True) if a], pull, push=tangent))
     return tuple([next(boxes) if a else y for y, a in zip(results, active, strict=True)])
+
+
+def _kept(params: dict) -> frozenset[str]:
+    return params.get("keep", frozenset())
+
+
+def _first_run(function: Callable, values: Sequence[Any], params: dict) -> tuple[list[Any], ResultsOfOps | None]:
+    """The results; and those of ops inside that are kept all the same, which then are results too."""
+    keep = _kept(params)
+    if not keep:
+        return list(call(checkpoint, *values, **params)), None
+    count = [0]
+
+    def with_kept(xs: Sequence[Any]) -> list[Any]:
+        ops = ResultsOfOps(keep)
+        ys, _ = record(lambda *xs: function(xs), xs, ops)
+        count[0] = len(ys)
+        return [*ys, *ops.kept]
+
+    found = call(checkpoint, *values, name=params["name"], function=with_kept)
+    return list(found[: count[0]]), ResultsOfOps(keep, found[count[0] :])
 
 
 def _does_more(body: Block) -> bool:

@@ -97,10 +97,10 @@ class TapeTrace(Trace):
         if len(args) == 1 and family is not Zero and not isinstance(op, General):
             (a,) = args
             x = a._value
-            y = op.impl(x, **params) if x.__class__ in PLAIN else call(op, x, **params)
+            y = self._computed(op, (x,), params)
             return self._append((APPLY, op, (a._node,), _FIRST, (aval_of(x),), params), y)
         values = tuple([a._value if a.__class__ is Tape and a._owner is self else a for a in args])
-        y = call(op, *values, **params)
+        y = self._computed(op, values, params)
         if family is Zero or (op.writes and not is_inexact(dtype_of(y))):
             self._cut_by(op)
             return y
@@ -109,6 +109,12 @@ class TapeTrace(Trace):
             return self._by_rule(op, args, values, places, y, params)
         inputs = tuple([args[p]._node for p in places])
         return self._append((APPLY, op, inputs, places, kept_args(op, values, places, params), params), y)
+
+    def _computed(self, op: Op, values: tuple, params: dict) -> Any:
+        """The value of an op, of values inside of the boxes of this trace."""
+        if len(values) == 1 and values[0].__class__ in PLAIN:
+            return op.impl(*values, **params)
+        return call(op, *values, **params)
 
     def _cut_by(self, op: Op) -> None:
         if self.cut is None or (TABLE[self.cut[0]].compares and not op.compares):
@@ -198,7 +204,7 @@ class TapeTrace(Trace):
     def _elementwise(self, op: Elementwise, args: tuple, params: dict) -> Any:
         """Record an elementwise op of any number of operands, with parameters."""
         values = tuple([a._value if a.__class__ is Tape and a._owner is self else a for a in args])
-        y = call(op, *values, **params)
+        y = self._computed(op, values, params)
         terms = []
         for p, a in enumerate(args):
             if a.__class__ is Tape and a._owner is self and op.partials[p] is not None:
@@ -258,6 +264,49 @@ class TapeTrace(Trace):
         nodes.append(node)
         whole = place_of(node, nodes)
         return [self._append((COMPONENT, whole, which), y) for which, y in enumerate(outputs)]
+
+
+class ResultsOfOps:
+    """Results of ops of some names, in the order in which a function computes them: kept when it is run for the first
+    time, and used instead of computing them when it is run again."""
+
+    def __init__(self, names: frozenset[str], known: Sequence[Any] | None = None):
+        self.names = names
+        self.kept: list[Any] = [] if known is None else list(known)
+        self._next = None if known is None else iter(self.kept)
+
+    def again(self) -> ResultsOfOps:
+        """The same, for another run."""
+        return ResultsOfOps(self.names, self.kept)
+
+    def of(self, op: Op, values: tuple, params: dict) -> Any:
+        """The result of an op whose results are kept."""
+        if self._next is not None:
+            return next(self._next)
+        y = call(op, *values, **params)
+        self.kept.append(y)
+        return y
+
+
+class RememberingTrace(TapeTrace):
+    """A trace that asks for results of ops that were kept."""
+
+    __slots__ = ("_results",)
+
+    def __init__(self, results: ResultsOfOps) -> None:
+        super().__init__()
+        self._results = results
+
+    def _computed(self, op: Op, values: tuple, params: dict) -> Any:
+        if op.name in self._results.names:
+            return self._results.of(op, values, params)
+        return super()._computed(op, values, params)
+
+    def unary(self, op: Op, a: Any) -> Any:
+        return self.process(op, (a,), NO_PARAMS) if op.name in self._results.names else super().unary(op, a)
+
+    def binary(self, op: Op, a: Any, b: Any) -> Any:
+        return self.process(op, (a, b), NO_PARAMS) if op.name in self._results.names else super().binary(op, a, b)
 
 
 def _memory(x: Any) -> Any:
@@ -376,10 +425,15 @@ class Recorded:
         return [None if k is None else next(found) for k in self.outputs]
 
 
-def record(function: Callable[..., Sequence[Any]], primals: Sequence[Any]) -> tuple[list[Any], Recorded]:
+def record(
+    function: Callable[..., Sequence[Any]], primals: Sequence[Any], results: ResultsOfOps | None = None
+) -> tuple[list[Any], Recorded]:
     """Run a function from leaves to a list of leaves; return its values and the linear program of its tangent."""
     watch = running.state.watch
-    trace = TapeTrace() if watch is None else watch.tape()
+    if results is not None:
+        watch, trace = None, RememberingTrace(results)
+    else:
+        trace = TapeTrace() if watch is None else watch.tape()
     with entered(trace, records=True, library=example_of(primals)):
         trace.library = running.state.library
         outputs = function(*[trace.input(x) for x in primals])
