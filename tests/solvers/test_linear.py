@@ -142,3 +142,22 @@ def test_mistakes():
         )
     with pytest.raises(MismatchError, match="shape"):
         wg.linear_solve(lambda u: u[1:], B)
+
+
+@pytest.mark.parametrize("method", ["auto", "gmres"])
+def test_containers(method):
+    """A block system, in the containers of its right-hand side."""
+    a = np.array([1.3, 0.7])
+    product = lambda a: lambda v: {"u": 2 * v["u"] + v["v"] * a, "v": 4 * v["v"] + np.sum(v["u"])}
+    matrix = lambda a: np.block([[2 * np.eye(2), a[:, None]], [np.ones((1, 2)), np.full((1, 1), 4.0)]])
+
+    def by_function(a):
+        found = wg.linear_solve(product(a), {"u": a, "v": 1.0}, method=method)
+        return np.append(found["u"], found["v"])
+
+    by_matrix = lambda a: np.linalg.solve(matrix(a), np.append(a, 1.0))
+    np.testing.assert_allclose(by_function(a), by_matrix(a), atol=1e-12)
+    for derive in (wg.jacfwd, wg.jacrev, lambda f: wg.jit(wg.jacrev(f))):
+        np.testing.assert_allclose(derive(by_function)(a), wg.jacobian(by_matrix)(a), atol=1e-10)
+    with pytest.raises(MismatchError, match="container"):
+        wg.linear_solve(lambda v: v["u"], {"u": a})

@@ -99,3 +99,15 @@ def test_no_answer():
         wg.qp(np.eye(2), np.zeros(2), np.eye(2))
     with pytest.raises(MismatchError, match=r"P has the shape \(2, 2\), where \(3, 3\)"):
         wg.qp(np.eye(2), np.zeros(3))
+
+
+def test_an_axis_in_front_and_matrices_that_are_not_symmetric():
+    q = np.array([[-3.0, -1.0], [1.0, -2.0], [0.5, 0.5]])
+    G, h = np.array([[1.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]), np.array([1.0, 0.1, 0.2])
+    P = np.array([[2.0, 1.0], [0.0, 1.0]])
+    one = lambda q: wg.qp((P + P.T) / 2, q, G, h)
+    np.testing.assert_allclose(wg.qp(P, q, G, h), [one(row) for row in q], atol=1e-9)
+    slopes = wg.jacobian(lambda q: np.sum(wg.qp(P, q, G, h), 0))(q)
+    np.testing.assert_allclose(slopes, np.stack([wg.jacobian(one)(row) for row in q], 1), atol=1e-9)
+    x, z, _ = wg.qp(np.stack([P, 2 * P]), q[:2], G, h, full=True)
+    assert (x.shape, z.shape) == ((2, 2), (2, 3))

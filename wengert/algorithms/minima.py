@@ -20,6 +20,7 @@ def newton_minimum(f, derivatives, x, tol, maxiter):
     while size > tol and count < maxiter:
         gradient, hessian = derivatives(x)
         w, v = np.linalg.eigh(hessian)
+        lowest = w[0] / (1e-300 + np.max(np.abs(w)))
         w = np.maximum(np.abs(w), 1e-12 * (1e-300 + np.max(np.abs(w))))
         step = -(v @ ((v.T @ gradient) / w))
         slope = gradient @ step
@@ -37,6 +38,10 @@ def newton_minimum(f, derivatives, x, tol, maxiter):
             size = 0.0
         else:
             count = maxiter
+        if size <= tol and lowest < -1e-8:  # a saddle, or a maximum
+            x = x + 1e-3 * (1 + np.max(np.abs(x))) * v[:, 0]
+            value = f(x)
+            size = np.inf
         count = count + 1
     return x, size, count
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from wengert.errors import ConvergenceError
+
 _NEARLY = 0.99
 """How far a step may go towards the boundary."""
 
@@ -74,9 +76,12 @@ def interior_point(P, q, G, h, A, b, tol, maxiter):
         y = y + a * d[n:]
         s = s + a * ds
         z = z + a * dz
-        residual = np.maximum(np.max(np.abs(P @ x + q + G.T @ z + A.T @ y)), np.max(np.abs(A @ x - b), initial=0.0))
-        residual = np.maximum(residual, np.max(np.abs(G @ x + s - h), initial=0.0))
-        size = np.maximum(residual / scale, np.sum(s * z) / np.maximum(m, 1)) / (1 + np.max(np.abs(x)))
+        Px = P @ x
+        dual = np.max(np.abs(Px + q + G.T @ z + A.T @ y)) / (scale + np.max(np.abs(Px)))
+        primal = np.maximum(np.max(np.abs(G @ x + s - h), initial=0.0), np.max(np.abs(A @ x - b), initial=0.0))
+        primal = primal / (1 + np.maximum(np.max(np.abs(h), initial=0.0), np.max(np.abs(b), initial=0.0)))
+        gap = np.sum(s * z) / np.maximum(m, 1) / (1 + np.abs(q @ x))
+        size = np.maximum(np.maximum(dual, primal), gap)
         count = count + 1
         if np.isnan(size):  # nothing is feasible, or nothing is smallest
             count = maxiter
@@ -106,3 +111,24 @@ def refined(P, q, G, h, A, b, x, z, y):
             z = z - step[n : n + m]
             y = y - step[n + m :]
     return x, z, y
+
+
+def demand_strict(x, z, G, h):
+    """Raise if a constraint is just touched: its multiplier is zero too, and the answer has a kink there."""
+    touched = np.maximum(h - G @ x, z)
+    if np.min(touched, initial=1.0) <= 1e-9 * (1 + np.max(np.abs(h), initial=0.0)):
+        raise ConvergenceError(
+            "the answer of wg.qp has no derivative: a constraint is just touched, and its multiplier is zero",
+            remedy="the derivative differs from one side to the other: move the problem a little, or drop the "
+            "constraint",
+        )
+
+
+def demand_convex(P):
+    """Raise if a symmetric matrix has a negative eigenvalue."""
+    w = np.linalg.eigvalsh(P)
+    if not np.min(w) >= -1e-10 * (1 + np.max(np.abs(w))):
+        raise ConvergenceError(
+            "wg.qp: P has a negative eigenvalue, or is not finite, so that the objective is not convex",
+            remedy="P must be positive semidefinite; for other objectives use wengert.optimize.nlp",
+        )

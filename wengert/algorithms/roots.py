@@ -95,6 +95,53 @@ def iterate(g, x, tol, maxiter):
     return x, size, count
 
 
+def demand_regular(matrix, name):
+    """Raise if a linear system with this matrix has no solution."""
+    if np.linalg.slogdet(matrix)[0] == 0:
+        raise ConvergenceError(
+            name + ": the matrix of a linear system is singular",
+            remedy="start elsewhere, or look whether there is an answer, and whether it is the only one nearby",
+        )
+
+
+def demand_answer(r, solve, y, tol, name):
+    """Raise if y is no answer: Newton's step, from the residual r, is too long. `solve(b)` solves a system with the
+    Jacobian at y."""
+    step = solve(r)
+    if not np.max(np.abs(step), initial=0.0) <= tol * (1 + np.max(np.abs(y), initial=0.0)):
+        raise ConvergenceError(
+            name + " has not converged: what it found does not satisfy its equation",
+            remedy="ask for a smaller tolerance or more iterations, start nearer to the answer, or rescale the problem",
+        )
+
+
+def demand_derivative(r, solve, slope, y, name):
+    """Raise if an answer y has no derivative.
+
+    `solve(b)` solves a system with the Jacobian at y, where the residual is r; `slope(y, v)` is what the Jacobian at
+    another y does to v. Within a short way, Newton's step or 1e-8, a Jacobian stays what it is, unless it is about to
+    vanish (at a double root half of it is left after the step), or changes from one side to the other.
+    """
+    size = 1 + np.max(np.abs(y), initial=0.0)
+    step = solve(r)
+    length = np.max(np.abs(step), initial=0.0)
+    some = 1.1 + np.cos(np.arange(y.shape[0]))
+    other = solve(some)
+    scale = _SHORT * size / np.maximum(np.max(np.abs(other), initial=0.0), 1e-300)
+    is_long = length > _SHORT * size
+    way = np.where(is_long, step, scale * other)
+    before = np.where(is_long, r, scale * some)
+    if np.sum((slope(y - way, way) - before) ** 2) > 0.09 * np.sum(before * before):
+        raise ConvergenceError(
+            "the answer of " + name + " has no derivative: the Jacobian of what it satisfies is singular there",
+            remedy="the answer is not isolated, or several come together: add an equation or a regularisation that "
+            "makes it unique",
+        )
+
+
+_SHORT = 1e-8
+
+
 def demand_converged(size, tol, name, remedy):
     """Raise if the last step was too large."""
     if not size <= tol:

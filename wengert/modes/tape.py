@@ -429,11 +429,10 @@ def record(
     function: Callable[..., Sequence[Any]], primals: Sequence[Any], results: ResultsOfOps | None = None
 ) -> tuple[list[Any], Recorded]:
     """Run a function from leaves to a list of leaves; return its values and the linear program of its tangent."""
-    watch = running.state.watch
-    if results is not None:
-        watch, trace = None, RememberingTrace(results)
-    else:
-        trace = TapeTrace() if watch is None else watch.tape()
+    watch = running.state.watch if results is None else None
+    trace: TapeTrace = TapeTrace() if results is None else RememberingTrace(results)
+    if watch is not None:
+        trace = watch.tape()
     with entered(trace, records=True, library=example_of(primals)):
         trace.library = running.state.library
         outputs = function(*[trace.input(x) for x in primals])

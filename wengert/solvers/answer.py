@@ -16,16 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.functions.operands import join, part
+from wengert.algorithms import roots
+from wengert.box.functions.operands import answer, join, part
 from wengert.box.writing import zeros
+from wengert.capture.hooks import instrument
 from wengert.errors import ConvergenceError
 from wengert.modes.dual import push
 from wengert.modes.linear import Tangent
 from wengert.modes.tape import record
+from wengert.ops.elementwise import stop_gradient
 from wengert.ops.shape import reshape
 from wengert.ops.solution import solution
 from wengert.running import running
-from wengert.solvers.slopes import ImplicitEquations, checked_solve
+from wengert.solvers.slopes import ImplicitEquations, checked_solver
 from wengert.types import aval_of
 
 Residual = Callable[..., Any]
@@ -74,16 +77,44 @@ def _as_map(residual: Callable, parameters: Sequence[Any], dots: Sequence[Any]) 
     return given[0]._owner.mapped(given, aval, pull, pushed)
 
 
-def newton_step(name: str, matrix: Any, r: np.ndarray, y: np.ndarray, largest: float = _LARGEST_STEP) -> np.ndarray:
-    """What Newton's method subtracts from an answer, if the answer is one and is determined."""
-    step = checked_solve(name, matrix, r)
-    if not np.all(np.abs(step) <= largest * (1 + np.max(np.abs(y), initial=0))):
-        raise ConvergenceError(
-            f"{name} has not converged: what it found does not satisfy its equation (Newton's method would move it by "
-            f"{np.max(np.abs(step)):.2g})",
-            remedy="ask for a smaller tolerance or more iterations, start nearer to the answer, or rescale the problem",
-        )
-    return step
+def demand_answer(
+    name: str, equations: ImplicitEquations, y: Any, parameters: Sequence[Any], tol: float, derivative: bool
+) -> None:
+    """Raise if a vector y does not satisfy its equation; and if it has no `derivative`, where one is asked for.
+
+    In a program that is captured this is part of the program.
+    """
+    y, parameters = stop_gradient(y), [stop_gradient(p) for p in parameters]
+    if running.state.capture is None:
+        answer(lambda y, *p: _demand_at_numbers(name, equations, y, p, tol, derivative), y, *parameters)
+        return
+    r, matrix = equations.linearised(y, parameters)
+    instrument(roots.demand_answer)(r, matrix.solve, y, tol, name)
+    if derivative:
+        instrument(roots.demand_derivative)(r, matrix.solve, _slope(equations, parameters), y, name)
+
+
+def _slope(equations: ImplicitEquations, parameters: Sequence[Any]) -> Callable:
+    """What the Jacobian at a point does to a vector."""
+
+    def slope(y: Any, v: Any) -> Any:
+        found = push(lambda y: [equations.residual(y, *parameters)], [y], [v])[1][0]
+        return 0 * v if found is None else found
+
+    return slope
+
+
+def _demand_at_numbers(
+    name: str, equations: ImplicitEquations, y: np.ndarray, parameters: Sequence[Any], tol: float, derivative: bool
+) -> bool:
+    with np.errstate(all="ignore"):
+        r, matrix = equations.linearised(y, parameters)
+        if derivative or np.any(r):
+            solve = checked_solver(name, matrix.plain(matrix.entries), r)
+            roots.demand_answer(r, solve, y, tol, name)
+            if derivative:
+                roots.demand_derivative(r, solve, _slope(equations, parameters), y, name)
+    return True
 
 
 class Problem:
@@ -123,12 +154,24 @@ class Problem:
         smallest = np.inf
         for _ in range(_STEPS):
             r, matrix = self.equations.linearised(y, parameters)
-            step = newton_step(self.name, matrix.plain(matrix.entries), r, y)
+            solve = checked_solver(self.name, matrix.plain(matrix.entries), r)
+            if smallest == np.inf:
+                self._demand_derivative(r, solve, y, parameters)
+            step = solve(r)
             length = np.max(np.abs(step), initial=0)
             if not length < smallest / 2:  # rounding errors are left
                 break
             y, smallest = y - step, length
         return y
+
+    def _demand_derivative(self, r: Any, solve: Callable, y: np.ndarray, parameters: Sequence[Any]) -> None:
+        roots.demand_answer(r, solve, y, _LARGEST_STEP, self.name)
+        try:
+            roots.demand_derivative(r, solve, _slope(self.equations, parameters), y, self.name)
+        except ConvergenceError:
+            if self.demand is not None:  # which may know more
+                self.demand(y, parameters)
+            raise
 
     def tangent(self, y: Any, parameters: Sequence[Any], dots: Sequence[Any]) -> Any:
         refined = part(y, 0, slice(self.count, None))

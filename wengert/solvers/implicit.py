@@ -15,16 +15,16 @@ from wengert import tree
 from wengert.api.arguments import fit_to
 from wengert.api.custom import AppliedRule, CustomFunction, settled_leaves
 from wengert.api.grad import grad
-from wengert.box.functions.operands import answer, cast, join, part
+from wengert.box.functions.operands import join
 from wengert.capture.hooks import instrument
 from wengert.errors import MismatchError
+from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
-from wengert.ops.shape import reshape
 from wengert.running import running
-from wengert.solvers.answer import implicit_tangent, newton_step
-from wengert.solvers.parameters import vector
+from wengert.solvers.answer import demand_answer, implicit_tangent
+from wengert.solvers.parameters import Packing, vector
 from wengert.solvers.slopes import ImplicitEquations
-from wengert.types import Aval, aval_of, dtype_of, is_inexact, shape_of
+from wengert.types import aval_of, dtype_of, is_inexact, shape_of
 
 _TOLERANCE = 1e-5
 
@@ -105,59 +105,45 @@ class Optimality(Equation):
         return found
 
 
-class Packing:
-    """Answers in containers as vectors, and back."""
-
-    def __init__(self, like: Any):
-        leaves, self.structure = settled_leaves(like)
-        self.avals = [aval_of(leaf) for leaf in leaves]
-
-    def vector(self, y: Any) -> Any:
-        leaves = settled_leaves(y)[0]
-        return join([vector(leaf) for leaf in leaves], 0) if leaves else np.zeros(0)
-
-    def leaves(self, v: Any) -> list[Any]:
-        found, start = [], 0
-        for aval in self.avals:
-            size = int(np.prod(aval.shape))
-            piece = part(v, 0, slice(start, start + size)) if aval.shape else part(v, 0, start)
-            found.append(cast(reshape(piece, shape=aval.shape) if aval.shape else piece, _real(aval)))
-            start += size
-        return found
-
-    def container(self, v: Any) -> Any:
-        return tree.unflatten(self.structure, self.leaves(v))
-
-
-def _real(aval: Aval) -> np.dtype:
-    return aval.dtype if aval.dtype.kind == "f" else np.dtype(float)
-
-
 class Implicit(CustomFunction):
-    """A solver with its equation; made by `implicit`. Without a tolerance answers are not checked."""
+    """A solver with its equation; made by `implicit`. Without a tolerance answers are not checked.
 
-    def __init__(self, solve: Callable, equation: Equation, tol: float | None = _TOLERANCE):
+    A solver of our own (`own`) says itself when it fails, so that compiled code checks its answers only where a
+    derivative is asked for. `demand(y, *args)` raises if there is none for another reason.
+    """
+
+    def __init__(
+        self,
+        solve: Callable,
+        equation: Equation,
+        tol: float | None = _TOLERANCE,
+        *,
+        own: bool = False,
+        demand: Callable | None = None,
+    ):
         super().__init__(solve)
         self._equation = equation
         self._tol = tol
+        self._own = own
+        self._demand = demand
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         y = super().__call__(*args, **kwargs)
-        if (
-            self._tol is not None
-            and running.state.capture is None
-            and not any(isinstance(leaf, Traced) for leaf in settled_leaves((y, args))[0])
-        ):
-            self._check(y, args)
-        return y
+        if self._tol is not None and not (self._own and running.state.capture is not None):
+            leaves, structure = settled_leaves(args)
+            places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Traced)]
+            flat = Packing(y)
 
-    def _check(self, y: Any, args: Sequence[Any]) -> None:
-        flat = Packing(y)
-        equations = ImplicitEquations(lambda v: self._residual(flat, v, args))
-        v = flat.vector(y)
-        with np.errstate(all="ignore"):
-            r, matrix = equations.linearised(v, ())
-            newton_step(self.__name__, matrix.plain(matrix.entries), r, v, self._tol)  # type: ignore[attr-defined, arg-type]
+            def residual(v: Any, *values: Any) -> Any:
+                filled = list(leaves)
+                for k, value in zip(places, values, strict=True):
+                    filled[k] = value
+                return self._residual(flat, v, tree.unflatten(structure, filled))
+
+            equations = ImplicitEquations(residual)
+            values = [leaves[k] for k in places]
+            demand_answer(self.__name__, equations, flat.vector(y), values, self._tol, False)  # type: ignore[attr-defined]
+        return y
 
     def _residual(self, flat: Packing, v: Any, args: Sequence[Any]) -> Any:
         r = self._equation.vector(flat.container(v), args)
@@ -187,10 +173,11 @@ class _OfAnswer(AppliedRule):
             return self.owner._residual(flat, v, self.arguments(values))
 
         equations = ImplicitEquations(residual)
-        tol = self.owner._tol
-        if tol is not None and running.state.capture is None and any(isinstance(leaf, Traced) for leaf in ys):
-            r, matrix = equations.linearised(v, args)
-            answer(lambda r, v, *m: newton_step(self.name, matrix.plain(m), r, v, tol), r, v, *matrix.entries)
+        if self.owner._demand is not None:
+            plain = [stop_gradient(x) for x in args]
+            self.owner._demand(flat.container(stop_gradient(v)), *self.arguments(plain))
+        if self.owner._tol is not None:
+            demand_answer(self.name, equations, v, args, self.owner._tol, True)
         moving = [None if _is_zero(d) or not is_inexact(dtype_of(x)) else d for x, d in zip(args, dots, strict=True)]
         dot = implicit_tangent(equations, v, args, moving)
         y_dots = flat.leaves(np.zeros(shape_of(v)) if dot is None else dot)

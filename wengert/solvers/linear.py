@@ -14,18 +14,20 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
+from wengert import tree
+from wengert.algorithms import roots
+from wengert.api.custom import settled_leaves
 from wengert.api.products import vjp
 from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import array
 from wengert.box.functions.sparse import spsolve
-from wengert.box.writing import settled
 from wengert.capture.hooks import instrument
-from wengert.errors import MismatchError
+from wengert.errors import ConvergenceError, MismatchError
 from wengert.modes.dual import push
-from wengert.ops.shape import reshape
 from wengert.ops.solution import linear_solution
+from wengert.running import running
 from wengert.solvers.given import not_converged
-from wengert.solvers.parameters import Parameters, real, vector
+from wengert.solvers.parameters import Packing, Parameters, real
 from wengert.types import shape_of
 
 METHODS = ("auto", "cg", "gmres", "bicgstab", "direct")
@@ -73,8 +75,8 @@ def linear_solve(A: Any, b: Any, *, method: str = "auto", tol: float = 1e-12, ma
     """The x with A x = b, for a matrix, dense or sparse, or a function v ↦ A v.
 
     Args:
-        A: a matrix, or a linear function of an array like `b`.
-        b: the right-hand side, of any shape if A is a function.
+        A: a matrix, or a linear function of what is like `b`.
+        b: the right-hand side; if A is a function, an array of any shape, or a container of arrays.
         method: for a function: "cg" (symmetric and positive definite), "gmres", "bicgstab", "direct" (the matrix is
             formed, column by column), or "auto": "direct" for up to 100 unknowns, then "gmres".
         tol: the residual relative to b.
@@ -91,34 +93,68 @@ def linear_solve(A: Any, b: Any, *, method: str = "auto", tol: float = 1e-12, ma
     if method not in METHODS:
         raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
     if not callable(A):
-        if scipy.sparse.issparse(A):
-            return spsolve(A.tocsc(), b)
-        return FUNCTIONS[np.linalg.solve](array(A), array(b))
-    b = real(b)
-    shape = shape_of(b)
+        return _with_matrix(A, b)
+    flat = Packing(b)
     function = instrument(A)
     parameters = Parameters(function)
 
     def apply(v: Any, values: Sequence[Any]) -> Any:
-        found = settled(parameters.put(values)(reshape(v, shape=shape)))
-        if shape_of(found) != shape:
+        found = parameters.put(values)(flat.container(v))
+        leaves, structure = settled_leaves(found)
+        if structure != flat.structure:
             raise MismatchError(
-                f"the function gives the shape {shape_of(found)} for a right-hand side of shape {shape}"
+                "the function gives another container than that of the right-hand side",
+                remedy="return what is like its argument and like b",
             )
-        return vector(found)
+        for leaf, aval in zip(leaves, flat.avals, strict=True):
+            if shape_of(leaf) != aval.shape:
+                raise MismatchError(
+                    f"the function gives the shape {shape_of(leaf)} for a right-hand side of shape {aval.shape}"
+                )
+        return flat.vector(found)
 
     def find(operator: Any, b: np.ndarray) -> np.ndarray:
         return iterated("wg.linear_solve", operator, b, method, tol, maxiter)
 
-    x = linear_solution(vector(b), *parameters.values, system=System("wg.linear_solve", apply, find))
-    return reshape(x, shape=shape)
+    vector_of_b = flat.vector(tree.map(real, b))
+    return flat.container(
+        linear_solution(vector_of_b, *parameters.values, system=System("wg.linear_solve", apply, find))
+    )
+
+
+_SMALL = 32
+"""Up to so many unknowns compiled code looks at determinants first."""
+
+
+def _with_matrix(A: Any, b: Any) -> Any:
+    """The solution with a matrix, dense or sparse."""
+    if running.state.capture is None:
+        try:
+            return spsolve(A.tocsc(), b) if scipy.sparse.issparse(A) else FUNCTIONS[np.linalg.solve](array(A), array(b))
+        except np.linalg.LinAlgError as error:
+            raise _is_singular() if "Singular" in str(error) else error from None
+    if scipy.sparse.issparse(A):
+        return spsolve(A.tocsc(), b)
+    A = array(A)
+    if len(shape_of(A)) == 2 and shape_of(A)[0] == shape_of(A)[1] <= _SMALL:
+        instrument(roots.demand_regular)(A, "wg.linear_solve")
+    return FUNCTIONS[np.linalg.solve](A, array(b))
+
+
+def _is_singular() -> ConvergenceError:
+    return ConvergenceError(
+        "wg.linear_solve: the matrix is singular", remedy="look whether there is a solution, and whether only one"
+    )
 
 
 def iterated(name: str, operator: Any, b: np.ndarray, method: str, tol: float, maxiter: int | None) -> np.ndarray:
     """The solution at plain numbers."""
     n = len(b)
     if method == "direct" or (method == "auto" and n <= _FEW):
-        return np.linalg.solve(np.stack([operator.matvec(unit) for unit in np.eye(n)], 1), b)
+        try:
+            return np.linalg.solve(np.stack([operator.matvec(unit) for unit in np.eye(n)], 1), b)
+        except np.linalg.LinAlgError:
+            raise _is_singular() from None
     options: dict[str, Any] = {"rtol": tol, "atol": 0.0, "maxiter": maxiter}
     if method in ("auto", "gmres"):
         method, options["restart"] = "gmres", min(n, 60)

@@ -9,22 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from wengert.algorithms import minima, roots
 from wengert.api.grad import grad, value_and_grad
 from wengert.api.hessian import hessian
 from wengert.api.jacobian import jacobian
 from wengert.box.functions.operands import part
 from wengert.capture.hooks import instrument
-from wengert.errors import MismatchError
+from wengert.errors import ConvergenceError, MismatchError
 from wengert.ops.elementwise import stop_gradient
-from wengert.solvers.implicit import Equation, FixedPoint, Implicit, Optimality, Packing
-from wengert.solvers.parameters import Parameters, vector
-from wengert.solvers.slopes import ImplicitEquations
+from wengert.running import running
+from wengert.solvers.implicit import Equation, FixedPoint, Implicit, Optimality
+from wengert.solvers.parameters import Packing, Parameters, vector
+from wengert.solvers.slopes import DenseSlopes, ImplicitEquations, Slopes
 from wengert.types import shape_of
 
 _REMEDY = "give it more iterations (maxiter=), a larger tolerance (tol=), or start nearer to the answer"
 _FEW = 100
 """Up to so many unknowns a Hessian is worth its cost."""
+_SMALL = 32
+"""Up to so many unknowns compiled code looks at determinants first."""
 
 
 def root(f: Callable, x0: Any, *args: Any, method: str = "auto", tol: float = 1e-10, maxiter: int = 100) -> Any:
@@ -114,9 +119,23 @@ def _newton_step(residual: Callable) -> Callable:
 
     def step(x: Any) -> tuple[Any, Any]:
         r, matrix = equations.linearised(x, ())
-        return r, matrix.solve(r)
+        return r, _solved(matrix, r)
 
     return step
+
+
+def _solved(matrix: Slopes, r: Any) -> Any:
+    if running.state.capture is None:
+        try:
+            return matrix.solve(r)
+        except np.linalg.LinAlgError:
+            raise ConvergenceError(
+                "wg.root: the Jacobian is singular on the way",
+                remedy="start elsewhere, or look whether there is an answer, and whether it is the only one nearby",
+            ) from None
+    if isinstance(matrix, DenseSlopes) and shape_of(r)[0] <= _SMALL:
+        instrument(roots.demand_regular)(matrix.entries[0], "wg.root")
+    return matrix.solve(r)
 
 
 def vector_size(x: Any) -> int:
@@ -168,4 +187,4 @@ def _answer(name: str, kind: type[Equation], run: Callable, f: Callable, x0: Any
     solve.__name__ = name
     if not parameters.values:
         return solve([])
-    return Implicit(solve, kind(satisfied), 1e-3)(parameters.values)
+    return Implicit(solve, kind(satisfied), 1e-3, own=True)(parameters.values)

@@ -29,8 +29,8 @@ from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
 from wengert.ops.products import matmul
 from wengert.ops.shape import reshape
-from wengert.solvers.implicit import Equation, Implicit, Packing
-from wengert.solvers.parameters import Parameters, vector
+from wengert.solvers.implicit import Equation, Implicit
+from wengert.solvers.parameters import Packing, Parameters, vector
 from wengert.types import shape_of
 
 METHODS = ("RK23", "RK45", "DOP853", "Radau")

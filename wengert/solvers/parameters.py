@@ -1,4 +1,5 @@
-"""What solvers depend on, as real numbers: the traced values in their arguments, and arrays as float64."""
+"""What solvers depend on, as real numbers: the traced values in their arguments, arrays as float64, and
+containers as vectors."""
 
 from __future__ import annotations
 
@@ -7,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from wengert import tree
+from wengert.api.custom import settled_leaves
 from wengert.box.functions.lifted import Lifted
-from wengert.box.functions.operands import array, cast, flat
+from wengert.box.functions.operands import array, cast, flat, join, part
 from wengert.box.writing import settled
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import shape
 from wengert.ops.shape import reshape
-from wengert.types import dtype_of, is_inexact, shape_of
+from wengert.types import Aval, aval_of, dtype_of, is_inexact, shape_of
 
 
 class Parameters:
@@ -56,3 +59,31 @@ def vector(x: Any) -> Any:
     """The same as a vector."""
     x = real(x)
     return flat(x) if shape_of(x) else reshape(x, shape=(1,))
+
+
+class Packing:
+    """Answers in containers as vectors, and back."""
+
+    def __init__(self, like: Any):
+        leaves, self.structure = settled_leaves(like)
+        self.avals = [aval_of(leaf) for leaf in leaves]
+
+    def vector(self, y: Any) -> Any:
+        leaves = settled_leaves(y)[0]
+        return join([vector(leaf) for leaf in leaves], 0) if leaves else np.zeros(0)
+
+    def leaves(self, v: Any) -> list[Any]:
+        found, start = [], 0
+        for aval in self.avals:
+            size = int(np.prod(aval.shape))
+            piece = part(v, 0, slice(start, start + size)) if aval.shape else part(v, 0, start)
+            found.append(cast(reshape(piece, shape=aval.shape) if aval.shape else piece, _real(aval)))
+            start += size
+        return found
+
+    def container(self, v: Any) -> Any:
+        return tree.unflatten(self.structure, self.leaves(v))
+
+
+def _real(aval: Aval) -> np.dtype:
+    return aval.dtype if aval.dtype.kind == "f" else np.dtype(float)

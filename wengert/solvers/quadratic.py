@@ -12,16 +12,20 @@ import numpy as np
 
 from wengert.algorithms import quadratic
 from wengert.algorithms.roots import demand_converged
+from wengert.api.vmap import vmap
 from wengert.box.functions.operands import join
 from wengert.capture.hooks import instrument
 from wengert.errors import MismatchError
 from wengert.ops import elementwise as e
+from wengert.ops.op import Traced
 from wengert.ops.products import matmul
 from wengert.ops.shape import transpose
 from wengert.solvers.implicit import Equation, Implicit
 from wengert.solvers.parameters import real
 from wengert.types import ndim_of, shape_of
 
+_RANKS = (2, 1, 2, 1, 2, 1)
+"""How many axes P, q, G, h, A and b have."""
 _TOLERANCE = 1e-10
 _REMEDY = "look whether some x satisfies all constraints, and whether the objective is bounded there"
 
@@ -40,7 +44,8 @@ def qp(
     """The x that minimises ½ xᵀPx + qᵀx with Gx ≤ h and Ax = b; a quadratic program as a layer (OptNet).
 
     Args:
-        P: symmetric and positive semidefinite; the answer must be unique.
+        P: positive semidefinite (of a matrix that is not symmetric, the symmetric part counts); the answer must be
+            unique.
         q: the linear part.
         G, h: inequalities, or None.
         A, b: equalities, or None.
@@ -48,7 +53,8 @@ def qp(
             which Px + q + Gᵀz + Aᵀy = 0.
         maxiter: the largest number of iterations; a `ConvergenceError` after that, for instance if nothing is feasible.
 
-    Differentiable with respect to all of P, q, G, h, A and b; under `jit` one native loop.
+    Differentiable with respect to all of P, q, G, h, A and b; under `jit` one native loop. Any of them may have one
+    more axis in front: then there is an answer for each index of it, as with `vmap`.
 
     >>> import numpy as np, wengert as wg
     >>> nearest = lambda p: wg.qp(2 * np.eye(2), -2 * p, np.array([[1.0, 1.0]]), np.ones(1))
@@ -58,6 +64,12 @@ def qp(
     array([[ 0.5, -0.5],
            [-0.5,  0.5]])
     """
+    batched = [
+        x is not None and ndim_of(real(_dense(x))) > rank for x, rank in zip((P, q, G, h, A, b), _RANKS, strict=True)
+    ]
+    if any(batched):
+        axes = tuple([0 if is_batched else None for is_batched in batched])
+        return vmap(lambda *args: qp(*args, full=full, maxiter=maxiter), in_axes=axes)(P, q, G, h, A, b)
     P, q = _matrix(P), _vector(q)
     n = shape_of(q)[0]
     if (G is None) != (h is None) or (A is None) != (b is None):
@@ -70,12 +82,16 @@ def qp(
         if shape_of(x) != wanted:
             raise MismatchError(f"{name} has the shape {shape_of(x)}, where {wanted} is wanted")
 
+    P = (P + transpose(P, axes=(1, 0))) / 2
+
     def solve(P: Any, q: Any, G: Any, h: Any, A: Any, b: Any) -> Any:
+        if isinstance(P, Traced) or np.any(P):
+            instrument(quadratic.demand_convex)(P)
         x, z, y, size, _ = instrument(quadratic.interior_point)(P, q, G, h, A, b, _TOLERANCE, maxiter)
         instrument(demand_converged)(size, _TOLERANCE, "wg.qp", _REMEDY)
         return instrument(quadratic.refined)(P, q, G, h, A, b, x, z, y)
 
-    found = Implicit(solve, Equation(_conditions), 1e-5)(P, q, G, h, A, b)
+    found = Implicit(solve, Equation(_conditions), 1e-5, own=True, demand=_strict)(P, q, G, h, A, b)
     return found if full else found[0]
 
 
@@ -87,7 +103,7 @@ def lp(c: Any, G: Any = None, h: Any = None, A: Any = None, b: Any = None, *, fu
     >>> wg.lp(np.array([-1.0, -1.0]), G, h).round(8) + 0.0
     array([2., 0.])
     """
-    n = shape_of(_vector(c))[0]
+    n = shape_of(real(c))[-1]
     return qp(np.zeros((n, n)), c, G, h, A, b, full=full)
 
 
@@ -97,8 +113,16 @@ def _conditions(unknowns: Any, P: Any, q: Any, G: Any, h: Any, A: Any, b: Any) -
     return join([stationary, e.minimum(h - matmul(G, x), z), matmul(A, x) - b], 0)
 
 
+def _strict(unknowns: Any, P: Any, q: Any, G: Any, h: Any, A: Any, b: Any) -> None:
+    instrument(quadratic.demand_strict)(unknowns[0], unknowns[1], G, h)
+
+
+def _dense(x: Any) -> Any:
+    return x.toarray() if hasattr(x, "toarray") else x
+
+
 def _matrix(x: Any) -> Any:
-    x = real(x.toarray() if hasattr(x, "toarray") else x)
+    x = real(_dense(x))
     if ndim_of(x) != 2:
         raise MismatchError(f"a matrix is wanted, not an array of shape {shape_of(x)}")
     return x

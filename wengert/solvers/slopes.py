@@ -143,10 +143,11 @@ class SlopeProducts(Slopes):
         return scipy.sparse.linalg.LinearOperator((n, n), matvec=times, dtype=float)
 
 
-def checked_solve(name: str, matrix: Any, b: np.ndarray) -> np.ndarray:
-    """The solution at plain numbers, of a matrix in any of these forms, if it is determined."""
+def checked_solver(name: str, matrix: Any, b: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Solutions at plain numbers, of a matrix in any of these forms, if they are determined. b is one of the right-hand
+    sides."""
     if isinstance(matrix, scipy.sparse.linalg.LinearOperator):
-        return iterated(name, matrix, b, "gmres", 1e-12, None)
+        return lambda b: iterated(name, matrix, b, "gmres", 1e-12, None)
     entries = matrix.data if scipy.sparse.issparse(matrix) else matrix
     if not (np.all(np.isfinite(entries)) and np.all(np.isfinite(b))):
         raise ConvergenceError(
@@ -156,7 +157,7 @@ def checked_solve(name: str, matrix: Any, b: np.ndarray) -> np.ndarray:
     if not scipy.sparse.issparse(matrix):
         if len(b) and np.linalg.cond(matrix, 1) > _SINGULAR:
             raise _is_singular(name)
-        return np.linalg.solve(matrix, b)
+        return lambda b: np.linalg.solve(matrix, b)
     try:
         factors = scipy.sparse.linalg.splu(matrix)
     except RuntimeError:
@@ -166,7 +167,7 @@ def checked_solve(name: str, matrix: Any, b: np.ndarray) -> np.ndarray:
     )
     if scipy.sparse.linalg.onenormest(inverse) * scipy.sparse.linalg.norm(matrix, 1) > _SINGULAR:
         raise _is_singular(name)
-    return factors.solve(b)
+    return factors.solve
 
 
 def _is_singular(name: str) -> ConvergenceError:

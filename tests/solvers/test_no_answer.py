@@ -1,0 +1,93 @@
+"""What has no answer, or an answer without a derivative, raises: in Python, in compiled functions and in batches."""
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.errors import ConvergenceError
+
+WRONG = wg.implicit(lambda y, a: y**3 - a)(lambda a: a)
+DOUBLE = lambda a: wg.root(lambda x: (x - a) ** 2, 1.0)
+TOUCHED = lambda a: wg.qp(np.eye(1), np.stack([-a]), np.eye(1), np.ones(1))[0]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda: WRONG(1.3),
+        lambda: wg.jit(WRONG)(1.3),
+        lambda: wg.vmap(WRONG)(np.array([1.0, 1.3])),
+        lambda: wg.grad(WRONG)(1.3),
+        lambda: wg.jit(wg.grad(WRONG))(1.3),
+        lambda: wg.vmap(wg.grad(WRONG))(np.array([1.0, 1.3])),
+    ],
+)
+def test_wrong_answers(run):
+    with pytest.raises(ConvergenceError, match="does not satisfy its equation"):
+        run()
+
+
+@pytest.mark.parametrize("derive", [wg.grad, lambda f: wg.jit(wg.grad(f)), lambda f: wg.grad(wg.jit(f)), wg.hessian])
+@pytest.mark.parametrize("f", [DOUBLE, lambda a: wg.root(lambda x: x * x - 2 * a * x + a * a, 1.0)])
+def test_double_roots(f, derive):
+    with pytest.raises(ConvergenceError, match="singular there"):
+        derive(f)(1.3)
+
+
+def test_simple_roots_are_not_taken_for_double_ones():
+    """Also where they are close to each other, and badly scaled."""
+    for gap in (1e-2, 1e-4):
+        f = lambda a, gap=gap: wg.root(lambda x: 1e6 * (x - a) * (x - a - gap), 2.0)
+        assert wg.grad(f)(1.3) == pytest.approx(1, rel=1e-6)
+
+
+NO_ROOT = lambda a: wg.root(lambda x: x**2 + a, 1.0)
+
+
+@pytest.mark.parametrize("f", [NO_ROOT, wg.jit(NO_ROOT)])
+def test_no_root(f):
+    for run in (lambda: f(1.0), lambda: wg.vmap(f)(np.ones(2))):
+        with pytest.raises(ConvergenceError, match="singular"):
+            run()
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, wg.jit])
+def test_singular_systems(wrap):
+    for A in (lambda a: a * np.ones((2, 2)), lambda a: lambda v: a * np.sum(v) * np.ones(2)):
+        with pytest.raises(ConvergenceError, match="singular"):
+            wrap(lambda a, A=A: wg.linear_solve(A(a), np.array([1.0, 2.0])))(1.3)
+
+
+@pytest.mark.parametrize("derive", [wg.grad, lambda f: wg.jit(wg.grad(f))])
+def test_a_constraint_that_is_just_touched(derive):
+    with pytest.raises(ConvergenceError, match="just touched"):
+        derive(TOUCHED)(1.0)
+    assert derive(TOUCHED)(0.9) == pytest.approx(1)
+    assert derive(TOUCHED)(1.1) == pytest.approx(0)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, wg.jit])
+def test_programs_without_a_minimum(wrap):
+    one, both = np.array([[-1.0]]), np.array([[1.0], [-1.0]])
+    unbounded = lambda h: wg.lp(-np.ones(1), one, h)
+    concave = lambda h: wg.qp(-h[0] * np.eye(1), np.ones(1), both, np.ones(2))
+    for f in (unbounded, concave):
+        with pytest.raises(ConvergenceError):
+            wrap(f)(np.ones(1))
+
+
+def test_saddles_are_left():
+    saddle = lambda x: (x[0] ** 2 - 1) ** 2 + x[1] ** 2
+    for find in (wg.argmin, wg.jit(lambda x: wg.argmin(saddle, x))):
+        x = find(saddle, np.zeros(2)) if find is wg.argmin else find(np.zeros(2))
+        np.testing.assert_allclose(np.abs(x), [1, 0], atol=1e-7)
+    with pytest.raises(ConvergenceError), np.errstate(all="ignore"):
+        wg.argmin(lambda x: x[0] ** 2 - x[1] ** 2, np.zeros(2))
+
+
+def test_values_need_no_derivative():
+    """A double root, and a constraint that is just touched, are answers."""
+    assert TOUCHED(1.0) == pytest.approx(1)
+    assert wg.jit(TOUCHED)(1.0) == pytest.approx(1)
+    assert DOUBLE(1.3) == pytest.approx(1.3, abs=1e-6)
+    assert wg.implicit(lambda y, a: (y - a) ** 2)(lambda a: a)(1.3) == 1.3
