@@ -76,6 +76,8 @@ def _within(item: slice, then: Any, n: Any) -> Any:
             return start + step * then if _is_natural(then) else None
         if not _has_symbols(then):
             inside = range(start, stop, step)[then]
+            if not inside:
+                return slice(0, 0)  # the ends of an empty range that goes backwards would mean all
             end: Any = inside.stop if inside.stop >= 0 else None
             return slice(inside.start, end, inside.step)
     if step.__class__ is not int or step != 1 or not _is_natural(start):

@@ -31,7 +31,7 @@ from wengert.errors import UnsupportedFunctionError, user_frame
 from wengert.ir import numbers
 from wengert.ir.aliases import Links
 from wengert.ir.infer import Found, results
-from wengert.ir.lengths import as_length, interval, placed
+from wengert.ir.lengths import as_length, backwards, interval, is_whole, placed
 from wengert.ir.node import Block, Const, Node, Operand, Ref, Source, Type, Var
 from wengert.ir.orders import order_now, order_of_result
 from wengert.ir.symbol import Dim, Sym, type_of
@@ -222,6 +222,10 @@ class Capture(Trace):
         if op.name == "index":
             return self._index(args, params["pattern"])
         if op.writes and "pattern" in params:
+            turned = backwards(shape_of(args[0]), args[2:], params["pattern"])
+            if turned is not None and all(map(is_whole, turned.steps)):
+                value = _flipped(args[1], len(turned.steps), turned.axes)
+                args, params = (args[0], value, *args[2:]), {"pattern": turned.forwards}
             params = {"pattern": placed(shape_of(args[0]), args[2:], params["pattern"])[0]}
         args = tuple([settled(a) if isinstance(a, Traced) else a for a in args])
         if op.__class__ is Control and op.stage is not None:
@@ -232,15 +236,10 @@ class Capture(Trace):
 
     def _index(self, args: tuple, pattern: tuple) -> Any:
         x, *arrays = args
-        reversing = [
-            k for k, item in enumerate(pattern) if item.__class__ is slice and item.step == -1 and not _is_static(item)
-        ]
-        if reversing:  # x[i::-1] is a part of x, reversed
-            if arrays or any(item is None or item is Ellipsis or item.__class__ is int for item in pattern):
-                raise UnsupportedFunctionError("a reversed slice with computed bounds beside other indices",
-                                               remedy="slice forwards and reverse the result")  # fmt: skip
-            forwards = tuple([_forwards(item) if k in reversing else item for k, item in enumerate(pattern)])
-            return flip(index(x, pattern=forwards), axis=tuple(reversing))
+        found = backwards(shape_of(x), arrays, pattern)
+        if found is not None:
+            part = flip(index(x, *arrays, pattern=found.forwards), axis=found.axes)
+            return part if all(map(is_whole, found.steps)) else index(part, pattern=found.steps)
         pattern, shape = placed(shape_of(x), arrays, pattern)
         (y,) = self.emit(index, args, {"pattern": pattern}, [Found(shape, dtype_of(x))])
         return y
@@ -463,15 +462,12 @@ def _type_of_found(f: Found) -> Type:
     return type_of(shape, f.dtype, f.weak)
 
 
-def _is_static(item: slice) -> bool:
-    return all(v is None or v.__class__ is int for v in (item.start, item.stop))
-
-
-def _forwards(item: slice) -> slice:
-    """The slice that has the elements of x[start:stop:-1] in rising order."""
-    low = 0 if item.stop is None else item.stop + 1
-    high = None if item.start is None else item.start + 1
-    return slice(low, high)
+def _flipped(value: Any, ndim: int, axes: Sequence[int]) -> Any:
+    """A value for a part with so many axes, reversed along some of these, where it is not the same all along."""
+    shape = shape_of(value)
+    own = [axis - ndim + len(shape) for axis in axes]
+    own = [axis for axis in own if axis >= 0 and shape[axis] != 1]
+    return flip(value, axis=tuple(own)) if own else value
 
 
 def source(start: FrameType | None) -> Source | None:

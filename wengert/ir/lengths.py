@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from wengert.ir.analysis.ranges import UNKNOWN, Interval, interval_from
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
 from wengert.ops.index import arrays_come_first, explicit
-from wengert.types import broadcast_shapes, shape_of
+from wengert.types import broadcast_shapes, dtype_of, shape_of
 
 
 def interval_of(x: Any) -> Interval:
@@ -98,8 +98,9 @@ def sliced(item: slice, n: Any) -> tuple[slice, Any]:
         return slice(None), n
     if step.__class__ is not int or step <= 0:
         raise UnsupportedFunctionError(
-            "a slice with a negative or computed step and bounds that are known only when the compiled program runs",
-            remedy="slice forwards and reverse the result: x[a:b][::-1]",
+            "a slice with a computed step, or a negative one beside arrays of indices, and bounds that are known only when "
+            "the compiled program runs",
+            remedy="use a step that is a number, or slice forwards and reverse the result: x[a:b][::-1]",
         )
     start = 0 if item.start is None else _clipped(item.start, n)
     stop = _value(n) if item.stop is None else _clipped(item.stop, n)
@@ -114,6 +115,53 @@ def sliced(item: slice, n: Any) -> tuple[slice, Any]:
             stop = start + span
     count = span if step == 1 else -(-span // step)
     return slice(start, stop, None if step == 1 else step), count
+
+
+class Backwards(NamedTuple):
+    """An index with slices that go backwards, as what is taken forwards, reversed, and then of every so many."""
+
+    forwards: tuple
+    axes: tuple[int, ...]
+    """Which axes of the part are reversed."""
+    steps: tuple
+
+
+def backwards(shape: tuple, arrays: Sequence[Any], pattern: tuple) -> Backwards | None:
+    """The index taken apart, if it has slices that go backwards between bounds which are not known yet.
+
+    `x[i:j:-2]` is `x[j + 1 : i + 1][::-1][::2]`, where i and j count from the beginning.
+    """
+    pattern = explicit(pattern, len(shape))
+    forwards, axes, steps = list(pattern), [], []
+    axis = 0
+    for k, item in enumerate(pattern):
+        if item.__class__ is slice:
+            step, n = item.step, shape[axis]
+            is_known = n.__class__ is int and all(v is None or isinstance(v, int | np.integer) for v in (item.start, item.stop))
+            if isinstance(step, int | np.integer) and step < 0 and not is_known:
+                low = None if item.stop is None else _after(item.stop, n)
+                high = None if item.start is None else _after(item.start, n)
+                forwards[k] = slice(low, high)
+                axes.append(len(steps))
+                steps.append(slice(None) if step == -1 else slice(None, None, -int(step)))
+            else:
+                steps.append(slice(None))
+        elif item is None:
+            steps.append(slice(None))
+        axis += item is not None
+    if not axes or any(shape_of(a) or dtype_of(a).kind == "b" for a in arrays):
+        return None
+    return Backwards(tuple(forwards), tuple(axes), tuple(steps))
+
+
+def _after(bound: Any, n: Any) -> Any:
+    """The place after a bound of a slice that goes backwards: bounds count from the end if negative."""
+    bound, n = _value(bound), _value(n)
+    if _at_least(bound, 0):
+        return bound + 1
+    high = interval_of(bound)[1]
+    from_start = bound + n if high is not None and high < 0 else e.where(e.less(bound, 0), bound + n, bound)
+    return e.maximum(from_start + 1, 0)
 
 
 def is_whole(item: slice) -> bool:
