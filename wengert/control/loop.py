@@ -126,7 +126,10 @@ class Reverse:
         available = [*counters, *constants]
         self.span = span = body.params[0].span if before else None
         iterations = None if span is None or span[1] is None else span[1] + 1
-        self.again, again, taken = recomputed([r._node for r in found], source.capture.nodes, available, iterations)
+        made = source.primal([]).results
+        self.again, again, taken = recomputed(
+            [r._node for r in found], source.capture.nodes, available, iterations, made
+        )
         self.taken = [id(var) for var in taken]
         self.recomputed = [id(var) for var in again]
         self.counters = {id(var) for var in counters}

@@ -1,11 +1,13 @@
 """Residuals that are cheaper to compute again than to keep.
 
 A residual of a loop body is computed again in the backward loop if that takes only cheap operations on what is there
-anyway: the counter, constants of the loop and elements of them, and other residuals, which are kept. So the indices of
+anyway: the counter, constants of the loop and parts of them, and other residuals, which are kept. So the indices of
 a nest of loops, and the elements of arrays that no loop writes to, are never stored. An array that a loop further out
 writes to has to be stored itself, in each of its iterations; that is done if it is not larger than all the elements
 that are read of it (`is_worth_keeping`). Nor are elements of arrays that are written to,
-where they are found in the finished array: a `reread` (`stable_reads.py`) is read there.
+where they are found in the finished array: a `reread` (`stable_reads.py`) is read there. What is computed twice is kept
+once. Operations that the body itself does not need, but only its derivative, cost nothing: they are done once anyway,
+and need not be done in the first loop then.
 
 An array that has another length in each iteration would be kept with room for the longest, which may be as much as
 there is in all iterations together: the rows of a sparse matrix, `v[p[i] : p[i + 1]] @ x[j[p[i] : p[i + 1]]]`. So parts
@@ -19,14 +21,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from wengert.control.stable_reads import read_at_end, reread
-from wengert.ir.node import Block, Const, Node, Var
+from wengert.ir.analysis.keys import BlockNumbers, node_key
+from wengert.ir.node import Block, Const, Node, Operand, Var
 from wengert.ops.traits import Cost
 
 _MOST = 8
 """So many operations are cheaper than a store and a load."""
 _MORE = 2
 """So many are cheaper in any case, however many there are that are done for another variable anyway."""
-_MOST_OF_ARRAYS = 3
+_MOST_OF_ARRAYS = 6
 """So many, if they are done for all elements of an array: they become part of the loop that uses the result."""
 _MOST_OF_VARYING = 64
 """So many, if the array has another length in each iteration."""
@@ -36,41 +39,118 @@ def is_worth_keeping(x: Var, nodes: Sequence[Node], iterations: int | None) -> b
     """Whether to keep a whole array, invariant in a loop of so many iterations, rather than what it reads of it."""
     if not x.type.shape or not x.type.is_static or iterations is None:
         return False
-    reads = sum(node.op.name == "index" and node.args[0] is x and not node.outs[0].type.shape for node in nodes)
-    return 2 * math.prod([n for n in x.type.shape if isinstance(n, int)]) <= 3 * reads * iterations
+    reads = sum(
+        [_size(node.outs[0]) for node in nodes if node.op.name == "index" and _is_part(node) and node.args[0] is x]
+    )
+    return 2 * _size(x) <= 3 * reads * iterations
+
+
+def _size(x: Var) -> int:
+    """The number of elements of an array, or none if it varies."""
+    return math.prod([n for n in x.type.shape if isinstance(n, int)]) if x.type.is_static else 0
 
 
 def recomputed(
-    variables: Sequence[Var], nodes: Sequence[Node], available: Sequence[Var], iterations: int | None = None
+    variables: Sequence[Var],
+    nodes: Sequence[Node],
+    available: Sequence[Var],
+    iterations: int | None = None,
+    results: Sequence[Operand] | None = None,
 ) -> tuple[Block, list[Var], list[Var]]:
     """A block that computes those of the variables that are cheap, from what is available and from the others.
 
-    `iterations` is the largest number of iterations of the loop, if it is known. The parameters of the block are all
-    that are available, and those others. Also returned: which variables it computes, and which others it takes.
+    `iterations` is the largest number of iterations of the loop, if it is known; `results` are what the body makes,
+    where all else that is computed is for its derivative. The parameters of the block are all that are available, and
+    those others. Also returned: which variables it computes, and which others it takes.
     """
+    once = set() if results is None else _done_once(nodes, results)
     made = {out: node for node in nodes for out in node.outs}
     position = {out: i for i, node in enumerate(nodes) for out in node.outs}
     given = set(available)
     readable = {x for x in available if x.stable or is_worth_keeping(x, nodes, iterations)}
+    for node in nodes:
+        stored = node.args[0] if node.op is reread else None
+        if stored in made and made[stored].op is not reread:  # it can be read where it lies
+            made[stored] = Node(reread, node.args, node.params, (stored,), node.sizes, node.source)
+    same = _same(nodes)
     chosen: list[Var] = []
     taken: list[Var] = []
     needed: set[int] = set()
     for var in sorted(variables, key=lambda v: position.get(v, -1)):
         if var in given:
             continue
-        used = _needed(var, made, given, readable, needed)
+        first = same.get(var, var)
+        if first is not var and (first in given or first in chosen):
+            chosen.append(var)
+            continue
+        used = _needed(var, made, given, readable, needed, once)
         if used is not None:
             chosen.append(var)
             needed |= used
-        elif var.type.is_static and var.type.dtype.kind in "fc":
+        elif var.type.is_static and var.type.dtype.kind in "fcb":
             given.add(var)
             taken.append(var)
-    kept = [read_at_end(node) if node.op is reread else node for node in nodes if id(node) in needed]
-    return Block([*available, *taken], kept, list(chosen)), chosen, taken
+    ys = [same.get(v, v) if same.get(v, v) in given or same.get(v, v) in chosen else v for v in chosen]
+    return Block([*available, *taken], _ordered(ys, made, given), list(ys)), chosen, taken
 
 
-def _needed(var: Var, made: dict[Var, Node], given: set[Var], readable: set[Var], done: set[int]) -> set[int] | None:
-    """The nodes that compute a variable from what is given, if they are cheap and few. `done` are done anyway."""
+def _done_once(nodes: Sequence[Node], results: Sequence[Operand]) -> set[int]:
+    """The nodes that no result needs."""
+    wanted: set[Operand] = set(results)
+    found: set[int] = set()
+    for node in reversed(nodes):
+        if wanted.isdisjoint(node.outs) and not node.op.effect:
+            found.add(id(node))
+        else:
+            wanted.update(node.args, node.sizes)
+    return found
+
+
+def _same(nodes: Sequence[Node]) -> dict[Var, Var]:
+    """For variables that are computed from the same operands in the same way, the first of them."""
+    found: dict[Var, Var] = {}
+    table: dict[Any, Var] = {}
+    numbers = BlockNumbers()
+    for node in nodes:
+        if len(node.outs) != 1 or not node.op.pure or node.op.effect or node.op is reread:
+            continue
+        first = table.setdefault(node_key(node, numbers, lambda v: id(found.get(v, v))), node.outs[0])
+        if first is not node.outs[0]:
+            found[node.outs[0]] = first
+    return found
+
+
+def _ordered(results: Sequence[Var], made: dict[Var, Node], given: set[Var]) -> list[Node]:
+    """The nodes that compute variables from what is given, each after those it needs."""
+    nodes: list[Node] = []
+    done = set(given)
+    stack: list[tuple[Var, bool]] = [(v, False) for v in reversed(results)]
+    while stack:
+        var, is_ready = stack.pop()
+        if var in done:
+            continue
+        node = made[var]
+        if is_ready:
+            done.update(node.outs)
+            nodes.append(read_at_end(node) if node.op is reread else node)
+            continue
+        stack.append((var, True))
+        stack.extend([(a, False) for a in _operands(node) if isinstance(a, Var)])
+    return nodes
+
+
+def _operands(node: Node) -> tuple:
+    """What a node needs in the backward loop."""
+    return (*(node.args[1:] if node.op is reread else node.args), *node.sizes)
+
+
+def _needed(
+    var: Var, made: dict[Var, Node], given: set[Var], readable: set[Var], done: set[int], once: set[int]
+) -> set[int] | None:
+    """The nodes that compute a variable from what is given, if they are cheap and few.
+
+    `done` are done anyway, and those that are done `once` are not done in the first loop then.
+    """
     nodes: set[int] = set()
     cost = extra = 0
     varies = not var.type.is_static
@@ -81,27 +161,36 @@ def _needed(var: Var, made: dict[Var, Node], given: set[Var], readable: set[Var]
         if x.__class__ is Const or x in given:
             continue
         node = made.get(x)
-        if node is None or not _is_cheap(node, given, readable, varies):
+        if node is None or not _is_cheap(node, given, readable, varies, id(node) in once):
             return None
         if id(node) not in nodes:
             nodes.add(id(node))
-            cost += max(node.op.cost, 1)
-            extra += 0 if id(node) in done else max(node.op.cost, 1)
+            is_free = var.type.shape and (_is_part(node) or not node.outs[0].type.shape)
+            work = 0 if is_free or id(node) in once else max(node.op.cost, 1)
+            cost += work
+            extra += 0 if id(node) in done else work
             if cost > most and extra > _MORE:
                 return None
-            stack.extend((*(node.args[1:] if node.op is reread else node.args), *node.sizes))
+            stack.extend(_operands(node))
     return nodes
 
 
-def _is_cheap(node: Node, given: set[Var], readable: set[Var], varies: bool) -> bool:
+def _is_part(node: Node) -> bool:
+    """Whether a node names a part of an array, with slices and integers only: that is no work."""
+    places = node.args[2:] if node.op is reread else node.args[1:]
+    return (node.op is reread or node.op.name == "index") and all(
+        not a.type.shape and a.type.dtype.kind in "iu" for a in places
+    )
+
+
+def _is_cheap(node: Node, given: set[Var], readable: set[Var], varies: bool, is_once: bool) -> bool:
     if node.op is reread:
         return True
     if len(node.outs) != 1 or not (varies or node.outs[0].type.is_static):
         return False
     name = node.op.name
-    if name == "index":  # one element of an array that is there; for what varies in length, any part of it
-        scalars = not node.outs[0].type.shape and all(not a.type.shape for a in node.args[1:])
-        return varies or (scalars and node.args[0] in readable)
+    if name == "index":  # a part of an array that is there; for what varies in length, any elements of it
+        return varies or (_is_part(node) and node.args[0] in readable)
     if name == "size":
         return varies or node.args[0] in given
-    return node.op.elementwise and node.op.cost <= (Cost.DEAR if varies else Cost.MODERATE)
+    return node.op.elementwise and (is_once or node.op.cost <= (Cost.DEAR if varies else Cost.MODERATE))

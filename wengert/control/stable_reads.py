@@ -12,7 +12,8 @@ counters (`affine.py`), is never zero.
 
 In the body that is handed on, such a read is followed by `reread(value, end, *arrays; pattern)`, which is the value;
 `end` stands for the finished array. The first loop does not have it: `without_rereads` takes it out again. But a
-residual that is a `reread` can be computed again in the backward loop, which has it (`remat.py`).
+residual that is a `reread` can be computed again in the backward loop, which has it (`remat.py`). In the same way a
+value that was stored, and is not overwritten, is followed by one that nobody uses: it says where the value is found.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any, NamedTuple
 
 from wengert.ir.analysis.affine import Affine, Atom
 from wengert.ir.analysis.ranges import INT, Extents, NestBlock, apart, most_iterations, nest, new_counter, place_of
+from wengert.ir.analysis.regions import region_of
 from wengert.ir.infer import Found
 from wengert.ir.node import Block, Node, Operand, Var
 from wengert.modes.tape import Tape, TapeTrace
@@ -158,6 +160,17 @@ class _Array:
                         self.versions.setdefault((inner, p), self.versions[scope, a])
                 yield from self.reads(inner)
 
+    def stored(self) -> Iterator[_Read]:
+        """All values that are stored as they are, as if they were read there at once."""
+        for write in self.writes:
+            i = self.steps[write.scope][write.number]
+            node = write.scope.block.nodes[i]
+            if node.op.name != "store" or not isinstance(node.args[1], Var):
+                continue
+            value, into = node.args[1].type, node.args[0].type
+            if value.shape and value.dtype == into.dtype and value.shape == region_of(node).part:
+                yield _Read(write.scope, i, _Version(write.scope, write.number + 1), write.place)
+
 
 def _source(block: Block, result: Operand) -> int | None:
     """The parameter of a branch of which a result is a version, if it looks like one."""
@@ -233,9 +246,9 @@ def stable_reads(body: Block, carried: int) -> tuple[Block, list[int]]:
         if not array.is_known:
             continue
         reads = list(array.reads(outermost))
-        if len(reads) * len(array.writes) > MOST:
+        if (len(reads) + len(array.writes)) * len(array.writes) > MOST:
             continue
-        for read in reads:
+        for read in [*reads, *array.stored()]:
             if all(_lasts(read, write, array.steps) for write in array.writes):
                 marks[read.scope, read.i] = c
     ends = sorted(set(marks.values()))
@@ -250,6 +263,12 @@ def _with_rereads(scope: NestBlock, marks: dict[tuple[NestBlock, int], int], end
     nodes: list[Node] = []
     for i, node in enumerate(scope.block.nodes):
         c = marks.get((scope, i))
+        if c is not None and node.op.writes:
+            value = node.args[1]
+            nodes.append(node)
+            outs = (Var(value.type, None, None, False),)
+            nodes.append(Node(reread, (value, own[c], *node.args[2:]), node.params, outs, node.sizes, node.source))
+            continue
         if c is not None:
             (out,) = node.outs
             value = Var(out.type, None, out.span, out.stable)

@@ -98,7 +98,7 @@ def sliced(item: slice, n: Any) -> tuple[slice, Any]:
         return slice(None), n
     if step.__class__ is not int or step <= 0:
         raise UnsupportedFunctionError(
-            "a slice with a computed step, or a negative one beside arrays of indices, and bounds that are known only when "
+            "a slice with a computed step, or a negative one beside arrays, with bounds that are known only when "
             "the compiled program runs",
             remedy="use a step that is a number, or slice forwards and reverse the result: x[a:b][::-1]",
         )
@@ -137,7 +137,9 @@ def backwards(shape: tuple, arrays: Sequence[Any], pattern: tuple) -> Backwards 
     for k, item in enumerate(pattern):
         if item.__class__ is slice:
             step, n = item.step, shape[axis]
-            is_known = n.__class__ is int and all(v is None or isinstance(v, int | np.integer) for v in (item.start, item.stop))
+            is_known = n.__class__ is int and all(
+                v is None or isinstance(v, int | np.integer) for v in (item.start, item.stop)
+            )
             if isinstance(step, int | np.integer) and step < 0 and not is_known:
                 low = None if item.stop is None else _after(item.stop, n)
                 high = None if item.start is None else _after(item.start, n)

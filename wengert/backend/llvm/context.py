@@ -26,7 +26,7 @@ from llvmlite import ir
 from wengert.backend.llvm.arrays.buffer import I1, I8, I32, I64, POINTER, VOID, known
 from wengert.backend.llvm.calls.faults import FIRST, HOLES, OK, RAISED, Fault
 from wengert.backend.llvm.machine import poison
-from wengert.backend.llvm.machine.hints import as_it_is, is_vectorisable, rare, vectors
+from wengert.backend.llvm.machine.hints import as_it_is, independent, is_vectorisable, rare, vectors
 from wengert.backend.llvm.machine.ranges import Ranges
 from wengert.ir.node import Source
 
@@ -293,12 +293,14 @@ class Context:
         unrolled: bool = True,
         about: int | None = None,
         is_rare: bool = False,
+        is_independent: bool = False,
     ) -> Iterator[ir.Value]:
         """A loop over 0, 1, …, count − 1; the context is the body, its value the counter (i64).
 
         With `lanes`, it goes through elements of that dtype, and vectors are to be made of them. Unless `unrolled`, it
         is not to be unrolled before that. `about` says how many iterations there are mostly, if that is not known. One
-        that `is_rare` is to be left as it is written.
+        that `is_rare` is to be left as it is written. It `is_independent` if no iteration reads or writes what another
+        one writes.
 
         >>> # with cx.loop(n) as i: ...
         """
@@ -341,19 +343,28 @@ class Context:
             hint = as_it_is(self.module, n)
         if is_rare:
             hint = rare(self.module)
+        if is_independent:
+            hint = independent(self.module, self.function.blocks[first:], hint)
         if hint is not None:
             back.set_metadata("llvm.loop", hint)
         self.builder.position_at_end(after)
 
     @contextmanager
-    def loops(self, lengths: Sequence[ir.Value], lanes: np.dtype | None = None) -> Iterator[list[ir.Value]]:
+    def loops(
+        self, lengths: Sequence[ir.Value], lanes: np.dtype | None = None, is_independent: bool = False
+    ) -> Iterator[list[ir.Value]]:
         """Loops inside each other, the last the innermost; the value is the list of counters."""
         if not lengths:
             yield []
             return
         innermost = all(known(n) == 1 for n in lengths[1:])
-        outer = self.loop(lengths[0], lanes=lanes if innermost else None, unrolled=innermost)
-        with outer as i, self.loops(lengths[1:], lanes) as rest:
+        outer = self.loop(
+            lengths[0],
+            lanes=lanes if innermost else None,
+            unrolled=innermost,
+            is_independent=innermost and is_independent,
+        )
+        with outer as i, self.loops(lengths[1:], lanes, is_independent) as rest:
             yield [i, *rest]
 
     @contextmanager

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import bisect
 import enum
+import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -108,6 +109,11 @@ class BlockPlan:
     positions: list[tuple[int, int]] = field(default_factory=list)
     start: int = 0
     end: int = 0
+
+    @functools.cached_property
+    def makers(self) -> dict[Var, Node]:
+        """The node that makes each value."""
+        return {v: node for node in self.block.nodes for v in node.outs}
 
     def alias(self, operand: Operand) -> Var | None:
         """The version whose elements a value has, all of them and as they are; if there is one."""

@@ -81,9 +81,9 @@ class Region(NamedTuple):
     @property
     def part(self) -> tuple[int, ...] | None:
         """The shape of the part, if it is known."""
-        if self.ranges is None or self.has_mask:
+        if self.has_mask or LISTED in self.layout:
             return None
-        sides = iter(self.ranges)
+        sides = iter(self.sides)
         found = []
         for kind in self.layout:
             if kind == NEW:
@@ -91,6 +91,8 @@ class Region(NamedTuple):
                 continue
             side = next(sides)
             if kind == KEPT:
+                if isinstance(side, Computed):
+                    return None
                 found.append(len(side))
         return tuple(found)
 

@@ -118,7 +118,7 @@ def _put(em: Emitter, target: Buffer, place: CheckedIndex, value: Array, add: bo
         def where(part: Sequence[ir.Value]) -> ir.Value:
             return offset_of(cx.builder, target, place.indices(part))
 
-    _each(em, place.lengths, value, lambda part, v: _put_one(cx, target, where(part), v, add))
+    _each(em, place.lengths, value, lambda part, v: put_one(cx, target, where(part), v, add))
 
 
 def _each(em: Emitter, lengths: list[ir.Value], value: Array, action: Callable) -> None:
@@ -127,7 +127,7 @@ def _each(em: Emitter, lengths: list[ir.Value], value: Array, action: Callable) 
     em.work(product(em.cx.builder, lengths))
 
 
-def _put_one(cx: Context, target: Buffer, at: ir.Value, value: Scalar, add: bool) -> None:
+def put_one(cx: Context, target: Buffer, at: ir.Value, value: Scalar, add: bool) -> None:
     if add:
         old = load_element(cx.builder, target.pointer, at, target.dtype)
         d = target.dtype

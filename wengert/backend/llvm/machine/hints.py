@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from llvmlite.ir.instructions import CallInstr, LoadInstr
+from llvmlite.ir.instructions import AllocaInstr, CallInstr, GEPInstr, LoadInstr, StoreInstr
 
 FEW, MANY = 5, 64
 """Loops of fewer iterations than the first are unrolled; of the second or more, vectors are as long as they can be."""
@@ -27,7 +27,7 @@ SHORT = 96
 LONG = 1024
 """In shorter loops LLVM's four vectors at a time leave too many elements over, which are done one by one."""
 
-_SELF = "wg.self"
+_SELF, _GROUP = "wg.self", "wg.group"
 
 
 @functools.cache
@@ -134,10 +134,30 @@ def read_elsewhere(instructions: Sequence[ir.Instruction], mark: ir.MDValue) -> 
             instruction.set_metadata("noalias", mark)
 
 
+def independent(module: ir.Module, blocks: Sequence[ir.Block], hint: ir.MDValue | None) -> ir.MDValue:
+    """The hint for a loop of these blocks in which no iteration reads or writes what another one writes.
+
+    Else LLVM looks for itself whether that is so, for each pair of addresses, and gives up where there are many. What
+    lies on the stack is left to it: variables of the loop, of which registers are made.
+    """
+    group = module.add_metadata([f"{_GROUP} {len(module.metadata)}"])
+    for block in blocks:
+        for instruction in block.instructions:
+            if isinstance(instruction, LoadInstr | StoreInstr):
+                pointer = instruction.operands[isinstance(instruction, StoreInstr)]
+                while isinstance(pointer, GEPInstr):
+                    pointer = pointer.pointer
+                if not isinstance(pointer, AllocaInstr):
+                    instruction.set_metadata("llvm.access.group", group)
+    items = [_SELF] if hint is None else list(hint.operands)
+    return module.add_metadata([*items, module.add_metadata(["llvm.loop.parallel_accesses", group])])
+
+
 def finished(text: str) -> str:
-    """The text of a module with hints that refer to themselves.
+    """The text of a module with hints that refer to themselves, and groups that are like no other.
 
     >>> finished('!3 = !{ !"wg.self", !2 }')
     '!3 = distinct !{ !3, !2 }'
     """
+    text = re.sub(rf'^(!\d+) = !\{{ !"{_GROUP} \d+" \}}', r"\1 = distinct !{}", text, flags=re.MULTILINE)
     return re.sub(rf'^(!\d+) = !\{{ !"{_SELF}"', r"\1 = distinct !{ \1", text, flags=re.MULTILINE)

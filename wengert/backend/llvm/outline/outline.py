@@ -87,7 +87,7 @@ class Outline:
         if em.is_part:
             return None
         block = self._block(frame.plan)
-        ends = [block.repeats.get(i, i), i + fused_nodes(frame.plan, i)]
+        ends = [block.repeats.get(i, i), i + fused_nodes(em, frame.plan, i)]
         for end in sorted([end for end in ends if end > i + 1], reverse=True):
             how = self._call(em, frame, range(i, end), block, run)
             if how is not None:

@@ -218,11 +218,12 @@ def shared(
     weight: int = 1,
     totals: Sequence[Total] = (),
     cost: int | None = None,
+    is_independent: bool = False,
 ) -> Iterator[list[ir.Value]]:
     """Loops as `Context.loops` writes them, whose iterations do not depend on each other but for what `totals` add up.
 
     An iteration takes `weight` steps, each as long as the code of the iteration, unless it is known what all of them
-    `cost`.
+    `cost`. It `is_independent` if, besides, no memory for temporaries is used again in each iteration.
     """
     numbers = [known(n) for n in lengths]
     first = numbers[0] if numbers else None
@@ -230,11 +231,13 @@ def shared(
     if first is None or not is_worth_it(cx, steps) or (first < 8 and (totals or len(lengths) == 1)):
         for total in totals:
             total.begin()
-        with cx.loops(lengths, lanes) as indices:
+        with cx.loops(lengths, lanes, is_independent) as indices:
             yield indices
         return
     if first < 8:
-        with cx.loop(lengths[0]) as i, shared(cx, lengths[1:], lanes, weight, cost=cost and cost // first) as rest:
+        cost = cost and cost // first
+        inner = shared(cx, lengths[1:], lanes, weight, cost=cost, is_independent=is_independent)
+        with cx.loop(lengths[0]) as i, inner as rest:
             yield [i, *rest]
         return
     region = SharedLoop(cx, first, steps)
@@ -244,7 +247,9 @@ def shared(
     with region.written() as part:
         for total in totals:
             total.begin()
-        with cx.loop(part.length, lanes=innermost, about=region.grain) as i, cx.loops(lengths[1:], lanes) as rest:
+        inner = cx.loops(lengths[1:], lanes, is_independent)
+        alone = is_independent and all(n == 1 for n in numbers[1:])
+        with cx.loop(part.length, lanes=innermost, about=region.grain, is_independent=alone) as i, inner as rest:
             position = plus(cx.builder, part.start, i)
             cx.ranges.note(position, 0, first - 1)
             yield [position, *rest]
