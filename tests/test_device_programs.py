@@ -110,3 +110,17 @@ def test_without_scalar_code_the_library_is_asked():
     compiled = wg.jit(f)
     np.testing.assert_allclose(host(compiled(strict(X))), f(X))
     assert any("by the library" in line for line in compiled.lower(strict(X)).report)
+
+
+def test_gradients_that_depend_on_nothing_of_the_device_lie_there():
+    def linear(x):
+        return np.sum(np.diff(x) * np.cos(np.arange(3) + 1.0))
+
+    def one_of_two(x):
+        return x[0] if x[0] > 1 else x[1]
+
+    for f in (linear, one_of_two):
+        for way in (wg.jit(wg.grad(f)), wg.grad(wg.jit(f))):
+            got = way(strict(X))
+            assert isinstance(got, StrictArray)
+            np.testing.assert_allclose(host(got), wg.grad(f)(X), rtol=1e-14)

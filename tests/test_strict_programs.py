@@ -88,9 +88,18 @@ def transformed(x):
     return np.sum(np.abs(np.fft.fft(x)) ** 2) + np.sum(np.real(np.fft.rfft(x)) ** 2)
 
 
+def reshaped(x):
+    return np.sum((x * x).reshape(2, 2).ravel() * np.linspace(1.0, 2.0, 4).reshape(x.shape))
+
+
+def in_pieces(x):
+    return np.sum(np.piecewise(x, [x < 0.7, x >= 0.7], [lambda t: t**2, lambda t: t**3]))
+
+
 PROGRAMS: list[Callable] = [
     rosenbrock, filled_one_by_one, written_in_slices, list_of_numbers, constants_of_floating_type, alike, masks,
-    running_sums, norms, solved, sorted_values, joined, carried, transformed,
+    running_sums, norms, solved, sorted_values, joined, carried, transformed, reshaped,
+    in_pieces,
 ]  # fmt: skip
 
 

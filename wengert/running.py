@@ -18,10 +18,11 @@ KEEP = object()
 class State:
     """How many transformations run, their traces, those that record linear programs, the innermost block that is being
     captured (`ir/build.py`), where in the source, if that is known otherwise, who looks on while derivatives are taken
-    (`modes/watching.py`), usually nobody, in which library arrays are made (`ops/library.py`), usually NumPy, and what
-    reverse mode may keep (`control/budget.py`), usually everything."""
+    (`modes/watching.py`), usually nobody, in which library arrays are made (`ops/library.py`), usually NumPy, what
+    reverse mode may keep (`control/budget.py`), usually everything, and whether functions are tried only to see how
+    arrays lie in memory (`box/memory.py`), so that nothing of it is recorded."""
 
-    __slots__ = ("budget", "capture", "depth", "library", "source", "tapes", "traces", "watch")
+    __slots__ = ("budget", "capture", "depth", "library", "source", "tapes", "traces", "trying", "watch")
 
     def __init__(self) -> None:
         self.depth = 0
@@ -32,6 +33,7 @@ class State:
         self.watch: Any = None
         self.library: Any = chosen[0]
         self.budget: Any = None
+        self.trying = False
 
 
 class _Running(threading.local):

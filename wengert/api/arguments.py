@@ -386,7 +386,7 @@ def result_like(x: Any, derivative: Any) -> Any:
         derivative = astype(derivative, dtype=dtype_of(x))
     if isinstance(x, _NUMPY) or isinstance(plain(x), _NUMPY) or not isinstance(plain(derivative), _NUMPY):
         return derivative
-    return zeros_like(x) + derivative
+    return zeros_like(x) + library.moved(derivative, plain(x))
 
 
 def owned(results: Sequence[Any], given: Sequence[Any] = ()) -> list[Any]:

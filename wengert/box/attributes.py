@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS
-from wengert.box.functions.operands import array, size_of
+from wengert.box.functions.operands import array, shape_tuple, size_of
 from wengert.box.functions.shapes import known_shape
 from wengert.box.memory import laid_out, shares
 from wengert.box.writing import become, clone, make_views_stale, set_item, settled
@@ -142,7 +142,7 @@ def set_part(z: Any, part: Op, value: Any) -> None:
 
 def set_shape(x: Any, shape: Any) -> None:
     """`x.shape = …`: the array itself, under all its names, has another shape; what shares its memory is as it was."""
-    new = known_shape(size_of(x), (shape,) if isinstance(shape, int) else tuple(shape))
+    new = known_shape(size_of(x), shape_tuple(shape))
     if 0 not in new and not shares(np.reshape, (new,), {}, x):
         raise AttributeError("Incompatible shape for in-place modification. Use `.reshape()` to make a copy.")
     capture = running.state.capture

@@ -38,6 +38,7 @@ from wengert.box.writing import (
     plain,
     read_scalar,
     replace,
+    reversed_part,
     set_item,
     settled,
     without_flags,
@@ -623,6 +624,9 @@ class Box(Traced):
                 wider, place = without_flags(self, idx)
                 if wider is not self:
                     return wider[place]
+                part, left = reversed_part(self, idx)
+                if part is not self:
+                    return part[left]
             pattern, arrays = split_index(idx)
             if arrays:
                 check_masks(self.shape, idx)

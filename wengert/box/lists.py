@@ -32,6 +32,10 @@ _OF_SEQUENCES = frozenset(
 """Functions of several arrays in a list."""
 
 
+_OF_LENGTHS = frozenset((np.reshape, np.broadcast_to, np.resize, np.tile, np.roll))
+"""Functions of an array whose further arguments are lengths."""
+
+
 def _has_lists_of_traced(args: Iterable[Any]) -> bool:
     return any(a.__class__ in _LISTS and holds_traced(a) for a in args)
 
@@ -82,7 +86,9 @@ def _with_lists(f: Any, target: Callable, args: tuple, kwargs: dict) -> Any:
         return target(*[operand(a) for a in args], **kwargs)
     if f in CONSTRUCTORS and f not in FUNCTIONS:
         return target(*args, **kwargs)
-    if f not in _OF_SEQUENCES:
+    if f in _OF_LENGTHS:
+        args = tuple([operand(a) if k == 0 and holds_traced(a) else a for k, a in enumerate(args)])
+    elif f not in _OF_SEQUENCES:
         args = tuple([operand(a) if holds_traced(a) else a for a in args])
         kwargs = {k: operand(a) if holds_traced(a) else a for k, a in kwargs.items()}
     found: Any = _a_traced_value((*args, *kwargs.values()))

@@ -15,6 +15,7 @@ import numpy as np
 from wengert.box.writing import settled
 from wengert.errors import UnsupportedFunctionError, WengertError
 from wengert.ops.op import Traced
+from wengert.running import running
 from wengert.strides import UNKNOWN, array_order, in_order
 from wengert.types import dtype_of, shape_of
 
@@ -34,19 +35,27 @@ _SOME_LENGTH = 5
 def laid_out(x: Any) -> Any:
     """See the module's text."""
     if not isinstance(x, Traced):
-        return x if x.__class__ is np.ndarray else np.empty(lengths(shape_of(x)), dtype_of(x))
+        return _like(x)
     view = x._view_of  # type: ignore[attr-defined]
     if view is not None:
         root = laid_out(view.root)
+        state = running.state
+        before, state.trying = state.trying, True
         try:
             return view.function(root if view.root.shape == view.shape else root.reshape(lengths(view.shape)))
         except (WengertError, TypeError, ValueError, IndexError) as error:
             raise UnknownPlace("the place of a part of an array is known only when the program runs",
                                remedy="copy it first: x[:n].copy()") from error  # fmt: skip
+        finally:
+            state.trying = before
     x = settled(x)
-    if x.__class__ is np.ndarray:
-        return x
-    shape = lengths(shape_of(x))
+    if not isinstance(x, Traced):
+        return _like(x)
+    return _behind(x, lengths(shape_of(x)))
+
+
+def _behind(x: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """What a box that is not a view is made of: an array, or a symbol."""
     if "_value" not in x._state:
         order = x._order()
         if order == UNKNOWN and shape:
@@ -59,6 +68,20 @@ def laid_out(x: Any) -> Any:
     if inside.shape == shape:
         return inside
     return inside[0] if inside.shape[1:] == shape and inside.shape[0] else np.empty(shape, dtype_of(x))
+
+
+def _like(x: Any) -> np.ndarray:
+    """A NumPy array that lies as an array of any library does, or as a number."""
+    if x.__class__ is np.ndarray:
+        return x
+    shape, dtype = lengths(shape_of(x)), dtype_of(x)
+    strides = getattr(x, "strides", None)
+    if not strides or 0 in shape:
+        return np.empty(shape, dtype)
+    ends = [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
+    first = -sum([e for e in ends if e < 0])
+    buffer = np.empty(first + sum([e for e in ends if e > 0]) + dtype.itemsize, np.uint8)
+    return np.ndarray(shape, dtype, buffer, first, strides)
 
 
 def order_given(x: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, UFUNCS, WRITERS, implements, name_of
 from wengert.box.functions.operands import array, holds_traced, size_of
-from wengert.box.memory import UnknownOrder, laid_out, shares
+from wengert.box.memory import UnknownOrder, laid_out, lengths, shares
 from wengert.box.ufunc_methods import METHODS
 from wengert.box.writing import clone, link, replace, set_item, settled
 from wengert.errors import InPlaceError, UnsupportedFunctionError
@@ -272,7 +272,7 @@ def _of_each(function: Any, implementation: Callable) -> Callable:
     def viewing(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("copy", function is np.meshgrid):
             return implementation(*args, **kwargs)
-        plain = tuple([np.empty(shape_of(a), dtype_of(a)) if isinstance(a, Traced) else a for a in args])
+        plain = tuple([np.empty(lengths(shape_of(a)), dtype_of(a)) if isinstance(a, Traced) else a for a in args])
         views = [
             _viewing(part(k, plain, kwargs, function), part(k, args, kwargs, implementation), sometimes=True)(a)
             for k, a in enumerate(args)

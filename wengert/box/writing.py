@@ -28,6 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from wengert.box.dispatch import FUNCTIONS
+from wengert.box.functions.lengths import agree
 from wengert.box.functions.operands import array, array_of
 from wengert.box.patterns import compose
 from wengert.errors import InPlaceError
@@ -36,7 +38,7 @@ from wengert.ops.elementwise import add, where
 from wengert.ops.index import ARRAY, fill_pattern, index, split_index
 from wengert.ops.op import Op, Trace, Traced, call
 from wengert.ops.shape import astype, broadcast_to, copy, filled, imag, real, reshape
-from wengert.ops.store import counted, store
+from wengert.ops.store import counted, numbered, store
 from wengert.running import running
 from wengert.strides import UNKNOWN, OwnMemory, array_order, copy_as, empty_as
 from wengert.types import PLAIN, SCALARS, broadcast_shapes, dtype_of, is_inexact, shape_of
@@ -280,11 +282,13 @@ def set_item(box: Any, idx: Any, v: Any) -> None:
 
 
 def _set_item(box: Any, idx: Any, v: Any) -> None:
-    view = box._view_of
     if isinstance(idx, tuple):
         idx = tuple([settled(item) for item in idx])
     else:
         idx = settled(idx)
+    if running.state.capture is not None:
+        box, idx = reversed_part(box, idx)
+    view = box._view_of
     if isinstance(v, Traced):
         source = v._view_of  # type: ignore[attr-defined]
         if source is not None and source.root is box and source.part is None and source.pattern is not None:
@@ -368,7 +372,7 @@ def _write_through(view: View, idx: Any, v: Any) -> None:
         view.write(v, *split_index(composed))
         return
     root = view.root
-    positions = call(index, view.function(counted(view.shape)), *split_index(idx)[1], pattern=split_index(idx)[0])
+    positions = call(index, view.function(numbered(view.shape)), *split_index(idx)[1], pattern=split_index(idx)[0])
     flat = clone(settled(root)) if isinstance(settled(root), Traced) else root._value
     flat = call(reshape, flat, shape=(math.prod(root.shape),))
     if shape_of(positions):
@@ -472,6 +476,16 @@ def without_flags(x: Any, idx: Any) -> tuple[Any, Any]:
     return without_flags(wider, (*items[:k], call(reshape, flag, shape=(1,)), *items[k + 1 :]))
 
 
+def reversed_part(x: Any, idx: Any) -> tuple[Any, Any]:
+    """An array and an index, or the same elements with slices that run forwards: `x[i::-1]` is a part of x, reversed,
+    where a captured program knows the bounds only when it runs."""
+    items = idx if isinstance(idx, tuple) else (idx,)
+    if not any(item.__class__ is slice and isinstance(item.step, int | np.integer) and item.step < 0 for item in items):
+        return x, idx
+    forwards, axes, left = running.state.capture.reversing(x.shape, items, _axes_of)
+    return (FUNCTIONS[np.flip](x[forwards], axes), left) if axes else (x, idx)
+
+
 def _axes_of(item: Any) -> int:
     """How many axes of an array one item of an index stands for."""
     if item is None or item is Ellipsis:
@@ -490,8 +504,23 @@ def check_masks(shape: tuple[int, ...], idx: Any) -> None:
             known: list[Any] = []
             for other in items:
                 known += [slice(None)] * _axes_of(other) if isinstance(other, Traced) else [other]
-            np.broadcast_to(np.False_, shape)[tuple(known)]
+            if all(n.__class__ is int for n in shape):
+                np.broadcast_to(np.False_, shape)[tuple(known)]
+            else:
+                _check_computed(shape, items)
             return
+
+
+def _check_computed(shape: tuple, items: tuple) -> None:
+    """The same for axes of which some have a length that is known only when a captured program runs."""
+    taken = [_axes_of(item) for item in items]
+    for k, item in enumerate(items):
+        mask = np.asarray(item) if item.__class__ is list else item
+        if mask.__class__ is np.ndarray and mask.dtype == bool:
+            hidden = any(other is Ellipsis for other in items[:k])
+            first = len(shape) - sum(taken[k:]) if hidden else sum(taken[:k])
+            message = "boolean index did not match indexed array"
+            agree(shape[first : first + mask.ndim], mask.shape, IndexError, message)
 
 
 def write(root: Any, v: Any, pattern: tuple, arrays: tuple) -> None:

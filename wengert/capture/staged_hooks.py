@@ -48,7 +48,7 @@ from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index, split_index
 from wengert.ops.op import Traced, call
-from wengert.ops.sizes import iota
+from wengert.ops.sizes import counting, iota
 from wengert.running import running
 from wengert.types import dtype_of, shape_of
 
@@ -246,6 +246,29 @@ def _filling(original: Callable, value: Any) -> Callable:
 
 for _function, _value in ((np.zeros, 0), (np.ones, 1), (np.empty, 0)):
     BUILTINS[_function] = _filling(_function, _value)
+
+
+@_replaces(np.tri)
+def _tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, **options: Any) -> Any:
+    rows, columns = _lengths((N, N if M is None else M))
+    if not any(map(is_symbolic, (rows, columns, settled(k)))):
+        return hooks.REPLACEMENTS[np.tri](N, M, k, dtype, **options)
+    down, along = s.reshape(counting(rows), shape=(rows, 1)), counting(columns)
+    return cast(e.greater_equal(down + settled(k), along), dtype)
+
+
+@_replaces(np.eye)
+def _eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, *rest: Any, **options: Any) -> Any:
+    rows, columns = _lengths((N, N if M is None else M))
+    if not any(map(is_symbolic, (rows, columns, settled(k)))):
+        return hooks.REPLACEMENTS[np.eye](N, M, k, dtype, *rest, **options)
+    down, along = s.reshape(counting(rows), shape=(rows, 1)), counting(columns)
+    return cast(e.equal(down + settled(k), along), dtype)
+
+
+@_replaces(np.identity)
+def _identity(n: Any, dtype: Any = None, **options: Any) -> Any:
+    return _eye(n, dtype=float if dtype is None else dtype, **options)
 
 
 @_replaces(np.full)

@@ -17,7 +17,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from wengert.errors import UnsupportedFunctionError
+from wengert.errors import ConcretizationError, UnsupportedFunctionError
 from wengert.ops.axes import Rule
 from wengert.ops.library import by_companion, is_foreign, together
 from wengert.ops.traits import NAMES, Cost, Dtype, Flops, Raises, completed
@@ -82,11 +82,26 @@ def call(op: Op, *args: Any, **params: Any) -> Any:
     if trace is None:
         try:
             return op.impl(*args, **params)
+        except ConcretizationError:
+            owner = _owner_of_lengths(params)
+            if owner is None:
+                raise
+            return owner.process(op, args, params)
         except UnsupportedFunctionError:
             raise
         except (TypeError, NotImplementedError) as error:
             return _of_several_libraries(op, args, params, error)
     return trace.process(op, args, params)
+
+
+def _owner_of_lengths(params: dict) -> Trace | None:
+    """The program that knows lengths among the parameters of an op, which are known only when it runs."""
+    for p in params.values():
+        for n in p if p.__class__ is tuple else (p,):
+            symbol = getattr(n, "sym", n)
+            if isinstance(symbol, Traced):
+                return symbol._owner
+    return None
 
 
 def _of_several_libraries(op: Op, args: tuple, params: dict, error: Exception) -> Any:

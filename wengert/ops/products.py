@@ -21,7 +21,7 @@ from wengert.ops.op import TABLE, call
 from wengert.ops.reduce import reduction
 from wengert.ops.shape import broadcast_to, flip, reshape, transpose
 from wengert.ops.traits import CHEAP, LENGTHS, MORE, NEVER
-from wengert.types import ndim_of, shape_of
+from wengert.types import broadcast_shapes, ndim_of, shape_of
 
 _BLAS_PAYS = 20_000
 """From this many multiplications on, searching a contraction order is cheaper than not doing so."""
@@ -166,7 +166,7 @@ def _einsum_shape(*operands: Any, subscripts: str) -> tuple[int, ...]:
     sizes: dict[str, int] = {}
     for letters, x in zip(inputs.split(","), operands, strict=True):
         for c, n in zip(letters, x.shape, strict=True):
-            sizes[c] = max(n, sizes.get(c, n)) if n else 0
+            (sizes[c],) = broadcast_shapes([(sizes.get(c, 1),), (n,)])
     return tuple(sizes[c] for c in output)
 
 

@@ -334,7 +334,7 @@ def _products_of_others(y: Any, x: Any, axis: tuple[int, ...]) -> Any:
     rest = [k for k in range(len(shape)) if k not in axis]
     order = [*axis, *rest]
     count = math.prod(shape[k] for k in axis)
-    if count == 0:
+    if count.__class__ is int and count == 0:
         return x
     lanes = reshape(transpose(x, axes=tuple(order)), shape=(count, *[shape[k] for k in rest]))
     before = _one_before(cumprod(lanes))

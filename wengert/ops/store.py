@@ -64,7 +64,8 @@ def written(ct: Any, v: Any, arrays: Any, pattern: tuple, shape: tuple[int, ...]
     """The cotangent of v: what lies at its place, of each element that was written twice only the last."""
     part = index(ct, *arrays, pattern=pattern)
     if arrays:
-        if any(isinstance(a, Traced) or library.is_foreign(a) for a in arrays):
+        known = all(n.__class__ is int for n in shape)
+        if not known or any(isinstance(a, Traced) or library.is_foreign(a) for a in arrays):
             return _fitted(_where_last(part, arrays, pattern, shape), v)
         places = counted(shape)[fill_pattern(pattern, arrays)]
         distinct, last = np.unique(places.ravel()[::-1], return_index=True)
@@ -81,8 +82,10 @@ def _fitted(part: Any, v: Any) -> Any:
     return unfit(part, v.shape, v.dtype)
 
 
-def _numbered(shape: tuple) -> Any:
-    """A different number for each place of a shape with lengths that are known only when a captured program runs."""
+def numbered(shape: tuple) -> Any:
+    """0, 1, 2, … in a shape, of which lengths may be known only when a captured program runs; not to be written to."""
+    if all(n.__class__ is int for n in shape):
+        return counted(shape)
     total: Any = 0
     for axis, n in enumerate(shape):
         along = reshape(counting(n), shape=(n, *(1,) * (len(shape) - axis - 1)))
@@ -100,7 +103,7 @@ def _where_last(part: Any, arrays: Any, pattern: tuple, shape: tuple[int, ...]) 
     if all(n.__class__ is int for n in shape_of(part)):
         numbers = library.arange(0, math.prod(shape_of(part)), part).reshape(shape_of(part))
     else:
-        numbers = _numbered(shape_of(part))
+        numbers = numbered(shape_of(part))
     known = all(n.__class__ is int for n in shape)
     start = library.zeros(shape, np.int64, numbers) if known else filled(np.int64(0), shape)
     left = index(store(start, numbers, *arrays, pattern=pattern), *arrays, pattern=pattern)

@@ -52,13 +52,18 @@ def run_plan(plan: DevicePlan, device: Any, like: Any, args: Sequence[Any]) -> l
     try:
         with making(plan.example), within.later():
             if device is None or device.is_recording:
-                return _run_steps(plan, given, device, {})
+                return _on_device(_run_steps(plan, given, device, {}), like)
             if plan.recordings.launches == -1:
                 plan.recordings.launches = launches_of(plan.steps, lambda body: plan_of(body, "body", like).steps)
             needed = [a if k in plan.read else None for k, a in enumerate(given)]
-            return plan.recordings.run(device, needed, lambda xs: _run_steps(plan, xs, device, {}))
+            return _on_device(plan.recordings.run(device, needed, lambda xs: _run_steps(plan, xs, device, {})), like)
     finally:
         state.source = source
+
+
+def _on_device(results: list[Any], like: Any) -> list[Any]:
+    """Results, on the device also where they depend on nothing there: zeros that a branch has made, for instance."""
+    return [np.asarray(y, like=like) if y.__class__ is np.ndarray and y.ndim else y for y in results]
 
 
 def _run_steps(plan: DevicePlan, args: Sequence[Any], device: Any, into: Mapping[Any, Any]) -> list[Any]:

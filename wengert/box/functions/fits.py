@@ -13,6 +13,7 @@ from wengert.box.functions.polynomials import convolve, polyadd, polyder, polyin
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index
+from wengert.ops.op import Traced
 from wengert.ops.products import matmul
 from wengert.ops.roots import roots as all_roots
 from wengert.types import dtype_of, ndim_of, shape_of
@@ -68,7 +69,7 @@ def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: 
     c, residuals, rank, values, rcond, design, scale = fitted(FUNCTIONS[np.vander](x, order), x, y, w, rcond)
     if full:
         return c, residuals, rank, values, rcond
-    if rank != order:
+    if not isinstance(rank, Traced) and rank != order:  # compiled code warns of nothing
         warnings.warn("Polyfit may be poorly conditioned", np.exceptions.RankWarning, stacklevel=2)
     if not cov:
         return c
@@ -77,6 +78,8 @@ def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: 
     if cov != "unscaled":
         if shape_of(x)[0] <= order:
             raise ValueError("the number of data points must exceed order to scale the covariance matrix")
+        if any(n.__class__ is not int for n in shape_of(residuals)):  # what is empty for a deficient matrix
+            residuals = s.reshape(residuals, shape=(1,) if ndim_of(y) == 1 else shape_of(y)[1:])
         factor = residuals / (shape_of(x)[0] - order)
         base = base * factor if ndim_of(y) == 1 else s.reshape(base, shape=(order, order, 1)) * factor
     return c, base

@@ -15,6 +15,7 @@ import scipy.fft
 from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.dispatch import BLIND, CALLABLES, FUNCTIONS, implements, implements_blind
+from wengert.box.functions.lengths import refuse_if
 from wengert.box.functions.operands import array, cast, holds_traced, join, part
 from wengert.ops import fourier as f
 from wengert.ops import shape as s
@@ -35,8 +36,7 @@ def _resized(x: Any, n: int | None, axis: int) -> Any:
     shape = shape_of(x)
     if n is None or n == shape[axis]:
         return x
-    if n < 1:
-        raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
+    refuse_if(n < 1, ValueError, f"Invalid number of FFT data points ({n!r}) specified.")
     if n < shape[axis]:
         return part(x, axis, slice(0, n))
     return join([x, np.zeros((*shape[:axis], n - shape[axis], *shape[axis + 1 :]), dtype_of(x))], axis)

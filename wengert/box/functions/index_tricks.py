@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, SUBSCRIPTED
-from wengert.box.functions.operands import array
+from wengert.box.functions.operands import array, cast
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import shape as s
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
-from wengert.types import ndim_of, shape_of
+from wengert.types import SCALARS, dtype_of, ndim_of, shape_of
 
 
 def _points(item: slice, function: str) -> Any:
@@ -45,7 +45,7 @@ def _concatenated(maker: Any, key: Any) -> Any:
         numbers = [int(n) for n in directive.split(",")]
         numbers += [axis, ndmin, trans1d][len(numbers) :]
         axis, ndmin, trans1d = numbers
-    pieces = []
+    pieces, kinds = [], []
     for item in items:
         piece = _points(item, "np.r_") if isinstance(item, slice) else array(item)
         old = ndim_of(piece) if not isinstance(item, slice) else 1
@@ -58,7 +58,9 @@ def _concatenated(maker: Any, key: Any) -> Any:
                 first = trans1d if trans1d >= 0 else trans1d + missing + 1
                 piece = s.transpose(piece, axes=(*places[:first], *places[missing:], *places[first:missing]))
         pieces.append(piece)
-    return FUNCTIONS[np.concatenate](pieces, axis % ndim_of(pieces[0]))
+        kinds.append(item if item.__class__ in SCALARS else dtype_of(piece))
+    dtype = np.result_type(*kinds)
+    return FUNCTIONS[np.concatenate]([cast(p, dtype) for p in pieces], axis % ndim_of(pieces[0]))
 
 
 def _grid(maker: Any, key: Any) -> Any:

@@ -24,10 +24,11 @@ from wengert.box.functions.operands import (
     size_of,
 )
 from wengert.ops import elementwise as e
+from wengert.ops import library
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import Traced
-from wengert.types import SCALARS, dtype_of, ndim_of, shape_of
+from wengert.types import SCALARS, broadcast_shapes, dtype_of, ndim_of, shape_of
 
 # ------------------------------------------------------------------------------------------------------ by position
 
@@ -86,8 +87,7 @@ def along_axis(x: Any, positions: Any, axis: int) -> Any:
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
     reject_out(out, "np.compress")
     a, axis = flat_if_none(a, axis)
-    positions = np.arange(shape_of(a)[axis])
-    return pick(a, answer(lambda c: np.compress(c, positions), array(condition)), axis)
+    return pick(a, answer(lambda c: np.compress(c, np.arange(len(c))), array(condition)), axis)
 
 
 @implements(np.extract)
@@ -154,9 +154,9 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
         raise ValueError("invalid entry in choice array") from None
     if mode == "raise" and np.any(np.less(array(a), 0)):
         raise ValueError("invalid entry in choice array")
-    shape = np.broadcast_shapes(which.shape, *[shape_of(c) for c in options])
+    shape = broadcast_shapes([which.shape, *[shape_of(c) for c in options]])
     rows = [s.reshape(s.broadcast_to(c, shape=shape), shape=(1, *shape)) for c in options]
-    positions = np.broadcast_to(which, shape)[np.newaxis]
+    positions = s.reshape(s.broadcast_to(which, shape=shape), shape=(1, *shape))
     return s.reshape(along_axis(join(rows, 0), positions, 0), shape=shape)
 
 
@@ -166,7 +166,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     x = array(x)
     shape, dtype = shape_of(x), dtype_of(x)
     conditions = _conditions(condlist, len(shape))
-    if holds_traced(conditions):
+    if holds_traced(conditions) or any(library.is_foreign(c) for c in conditions):
         return _chosen(x, conditions, funclist, args, kw)
     masks = [np.broadcast_to(np.asarray(c, bool), shape).ravel() for c in conditions]
     if len(funclist) == len(masks) + 1:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.dispatch import if_present, implements, reject_out
+from wengert.box.functions.lengths import diagonal_length, diagonal_places, known, refuse_if, smaller
 from wengert.box.functions.operands import (
     array,
     arrays_of,
@@ -26,7 +27,8 @@ from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index, scatter
-from wengert.types import dtype_of, ndim_of, shape_of
+from wengert.ops.sizes import counting
+from wengert.types import broadcast_shapes, dtype_of, ndim_of, shape_of
 
 # ---------------------------------------------------------------------------------------------------------- joining
 
@@ -136,7 +138,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     ]
     if sparse or not grids:
         return tuple(grids)
-    shape = np.broadcast_shapes(*[shape_of(g) for g in grids])
+    shape = broadcast_shapes([shape_of(g) for g in grids])
     return tuple(s.broadcast_to(g, shape=shape) for g in grids)
 
 
@@ -152,8 +154,9 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list:
         sections = int(indices_or_sections)
         if sections <= 0:
             raise ValueError("number sections must be larger than 0.")
-        each, extras = divmod(total, sections)
-        bounds = [0, *np.cumsum([each + 1] * extras + [each] * (sections - extras)).tolist()]
+        each = total // sections
+        extras = total - each * sections
+        bounds = [k * each + smaller(k, extras) for k in range(sections)] + [total]
     else:
         bounds = [0, *[int(k) for k in indices_or_sections], total]
     return [part(ary, axis, slice(start, stop)) for start, stop in itertools.pairwise(bounds)]
@@ -164,8 +167,8 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list:
     ary = array(ary)
     if np.ndim(indices_or_sections) == 0:
         total = shape_of(ary)[normalize_axis_index(axis, ndim_of(ary))]
-        if total % indices_or_sections:
-            raise ValueError("array split does not result in an equal division")
+        uneven = e.not_equal(known(total) % indices_or_sections, 0)
+        refuse_if(uneven, ValueError, "array split does not result in an equal division")
     return array_split(ary, indices_or_sections, axis)
 
 
@@ -234,7 +237,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     shape = shape_of(arr)
     n = shape[axis]
     if n.__class__ is not int:
-        return _inserted_in_front(arr, obj, values, axis)
+        return _inserted_at(arr, obj, values, axis)
     count = np.insert(np.arange(n), obj, -1).size - n
     values = cast(array(values), dtype_of(arr))
     if count == 1:  # one place, which takes all of `values`
@@ -247,33 +250,52 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     return pick(join([arr, values], axis), np.insert(np.arange(n), obj, n + np.arange(count)), axis)
 
 
-def _inserted_in_front(arr: Any, obj: Any, values: Any, axis: int) -> Any:
-    """The same for an array whose length is known only when a captured program runs: before its first element."""
-    if obj.__class__ is not int or obj != 0:
+def _inserted_at(arr: Any, obj: Any, values: Any, axis: int) -> Any:
+    """The same for an array whose length is known only when a captured program runs: before one of its elements."""
+    if obj.__class__ is not int:
         raise UnsupportedFunctionError(
-            "np.insert into an array whose length is known only when the compiled program runs, at another place than "
-            "the first", remedy="use np.concatenate([x[:k], [value], x[k:]])",
-        )  # fmt: skip
+            "np.insert at several places of an array whose length is known only when the compiled program runs",
+            remedy="use np.concatenate([x[:k], [value], x[k:]])",
+        )
+    shape = shape_of(arr)
+    n = known(shape[axis])
+    message = f"index {obj} is out of bounds for an axis of a computed length"
+    refuse_if(e.less(n, obj if obj >= 0 else -obj), IndexError, message)
     values = cast(array(values), dtype_of(arr))
     values = s.reshape(values, shape=(1,) * max(ndim_of(arr) - ndim_of(values), 0) + shape_of(values))
     values = moveaxis(values, 0, axis)
-    shape = shape_of(arr)
     values = s.broadcast_to(values, shape=(*shape[:axis], shape_of(values)[axis], *shape[axis + 1 :]))
-    return join([values, arr], axis)
+    if obj == 0:
+        return join([values, arr], axis)
+    return join([part(arr, axis, slice(None, obj)), values, part(arr, axis, slice(obj, None))], axis)
 
 
 @implements(np.delete)
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     arr, axis = flat_if_none(arr, axis)
-    return pick(arr, np.delete(np.arange(shape_of(arr)[axis]), obj), axis)
+    n = shape_of(arr)[axis]
+    if n.__class__ is int:
+        return pick(arr, np.delete(np.arange(n), obj), axis)
+    if obj.__class__ is not int:
+        raise UnsupportedFunctionError(
+            "np.delete of several elements of an array whose length is known only when the compiled program runs",
+            remedy="use a mask: x[keep]",
+        )
+    n, inside = known(n), e.less(obj if obj >= 0 else -obj - 1, known(n))
+    refuse_if(e.logical_not(inside), IndexError, f"index {obj} is out of bounds for an axis of a computed length")
+    left = counting(n - 1)
+    return pick(arr, left + e.greater_equal(left, obj if obj >= 0 else n + obj), axis)
 
 
 # -------------------------------------------------------------------------------------------------------- triangles
 
 
-def _below(m: Any, k: int) -> np.ndarray:
+def _below(m: Any, k: int) -> Any:
     tri: Any = np.tri
-    return tri(*shape_of(m)[-2:], k=k, dtype=bool)
+    rows, columns = shape_of(m)[-2:]
+    if rows.__class__ is int is columns.__class__:
+        return tri(rows, columns, k=k, dtype=bool)
+    return e.greater_equal(s.reshape(counting(rows), shape=(rows, 1)), counting(columns) - k)
 
 
 @implements(np.tril)
@@ -304,12 +326,6 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 # -------------------------------------------------------------------------------------------------------- diagonals
 
 
-def _diagonal_positions(rows: int, columns: int, offset: int) -> tuple[np.ndarray, np.ndarray]:
-    start = max(-offset, 0), max(offset, 0)
-    steps = np.arange(max(min(rows - start[0], columns - start[1]), 0))
-    return steps + start[0], steps + start[1]
-
-
 @implements(np.diagonal)
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     a = array(a)
@@ -320,7 +336,8 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     if axis1 == axis2:
         raise ValueError("axis1 and axis2 cannot be the same")
     a = moveaxis(a, (axis1, axis2), (-2, -1))
-    rows, columns = _diagonal_positions(shape_of(a)[-2], shape_of(a)[-1], offset)
+    n, m = shape_of(a)[-2:]
+    rows, columns = diagonal_places(diagonal_length(n, m, offset), offset)
     return index(a, rows, columns, pattern=(slice(None),) * (ndim - 2) + (ARRAY, ARRAY))
 
 
@@ -337,8 +354,8 @@ def diag(v: Any, k: int = 0) -> Any:
         return diagonal(v, k)
     if len(shape) != 1:
         raise ValueError("Input must be 1- or 2-d.")
-    n = shape[0] + abs(k)
-    rows, columns = _diagonal_positions(n, n, k)
+    n = shape[0] + abs(k) if k else shape[0]
+    rows, columns = diagonal_places(shape[0], k)
     return scatter(v, rows, columns, patterns=((ARRAY, ARRAY),), shape=(n, n))
 
 

@@ -7,6 +7,7 @@ matrix (`cholesky`, `eigh`, `eigvalsh`), see Note [One triangle] in `ops/matrice
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any
 
@@ -14,8 +15,10 @@ import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, implements
 from wengert.box.functions.elementwise import absolute
+from wengert.box.functions.lengths import agree, refuse_if
 from wengert.box.functions.norms import matrix_norm
 from wengert.box.functions.operands import answer, array, cast, common_answer, unsupported_option
+from wengert.errors import ConcretizationError
 from wengert.ops import elementwise as e
 from wengert.ops import linalg as l
 from wengert.ops import matrices as m
@@ -130,17 +133,28 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
 def least_squares(a: Any, b: Any, rcond: float, keep_axis: bool) -> tuple[Any, Any, int, Any]:
     """Solution of least norm, sums of squares (for a vector NumPy's have an axis), rank, singular values."""
     rows, columns = shape_of(a)
-    if shape_of(b)[0] != rows:
-        raise np.linalg.LinAlgError("Incompatible dimensions")
+    agree(shape_of(b)[:1], (rows,), np.linalg.LinAlgError, "Incompatible dimensions")
     x = matmul(l.pinv(a, rcond=rcond, hermitian=False), b)
     values = spectra.svdvals(a)
     rank = answer(lambda v: int(np.sum(v > rcond * np.max(v, initial=0))), values)
-    if rows > columns and common_answer(lambda v: bool(np.sum(v > rcond * np.max(v, initial=0)) == columns), values):
-        size = absolute(b - matmul(a, x))
-        squared = s.sum(size * size, axis=(0,), keepdims=keep_axis and ndim_of(b) == 1)
-    else:
-        squared = np.empty(0, dtype_of(s.real(b)))
-    return x, squared, rank, values
+    if rows <= columns:
+        return x, np.empty(0, dtype_of(s.real(b))), rank, values
+    size = absolute(b - matmul(a, x))
+    squared = s.sum(size * size, axis=(0,), keepdims=keep_axis and ndim_of(b) == 1)
+    return x, _if_of_full_rank(squared, e.equal(rank, columns)), rank, values
+
+
+def _if_of_full_rank(squared: Any, is_full: Any) -> Any:
+    """Sums of squares, none if the matrix is not of full rank. Of one that only the running program knows it must be,
+    except where their number can be left to it as well."""
+    with contextlib.suppress(ConcretizationError):
+        return squared if common_answer(bool, is_full) else np.empty(0, dtype_of(squared))
+    if shape_of(squared):
+        with contextlib.suppress(ConcretizationError):  # not in a batch
+            return squared[s.broadcast_to(is_full, shape=shape_of(squared))]
+    message = "least squares of deficient rank in a compiled program: use np.linalg.lstsq, without vmap"
+    refuse_if(e.logical_not(is_full), np.linalg.LinAlgError, message)
+    return squared
 
 
 # ------------------------------------------------------------------------------------------------------ determinants

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from wengert.box.functions.lengths import agree
 from wengert.box.subclasses import base_array
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
@@ -138,6 +139,9 @@ def pick(x: Any, positions: Any, axis: int = 0) -> Any:
     return index(x, positions, pattern=(*before, ARRAY))
 
 
+_UNLIKE = "all the input array dimensions except for the concatenation axis must match exactly"
+
+
 def join(arrays: Sequence[Any], axis: int) -> Any:
     """Concatenation of operands of any dtypes; the axis is non-negative."""
     if len(arrays) == 1:
@@ -147,9 +151,26 @@ def join(arrays: Sequence[Any], axis: int) -> Any:
         dtype = np.result_type(*dtypes)
         arrays = [cast(a, dtype) for a in arrays]
     if any(ndim_of(a) <= axis for a in arrays):
-        raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
+        raise ValueError(_UNLIKE)
+    arrays = _of_one_shape(arrays, axis)
     starts = tuple(itertools.accumulate((shape_of(a)[axis] for a in arrays), initial=0))
     return s.concatenate(*arrays, axis=axis, starts=starts)
+
+
+def _of_one_shape(arrays: Sequence[Any], axis: int) -> Sequence[Any]:
+    """Pieces that are to be joined, all with the lengths of the first along other axes: those that are known only when
+    a captured program runs are compared then."""
+    first, *others = [shape_of(a) for a in arrays]
+    same = arrays[:1]
+    if all(n.__class__ is int for shape in (first, *others) for n in shape):
+        return arrays
+    for a, shape in zip(arrays[1:], others, strict=True):
+        fitting = tuple([n if k == axis or k >= len(first) else first[k] for k, n in enumerate(shape)])
+        if fitting != shape:
+            agree(fitting, shape, ValueError, _UNLIKE)
+            a = s.reshape(a, shape=fitting)
+        same = [*same, a]
+    return same
 
 
 def stacked(arrays: Sequence[Any], axis: int) -> Any:

@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import implements, lookup
+from wengert.box.functions.lengths import known, refuse_if
 from wengert.box.functions.operands import array, cast, join, operand, part, pick, unsupported_option
+from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index
+from wengert.ops.sizes import counting
 from wengert.types import dtype_of, ndim_of, shape_of
 
 _OPTIONS = {
@@ -93,7 +96,23 @@ def _rule(mode: Any, ndim: int, options: dict) -> Callable:
         return lambda x, axis, *widths: _statistic(x, axis, mode, lengths[axis], widths)
     if mode in ("reflect", "symmetric") and options.get("reflect_type", "even") == "odd":
         return lambda x, axis, *widths: _odd_reflection(x, axis, mode == "symmetric", widths)
-    return lambda x, axis, *widths: pick(x, np.pad(np.arange(shape_of(x)[axis]), widths, mode), axis)
+    return lambda x, axis, *widths: pick(x, _padded_positions(shape_of(x)[axis], widths, mode), axis)
+
+
+def _padded_positions(n: Any, widths: Any, mode: Any) -> Any:
+    """Where the elements of a padded axis come from."""
+    if n.__class__ is int:
+        return np.pad(np.arange(n), widths, mode)
+    n = known(n)
+    refuse_if(n < 1, ValueError, f"can't extend an empty axis using mode {mode!r}")
+    places = counting(n + sum(widths)) - widths[0]
+    if mode == "edge":
+        return e.minimum(e.maximum(places, 0), n - 1)
+    if mode == "wrap":
+        return places % n
+    period = 2 * n if mode == "symmetric" else e.maximum(2 * n - 2, 1)
+    places = places % period
+    return e.minimum(places, period - (mode == "symmetric") - places)
 
 
 def _between(x: Any, axis: int, before: Any, after: Any) -> Any:

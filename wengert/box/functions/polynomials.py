@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import implements
+from wengert.box.functions.lengths import known, refuse_if
 from wengert.box.functions.operands import cast, join, operand
 from wengert.box.functions.products import conj
 from wengert.errors import UnsupportedFunctionError
@@ -41,11 +42,26 @@ def _mode(mode: Any) -> str:
 @implements(np.convolve)
 def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     a, v, mode = _sequence(a, "np.convolve"), _sequence(v, "np.convolve"), _mode(mode)
-    if shape_of(v)[0] > shape_of(a)[0]:
-        a, v = v, a
-    if mode != "same":
+    if mode == "full":
+        return products.convolve(a, v, mode=mode)
+    a, v = _longer_first(a, v)
+    if mode == "valid":
         return products.convolve(a, v, mode=mode)
     return _middle(products.convolve(a, v, mode="full"), (shape_of(v)[0] - 1) // 2, shape_of(a)[0])
+
+
+def _longer_first(a: Any, v: Any) -> tuple[Any, Any]:
+    """The longer operand, and the shorter one, which slides along it. A computed length is that of the longer one."""
+    n, m = shape_of(a)[0], shape_of(v)[0]
+    if n.__class__ is int is m.__class__:
+        return (a, v) if n >= m else (v, a)
+    if n.__class__ is int:
+        return _longer_first(v, a)
+    refuse_if(known(m) > known(n), ValueError, _SHORTER)
+    return a, v
+
+
+_SHORTER = "in a compiled program, an array of a computed length cannot be shorter than what it is convolved with"
 
 
 @implements(np.correlate)
@@ -55,8 +71,11 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     n, m = shape_of(a)[0], shape_of(v)[0]
     v = s.flip(conj(v), axis=(0,))
     if mode == "valid":
-        return products.convolve(*((a, v) if n >= m else (v, a)), mode="valid")
+        return products.convolve(*_longer_first(a, v), mode="valid")
     y = products.convolve(a, v, mode="full")
+    if mode == "same" and not n.__class__ is int is m.__class__:
+        refuse_if(known(m) > known(n), ValueError, _SHORTER)
+        return _middle(y, (known(m) - 1) // 2, n)
     return y if mode == "full" else _middle(y, (m - 1) // 2 if n >= m else n // 2, max(n, m))
 
 

@@ -16,11 +16,12 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from wengert.box.dispatch import if_present, implements, reject_out
 from wengert.box.functions.elementwise import is_complex
+from wengert.box.functions.lengths import diagonal_length, diagonal_places
 from wengert.box.functions.operands import cast, flat, join, operand
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
-from wengert.ops.index import index
+from wengert.ops.index import ARRAY, index
 from wengert.ops.linalg import inv
 from wengert.ops.products import matmul
 from wengert.types import dtype_of, ndim_of, shape_of
@@ -72,8 +73,10 @@ def diagonal_of(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     if [*rest, axis1, axis2] != list(range(ndim)):
         x = s.transpose(x, axes=(*rest, axis1, axis2))
     *lead, n, m = shape_of(x)
+    count = diagonal_length(n, m, offset)
+    if not n.__class__ is int is m.__class__:
+        return index(x, *diagonal_places(count, offset), pattern=(*[slice(None)] * len(lead), ARRAY, ARRAY))
     start = offset if offset >= 0 else -offset * m
-    count = max(0, min(n, m - offset) if offset >= 0 else min(n + offset, m))
     places = slice(start, start + (count - 1) * (m + 1) + 1 if count else start, m + 1)
     return index(s.reshape(x, shape=(*lead, n * m)), pattern=(Ellipsis, places))
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from wengert.box.dispatch import implements, reject_out
+from wengert.box.functions.lengths import agree
 from wengert.box.functions.operands import array, cast
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
@@ -303,10 +304,12 @@ def _weights_along(weights: Any, shape: tuple[int, ...], axis: Any) -> Any:
     if shape_of(weights) == shape:
         return weights
     if axis is None:
-        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+        agree(shape, shape_of(weights), TypeError, "Axis must be specified when shapes of a and weights differ.")
+        return weights
     axes = normalize_axis_tuple(axis, len(shape))
-    if shape_of(weights) != tuple(shape[k] for k in axes):
-        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    along = [shape[k] for k in axes]
+    message = "Shape of weights must be consistent with shape of a along specified axis."
+    agree(along, shape_of(weights), ValueError, message)
     weights = s.transpose(weights, axes=tuple(np.argsort(axes).tolist()))
     return s.reshape(weights, shape=tuple(n if k in axes else 1 for k, n in enumerate(shape)))
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from wengert.box.dispatch import if_present, implements, reject_out
+from wengert.box.functions.lengths import refuse_if
 from wengert.box.functions.operands import array, cast, flat, flat_if_none, join, operand, part
 from wengert.box.functions.reductions import NOTHING, as_asked, cast_if
 from wengert.ops import elementwise as e
@@ -179,11 +180,12 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         f = cast(f, np.float64)
     slopes = []
     for k, step in zip(axes, steps, strict=True):
-        if shape[k] < edge_order + 1:
-            raise ValueError(
-                "Shape of array too small to calculate a numerical gradient, "
-                "at least (edge_order + 1) elements are required."
-            )
+        refuse_if(
+            shape[k] < edge_order + 1,
+            ValueError,
+            "Shape of array too small to calculate a numerical gradient, "
+            "at least (edge_order + 1) elements are required.",
+        )
         slopes.append(cast(_slope(f, step, k, edge_order), dtype_of(f)))
     return slopes[0] if len(axes) == 1 else tuple(slopes)
 

@@ -12,10 +12,22 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from wengert.box.dispatch import implements
-from wengert.box.functions.operands import array, cast, flat, join, part, pick, shape_tuple, size_of, unsupported_option
+from wengert.box.functions.lengths import known, larger
+from wengert.box.functions.operands import (
+    array,
+    cast,
+    flat,
+    join,
+    part,
+    pick,
+    shape_tuple,
+    size_of,
+    unsupported_option,
+)
 from wengert.ops import shape as s
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
+from wengert.ops.sizes import counting
 from wengert.types import dtype_of, ndim_of, shape_of
 
 # ------------------------------------------------------------------------------------------------ order of elements
@@ -52,15 +64,19 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
     return s.reshape(a, shape=new)
 
 
-def known_shape(size: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape with -1 (any negative number, to NumPy) replaced by what is left."""
-    unknown = sum(n < 0 for n in shape)
-    if unknown > 1:
+def known_shape(size: Any, shape: tuple) -> tuple:
+    """A shape with -1 (any negative number, to NumPy) replaced by what is left.
+
+    Lengths may be known only when a captured program runs; it then checks that the sizes agree.
+    """
+    left = [k for k, n in enumerate(shape) if n.__class__ is int and n < 0]
+    if len(left) > 1:
         raise ValueError("can only specify one unknown dimension")
-    known = math.prod(n for n in shape if n >= 0)
-    if (not known or size % known) if unknown else size != known:
-        raise ValueError(f"cannot reshape array of size {size} into shape {shape}")
-    return tuple(n if n >= 0 else size // known for n in shape)
+    known = math.prod([n for k, n in enumerate(shape) if k not in left])
+    if size.__class__ is int and known.__class__ is int:
+        if (not known or size % known) if left else size != known:
+            raise ValueError(f"cannot reshape array of size {size} into shape {shape}")
+    return tuple([size // known if k in left else n for k, n in enumerate(shape)])
 
 
 @implements(np.ravel)
@@ -200,11 +216,14 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple:
 def resize(a: Any, new_shape: Any) -> Any:
     a = flat(array(a))
     new_shape = shape_tuple(new_shape)
-    if any(n < 0 for n in new_shape):
+    if any(n.__class__ is int and n < 0 for n in new_shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
-    if not size_of(a):
+    size = size_of(a)
+    if size.__class__ is not int or any(n.__class__ is not int for n in new_shape):
+        return pick(a, s.reshape(counting(math.prod(new_shape)) % larger(size, 1), shape=new_shape))
+    if not size:
         return np.zeros(new_shape, dtype_of(a))
-    return pick(a, np.resize(np.arange(size_of(a)), new_shape))
+    return pick(a, np.resize(np.arange(size), new_shape))
 
 
 # -------------------------------------------------------------------------------------------------- flips and rolls
@@ -259,12 +278,16 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     if axis is None:
         return s.reshape(roll(flat(a), shift, 0), shape=shape_of(a))
     axes = normalize_axis_tuple(axis, ndim_of(a), allow_duplicate=True)
-    pairs = np.broadcast(shift, axes)
-    if pairs.ndim > 1:
+    shifts = list(shift) if isinstance(shift, (list, tuple)) or np.ndim(shift) else [shift]
+    pairs = np.broadcast(np.arange(len(shifts)), axes)
+    if any(np.ndim(step) for step in shifts if not isinstance(step, Traced)):
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
     rolled = a
-    for step, k in pairs:
-        n = shape_of(a)[k]
+    for place, k in pairs:
+        step, n = shifts[place], shape_of(a)[k]
+        if n.__class__ is not int or isinstance(step, Traced):
+            rolled = pick(rolled, (counting(n) - known(step)) % larger(n, 1), k)
+            continue
         start = (n - operator.index(step)) % n if n else 0
         if start:
             rolled = join([part(rolled, k, slice(start, None)), part(rolled, k, slice(None, start))], k)

@@ -18,7 +18,7 @@ from wengert.ops.index import ARRAY, index, scatter
 from wengert.ops.op import Traced
 from wengert.ops.products import matmul
 from wengert.ops.store import add_at
-from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
+from wengert.types import broadcast_shapes, dtype_of, is_inexact, ndim_of, shape_of
 
 
 @implements(np.bincount)
@@ -176,12 +176,13 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -
         a = cast(a, np.float64)
     if b is not None:
         b = array(b)
-        shape = np.broadcast_shapes(shape_of(a), shape_of(b))
+        shape = broadcast_shapes([shape_of(a), shape_of(b)])
         a = a if shape_of(a) == shape else s.broadcast_to(a, shape=shape)
     shape = shape_of(a)
     axes = reduced_axes(axis, len(shape))
     left = kept_shape(shape, axes) if keepdims else tuple([n for k, n in enumerate(shape) if k not in axes])
-    if count_of(shape, axes) == 0:
+    count = count_of(shape, axes)
+    if count.__class__ is int and count == 0:
         return np.full(left, -np.inf, dtype_of(a))[()]
     if b is None:
         if dtype_of(a).kind != "c":

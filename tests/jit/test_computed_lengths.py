@@ -1,0 +1,152 @@
+"""Arrays whose length only the running program knows: `x[x > 0]` and what people do with it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.special
+
+import wengert as wg
+
+X = np.array([0.3, 1.2, 0.8, 0.65, 1.9, 0.45, 2.3, 1.05, 0.91, 1.41, 0.72, 1.77])
+
+
+def stored_backwards(y):
+    y = y * 1
+    y[::-1] *= np.arange(len(y))
+    y[::-2] = 3 * y[1]
+    return y
+
+
+def added_twice(y):
+    z = y * 1
+    z[[0, 0, 1]] += y[:3]
+    return z
+
+
+FUNCTIONS = [
+    lambda y: y.reshape(-1, 1) * np.arange(3),
+    lambda y: y.reshape(len(y), 1) * y,
+    lambda y: y.reshape((1, y.size)) * y[:, None],
+    lambda y: np.cos(np.arange(len(y))).reshape(y.shape) * y,
+    lambda y: y.reshape(3, 4)[1] + y.reshape(2, -1)[0, :4],
+    lambda y: y.reshape(len(y) // 2, 2)[:, 0],
+    lambda y: np.outer(y, y).reshape(-1),
+    lambda y: np.broadcast_to(y, (3, len(y))),
+    lambda y: np.zeros(12) + y,
+    lambda y: np.eye(12) @ y + np.eye(len(y)) @ y + np.tri(len(y), k=-1) @ y,
+    lambda y: y[::-1] * y,
+    lambda y: y[-2::-1] ** 2,
+    lambda y: y[7:2:-2],
+    lambda y: y[[0, 2, 2, 5]],
+    lambda y: y[np.arange(12) % 2 == 0],
+    lambda y: np.roll(y, 2) * y + np.roll(y, -1),
+    lambda y: np.fft.fftshift(y) * y,
+    lambda y: np.gradient(y),
+    lambda y: np.convolve(y, np.array([1.0, 2.0, 3.0])),
+    lambda y: np.convolve(y, np.array([1.0, 2.0, 3.0]), mode="same"),
+    lambda y: np.correlate(y, np.array([1.0, 2.0, 3.0]), mode="valid"),
+    lambda y: np.einsum("i,j->ij", y, y) + np.einsum("i,i", y, y),
+    lambda y: np.diag(y) + np.diag(y[1:], 1) + np.tril(np.outer(y, y)) + np.triu(np.outer(y, y), 1),
+    lambda y: np.trace(np.outer(y, y)) * np.diag(np.outer(y, y)),
+    lambda y: np.pad(y, (1, 2), mode="edge"),
+    lambda y: np.pad(y, (3, 1), mode="reflect"),
+    lambda y: np.pad(y, (3, 1), mode="symmetric"),
+    lambda y: np.pad(y, 2, mode="wrap"),
+    lambda y: np.insert(y, 2, 5.0)[1:-1] * np.delete(y, 1)[0],
+    lambda y: np.delete(y, -2),
+    lambda y: np.split(y, 3)[1] + np.array_split(y, 5)[1][0],
+    lambda y: np.average(y, weights=np.arange(1.0, 13.0)),
+    lambda y: np.compress(np.arange(12) % 3 == 0, y),
+    lambda y: np.block([[y, y], [y, y * 2]]),
+    lambda y: np.meshgrid(y, y[:3])[0],
+    lambda y: np.resize(y, (2, 3)),
+    lambda y: np.atleast_2d(y) * 2,
+    lambda y: scipy.special.logsumexp(y) + scipy.special.softmax(y),
+    lambda y: np.prod(y.reshape(3, -1), axis=1),
+    stored_backwards,
+    added_twice,
+]
+
+
+@pytest.mark.parametrize("f", FUNCTIONS)
+def test_functions(f):
+    def total(x):
+        z = f(x[x > 0.1])
+        return np.sum(z * z)
+
+    assert np.isclose(wg.jit(total)(X), total(X), rtol=1e-12)
+    np.testing.assert_allclose(wg.jit(wg.grad(total))(X), wg.grad(total)(X), rtol=1e-9)
+
+
+REFUSED = [
+    (lambda y: y.reshape(3, 5), "cannot reshape an array of 12 elements into 15"),
+    (lambda y: np.split(y, 5), "equal division"),
+    (lambda y: y[np.arange(11) > 3], "boolean index did not match"),
+    (lambda y: np.average(y, weights=np.ones(5)), "shapes of a and weights differ"),
+    (lambda y: np.delete(y, 20), "out of bounds"),
+    (lambda y: np.convolve(y, np.ones(20), mode="valid"), "shorter than what it is convolved with"),
+]
+
+
+@pytest.mark.parametrize(("f", "message"), REFUSED)
+def test_what_numpy_refuses(f, message):
+    with pytest.raises((ValueError, IndexError, TypeError), match=message):
+        wg.jit(lambda x: f(x[x > 0.1]))(X)
+
+
+def reversed_in_a_loop(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += np.sum(x[i:-1:-1]) + 2 * np.sum(x[i::-1]) + 3 * np.sum(x[i:2:-1])  # the first is empty nearly always
+        s += 5 * np.sum(x[-i - 1 :: -1]) + 7 * np.sum(x[i:-i:-1]) + 11 * np.sum(x[i - 3 :: -1] ** 2)
+        s += 13 * np.sum(x[: i - 4 : -1]) + 17 * np.sum(x[i::-3])
+    return s
+
+
+def rows_reversed(x):
+    a, s = np.outer(x, x), 0.0
+    for i in range(len(x)):
+        s += np.sum(a[i, i::-1]) + np.sum(a[::-1, i::-2]) + np.sum(a[None, :i:-1, ...]) + np.sum(a[[0, 2], i::-1])
+    return s
+
+
+@pytest.mark.parametrize("f", [reversed_in_a_loop, rows_reversed])
+def test_slices_that_run_backwards(f):
+    """Bounds that are negative only in some iterations are counted from the end there, as in Python."""
+    assert np.isclose(wg.jit(f)(X), f(X), rtol=1e-12)
+    np.testing.assert_allclose(wg.jit(wg.grad(f))(X), wg.grad(f)(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("is_full", [True, False])
+def test_least_squares(is_full, rng):
+    a, b = rng.normal(size=(6, 3)), rng.normal(size=6)
+    if not is_full:
+        a[:, 2] = a[:, 0]
+    solution = lambda a, b: np.linalg.lstsq(a, b, rcond=None)[0]
+    squares = lambda a, b: np.linalg.lstsq(a, b, rcond=None)[1]
+    np.testing.assert_allclose(wg.jit(solution)(a, b), solution(a, b), rtol=1e-10)
+    np.testing.assert_allclose(wg.jit(wg.jacobian(solution))(a, b), wg.jacobian(solution)(a, b), rtol=1e-8)
+    assert wg.jit(squares)(a, b).shape == squares(a, b).shape == (is_full,)
+    both = np.stack([a, 2 * a]), np.stack([b, b + 1])
+    if is_full:
+        np.testing.assert_allclose(wg.jit(wg.vmap(solution))(*both), list(map(solution, *both)), rtol=1e-10)
+    else:
+        with pytest.raises(np.linalg.LinAlgError, match="deficient"):
+            wg.jit(wg.vmap(solution))(*both)
+
+
+def test_polynomial_fits(rng):
+    x, y = rng.normal(size=(2, 9))
+
+    def f(x, y):
+        c, covariance = np.polyfit(x, y, 2, cov=True)
+        return np.sum(c) + np.sum(covariance)
+
+    assert np.isclose(wg.jit(f)(x, y), f(x, y), rtol=1e-10)
+    np.testing.assert_allclose(wg.jit(wg.grad(f))(x, y), wg.grad(f)(x, y), rtol=1e-8)
+
+
+def test_numbers_beside_single_precision():
+    x = X.astype(np.float32)
+    assert wg.jit(lambda x: np.r_[x, 1.0])(x).dtype == wg.vmap(lambda x: np.r_[x, 1.0])(x[None]).dtype == np.float32
