@@ -118,6 +118,35 @@ def test_slices_that_run_backwards(f):
     np.testing.assert_allclose(wg.jit(wg.grad(f))(X), wg.grad(f)(X), rtol=1e-9)
 
 
+def written_backwards(x):
+    y, b = x * 1.0, np.outer(x, x)
+    for i in range(len(x)):
+        y[:i][::-1] = x[:i]  # nothing in the first iteration
+        y[i::-1][:2] += 1.0
+        v = y[2:][:i][::-1]
+        v *= 1.5
+        v[1:] -= x[0]
+        b[:i, :i][::-1] = 2.0 * x[i]
+        b[:i].T[::-1] += x[0]
+    return np.sum(y * np.arange(len(y))) + np.sum(b * np.arange(len(y)))
+
+
+def around_a_place(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += np.sum(np.delete(x, i) ** i) + np.sum(np.insert(x, i, x[0]) * np.arange(len(x) + 1))
+        s += np.sum(np.delete(x, i - 3) * np.arange(len(x) - 1)) + np.sum(np.roll(x, i) * x)
+    return s
+
+
+@pytest.mark.parametrize("f", [written_backwards, around_a_place])
+@pytest.mark.parametrize("n", [4, 12])  # a loop of few iterations is unrolled
+def test_places_that_a_loop_computes(f, n):
+    x = X[:n]
+    assert np.isclose(wg.jit(f)(x), f(x.copy()), rtol=1e-12)
+    np.testing.assert_allclose(wg.jit(wg.grad(f))(x), wg.grad(f)(x), rtol=1e-9)
+
+
 @pytest.mark.parametrize("is_full", [True, False])
 def test_least_squares(is_full, rng):
     a, b = rng.normal(size=(6, 3)), rng.normal(size=6)

@@ -483,7 +483,10 @@ def reversed_part(x: Any, idx: Any) -> tuple[Any, Any]:
     if not any(item.__class__ is slice and isinstance(item.step, int | np.integer) and item.step < 0 for item in items):
         return x, idx
     forwards, axes, left = running.state.capture.reversing(x.shape, items, _axes_of)
-    return (FUNCTIONS[np.flip](x[forwards], axes), left) if axes else (x, idx)
+    if not axes:
+        return x, idx
+    is_whole = all(item.start is None is item.stop for item in forwards)
+    return FUNCTIONS[np.flip](x if is_whole else x[forwards], axes), left
 
 
 def _axes_of(item: Any) -> int:

@@ -144,7 +144,7 @@ def _runs_backwards(item: slice, n: Any) -> bool:
 
 def _forwards(item: slice, n: Any) -> slice:
     """The elements between the bounds of x[start:stop:-k], in rising order: after the last one, up to the first."""
-    low = 0 if item.stop is None else _counted(item.stop, n) + 1
+    low = None if item.stop is None else _counted(item.stop, n) + 1
     return slice(low, None if item.start is None else _counted(item.start, n) + 1)
 
 

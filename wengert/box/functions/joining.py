@@ -27,6 +27,7 @@ from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index, scatter
+from wengert.ops.op import Traced
 from wengert.ops.sizes import counting
 from wengert.types import broadcast_shapes, dtype_of, ndim_of, shape_of
 
@@ -236,7 +237,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     arr, axis = flat_if_none(arr, axis)
     shape = shape_of(arr)
     n = shape[axis]
-    if n.__class__ is not int:
+    if n.__class__ is not int or isinstance(obj, Traced):
         return _inserted_at(arr, obj, values, axis)
     count = np.insert(np.arange(n), obj, -1).size - n
     values = cast(array(values), dtype_of(arr))
@@ -251,40 +252,42 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
 
 
 def _inserted_at(arr: Any, obj: Any, values: Any, axis: int) -> Any:
-    """The same for an array whose length is known only when a captured program runs: before one of its elements."""
-    if obj.__class__ is not int:
-        raise UnsupportedFunctionError(
-            "np.insert at several places of an array whose length is known only when the compiled program runs",
-            remedy="use np.concatenate([x[:k], [value], x[k:]])",
-        )
+    """The same at one place, where it or the length of the axis is known only when a captured program runs."""
     shape = shape_of(arr)
     n = known(shape[axis])
-    message = f"index {obj} is out of bounds for an axis of a computed length"
-    refuse_if(e.less(n, obj if obj >= 0 else -obj), IndexError, message)
+    place = _only_place("np.insert", obj, n)
     values = cast(array(values), dtype_of(arr))
     values = s.reshape(values, shape=(1,) * max(ndim_of(arr) - ndim_of(values), 0) + shape_of(values))
     values = moveaxis(values, 0, axis)
-    values = s.broadcast_to(values, shape=(*shape[:axis], shape_of(values)[axis], *shape[axis + 1 :]))
-    if obj == 0:
-        return join([values, arr], axis)
-    return join([part(arr, axis, slice(None, obj)), values, part(arr, axis, slice(obj, None))], axis)
+    count = shape_of(values)[axis]
+    values = s.broadcast_to(values, shape=(*shape[:axis], count, *shape[axis + 1 :]))
+    to = counting(n + count)
+    after = e.where(e.less(to, place + count), n + to - place, to - count)
+    return pick(join([arr, values], axis), e.where(e.less(to, place), to, after), axis)
 
 
 @implements(np.delete)
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     arr, axis = flat_if_none(arr, axis)
     n = shape_of(arr)[axis]
-    if n.__class__ is int:
+    if n.__class__ is int and not isinstance(obj, Traced):
         return pick(arr, np.delete(np.arange(n), obj), axis)
-    if obj.__class__ is not int:
-        raise UnsupportedFunctionError(
-            "np.delete of several elements of an array whose length is known only when the compiled program runs",
-            remedy="use a mask: x[keep]",
-        )
-    n, inside = known(n), e.less(obj if obj >= 0 else -obj - 1, known(n))
-    refuse_if(e.logical_not(inside), IndexError, f"index {obj} is out of bounds for an axis of a computed length")
+    n, place = known(n), _only_place("np.delete", obj, known(n))
     left = counting(n - 1)
-    return pick(arr, left + e.greater_equal(left, obj if obj >= 0 else n + obj), axis)
+    return pick(arr, left + e.greater_equal(left, place), axis)
+
+
+def _only_place(function: str, obj: Any, n: Any) -> Any:
+    """A place in an axis, where it or the length of the axis is known only when a captured program runs."""
+    if not (obj.__class__ is int or (isinstance(obj, Traced) and not shape_of(obj) and dtype_of(obj).kind in "iu")):
+        raise UnsupportedFunctionError(
+            f"{function} at several places, where places or lengths are known only when the compiled program runs",
+            remedy="use a mask, x[keep], or np.concatenate([x[:k], [value], x[k:]])",
+        )
+    place = e.where(e.less(obj, 0), obj + n, obj)
+    outside = e.logical_or(e.less(place, 0), e.greater_equal(place, n + (function == "np.insert")))
+    refuse_if(outside, IndexError, f"{function}: the index is out of bounds for the axis")
+    return place
 
 
 # -------------------------------------------------------------------------------------------------------- triangles
