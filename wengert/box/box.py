@@ -38,7 +38,6 @@ from wengert.box.writing import (
     plain,
     read_scalar,
     replace,
-    reversed_part,
     set_item,
     settled,
     without_flags,
@@ -624,9 +623,6 @@ class Box(Traced):
                 wider, place = without_flags(self, idx)
                 if wider is not self:
                     return wider[place]
-                part, left = reversed_part(self, idx)
-                if part is not self:
-                    return part[left]
             pattern, arrays = split_index(idx)
             if arrays:
                 check_masks(self.shape, idx)

@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.lengths import agree
 from wengert.box.functions.operands import array, array_of
 from wengert.box.patterns import compose
@@ -286,8 +285,6 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
         idx = tuple([settled(item) for item in idx])
     else:
         idx = settled(idx)
-    if running.state.capture is not None:
-        box, idx = reversed_part(box, idx)
     view = box._view_of
     if isinstance(v, Traced):
         source = v._view_of  # type: ignore[attr-defined]
@@ -474,19 +471,6 @@ def without_flags(x: Any, idx: Any) -> tuple[Any, Any]:
     place = (*[slice(None)] * before, None)
     wider = x[place] if isinstance(x, Traced) else np.asarray(x)[place]  # type: ignore[index]
     return without_flags(wider, (*items[:k], call(reshape, flag, shape=(1,)), *items[k + 1 :]))
-
-
-def reversed_part(x: Any, idx: Any) -> tuple[Any, Any]:
-    """An array and an index, or the same elements with slices that run forwards: `x[i::-1]` is a part of x, reversed,
-    where a captured program knows the bounds only when it runs."""
-    items = idx if isinstance(idx, tuple) else (idx,)
-    if not any(item.__class__ is slice and isinstance(item.step, int | np.integer) and item.step < 0 for item in items):
-        return x, idx
-    forwards, axes, left = running.state.capture.reversing(x.shape, items, _axes_of)
-    if not axes:
-        return x, idx
-    is_whole = all(item.start is None is item.stop for item in forwards)
-    return FUNCTIONS[np.flip](x if is_whole else x[forwards], axes), left
 
 
 def _axes_of(item: Any) -> int:

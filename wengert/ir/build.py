@@ -17,7 +17,7 @@ import contextlib
 import struct
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -31,7 +31,7 @@ from wengert.errors import ConcretizationError, UnsupportedFunctionError, user_f
 from wengert.ir import numbers
 from wengert.ir.aliases import Links
 from wengert.ir.infer import Found, results
-from wengert.ir.lengths import as_length, interval, placed, reversing
+from wengert.ir.lengths import as_length, backwards, interval, is_whole, placed
 from wengert.ir.node import Block, Const, Node, Operand, Ref, Source, Type, Var
 from wengert.ir.orders import order_now, order_of_result
 from wengert.ir.symbol import Dim, Sym, type_of
@@ -40,7 +40,7 @@ from wengert.ops.derive import Control
 from wengert.ops.index import index
 from wengert.ops.library import is_foreign
 from wengert.ops.op import Op, Trace, Traced, fresh_tag
-from wengert.ops.shape import broadcast_to
+from wengert.ops.shape import broadcast_to, flip
 from wengert.ops.sizes import require, size
 from wengert.ops.traits import NEVER, VALUES
 from wengert.packages import is_ours
@@ -222,6 +222,10 @@ class Capture(Trace):
         if op.name == "index":
             return self._index(args, params["pattern"])
         if op.writes and "pattern" in params:
+            turned = backwards(shape_of(args[0]), args[2:], params["pattern"], to_write=True)
+            if turned is not None:
+                value = _flipped(args[1], len(turned.steps), turned.axes)
+                args, params = (args[0], value, *args[2:]), {"pattern": turned.forwards}
             params = {"pattern": placed(shape_of(args[0]), args[2:], params["pattern"])[0]}
         args = tuple([settled(a) if isinstance(a, Traced) else a for a in args])
         if op.__class__ is Control and op.stage is not None:
@@ -232,13 +236,13 @@ class Capture(Trace):
 
     def _index(self, args: tuple, pattern: tuple) -> Any:
         x, *arrays = args
+        found = backwards(shape_of(x), arrays, pattern)
+        if found is not None:
+            part = flip(index(x, *arrays, pattern=found.forwards), axis=found.axes)
+            return part if all(map(is_whole, found.steps)) else index(part, pattern=found.steps)
         pattern, shape = placed(shape_of(x), arrays, pattern)
         (y,) = self.emit(index, args, {"pattern": pattern}, [Found(shape, dtype_of(x))])
         return y
-
-    def reversing(self, shape: tuple, items: tuple, axes_of: Callable[[Any], int]) -> tuple:
-        """As `ir/lengths.py` says."""
-        return reversing(shape, items, axes_of)
 
     def emit(self, op: Op, args: Sequence[Any], params: dict, found: Sequence[Found]) -> tuple[Sym, ...]:
         """Record a node whose results are of these types."""
@@ -458,6 +462,14 @@ def _type_of_found(f: Found) -> Type:
         return Type(f.shape, f.dtype, f.weak)
     shape = tuple([as_length(n) if n is not None else Dim(None, None) for n in f.shape])  # type: ignore[arg-type]
     return type_of(shape, f.dtype, f.weak)
+
+
+def _flipped(value: Any, ndim: int, axes: Sequence[int]) -> Any:
+    """A value for a part with so many axes, reversed along some of these, where it is not the same all along."""
+    shape = shape_of(value)
+    own = [axis - ndim + len(shape) for axis in axes]
+    own = [axis for axis in own if axis >= 0 and shape[axis] != 1]
+    return flip(value, axis=tuple(own)) if own else value
 
 
 def source(start: FrameType | None) -> Source | None:

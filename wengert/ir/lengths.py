@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from wengert.ir.analysis.ranges import UNKNOWN, Interval, interval_from
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
 from wengert.ops.index import arrays_come_first, explicit
-from wengert.types import broadcast_shapes, shape_of
+from wengert.types import broadcast_shapes, dtype_of, shape_of
 
 
 def interval_of(x: Any) -> Interval:
@@ -117,46 +117,63 @@ def sliced(item: slice, n: Any) -> tuple[slice, Any]:
     return slice(start, stop, None if step == 1 else step), count
 
 
-def reversing(shape: tuple, items: tuple, axes_of: Callable[[Any], int]) -> tuple[tuple, tuple[int, ...], tuple]:
-    """An index with slices that run backwards, between bounds that only the running program knows, in steps: slices
-    that run forwards, the axes along which what they give is reversed, and what is left of the index. `axes_of` says
-    for how many axes an item stands."""
-    taken = [axes_of(item) for item in items]
-    forwards: list[Any] = []
-    axes: list[int] = []
-    left: list[Any] = []
-    for item, count in zip(items, taken, strict=True):
-        axis = len(forwards)
-        if item.__class__ is slice and _runs_backwards(item, shape[axis]):
-            forwards.append(_forwards(item, shape[axis]))
-            axes.append(axis)
-            left.append(slice(None, None, -int(item.step) if item.step != -1 else None))
-        else:
-            forwards += [slice(None)] * (len(shape) - sum(taken) if item is Ellipsis else count)
-            left.append(item)
-    return tuple(forwards), tuple(axes), tuple(left)
+class Backwards(NamedTuple):
+    """An index with slices that go backwards, as what is taken forwards, reversed, and then of every so many."""
+
+    forwards: tuple
+    axes: tuple[int, ...]
+    """Which axes of the part are reversed."""
+    steps: tuple
 
 
-def _runs_backwards(item: slice, n: Any) -> bool:
-    is_known = n.__class__ is int and all(v is None or isinstance(v, int | np.integer) for v in (item.start, item.stop))
-    return isinstance(item.step, int | np.integer) and item.step < 0 and not is_known
+def backwards(shape: tuple, arrays: Sequence[Any], pattern: tuple, to_write: bool = False) -> Backwards | None:
+    """The index taken apart, if it has slices that go backwards between bounds which are not known yet.
+
+    `x[i:j:-2]` is `x[j + 1 : i + 1][::-1][::2]`, where i and j count from the beginning. What is to be written goes to
+    the same places in rising order: steps are then part of `forwards`.
+    """
+    pattern = explicit(pattern, len(shape))
+    forwards, axes, steps = list(pattern), [], []
+    axis = 0
+    for k, item in enumerate(pattern):
+        if item.__class__ is slice:
+            step, n = item.step, shape[axis]
+            is_known = n.__class__ is int and all(
+                v is None or isinstance(v, int | np.integer) for v in (item.start, item.stop)
+            )
+            if isinstance(step, int | np.integer) and step < 0 and not is_known:
+                low = None if item.stop is None else _after(item.stop, n)
+                high = None if item.start is None else _after(item.start, n)
+                forwards[k] = slice(low, high)
+                axes.append(len(steps))
+                steps.append(slice(None) if step == -1 or to_write else slice(None, None, -int(step)))
+                if step != -1 and to_write:
+                    forwards[k] = _every(0 if low is None else low, n if high is None else high, -int(step), n)
+            else:
+                steps.append(slice(None))
+        elif item is None:
+            steps.append(slice(None))
+        axis += item is not None
+    if not axes or any(shape_of(a) or dtype_of(a).kind == "b" for a in arrays):
+        return None
+    return Backwards(tuple(forwards), tuple(axes), tuple(steps))
 
 
-def _forwards(item: slice, n: Any) -> slice:
-    """The elements between the bounds of x[start:stop:-k], in rising order: after the last one, up to the first."""
-    low = None if item.stop is None else _counted(item.stop, n) + 1
-    return slice(low, None if item.start is None else _counted(item.start, n) + 1)
+def _every(low: Any, high: Any, step: int, n: Any) -> slice:
+    """The places high − 1, high − 1 − step, …, down to low, in rising order."""
+    low, high = _value(low), _clipped(high, n)
+    steps = (high - low - 1) // step  # if there is none, the slice begins at its end
+    return slice(e.maximum(high - 1 - steps * step, 0), high, step)
 
 
-def _counted(bound: Any, n: Any) -> Any:
-    """A bound counted from the beginning if it is negative, which means from the end; −1 if it is before the first."""
+def _after(bound: Any, n: Any) -> Any:
+    """The place after a bound of a slice that goes backwards: bounds count from the end if negative."""
     bound, n = _value(bound), _value(n)
     if _at_least(bound, 0):
-        return bound
+        return bound + 1
     high = interval_of(bound)[1]
-    if high is None or high >= 0:
-        return e.where(e.less(bound, 0), e.maximum(bound + n, -1), bound)
-    return max(bound + n, -1) if bound.__class__ is int is n.__class__ else e.maximum(bound + n, -1)
+    from_start = bound + n if high is not None and high < 0 else e.where(e.less(bound, 0), bound + n, bound)
+    return e.maximum(from_start + 1, 0)
 
 
 def is_whole(item: slice) -> bool:
