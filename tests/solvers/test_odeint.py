@@ -174,3 +174,56 @@ def test_a_slope_that_is_no_number_is_found_at_once():
     with pytest.raises(ConvergenceError, match="too small"):
         wg.odeint(lambda t, y: calls.append(t) or y * np.nan, -1.0, np.array([0.0, 2.0]))
     assert len(calls) < 10000
+
+
+@pytest.mark.slow
+def test_jacobians_by_the_adjoint_equation():
+    """Many cotangents at once, tangents, second derivatives: what is integrated backwards composes as the rest does."""
+    f = lambda t, y, a: np.stack([a[0] * y[0] - y[0] * y[1], y[0] * y[1] - a[1] * y[1]])
+    times, a = np.array([0.0, 0.5, 2.0]), np.array([1.3, 0.7])
+    by = lambda derivative: (
+        lambda a: wg.odeint(f, np.array([1.0, 0.5]), times, a, method="DOP853", derivative=derivative)
+    )
+    wanted = wg.jacfwd(by("discrete"))(a)
+    for derive in (wg.jacrev, wg.jacfwd):
+        np.testing.assert_allclose(derive(by("adjoint"))(a), wanted, rtol=1e-5, atol=1e-6)
+    sums = [lambda a, d=d: np.sum(by(d)(a)[-1] ** 2) for d in ("adjoint", "discrete")]
+    np.testing.assert_allclose(wg.hessian(sums[0])(a), wg.hessian(sums[1])(a), rtol=1e-5)
+    both = np.stack([a, 1.1 * a])
+    np.testing.assert_allclose(wg.vmap(wg.grad(sums[0]))(both), wg.vmap(wg.grad(sums[1]))(both), rtol=1e-5)
+
+
+@pytest.mark.parametrize("derive", [wg.jacfwd, pytest.param(lambda f: wg.jit(wg.jacrev(f)), marks=pytest.mark.slow)])
+def test_times_that_are_equal(derive):
+    """Each has a derivative of its own."""
+    times = np.array([0.0, 1.0, 1.0, 2.0])
+    states = lambda t: wg.odeint(lambda t, y: -y * t, 1.0, t)
+    exact = lambda t: np.exp((t[0] ** 2 - t**2) / 2)
+    np.testing.assert_allclose(derive(states)(times), wg.jacfwd(exact)(times), atol=1e-7)
+    np.testing.assert_array_equal(wg.odeint(lambda t, y: -y * t, 1.0, np.array([0.3, 0.3])), [1.0, 1.0])
+
+
+def test_equal_times_twice():
+    f = lambda h: wg.odeint(lambda t, y: -y * t, 1.0, np.stack([0.3, 0.3 + h]))[1]
+    exact = lambda h: np.exp((0.3**2 - (0.3 + h) ** 2) / 2)
+    for derive in (wg.grad, lambda f: wg.grad(wg.grad(f)), lambda f: wg.jacfwd(wg.jacfwd(wg.jacfwd(f)))):
+        np.testing.assert_allclose(derive(f)(0.0), derive(exact)(0.0), rtol=1e-7)
+
+
+def test_an_event_at_the_beginning_and_later():
+    """A pendulum that starts in the middle: sin(√a t) is zero at k π / √a."""
+    f = lambda a: wg.odeint(
+        lambda t, y: np.stack([y[1], -a * y[0]]),
+        np.array([0.0, 1.0]),
+        np.array([0.0, 3.0]),
+        events=lambda t, y: y[0],
+        rtol=1e-5,
+        atol=1e-7,
+        method="DOP853",
+    ).t_events[0]
+    found, slopes = f(1.3), wg.jacobian(f)(1.3)
+    k = np.arange(len(found))
+    np.testing.assert_allclose(found, k * np.pi / np.sqrt(1.3), atol=1e-4)
+    np.testing.assert_allclose(slopes, -k * np.pi / 2 * 1.3**-1.5, atol=1e-4)
+    with pytest.raises(MismatchError, match="vector"):
+        wg.odeint(lambda t, y: y, 1.0, np.array([0.0, 1.0]), events=lambda t, y: y - 2)

@@ -24,25 +24,24 @@ def first_step(f, t, y, slope, direction, order, rtol, atol):
     scale = atol + np.abs(y) * rtol
     d0 = _norm(y / scale)
     d1 = _norm(slope / scale)
-    h0 = 1e-6
-    if d0 >= 1e-5 and d1 >= 1e-5:
-        h0 = 0.01 * d0 / d1
+    h0 = np.where((d0 >= 1e-5) & (d1 >= 1e-5), 0.01 * d0 / np.maximum(d1, 1e-5), 1e-6)
     after = f(t + h0 * direction, y + h0 * direction * slope, 1)
     d2 = _norm((after - slope) / scale) / h0
     largest = np.maximum(d1, d2)
-    h1 = np.maximum(1e-6, h0 * 1e-3)
-    if largest > 1e-15:
-        h1 = (0.01 / largest) ** (1 / (order + 1))
+    h1 = (0.01 / np.maximum(largest, 1e-15)) ** (1 / (order + 1))
+    h1 = np.where(largest > 1e-15, h1, np.maximum(1e-6, h0 * 1e-3))
     return np.minimum(100 * h0, h1)
 
 
-def integrate(f, y, times, constant, attempt, interpolate, stages, order, rtol, atol, hit, most):
+def integrate(f, y, times, gap, constant, worst, attempt, interpolate, stages, order, rtol, atol, hit, most):
     """The solution at `times`, the first of which is the start, by steps of one method.
 
     `f(t, y, i)` is the slope in the interval that ends with `times[i]`. `attempt(f, t, h, y, slope, i)` gives the new
     y, all that the interpolant needs (an array of so many `stages`), and the error of each component.
     `interpolate(f, t, h, y, new, stages, theta, i)` is the solution inside a step; with `hit` steps end at each of the
-    times instead. `constant(x)` is x without its derivative.
+    times instead. `constant(x)` is x without its derivative. `gap(i)` is the length of an interval with its
+    derivative, for those of length zero. Steps follow the `worst(size)` of errors: that of all
+    examples where these are to share their steps.
     """
     count = times.shape[0]
     n = y.shape[0]
@@ -52,9 +51,9 @@ def integrate(f, y, times, constant, attempt, interpolate, stages, order, rtol, 
     out = np.zeros((count, n))
     out[0] = y
     t = times[0]
-    direction = np.sign(times[count - 1] - times[0])
+    direction = np.where(times[count - 1] < times[0], -1.0, 1.0)
     slope = f(t, y, 1)
-    h = direction * constant(first_step(f, t, constant(y), constant(slope), direction, order, rtol, atol))
+    h = direction / worst(1 / first_step(f, t, constant(y), constant(slope), direction, order, rtol, atol))
     start = t
     width = h
     old = y
@@ -64,6 +63,8 @@ def integrate(f, y, times, constant, attempt, interpolate, stages, order, rtol, 
         target = times[i]
         if hit and i > 1:
             slope = f(t, y, i)
+        if hit and target == t:
+            y = moved(f, t, gap(i), y, slope, i)
         while (target - t) * direction > 0:
             rest = target - t
             last = hit and np.abs(rest) <= np.abs(h)
@@ -72,7 +73,7 @@ def integrate(f, y, times, constant, attempt, interpolate, stages, order, rtol, 
                 used = rest
             new, K, new_slope, error = attempt(f, t, used, y, slope, i)
             scale = atol + np.maximum(np.abs(constant(y)), np.abs(constant(new))) * rtol
-            size = error(scale)
+            size = worst(error(scale))
             factor = _SAFETY * np.maximum(size, 1e-10) ** (-1 / (order + 1))
             factor = np.minimum(_LARGEST_FACTOR, np.maximum(_SMALLEST_FACTOR, factor))
             if size < 1:
@@ -103,6 +104,14 @@ def integrate(f, y, times, constant, attempt, interpolate, stages, order, rtol, 
         else:
             out[i] = interpolate(f, start, width, old, y, kept, (target - start) / width, i)
     return out
+
+
+def moved(f, t, h, y, slope, i):
+    """The solution after a time h that is zero and has derivatives: one step of the classical method of order four."""
+    second = f(t + h / 2, y + h / 2 * slope, i)
+    third = f(t + h / 2, y + h / 2 * second, i)
+    fourth = f(t + h, y + h * third, i)
+    return y + h / 6 * (slope + 2 * second + 2 * third + fourth)
 
 
 def explicit(A, B, C, constant, estimate):
@@ -153,9 +162,7 @@ def estimated_by_two(E3, E5):
     def estimate(K, h, scale):
         five = np.sum(((E5 @ K) / scale) ** 2)
         three = np.sum(((E3 @ K) / scale) ** 2)
-        total = five + 0.01 * three
-        if total == 0:
-            return 0.0 * h
+        total = np.maximum(five + 0.01 * three, 1e-300)
         return np.abs(h) * five / np.sqrt(total * scale.shape[0])
 
     return estimate
@@ -211,7 +218,7 @@ def radau(A, C, E, mu, mass, jacobian, solve_stages, constant):
     return attempt
 
 
-def stages_by_newton(f, A, C, mass, t, h, y, i, inverse, tolerance):
+def stages_by_newton(f, A, C, mass, t, h, y, i, inverse, tolerance, worst):
     """The stages of an implicit step: Newton's method with one matrix. Where it does not converge they are NaN."""
     s = C.shape[0]
     n = y.shape[0]
@@ -223,7 +230,7 @@ def stages_by_newton(f, A, C, mass, t, h, y, i, inverse, tolerance):
         step = inverse @ stage_residual(f, A, C, mass, t, h, y, i, Z)
         Z = Z - step
         before = size
-        size = np.max(np.abs(step)) / (1e-300 + np.max(np.abs(y)) + np.max(np.abs(Z)))
+        size = worst(np.max(np.abs(step)) / (1e-300 + np.max(np.abs(y)) + np.max(np.abs(Z))))
         rate = size / before
         count = count + 1
         if np.isnan(size) or rate > 2:

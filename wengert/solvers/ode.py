@@ -25,10 +25,13 @@ from wengert.box.functions.operands import array, join, part, stacked
 from wengert.box.writing import settled
 from wengert.capture.hooks import instrument
 from wengert.errors import MismatchError
+from wengert.modes.mode import Mode
+from wengert.ops import elementwise as e
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
 from wengert.ops.products import matmul
 from wengert.ops.shape import reshape
+from wengert.running import running
 from wengert.solvers.implicit import Equation, Implicit
 from wengert.solvers.parameters import Packing, Parameters, vector
 from wengert.types import shape_of
@@ -60,8 +63,10 @@ def trajectory(
     mass: Any = None,
     derivative: str = "discrete",
     maxsteps: int = 100_000,
+    shared: bool = False,
 ) -> Any:
-    """The states at the times `t`; arguments as for `odeint`."""
+    """The states at the times `t`; arguments as for `odeint`. With `shared`, the examples of a batch are integrated
+    together, by the same steps."""
     f = instrument(f)
     times = vector(t)
     parameters = Parameters((f, params))
@@ -71,15 +76,33 @@ def trajectory(
     start = packing.vector(y0)
     traced_times = isinstance(settled(times), Traced)
     integrator = _Integrator(packing, parameters, method, rtol, atol, mass, maxsteps, traced_times)
+    if shared:
+        integrator.worst = _of_all_examples
     if shape_of(times)[0] == 1:
         out = reshape(start, shape=(1, *shape_of(start)))
-    elif derivative == "adjoint":
+    elif derivative == "adjoint" and not _is_pushed():
         out = _by_adjoint(integrator)(start, times, list(parameters.values))
     elif derivative == "forward":
         out = _by_sensitivities(integrator)(start, times, list(parameters.values))
     else:
         out = integrator(start, times, parameters.values)
     return _unpacked(packing, out)
+
+
+def _is_pushed() -> bool:
+    """Whether the innermost transformation carries tangents along: there is no use for an adjoint equation then."""
+    traces = running.state.traces
+    return bool(traces) and isinstance(traces[-1], Mode) and not traces[-1].batches
+
+
+def _of_all_examples(x: Any) -> Any:
+    """The largest of a number's values in a batch; in a compiled program each example has its own."""
+    x = stop_gradient(x)
+    if running.state.capture is not None:
+        return x
+    while isinstance(x, Traced):
+        x = x._value  # type: ignore[attr-defined]
+    return np.max(x)
 
 
 def _unpacked(packing: Packing, out: Any) -> Any:
@@ -114,6 +137,7 @@ class _Integrator:
         self.mass = mass
         self.maxsteps = maxsteps
         self.hit = hit
+        self.worst: Callable = stop_gradient
 
     def slope(self, t: Any, y: Any, values: Sequence[Any]) -> Any:
         """The right-hand side, of vectors."""
@@ -136,17 +160,21 @@ class _Integrator:
         plain = stop_gradient(times)
 
         def f(t: Any, y: Any, i: Any) -> Any:
-            rate = (times[i] - times[i - 1]) / (plain[i] - plain[i - 1])
+            width = plain[i] - plain[i - 1]
+            nothing = e.equal(width, 0)
+            rate = e.where(nothing, 1.0, times[i] - times[i - 1]) / e.where(nothing, 1.0, width)
             return rate * self.slope(times[i - 1] + (t - plain[i - 1]) * rate, y, values)
 
         return f
 
     def __call__(self, y: Any, times: Any, values: Sequence[Any]) -> Any:
         plain, f = stop_gradient(times), self.in_intervals(times, values)
+        zero = self.mass is not None  # of which the slope is not known
+        gap = lambda i: 0.0 if zero else times[i] - times[i - 1]
         attempt, interpolate, stages, order = self._radau(times, values) if self.method == "Radau" else self._explicit()
         return instrument(ode.integrate)(
-            f, y, plain, stop_gradient, attempt, interpolate, stages, order, self.rtol, self.atol, self.hit,
-            self.maxsteps,
+            f, y, plain, gap, stop_gradient, self.worst, attempt, interpolate, stages, order, self.rtol, self.atol,
+            self.hit, self.maxsteps,
         )  # fmt: skip
 
     def _explicit(self) -> tuple:
@@ -167,7 +195,17 @@ class _Integrator:
 
         def solve(t: Any, h: Any, y: Any, i: Any, inverse: Any, times: Any, mass: Any, values: Any) -> Any:
             return instrument(ode.stages_by_newton)(
-                self.in_intervals(times, values), _RADAU_A, _RADAU_C, mass, t, h, y, i, inverse, tolerance
+                self.in_intervals(times, values),
+                _RADAU_A,
+                _RADAU_C,
+                mass,
+                t,
+                h,
+                y,
+                i,
+                inverse,
+                tolerance,
+                self.worst,
             )
 
         def satisfied(Z: Any, t: Any, h: Any, y: Any, i: Any, inverse: Any, times: Any, mass: Any, values: Any) -> Any:
@@ -239,7 +277,7 @@ def _by_adjoint(integrator: _Integrator) -> Callable:
             span = stacked([times[i], times[i - 1]], 0)
             back = trajectory(
                 augmented, state, span, values, method=integrator.method, rtol=integrator.rtol, atol=integrator.atol,
-                maxsteps=integrator.maxsteps,
+                maxsteps=integrator.maxsteps, shared=True,
             )[-1]  # fmt: skip
             a, gathered = part(back, 0, slice(n, 2 * n)), part(back, 0, slice(2 * n, None))
         times_bar[0] = -matmul(integrator.slope(times[0], out[0], values), a)

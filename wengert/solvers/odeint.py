@@ -15,6 +15,7 @@ from wengert.imported import look_for_imports
 from wengert.running import running
 from wengert.solvers.ode import DERIVATIVES, METHODS, trajectory
 from wengert.solvers.parameters import vector
+from wengert.types import ndim_of
 
 
 def odeint(
@@ -69,6 +70,11 @@ def odeint(
                 "wg.odeint with events in a compiled function",
                 remedy="call it outside of jit; or let wg.root find the t at which event(t, y(t)) is zero, where y(t) "
                 "is wg.odeint(f, y0, np.stack([t0, t]))[-1]",
+            )
+        if not isinstance(y0, (list, tuple)) and (isinstance(y0, dict) or ndim_of(y0) != 1):
+            raise MismatchError(
+                "wg.odeint with events takes a state that is a vector",
+                remedy="write np.array([y]) for a number, and join containers into one array",
             )
         times = vector(t)
         watched = [events] if callable(events) else list(events)

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from wengert.box.functions.hermite import pchip
-from wengert.box.functions.operands import answer, array, cast, interval_in, stacked
+from wengert.box.functions.operands import answer, array, cast, demand, interval_in, part, stacked
 from wengert.box.functions.piecewise import Piecewise
 from wengert.box.functions.tensor_splines import tensor_spline
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index
+from wengert.running import running
 from wengert.types import dtype_of, ndim_of, shape_of
 
 
@@ -42,11 +43,13 @@ class GridInterpolator:
                 raise ValueError(
                     f"There are {shape_of(p)} points and {shape_of(self.values)[k]} values on dimension {k}"
                 )
-            if answer(lambda v: bool(np.all(np.diff(v) < 0)), p):
-                self.grid[k] = s.flip(p, axis=(0,))
+            if running.state.capture is None and answer(lambda v: bool(np.all(np.diff(v) < 0)), p):
+                p = self.grid[k] = s.flip(p, axis=(0,))
                 self.values = s.flip(self.values, axis=(k,))
-            elif not answer(lambda v: bool(np.all(np.diff(v) > 0)), p):
-                raise ValueError(f"The points in dimension {k} must be strictly ascending or descending")
+            gaps = part(p, 0, slice(1, None)) - part(p, 0, slice(0, -1))
+            message = f"The points in dimension {k} must be strictly ascending or descending"
+            compiled = message.replace(" or descending", ": in a compiled function")
+            demand(e.greater(gaps, 0), message if running.state.capture is None else compiled)
 
     def __call__(self, xi: Any, method: str | None = None, *, nu: Any = None) -> Any:
         method = self.method if method is None else method
@@ -87,8 +90,8 @@ class GridInterpolator:
                 share = (x - left) / (index(grid, cell + 1, pattern=(ARRAY,)) - left)
             cells.append(cell)
             shares.append(share)
-        if self.bounds_error and np.any(answer(np.any, outside)):
-            raise ValueError("One of the requested xi is out of bounds")
+        if self.bounds_error:
+            demand(e.logical_not(outside), "One of the requested xi is out of bounds")
         if method in _DEGREES:
             y = self._by_splines(_DEGREES[method], points, nu)
         elif method == "pchip":

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.functions.operands import answer, join, stacked
+from wengert.box.functions.operands import answer, demand, join, stacked
 from wengert.box.functions.piecewise import Piecewise, column, double, piece_of
 from wengert.box.functions.shapes import moveaxis
 from wengert.ops import elementwise as e
@@ -26,8 +26,7 @@ def knots_and_data(x: Any, y: Any, axis: int) -> tuple[Any, Any, int]:
         raise ValueError("`x` must contain at least 2 elements.")
     if shape_of(x)[0] != shape_of(y)[axis]:
         raise ValueError(f"The length of `y` along `axis`={axis} doesn't match the length of `x`")
-    if not np.all(answer(lambda v: np.all(np.diff(v) > 0), x)):
-        raise ValueError("`x` must be strictly increasing sequence.")
+    demand(e.greater(steps(x), 0), "`x` must be strictly increasing sequence.")
     return x, moveaxis(y, axis, 0), axis
 
 

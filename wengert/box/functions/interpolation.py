@@ -7,6 +7,7 @@ Interpolators that SciPy built from plain data, called at traced points, are tak
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -16,7 +17,17 @@ from wengert.box.dispatch import CALLABLES, implements_blind
 from wengert.box.functions import newton, scattered
 from wengert.box.functions.grids import grid_interpolator, interpn, interpolator_of
 from wengert.box.functions.hermite import akima, cubic_hermite_spline, cubic_pieces, knots_and_data, pchip, steps
-from wengert.box.functions.operands import answer, array, holds_traced, interval_in, join, pick, stacked
+from wengert.box.functions.operands import (
+    answer,
+    array,
+    demand,
+    holds_traced,
+    interval_in,
+    join,
+    part,
+    pick,
+    stacked,
+)
 from wengert.box.functions.piecewise import (
     Piecewise,
     Spline,
@@ -225,6 +236,38 @@ def splrep(
     return knots, join([c, np.zeros(k + 1)], 0), k
 
 
+def _linear_in_data(original: Any, name: str, x: Any, y: Any, *args: Any, **kwargs: Any) -> Piecewise:
+    """A spline that is fitted to data is linear in them: SciPy finds its coefficients for unit vectors."""
+    if name == "make_smoothing_spline" and (len(args) < 2 and kwargs.get("lam") is None):
+        raise _not_yet("make_smoothing_spline of traced data that looks for lam", "give lam=")
+    if any(isinstance(v, Traced) or holds_traced(v) for v in (x, *args, *kwargs.values())):
+        raise _not_yet(
+            f"{name} in a compiled function, or with traced points, knots or weights",
+            "let only the data depend on what is traced, outside of jit",
+        )
+    y = double(y)
+    if ndim_of(y) != 1:
+        raise _not_yet(f"{name} of traced data with more than one axis", "take one column after the other")
+    fits = [original(x, unit, *args, **kwargs) for unit in np.eye(shape_of(y)[0])]
+    return from_bspline(fits[0].t, matmul(np.stack([fit.c for fit in fits], 1), y), fits[0].k, True, 0)
+
+
+def univariate_spline(
+    x: Any, y: Any, w: Any = None, bbox: Any = (None, None), k: int = 3, s: Any = None, ext: Any = 0,
+    check_finite: bool = False,
+) -> Piecewise:  # fmt: skip
+    """The spline through data, as FITPACK has it where nothing is smoothed."""
+    if w is not None or any(b is not None for b in bbox) or s != 0 or ext != 0:
+        raise _not_yet("a UnivariateSpline of traced data that smooths, or with w=, bbox= or ext=", "say s=0")
+    return from_bspline(*spline_through(double(x), double(y), k), k, True, 0)
+
+
+def interpolated_univariate_spline(
+    x: Any, y: Any, w: Any = None, bbox: Any = (None, None), k: int = 3, ext: Any = 0, check_finite: bool = False
+) -> Piecewise:
+    return univariate_spline(x, y, w, bbox, k, 0, ext)
+
+
 def _not_yet(what: str, remedy: str) -> UnsupportedFunctionError:
     return UnsupportedFunctionError(f"{what} has no derivative rule", remedy=remedy)
 
@@ -238,8 +281,10 @@ def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
     if isinstance(c, (list, tuple)):
         return [splev(x, (t, lane, k), der, ext) for lane in c]
     y = from_bspline(t, piece_of(array(c), 0, shape_of(array(t))[0] - k - 1), k)(x, der)
-    if ext == 2 and np.any(answer(lambda v, knots: np.any((v < knots[k]) | (v > knots[-k - 1])), array(x), array(t))):
-        raise ValueError("Point not in the interpolation domain.")
+    if ext == 2:
+        v, knots = array(x), array(t)
+        inside = e.logical_and(e.greater_equal(v, part(knots, 0, k)), e.less_equal(v, part(knots, 0, -k - 1)))
+        demand(inside, "Point not in the interpolation domain.")
     return y
 
 
@@ -300,8 +345,9 @@ class Interp1d:
         y = self._pieces._at(t, 0) if self._pieces is not None else self._picked(t)
         pair = (math.nan if self.kind == "previous" else None, math.nan if self.kind == "next" else None)
         if not self.extrapolates:
-            if self.bounds_error and np.any(answer(lambda a, b: np.any(a | b), below, above)):
-                raise ValueError("A value in x_new is outside the interpolation range.")
+            if self.bounds_error:
+                outside = e.logical_or(below, above)
+                demand(e.logical_not(outside), "A value in x_new is outside the interpolation range.")
             pair = self.fill_value if isinstance(self.fill_value, tuple) else (self.fill_value, self.fill_value)
         for mask, value in zip((below, above), pair, strict=True):
             if value is not None:
@@ -349,6 +395,9 @@ def _interpolate(module: Any) -> None:
     implements_blind(module.BSpline.integrate)(lambda b, a, z, extrapolate=None: spline(b).integrate(a, z, extrapolate))
     original = module.make_interp_spline
     implements_blind(original)(lambda x, y, *args, **kwargs: interpolating_spline(original, x, y, *args, **kwargs))
+    for name in ("make_lsq_spline", "make_smoothing_spline"):
+        fit = getattr(module, name)
+        implements_blind(fit)(functools.partial(_linear_in_data, fit, name))
     implements_blind(module.splev)(splev)
     implements_blind(module.splrep)(splrep)
     implements_blind(module.pchip_interpolate)(lambda xi, yi, x, der=0, axis=0: pchip(xi, yi, axis)(x, der))
@@ -359,6 +408,8 @@ def _interpolate(module: Any) -> None:
         t, c, k = u._eval_args
         return from_bspline(t, c[: len(t) - k - 1], k)
 
+    implements_blind(module.UnivariateSpline)(univariate_spline)
+    implements_blind(module.InterpolatedUnivariateSpline)(interpolated_univariate_spline)
     for name in ("UnivariateSpline", "InterpolatedUnivariateSpline", "LSQUnivariateSpline"):
         CALLABLES[getattr(module, name)] = taken_over(univariate)
     implements_blind(module.UnivariateSpline.integral)(lambda u, a, b: _clipping(univariate(u)).integrate(a, b, False))

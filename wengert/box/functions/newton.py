@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.functions.operands import answer, array, cast, flat, pick, stacked
+from wengert.box.functions.operands import answer, array, cast, demand, flat, pick, stacked
 from wengert.box.functions.piecewise import Piecewise, double, piece_of
 from wengert.box.functions.shapes import moveaxis
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import shape as s
 from wengert.ops.index import index
+from wengert.running import running
 from wengert.types import ndim_of, shape_of
 
 
@@ -40,7 +41,10 @@ class Polynomial:
         n = shape_of(x)[0]
         if shape_of(y)[0] != n:
             raise ValueError("x and y arrays must be equal in length along interpolation axis.")
-        if answer(lambda v: len(np.unique(v)) < len(v), x):
+        are_distinct = answer(lambda v: len(np.unique(v)) == len(v), x)
+        if running.state.capture is not None:
+            demand(are_distinct, "interpolation with repeated nodes: use CubicHermiteSpline")
+        elif not are_distinct:
             raise UnsupportedFunctionError(
                 "interpolation with repeated nodes, where derivatives are given, of traced data",
                 remedy="use CubicHermiteSpline, or nodes that are distinct",

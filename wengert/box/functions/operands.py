@@ -27,6 +27,8 @@ from wengert.ops.index import ARRAY, index
 from wengert.ops.observe import observe
 from wengert.ops.op import Traced
 from wengert.ops.reduce import searchsorted
+from wengert.ops.sizes import require
+from wengert.running import running
 from wengert.types import PLAIN, dtype_of, ndim_of, shape_of
 
 
@@ -188,6 +190,14 @@ def stacked(arrays: Sequence[Any], axis: int) -> Any:
 def answer(function: Callable, *args: Any, **options: Any) -> Any:
     """A function that is locally constant, applied to operands; the answer is not traced."""
     return observe(*args, function=lambda *values: function(*values, **options))
+
+
+def demand(ok: Any, message: str) -> None:
+    """Raise ValueError with this message unless all of `ok` holds; a compiled program tests it when it runs."""
+    if running.state.capture is not None and isinstance(ok, Traced):
+        require(ok, error="ValueError", message=message)
+    elif not np.all(answer(lambda v: v, ok)):
+        raise ValueError(message)
 
 
 def places_in(a: Any, v: Any, side: str = "left") -> Any:

@@ -165,6 +165,13 @@ def _of_parameters(lifted: Lifted) -> tuple[list[Any], Callable]:
     return [cast(lifted.values[k], np.float64) for k in wanted], function
 
 
+def _told(whole: Integrand, y: Any) -> tuple:
+    """What SciPy says besides an integral. A compiled program asks for the estimate of the error when it has it."""
+    if running.state.capture is None:
+        return whole.outcome or (np.nan,)
+    return (answer(lambda y: float((whole.outcome or (np.nan,))[0]), y),)
+
+
 def _quad(original: Callable) -> Callable:
     def quad(func: Callable, a: Any, b: Any, args: Any = (), full_output: Any = 0, **options: Any) -> Any:
         args = args if isinstance(args, tuple) else (args,)
@@ -186,7 +193,7 @@ def _quad(original: Callable) -> Callable:
         whole = Integrand(integrand, original, {**options, "full_output": full_output})
         a, b = settled(a), settled(b)
         y = integral(a, b, *values, integrand=whole)
-        return (y, *(whole.outcome or (np.nan,)))  # in a compiled program nobody knows yet
+        return (y, *_told(whole, y))
 
     return quad
 
@@ -266,7 +273,7 @@ def _quad_vec(original: Callable) -> Callable:
         shape = shape_of(function(between, *values))
         whole = Integrand(function, original, options, shape, whole=True)
         y = integral(a, b, *values, integrand=whole)
-        return (y, *(whole.outcome or (np.nan,)))  # in a compiled program nobody knows yet
+        return (y, *_told(whole, y))
 
     return quad_vec
 
