@@ -1,16 +1,19 @@
 """Nonlinear programs side by side: `python benchmarks/nlp.py` from the root of the repository.
 
-A pole on a cart swings up, discretised by the trapezoidal rule into about ten thousand variables, and small programs
-from the literature, one after the other. Ours: `optimize.nlp` with Ipopt (ipyopt) and with the interior-point method of
-our own; beside CasADi with its Ipopt. Tools that are missing are left out. "ready" is the time from plain functions to
-the first derivatives (ours: compiled, from an empty cache the first time), "solve" that of a solution after that. All
-run the same problem from the same start; times are the least of several, ratios are to CasADi.
+A pole on a cart swings up, discretised by the trapezoidal rule into about ten thousand variables, and small programs of
+Hock and Schittkowski (those of `tests/optimize/hock_schittkowski.py`), one after the other. Ours: `optimize.nlp` with
+Ipopt (ipyopt) and with the interior-point method of our own; beside CasADi with its Ipopt. Tools that are missing are
+left out. "ready" is the time from plain functions to the first derivatives (ours: compiled, from an empty cache the
+first time), "solve" that of a solution after that. All run the same problem from the same start; times are the least of
+several, ratios are to CasADi.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
@@ -18,6 +21,9 @@ from wengert.optimize import nlp
 from wengert.optimize.engines import interior_point, ipopt
 from wengert.optimize.objective import Unknowns
 from wengert.optimize.program import FlatProgram
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "optimize"))
+from hock_schittkowski import PROGRAMS
 
 try:
     import casadi
@@ -105,53 +111,55 @@ def casadis() -> tuple[float, float, float]:
     return ready, least(lambda: solver(**given)), float(found["f"])
 
 
-SMALL = {
-    "Rosenbrock in a box": (
-        lambda x: 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2, None,
-        lambda x: [x[0] + x[1] ** 2, x[0] ** 2 + x[1]], [-2.0, 1.0], [-0.5, -np.inf], [0.5, 1.0],
-    ),
-    "sphere and product": (
-        lambda x: x[0] * x[3] * (x[0] + x[1] + x[2]) + x[2],
-        lambda x: [x[0] ** 2 + x[1] ** 2 + x[2] ** 2 + x[3] ** 2 - 40],
-        lambda x: [x[0] * x[1] * x[2] * x[3] - 25], [1.0, 5.0, 5.0, 1.0], [1.0] * 4, [5.0] * 4,
-    ),
-    "three balls": (
-        lambda x: x[0] ** 2 + x[1] ** 2 + 2 * x[2] ** 2 + x[3] ** 2 - 5 * x[0] - 5 * x[1] - 21 * x[2] + 7 * x[3], None,
-        lambda x: [
-            8 - x[0] ** 2 - x[1] ** 2 - x[2] ** 2 - x[3] ** 2 - x[0] + x[1] - x[2] + x[3],
-            10 - x[0] ** 2 - 2 * x[1] ** 2 - x[2] ** 2 - 2 * x[3] ** 2 + x[0] + x[3],
-            5 - 2 * x[0] ** 2 - x[1] ** 2 - x[2] ** 2 - 2 * x[0] + x[1] + x[3],
-        ], [0.0] * 4, [-np.inf] * 4, [np.inf] * 4,
-    ),
-}  # fmt: skip
+def prepared() -> list[tuple]:
+    """The small programs as functions of arrays."""
+
+    def arrays(rows: Callable | None) -> Callable | None:
+        return None if rows is None else lambda x: np.array(rows(x, np))
+
+    def number(f: Callable) -> Callable:
+        return lambda x: f(x, np)
+
+    return [
+        (given, number(given["f"]), arrays(given["equal"]), arrays(given["unequal"])) for given in PROGRAMS.values()
+    ]
 
 
-def small(engine: str) -> float:
-    """All small programs, from plain functions to solutions."""
+def small(engine: str) -> tuple[float, float]:
+    """All small programs: from plain functions to solutions, and solved again when they are compiled."""
 
-    def run() -> None:
-        for f, equal, unequal, start, low, high in SMALL.values():
-            arrays = [None if g is None else (lambda x, g=g: np.array(g(x))) for g in (equal, unequal)]
-            x0 = np.array(start)
-            found = nlp(f, x0, equalities=arrays[0], inequalities=arrays[1], engine=engine, tol=TOLERANCE, jit=False,
-                        bounds=list(zip(low, high, strict=True)))  # fmt: skip
-            assert found.success
+    def run(programs: list[tuple], jit: bool) -> None:
+        for given, f, equal, unequal in programs:
+            bounds = list(zip(given["low"], given["high"], strict=True))
+            found = nlp(f, np.array(given["start"]), equalities=equal, inequalities=unequal, bounds=bounds,
+                        engine=engine, tol=TOLERANCE, jit=jit)  # fmt: skip
+            assert abs(found.fun - given["best"]) <= 1e-5 * max(1, abs(given["best"])), found
 
-    return least(run)
+    again = 0.0
+    for one in prepared():  # one by one, since compiled programs are kept for the last few
+        run([one], True)
+        again += least(lambda one=one: run([one], True))
+    return least(lambda: run(prepared(), False)), again
 
 
-def small_casadi() -> float:
-    def run() -> None:
-        for f, equal, unequal, start, low, high in SMALL.values():
-            x = casadi.SX.sym("x", len(start))
-            rows = [*(equal(x) if equal else []), *unequal(x)]
-            quiet = {"print_time": False, "ipopt": {"print_level": 0, "sb": "yes", "tol": TOLERANCE}}
-            solver = casadi.nlpsol("s", "ipopt", {"x": x, "f": f(x), "g": casadi.vertcat(*rows)}, quiet)
-            count = len(equal(x)) if equal else 0
-            upper = [0.0] * count + [np.inf] * (len(rows) - count)
-            solver(x0=start, lbx=low, ubx=high, lbg=0, ubg=upper)
+def small_casadi() -> tuple[float, float]:
+    def made(given: dict) -> tuple[Callable, dict]:
+        x = casadi.SX.sym("x", len(given["start"]))
+        equal = [] if given["equal"] is None else given["equal"](x, casadi)
+        rows = [*equal, *([] if given["unequal"] is None else given["unequal"](x, casadi))]
+        quiet = {"print_time": False, "ipopt": {"print_level": 0, "sb": "yes", "tol": TOLERANCE}}
+        problem = {"x": x, "f": given["f"](x, casadi), "g": casadi.vertcat(*rows)}
+        upper = [0.0] * len(equal) + [np.inf] * (len(rows) - len(equal))
+        return casadi.nlpsol("s", "ipopt", problem, quiet), {
+            "x0": given["start"], "lbx": given["low"], "ubx": given["high"], "lbg": 0, "ubg": upper
+        }  # fmt: skip
 
-    return least(run)
+    def run(solvers: list[tuple]) -> None:
+        for solver, arguments in solvers:
+            solver(**arguments)
+
+    ready = [made(given) for given in PROGRAMS.values()]
+    return least(lambda: run([made(given) for given in PROGRAMS.values()])), least(lambda: run(ready))
 
 
 def main() -> None:
@@ -165,10 +173,13 @@ def main() -> None:
     for name, (ready, solve, value) in times.items():
         ratio = f"  {base[1] / solve:5.2f} × CasADi's speed" if base else ""
         print(f"  {name:24} ready {ready:6.2f} s   solve {solve:6.3f} s   optimum {value:.6f}{ratio}")
-    print(f"{len(SMALL)} small programs, from functions to solutions")
+    print(f"{len(PROGRAMS)} programs of Hock and Schittkowski: from functions to solutions, and solved again")
     for name, seconds in all_small.items():
-        ratio = f"  {small_base / seconds:5.2f} × CasADi's speed" if small_base else ""
-        print(f"  {name:24} {1e3 * seconds:7.1f} ms{ratio}")
+        ratios = [
+            f" ({theirs / own:5.2f} ×)" for theirs, own in zip(small_base or (), seconds, strict=bool(small_base))
+        ]
+        first, again = [f"{1e3 * s:7.1f} ms{r}" for s, r in zip(seconds, ratios or ["", ""], strict=True)]
+        print(f"  {name:24} {first}   again {again}")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.sparse
 from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 import wengert as wg
@@ -198,3 +199,34 @@ def test_bounds_of_a_leaf_are_one_pair_or_a_pair_for_each_number():
     np.testing.assert_allclose(found.x["b"], [0.0, 0.25], atol=1e-9)
     with pytest.raises(wg.errors.MismatchError, match="do not fit"):
         optimize.minimize(f, {"a": 0.5, "b": np.ones(2)}, bounds={"a": (0, 1), "b": [(0, 1)] * 3})
+
+
+def test_many_unknowns_with_constraints_in_all_forms():
+    n = 400
+    step = scipy.sparse.eye_array(n - 1, n, k=1) - scipy.sparse.eye_array(n - 1, n)
+    f = lambda x: np.sum((x - np.sin(np.arange(n) / 50)) ** 2)
+    forms = (
+        scipy.optimize.LinearConstraint(step, -0.01, 0.01),
+        scipy.optimize.NonlinearConstraint(lambda x: x[1:] - x[:-1], -0.01, 0.01),
+        [
+            {"type": "ineq", "fun": lambda x, most, sign: most + sign * (x[1:] - x[:-1]), "args": (0.01, s)}
+            for s in (1, -1)
+        ],
+    )
+    found = [optimize.minimize(f, np.zeros(n), constraints=c) for c in forms]
+    for one in found:
+        assert one.success
+        assert one.method == "interior-point"
+        assert np.max(np.abs(np.diff(one.x))) <= 0.01 + 1e-8
+        np.testing.assert_allclose(one.x, found[0].x, atol=1e-6)
+
+
+def test_where_slsqp_cannot_start_auto_goes_over_to_the_interior_point_method():
+    """Hock and Schittkowski's problem 61: at the start both equalities have a gradient along the first unknown."""
+    f = lambda x: 4 * x[0] ** 2 + 2 * x[1] ** 2 + 2 * x[2] ** 2 - 33 * x[0] + 16 * x[1] - 24 * x[2]
+    both = {"type": "eq", "fun": lambda x: np.array([3 * x[0] - 2 * x[1] ** 2 - 7, 4 * x[0] - x[2] ** 2 - 11])}
+    found = optimize.minimize(f, np.zeros(3), constraints=both)
+    assert found.success
+    assert "after SLSQP" in found.message
+    assert found.fun == pytest.approx(-143.6461422)
+    assert not optimize.minimize(f, np.zeros(3), constraints=both, method="SLSQP").success

@@ -269,3 +269,15 @@ def test_trust_constr_goes_on_until_its_barrier_is_low():
     found = nlp(f, np.full(3, 0.5), inequalities=lambda x: 3 - x[0] - x[1] - 2 * x[2], bounds=[(0, None)] * 3,
                 engine="trust-constr", jit=False)  # fmt: skip
     assert abs(found.fun - 1 / 9) < 1e-9
+
+
+def test_a_start_on_a_ridge_is_left():
+    """The gradient is zero across the ridge; only curvature says that it is no minimum."""
+    solve = lambda f, x, **more: nlp(f, np.array(x), engine="interior-point", jit=False, **more)
+    assert solve(lambda x: x[0] ** 2 - x[1] ** 2 + x[1] ** 4, [1.0, 0.0]).fun == pytest.approx(-0.25)
+    assert solve(lambda x: x[0] * x[1], [0.0, 0.0], bounds=[(-1, 1)] * 2).fun == pytest.approx(-1, abs=1e-6)
+    on_circle = solve(lambda x: -(x[0] ** 2) - x[1], [0.0, 1.0], equalities=lambda x: x @ x - 1)
+    assert on_circle.fun == pytest.approx(-1.25)
+    flat = solve(lambda x: (x[0] + x[1] - 1) ** 2, [0.0, 0.0])
+    assert flat.success
+    assert flat.fun < 1e-15

@@ -11,7 +11,9 @@ from wengert.algorithms.status import LIMIT, STALLED, STUCK
 from wengert.api.flat import Layout
 from wengert.errors import MismatchError, UnsupportedFunctionError
 from wengert.optimize import native, scipy_methods, sparse_newton, traced
+from wengert.optimize.constraints import rows_of
 from wengert.optimize.limits import limits_of
+from wengert.optimize.nlp import nlp
 from wengert.optimize.objective import Objective, Unknowns, demand_function, given_derivatives, started
 from wengert.optimize.progress import ProgressBar
 from wengert.optimize.result import Solved
@@ -28,6 +30,10 @@ _TIGHT = (1e-12, 1e-9, 1e-6)
 without knowing."""
 _DOUBTFUL = (8, 9)
 """SLSQP's line search has found nothing lower, or its iterations are used up."""
+_STOPPED = 99
+"""The callback, or who pressed Ctrl-C, wanted no more."""
+_LARGE = "interior-point"
+"""The engine of `nlp`, for many unknowns with constraints, and where SLSQP has failed."""
 _FAR = 1e12
 """A point that is so many times further away than the start is on its way to infinity."""
 
@@ -56,7 +62,8 @@ def minimize(
             compiled loop: "lbfgs" (also with bounds), "trust-ncg-native" (Newton's method with products of the
             Hessian), "cg-native", "gradient-descent" (also with bounds), "gauss-newton" (`f` returns residuals, and the
             sum of their squares is minimised). "sparse-newton" factors sparse Hessians, for many unknowns; "auto" goes
-            over to it where L-BFGS is slow. SciPy's names mean SciPy's methods.
+            over to it where L-BFGS is slow. "interior-point" is that of `nlp`; "auto" takes it for many unknowns with
+            constraints, and where SLSQP fails. SciPy's names mean SciPy's methods.
         bounds: SciPy's forms, a pair `(lower, upper)` for each leaf in the containers of x0, or a pair of containers.
         constraints: in SciPy's forms; their functions take x in its containers. Jacobians are exact.
         args: further arguments of `f`.
@@ -93,6 +100,10 @@ def minimize(
     objective = Objective(f, unknowns, args, jit)
     start = unknowns.vector(x0)
     chosen, note = _chosen(method, f, objective, start, bounds, constraints)
+    if chosen == _LARGE:
+        return _by_interior_point(
+            f, x0, bounds, constraints, args, tol, callback, progress, jit, None, unknowns, options
+        )
     tolerances = _TIGHT if method == "auto" and chosen == "SLSQP" and tol is None else (tol,)
     with ProgressBar(chosen, options.get("maxiter"), progress) as bar:
         listener = Listener(callback, bar, progress, unknowns.container)
@@ -113,6 +124,8 @@ def minimize(
                 before = found
                 found = scipy_methods.run(objective, found.x, chosen, *stated, looser, options, listener)
                 found.nit, found.nfev = found.nit + before.nit, found.nfev + before.nfev
+            if method == "auto" and not found.success and not options and found.status != _STOPPED:
+                return _by_interior_point(f, x0, *stated, args, tol, callback, progress, jit, found, unknowns)
     found.message = note + found.message + _endless(found, start)
     return _finished(found, objective, chosen)
 
@@ -124,9 +137,11 @@ def _chosen(
     constrained = _are_there(constraints)
     if method == "auto":
         return _by_structure(len(x0), bounds is not None, constrained)
+    if method == _LARGE:
+        return method, ""
     own = (*native.METHODS, sparse_newton.NAME)
     if method not in own and method.lower() not in scipy_methods.METHODS:
-        names = ", ".join([*own, *scipy_methods.METHODS])
+        names = ", ".join([*own, _LARGE, *scipy_methods.METHODS])
         raise ValueError(f'method is "auto" or one of {names}, not {method!r}')
     if method in own and constrained:
         raise MismatchError(
@@ -159,10 +174,44 @@ def _harder(f: Callable, objective: Objective, found: Solved, limits: Any, tol: 
     return sparse_newton.NAME, after
 
 
+def _by_interior_point(
+    f: Callable,
+    x0: Any,
+    bounds: Any,
+    constraints: Any,
+    args: tuple,
+    tol: float | None,
+    callback: Any,
+    progress: bool,
+    jit: bool,
+    before: Solved | None,
+    unknowns: Unknowns,
+    options: Any = None,
+) -> Solved:
+    """The answer of `nlp`; after SLSQP, only where that has none."""
+    equal, unequal = rows_of(scipy_methods.listed(constraints), unknowns)
+    given: dict[str, Any] = {"tol": tol} if tol is not None else {}
+    options = dict(options or {})
+    if "maxiter" in options:
+        given["maxiter"] = options.pop("maxiter")
+    found = nlp(f, x0, equalities=equal, inequalities=unequal, bounds=bounds, engine=_LARGE, args=args, jit=jit,
+                progress=progress, callback=callback, options=options, **given)  # fmt: skip
+    if before is None:
+        return found
+    if found.success:
+        found.message = f"{found.message} (after SLSQP: {before.message})"
+        return found
+    before.x = unknowns.container(np.asarray(before.x, float))
+    before.jac = unknowns.unravel(np.asarray(before.jac))
+    before.message = f"{before.message}; {_LARGE}: {found.message}"
+    before.method = "SLSQP"
+    return before
+
+
 def _by_structure(n: int, bounded: bool, constrained: bool) -> tuple[str, str]:
     """The method that suits a problem with n unknowns."""
     if constrained:
-        return ("SLSQP" if n <= _FEW_WITH_CONSTRAINTS else "trust-constr"), ""
+        return ("SLSQP" if n <= _FEW_WITH_CONSTRAINTS else _LARGE), ""
     return ("lbfgs" if bounded or n > _FEW else "trust-ncg-native"), ""
 
 

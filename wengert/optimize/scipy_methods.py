@@ -76,7 +76,7 @@ def run(
         _demand(uses.bounds, method, "bounds", '"lbfgs", "L-BFGS-B" or "trust-constr"')
         given["bounds"] = scipy.optimize.Bounds(*limits)
         x0 = np.clip(x0, *limits)
-    stated = _listed(constraints)
+    stated = listed(constraints)
     if stated:
         _demand(uses.constraints, method, "constraints", '"SLSQP" or "trust-constr"')
         given["constraints"] = [_with_derivatives(c, objective, uses) for c in stated]
@@ -120,7 +120,8 @@ def _callback(objective: Objective, listener: Listener, uses: _Uses) -> Callable
 # -------------------------------------------------------------------------------------------------------- constraints
 
 
-def _listed(constraints: Any) -> list[Any]:
+def listed(constraints: Any) -> list[Any]:
+    """Constraints as a list."""
     if constraints is None:
         return []
     single = isinstance(constraints, dict) or hasattr(constraints, "lb")

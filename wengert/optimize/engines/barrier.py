@@ -22,6 +22,14 @@ LARGEST_SLOPE = 100.0
 DAMPING = 1e-5
 """Times μ, the slope away from infinity of what has one bound only (3.7)."""
 
+_FLAT = 1e-7
+"""Curvature that is a smaller part of the largest second derivative is none."""
+_SOLUTIONS = 20
+_STILL = 1e-8
+"""An unknown that has moved by less has not moved."""
+_BESIDE = 0.05
+"""How far beside a saddle point to start again, for unknowns of size one."""
+
 
 class ScaledProgram:
     """The program with objective and rows scaled by their slopes at the start."""
@@ -236,6 +244,35 @@ class BarrierProblem:
             if shift > 1e40:
                 break
         return None
+
+    def beside_saddle(self, at: Iterate, now: Evaluated, mu: float, start: np.ndarray) -> np.ndarray | None:
+        """A point beside a saddle point which the method could not leave, since it had no slope from the start.
+
+        At a minimum the system has n positive and m negative eigenvalues. More negative ones mean a direction, along
+        the rows, of negative curvature, which inverse iteration with the shifted matrix finds. If
+        it is one of unknowns that have not moved, they were on a ridge all the way.
+        """
+        still = np.abs(at.x - start) <= _STILL * (1 + np.abs(start))
+        if not np.any(still):
+            return None
+        low, high, of_t = self.distances(at.x, at.t)
+        sigma, sigma_t = self.spread(at.low / low, at.high / high), at.of_t / of_t
+        hessian = self._program.second(self.whole(at.x), self.weight, at.y)
+        D = np.bincount(self.extras.rows, 1 / sigma_t, minlength=self.m)
+        noise = _FLAT * float(np.max(np.abs(hessian.data if hasattr(hessian, "indptr") else hessian), initial=0.0))
+        _, negative = self._system.factor(hessian, now.jacobian, sigma + noise, D + _FLAT)
+        if negative <= self.m or self.factored(at, now, mu) is None:
+            return None
+        d, zeros = np.random.default_rng(0).normal(size=self.n), np.zeros(self.m)
+        try:
+            for _ in range(_SOLUTIONS):
+                d = self._system.solve(np.concatenate([d / np.linalg.norm(d), zeros]))[: self.n]
+        except Singular:
+            return None
+        if not np.linalg.norm(d[still]) > 0.9 * np.linalg.norm(d):
+            return None
+        d *= _BESIDE * (1 + np.max(np.abs(at.x))) / np.max(np.abs(d))
+        return self.whole(at.x + (d if now.slope @ d < 0 else -d))
 
     def multipliers(self, at: Iterate, now: Evaluated) -> np.ndarray:
         """The y that fits best to the other multipliers, by least squares; zero where that is large."""

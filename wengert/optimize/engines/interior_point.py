@@ -30,6 +30,8 @@ _RELAXED = 1e-9
 _ACCEPTABLE = 1e-6
 _FAR = 1e20
 _PENALTY = 1000.0
+_LOWER = 1e-8
+"""By so much, relatively, a second solution has to be lower than the first."""
 
 
 class Filter:
@@ -330,12 +332,25 @@ def _inside(x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
 
 
 def solve(program: FlatProgram, tol: float, maxiter: int, watch: Watch | None, options: dict[str, Any]) -> EngineResult:
-    """The program's solution from its start."""
+    """The program's solution from its start, or from beside where that is on a ridge."""
+    found, beside = _solved(program, program.x0, tol, maxiter, watch)
+    if beside is not None and found.iterations < maxiter:
+        again, _ = _solved(program, beside, tol, maxiter - found.iterations, watch)
+        before, after = program.values(found.x)[0], program.values(again.x)[0]
+        if again.kind in ("solved", "acceptable") and after < before - _LOWER * (1 + abs(before)):
+            return replace(again, iterations=found.iterations + again.iterations)
+    return found
+
+
+def _solved(
+    program: FlatProgram, x0: np.ndarray, tol: float, maxiter: int, watch: Watch | None
+) -> tuple[EngineResult, np.ndarray | None]:
+    """The solution from a start and, if it is a saddle point that was not left, a point beside it."""
     is_free = program.lower < program.upper
     lower = np.where(is_free, program.lower - _RELAXED * np.maximum(1, np.abs(program.lower)), program.lower)
     upper = np.where(is_free, program.upper + _RELAXED * np.maximum(1, np.abs(program.upper)), program.upper)
-    start = _inside(program.x0, lower, upper)
-    scaled = ScaledProgram(program, program.x0, start)
+    start = _inside(x0, lower, upper)
+    scaled = ScaledProgram(program, x0, start)
     rows = np.arange(program.equal, program.m)
     k = rows.size
     slacks = Extras(rows, -np.ones(k), np.zeros(k), -_RELAXED * scaled.rows[rows])
@@ -357,7 +372,10 @@ def solve(program: FlatProgram, tol: float, maxiter: int, watch: Watch | None, o
             told(method.iterations, problem.whole(method.at.x), method.now.value / scaled.objective, primal, dual)
 
     kind = method.run(None, look)
-    return _outcome(program, scaled, problem, method, kind)
+    beside = None
+    if kind in ("solved", "acceptable"):
+        beside = problem.beside_saddle(method.at, method.now, method.mu, x)
+    return _outcome(program, scaled, problem, method, kind), beside
 
 
 def _outcome(
