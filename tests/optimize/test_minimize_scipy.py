@@ -230,3 +230,19 @@ def test_where_slsqp_cannot_start_auto_goes_over_to_the_interior_point_method():
     assert "after SLSQP" in found.message
     assert found.fun == pytest.approx(-143.6461422)
     assert not optimize.minimize(f, np.zeros(3), constraints=both, method="SLSQP").success
+
+
+@pytest.mark.parametrize("method", ["BFGS", "CG", "Newton-CG", "L-BFGS-B"])
+def test_methods_that_end_where_nothing_is_finite_give_the_best_point(method):
+    """SciPy's line searches go beyond the logarithm's domain, and some do not come back."""
+
+    def f(x):
+        with np.errstate(invalid="ignore"):
+            return -np.log(x[0]) - np.log(1 - x[0] - x[1]) - np.log(x[1])
+
+    x0 = np.array([0.9, 0.05])
+    found = optimize.minimize(f, x0, method=method)
+    assert np.isfinite(found.fun)
+    assert found.fun <= f(x0)
+    assert found.fun == pytest.approx(f(found.x), rel=1e-12)
+    assert found.success == (abs(found.fun - 3 * np.log(3)) < 1e-5)

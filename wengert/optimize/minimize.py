@@ -255,6 +255,10 @@ def _finished(found: Solved, objective: Objective, method: str) -> Solved:
         reason = objective.fault(at)
         found.success = False
         found.message = f"{found.message}\n{reason}" if reason else found.message
+        if objective.best is not None:
+            found.fun, x = objective.best
+            found.jac = objective.jac(x)
+            found.message += "\nx is the best point before"
     found.x = objective.unknowns.container(x)
     if method.lower() == "trust-constr":  # its `jac` is that of the constraints
         found.jac = found.pop("grad", None)
