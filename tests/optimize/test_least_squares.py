@@ -282,3 +282,17 @@ def test_residuals_may_have_scales_of_their_own():
     direct = optimize.minimize(lambda p: cost(p, ((p[0] * t + p[1] - y) / scale) ** 2), np.zeros(2))
     np.testing.assert_allclose(found.x, direct.x, rtol=1e-6)
     np.testing.assert_allclose(found.cost, direct.fun, rtol=1e-12)
+
+
+@pytest.mark.parametrize("start", [(2, 4e5, 25e3), (0.02, 4e3, 250)])
+def test_a_long_bent_valley_is_followed_to_its_end(start):
+    """NIST's MGH10, whose first start is 2000 iterations of Levenberg and Marquardt's method away, and more."""
+    x = np.arange(50.0, 126.0, 5.0)
+    y = [34780, 28610, 23650, 19630, 16370, 13720, 11540, 9744, 8261, 7030, 6005, 5147, 4427, 3820, 3307, 2872]
+    found = optimize.least_squares(
+        lambda b: b[0] * np.exp(b[1] / (x + b[2])) - np.array(y, float), np.array(start, float)
+    )
+    assert found.success
+    np.testing.assert_allclose(found.x, [5.6096364710e-03, 6.1813463463e03, 3.4522363462e02], rtol=1e-7)
+    np.testing.assert_allclose(found.standard_error, [1.5687892471e-04, 2.3309021107e01, 7.8486103508e-01], rtol=1e-6)
+    np.testing.assert_allclose(2 * found.cost, 8.7945855171e01, rtol=1e-9)

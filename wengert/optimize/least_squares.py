@@ -259,9 +259,10 @@ def _dense(problem: FitProblem, method: str, tolerances: list[float], maxiter: i
     native = problem.jit and not listener.listens and problem.residuals.fits >= _AGAIN
     problem.residuals.fits += 1
     best: tuple | None = None
-    for damping, growing, cautious in ((DAMPING[method], True, 0.0), *_ATTEMPTS):
+    attempts = [(method, DAMPING[method], True, 0.0), *[(method, *attempt) for attempt in _ATTEMPTS]]
+    for k, (how, damping, growing, cautious) in enumerate(attempts):
         try:
-            found = _run(problem, method, (damping, growing, cautious), tolerances, maxiter, listener, native)
+            found = _run(problem, how, (damping, growing, cautious), tolerances, maxiter, listener, native)
         except KeyboardInterrupt:
             return problem.best[1], -1, problem.evaluations
         except Stopped:
@@ -272,6 +273,8 @@ def _dense(problem: FitProblem, method: str, tolerances: list[float], maxiter: i
         found = _examined(problem, found, cost, f, jacobian)
         if best is None or cost < best[0] * (1 - 1e-9):
             best = cost, found
+        if k == 0 and found[1] == 0:  # a long bent valley, which dogleg steps may follow in fewer iterations
+            attempts.insert(1, ("dogleg", DAMPING["dogleg"], True, 0.0))
         if (
             method != "lm"
             or cost <= 1e-20 * min(problem.first, 1.0)
