@@ -127,8 +127,10 @@ class Reverse:
         self.span = span = body.params[0].span if before else None
         iterations = None if span is None or span[1] is None else span[1] + 1
         made = source.primal([]).results
+        states = [p for p in source.params[before : before + carried] if p._node.type.shape and p._node.type.is_static]
+        begins = {p._node: p for p in states}
         self.again, again, taken = recomputed(
-            [r._node for r in found], source.capture.nodes, available, iterations, made
+            [r._node for r in found], source.capture.nodes, available, iterations, made, list(begins)
         )
         self.taken = [id(var) for var in taken]
         self.recomputed = [id(var) for var in again]
@@ -136,6 +138,8 @@ class Reverse:
         self.invariant = {id(var): k for k, var in enumerate(constants)}  # residuals that are constants of the loop
         known = {*self.recomputed, *self.counters, *self.invariant}
         self.saved = [r for r in found if id(r._node) not in known]
+        here = {r._node for r in self.saved}
+        self.saved += [begins[var] for var in taken if var in begins and var not in here]
         self.body = source.primal(self.saved, padded)
         if self.ends:
             self.body = without_rereads(self.body, len(self.ends))
@@ -194,6 +198,7 @@ class Reverse:
         high = None if span[1] is None else span[1] - 1
         counter = Var(COUNTER, None, (0, high), False)
         params = [var_like(x) for x in operands]
+        params[n + m].span = span
         for p in params[: n + m]:
             p.stable = False
         block = block_of(function, [counter, *params])

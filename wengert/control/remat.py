@@ -7,7 +7,8 @@ writes to has to be stored itself, in each of its iterations; that is done if it
 that are read of it (`is_worth_keeping`). Nor are elements of arrays that are written to,
 where they are found in the finished array: a `reread` (`stable_reads.py`) is read there. What is computed twice is kept
 once. Operations that the body itself does not need, but only its derivative, cost nothing: they are done once anyway,
-and need not be done in the first loop then.
+and need not be done in the first loop then. Where many arrays can be computed from the state that an iteration begins
+with, as the fluxes, slopes and limiters of a scheme on a grid can, the state is kept and not these.
 
 An array that has another length in each iteration would be kept with room for the longest, which may be as much as
 there is in all iterations together: the rows of a sparse matrix, `v[p[i] : p[i + 1]] @ x[j[p[i] : p[i + 1]]]`. So parts
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from wengert.control.stable_reads import read_at_end, reread
 from wengert.ir.analysis.keys import BlockNumbers, node_key
@@ -31,6 +32,10 @@ _MORE = 2
 """So many are cheaper in any case, however many there are that are done for another variable anyway."""
 _MOST_OF_ARRAYS = 6
 """So many, if they are done for all elements of an array: they become part of the loop that uses the result."""
+_MOST_FROM_STATES = 64
+"""So many, if it is computed from what the iteration begins with, which is kept instead of `_FEWEST` arrays or more."""
+_FEWEST, _PAYS = 3, 4
+"""For each array that need not be kept then, so many operations are done again."""
 _MOST_OF_VARYING = 64
 """So many, if the array has another length in each iteration."""
 
@@ -50,48 +55,146 @@ def _size(x: Var) -> int:
     return math.prod([n for n in x.type.shape if isinstance(n, int)]) if x.type.is_static else 0
 
 
+class Recomputed(NamedTuple):
+    """What is computed again in the backward loop."""
+
+    block: Block
+    """Its parameters are all that is available, and what is taken."""
+    chosen: list[Var]
+    """What it computes."""
+    taken: list[Var]
+    """What it takes, besides what is available: variables that are kept."""
+
+
 def recomputed(
     variables: Sequence[Var],
     nodes: Sequence[Node],
     available: Sequence[Var],
     iterations: int | None = None,
     results: Sequence[Operand] | None = None,
-) -> tuple[Block, list[Var], list[Var]]:
-    """A block that computes those of the variables that are cheap, from what is available and from the others.
+    states: Sequence[Var] = (),
+) -> Recomputed:
+    """How to compute those of the variables that are cheap, from what is available and from the others.
 
     `iterations` is the largest number of iterations of the loop, if it is known; `results` are what the body makes,
-    where all else that is computed is for its derivative. The parameters of the block are all that are available, and
-    those others. Also returned: which variables it computes, and which others it takes.
+    where all else that is computed is for its derivative. `states` are arrays that an iteration begins with: where much
+    can be computed from these, they are kept instead.
     """
-    once = set() if results is None else _done_once(nodes, results)
-    made = {out: node for node in nodes for out in node.outs}
-    position = {out: i for i, node in enumerate(nodes) for out in node.outs}
-    given = set(available)
-    readable = {x for x in available if x.stable or is_worth_keeping(x, nodes, iterations)}
-    for node in nodes:
-        stored = node.args[0] if node.op is reread else None
-        if stored in made and made[stored].op is not reread:  # it can be read where it lies
-            made[stored] = Node(reread, node.args, node.params, (stored,), node.sizes, node.source)
-    same = _same(nodes)
-    chosen: list[Var] = []
-    taken: list[Var] = []
-    needed: set[int] = set()
-    for var in sorted(variables, key=lambda v: position.get(v, -1)):
-        if var in given:
-            continue
-        first = same.get(var, var)
-        if first is not var and (first in given or first in chosen):
-            chosen.append(var)
-            continue
-        used = _needed(var, made, given, readable, needed, once)
-        if used is not None:
-            chosen.append(var)
-            needed |= used
-        elif var.type.is_static and var.type.dtype.kind in "fcb":
-            given.add(var)
-            taken.append(var)
-    ys = [same.get(v, v) if same.get(v, v) in given or same.get(v, v) in chosen else v for v in chosen]
-    return Block([*available, *taken], _ordered(ys, made, given), list(ys)), chosen, taken
+    search = _Search(variables, nodes, available, iterations, set() if results is None else _done_once(nodes, results))
+    plain = search.choice((), _MOST_OF_ARRAYS)
+    if not states or sum(bool(v.type.shape) for v in plain.kept) < _FEWEST:
+        return plain.found
+    other = search.choice([v for v in states if v not in available], _MOST_FROM_STATES)
+    fewer = sum(bool(v.type.shape) for v in plain.kept) - sum(bool(v.type.shape) for v in other.kept)
+    is_less = 2 * sum(map(_bytes, other.kept)) <= sum(map(_bytes, plain.kept))
+    return other.found if is_less and other.work - plain.work <= _PAYS * fewer else plain.found
+
+
+class _Choice(NamedTuple):
+    found: Recomputed
+    kept: list[Var]
+    work: int
+    """What is computed twice, in additions for each element."""
+
+
+class _Search:
+    """What all choices have in common."""
+
+    def __init__(self, variables: Sequence[Var], nodes: Sequence[Node], available: Sequence[Var],
+                 iterations: int | None, once: set[int]):  # fmt: skip
+        position = {out: i for i, node in enumerate(nodes) for out in node.outs}
+        self.variables = sorted(variables, key=lambda v: position.get(v, -1))
+        self.available, self.once = list(available), once
+        self.readable = {x for x in available if x.stable or is_worth_keeping(x, nodes, iterations)}
+        self.made = {out: node for node in nodes for out in node.outs}
+        for node in nodes:
+            stored = node.args[0] if node.op is reread else None
+            if stored in self.made and self.made[stored].op is not reread:  # it can be read where it lies
+                self.made[stored] = Node(reread, node.args, node.params, (stored,), node.sizes, node.source)
+        self.same = _same(nodes)
+
+    def choice(self, states: Sequence[Var], most: int) -> _Choice:
+        """Which variables are computed again, where states are kept if they are of use."""
+        same, given = self.same, {*self.available, *states}
+        chosen: list[Var] = []
+        taken: list[Var] = []
+        needed: dict[int, Node] = {}
+        for var in self.variables:
+            if var in given:
+                continue
+            first = same.get(var, var)
+            if first is not var and (first in given or first in chosen):
+                chosen.append(var)
+                continue
+            used = self.needed(var, given, needed, most)
+            if used is not None:
+                chosen.append(var)
+                needed.update(used)
+            elif var.type.is_static and var.type.dtype.kind in "fcb":
+                given.add(var)
+                taken.append(var)
+        ys = [same.get(v, v) if same.get(v, v) in given or same.get(v, v) in chosen else v for v in chosen]
+        again = _ordered(ys, self.made, given)
+        read = {a for node in again for a in (*node.args, *node.sizes)}.union(ys)
+        taken = [*[v for v in states if v in read or v in self.variables], *taken]
+        left = {*self.available, *chosen, *taken}
+        kept = [*taken, *[v for v in self.variables if v not in left]]
+        work = sum(_work(node) for key, node in needed.items() if key not in self.once)
+        return _Choice(Recomputed(Block([*self.available, *taken], again, list(ys)), chosen, taken), kept, work)
+
+    def needed(self, var: Var, given: set[Var], done: dict[int, Node], most_of_arrays: int) -> dict[int, Node] | None:
+        """The nodes that compute a variable from what is given, if they are cheap and few. `done` are done anyway."""
+        nodes: dict[int, Node] = {}
+        cost = extra = 0
+        varies = not var.type.is_static
+        most = _MOST_OF_VARYING if varies else most_of_arrays if var.type.shape else _MOST
+        stack: list[Any] = [var]
+        while stack:
+            x = stack.pop()
+            if x.__class__ is Const or x in given:
+                continue
+            node = self.made.get(x)
+            if node is None or not self.is_cheap(node, var, given):
+                return None
+            if id(node) not in nodes:
+                nodes[id(node)] = node
+                work = 0 if id(node) in self.once else _work(node) if var.type.shape else max(node.op.cost, 1)
+                cost += work
+                extra += 0 if id(node) in done else work
+                if cost > most and extra > _MORE:
+                    return None
+                stack.extend(_operands(node))
+        return nodes
+
+    def is_cheap(self, node: Node, var: Var, given: set[Var]) -> bool:
+        """Whether a node on the way to a variable may be done again."""
+        if node.op is reread:
+            return True
+        varies = not var.type.is_static
+        if len(node.outs) != 1 or not (varies or node.outs[0].type.is_static):
+            return False
+        name, x = node.op.name, node.args[0] if node.args else None
+        if name == "index":  # a part of an array that is there; for what varies in length, any elements of it
+            if varies:
+                return True
+            if not _is_part(node) or not isinstance(x, Var):
+                return False
+            # Of an array that has to be computed first, or kept, more than half.
+            is_most = bool(var.type.shape) and 2 * _size(node.outs[0]) > _size(x)
+            return x in self.readable or (is_most and x not in self.available)
+        if name == "size":
+            return varies or x in given
+        most = Cost.DEAR if varies else Cost.MODERATE
+        return node.op.elementwise and (id(node) in self.once or node.op.cost <= most)
+
+
+def _work(node: Node) -> int:
+    """Additions for each element of an array. Parts are only named, and integers computed once for all elements."""
+    return 0 if _is_part(node) or not node.outs[0].type.shape else max(node.op.cost, 1)
+
+
+def _bytes(x: Var) -> int:
+    return _size(x) * x.type.dtype.itemsize
 
 
 def _done_once(nodes: Sequence[Node], results: Sequence[Operand]) -> set[int]:
@@ -144,53 +247,9 @@ def _operands(node: Node) -> tuple:
     return (*(node.args[1:] if node.op is reread else node.args), *node.sizes)
 
 
-def _needed(
-    var: Var, made: dict[Var, Node], given: set[Var], readable: set[Var], done: set[int], once: set[int]
-) -> set[int] | None:
-    """The nodes that compute a variable from what is given, if they are cheap and few.
-
-    `done` are done anyway, and those that are done `once` are not done in the first loop then.
-    """
-    nodes: set[int] = set()
-    cost = extra = 0
-    varies = not var.type.is_static
-    most = _MOST_OF_VARYING if varies else _MOST_OF_ARRAYS if var.type.shape else _MOST
-    stack: list[Any] = [var]
-    while stack:
-        x = stack.pop()
-        if x.__class__ is Const or x in given:
-            continue
-        node = made.get(x)
-        if node is None or not _is_cheap(node, given, readable, varies, id(node) in once):
-            return None
-        if id(node) not in nodes:
-            nodes.add(id(node))
-            is_free = var.type.shape and (_is_part(node) or not node.outs[0].type.shape)
-            work = 0 if is_free or id(node) in once else max(node.op.cost, 1)
-            cost += work
-            extra += 0 if id(node) in done else work
-            if cost > most and extra > _MORE:
-                return None
-            stack.extend(_operands(node))
-    return nodes
-
-
 def _is_part(node: Node) -> bool:
     """Whether a node names a part of an array, with slices and integers only: that is no work."""
     places = node.args[2:] if node.op is reread else node.args[1:]
     return (node.op is reread or node.op.name == "index") and all(
         not a.type.shape and a.type.dtype.kind in "iu" for a in places
     )
-
-
-def _is_cheap(node: Node, given: set[Var], readable: set[Var], varies: bool, is_once: bool) -> bool:
-    if node.op is reread:
-        return True
-    if len(node.outs) != 1 or not (varies or node.outs[0].type.is_static):
-        return False
-    name = node.op.name
-    if name == "index":  # a part of an array that is there; for what varies in length, any elements of it
-        return varies or (_is_part(node) and node.args[0] in readable)
-    if name == "size":
-        return varies or node.args[0] in given
-    return node.op.elementwise and (is_once or node.op.cost <= (Cost.DEAR if varies else Cost.MODERATE))

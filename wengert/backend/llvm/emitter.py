@@ -264,14 +264,14 @@ class Emitter:
                 self.work(total)
                 return
         if target.strides is None and array.flat is not None:
-            with shared(cx, [total], target.dtype, totals=folds) as (i,):
+            with shared(cx, [total], target.dtype, totals=folds, is_independent=True) as (i,):
                 value = array.flat(i)
                 store_element(cx.builder, value, target.pointer, i, target.dtype)
                 for fold in folds:
                     fold.add(value)
         else:
             strides = contiguous_strides(builder, target.lengths) if target.strides is None else target.strides
-            with shared(cx, array.lengths, target.dtype, totals=folds) as indices:
+            with shared(cx, array.lengths, target.dtype, totals=folds, is_independent=True) as indices:
                 value = array.load(indices)
                 store_element(cx.builder, value, target.pointer, _dot(cx.builder, indices, strides), target.dtype)
                 for fold in folds:

@@ -159,7 +159,7 @@ class _Rows:
         self, row: Sequence[ir.Value], start: int, stop: int, one: Callable[[Sequence[ir.Value], ir.Value], Scalar]
     ) -> None:
         cx = self.cx
-        with cx.loop(I64(stop - start), lanes=self.target.dtype) as j:
+        with cx.loop(I64(stop - start), lanes=self.target.dtype, is_independent=True) as j:
             at = [*row, plus(cx.builder, j, I64(start))]
             offset: ir.Value = I64(0)
             for k, stride in zip(at, self.strides, strict=True):

@@ -108,7 +108,7 @@ def _put(em: Emitter, target: Buffer, place: CheckedIndex, value: Array, add: bo
             return total
 
         if contiguous and value.flat is not None and place.lengths and not add:
-            with cx.loop(product(cx.builder, place.lengths), lanes=target.dtype) as k:
+            with cx.loop(product(cx.builder, place.lengths), lanes=target.dtype, is_independent=True) as k:
                 at = plus(cx.builder, start, k)
                 store_element(cx.builder, value.flat(k), target.pointer, at, target.dtype)
             em.work(product(cx.builder, place.lengths))
@@ -118,11 +118,12 @@ def _put(em: Emitter, target: Buffer, place: CheckedIndex, value: Array, add: bo
         def where(part: Sequence[ir.Value]) -> ir.Value:
             return offset_of(cx.builder, target, place.indices(part))
 
-    _each(em, place.lengths, value, lambda part, v: put_one(cx, target, where(part), v, add))
+    # A basic index names no element twice, and the value is read where it is written, or elsewhere (`memory.py`).
+    _each(em, place.lengths, value, lambda part, v: put_one(cx, target, where(part), v, add), whole is not None)
 
 
-def _each(em: Emitter, lengths: list[ir.Value], value: Array, action: Callable) -> None:
-    with em.cx.loops(lengths, value.dtype) as part:
+def _each(em: Emitter, lengths: list[ir.Value], value: Array, action: Callable, is_independent: bool) -> None:
+    with em.cx.loops(lengths, value.dtype, is_independent) as part:
         action(part, value.load(part if value.ndim else []))
     em.work(product(em.cx.builder, lengths))
 
