@@ -79,7 +79,8 @@ def _suite(statements: list[Any], numbers: Any) -> list[Any]:
 
 
 class _Watch:
-    """Finds the statements of a `try` that may fail by themselves, but for those in loops, and of a `try` inside.
+    """Finds the statements of a `try` that may fail by themselves, but for those of a `try` inside. A loop is
+    one of them.
 
     A statement becomes `if False: <a jump to the handlers>`, with itself in the other branch: so it looks to those who
     ask which names are bound and read. What follows it comes there too (`flags.py`). The `if` bears the number of the
@@ -104,6 +105,9 @@ class _Watch:
                 else:
                     node = at(ast.If(node.test, node.body, node.orelse), node)
                 node.body, node.orelse = self.suite(node.body), self.suite(node.orelse)
+            elif isinstance(node, (ast.For, ast.While)):  # one statement, whatever becomes of its jumps
+                out.append(self._marked(at(ast.If(ast.Constant(True), [node], []), node)))
+                continue
             elif isinstance(node, ast.With):
                 node = at(ast.With(node.items, self.suite(node.body)), node)
             elif isinstance(node, ast.Try) and not node.handlers:

@@ -7,6 +7,7 @@ names too, in one branch or in both: `_same_arrays` finds out, and `ir/aliases.p
 from __future__ import annotations
 
 import dataclasses
+import operator
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,7 +27,7 @@ from wengert.capture.containers import (
     leaves,
     put_all,
 )
-from wengert.capture.exceptions import OWN_ERRORS, Fails, current_attempt, demand, raise_when_run
+from wengert.capture.exceptions import OWN_ERRORS, Fails, cells_of, current_attempt, demand, raise_when_run
 from wengert.capture.merging import Merger, finished
 from wengert.capture.objects import Content, content, put
 from wengert.capture.session import current
@@ -114,6 +115,9 @@ class _Branch:
                 except Fails as fails:
                     if fails.depth != depth():
                         raise
+                    mine = not fails.attempt.cells.isdisjoint(cells_of(get)) or get.__code__.co_names
+                    bound = bool(mine) and any(map(operator.is_not, get(), state))
+                    fails.more = fails.more or bound or bool(self.capture.written) or bool(self.capture.objects)
                     self.fails, self.value, self.state = fails, fails.ok, state
                 self._note_arrays()
         finally:
@@ -334,7 +338,7 @@ def _failing(pred: Any, failing: _Branch, place: tuple[int, bool, int]) -> Fails
     then, orelse = blocks if place[1] else blocks[::-1]
     assert failing.fails is not None
     (ok,) = call(cond, pred, *values, then=then, orelse=orelse)
-    return Fails(failing.fails.attempt, ok, failing.fails.error, (place, *failing.fails.path))
+    return Fails(failing.fails.attempt, ok, failing.fails.error, (place, *failing.fails.path), failing.fails.more)
 
 
 def _merged_objects(branches: Sequence[_Branch], merger: Merger) -> list[tuple[Any, Content]]:

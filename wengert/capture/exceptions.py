@@ -3,12 +3,13 @@
 A `raise` in a suite that is staged is reached or not when the program runs. If a `try` in the same function catches it,
 it is a jump; the number that says so is a value of the program. If nothing catches it, the program raises (`require`).
 A function that is called in the `try` may raise, too, or an operation by itself, as Python's numbers do: then the
-statement of the `try` that does so fails (`Attempt`), and is a jump. What raises inside a staged loop is refused, and
-so are exceptions of NumPy's.
+statement of the `try` that does so fails (`Attempt`), and is a jump. A staged loop that raises ends there, and then the
+statement that it is in fails (`leaving.py`). Exceptions of NumPy's are refused.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -29,6 +30,7 @@ from wengert.ops import elementwise as e
 from wengert.ops.op import Traced, call
 from wengert.ops.sizes import require
 from wengert.ops.traits import Raises
+from wengert.packages import is_ours
 from wengert.running import running
 
 Thunk = Callable[[], Any]
@@ -45,8 +47,16 @@ class Fails(Signal):
     """A statement of a `try` fails unless a condition holds, which only the program knows: begin it again
     (`retrying.py`), in a branch in which the condition holds, and in one in which it does not."""
 
-    def __init__(self, attempt: Attempt, ok: Any, error: BaseException, path: Path = ()):
+    def __init__(self, attempt: Attempt, ok: Any, error: BaseException, path: Path = (), more: bool = False):
         self.attempt, self.ok, self.error, self.path, self.depth = attempt, ok, error, path, depth()
+        self.more = more
+        """Whether more may happen until it fails, and on the way out, than that variables are bound."""
+        self.state: tuple | None = None
+        """The variables where it fails, if nothing more happens."""
+
+
+class RaisesInLoop(StagingError):
+    """Something may be raised in a loop, and caught outside of it: the loop is to end there (`leaving.py`)."""
 
 
 class Attempt:
@@ -55,8 +65,8 @@ class Attempt:
     With `last`, it is known that the next one does not hold, and that this is how one gets there.
     """
 
-    def __init__(self, known: Sequence[BaseException], last: Fails | None = None):
-        self.known, self.last, self.depth = known, last, depth()
+    def __init__(self, known: Sequence[BaseException], cells: frozenset[int] = frozenset(), last: Fails | None = None):
+        self.known, self.last, self.depth, self.cells = known, last, depth(), cells
         self.checks = 0
         self._branches: dict[int, int] = {}
         """How many `if`s there were so far, by the depth at which they stand."""
@@ -66,7 +76,7 @@ class Attempt:
         """Fail unless the condition holds, or is known to."""
         inside = [t for t in running.state.traces if t.__class__ is Capture][self.depth :]
         if any(capture.varying for capture in inside):
-            raise StagingError(
+            raise RaisesInLoop(
                 f"a {type(error).__name__} may be raised in a loop when the compiled program runs, and a try around "
                 "the loop would catch it", remedy="put the try into the loop, test before with an if, or use "
                 "jit(f, fallback=True)",
@@ -80,7 +90,10 @@ class Attempt:
         elif not isinstance(ok, Traced) and depth() == self.depth:
             raise error
         else:
-            raise Fails(self, ok, error)
+            raise Fails(self, ok, error, (), _is_handled())
+
+    def run(self, statement: Thunk) -> None:
+        statement()
 
     def enter(self) -> tuple[int, bool | None]:
         """An `if` that is to be staged: its number, and which branch is taken, if that is known."""
@@ -98,12 +111,36 @@ class Attempt:
         return self.checks
 
 
+def cells_of(get: Callable) -> frozenset[int]:
+    """The variables that a function gets, by their cells."""
+    return frozenset(map(id, getattr(get, "__closure__", None) or ()))
+
+
+def _is_handled() -> bool:
+    """Whether a function of the user's that is left by an exception handles some, or has a `with` or `finally`."""
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_code is not Attempt.run.__code__:
+        if frame.f_code.co_exceptiontable and not is_ours(frame.f_code.co_filename):
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
+
+
 def _must_be_the_same(before: BaseException, error: BaseException) -> None:
-    if type(before) is not type(error) or before.args != error.args:
+    if not same_error(before, error):
         raise StagingError(
             "a statement of a try does something else when it is executed again, to find out what it may raise",
             remedy="write it without a cache",
         )
+
+
+def same_error(a: BaseException, b: BaseException) -> bool:
+    """Whether exceptions are of one class, with the same message, but for what only the program knows."""
+    return type(a) is type(b) and _known(a.args) == _known(b.args)
+
+
+def _known(args: tuple) -> list[Any]:
+    return [str.__str__(x) if isinstance(x, str) else type(x) if is_symbolic(x) else x for x in args]
 
 
 class Trying:
@@ -117,6 +154,8 @@ class Trying:
         """Exceptions that were raised by jumps, or caught, by their codes."""
         self.code = 0
         """That of the exception because of which there is a jump."""
+        self.cells: frozenset[int] | None = None
+        """The variables of the suite, if they are known."""
         self._capture, self._nodes = running.state.capture, 0
 
     def __enter__(self) -> Trying:
@@ -207,6 +246,13 @@ def _catch(ok: Any, error: str, message: str) -> bool:
     return attempt is not None
 
 
+def fail_unless(ok: Any, error: BaseException) -> None:
+    """Raise an exception here, which somebody catches, unless a condition holds."""
+    attempt = _attempt_that_fails(type(error))
+    assert attempt is not None
+    attempt.check(ok, error)
+
+
 Handlers.catch = _catch
 
 
@@ -265,7 +311,7 @@ def catches(attempt: Trying, raised: Any, kind: Thunk, before: Thunk) -> Any:
 def error_of(attempt: Trying, raised: Any, kind: Thunk, before: Thunk) -> BaseException:
     """The exception that was raised."""
     found = [error for error in _possible(attempt, raised, before).values() if isinstance(error, kind())]
-    if any(type(error) is not type(found[0]) or error.args != found[0].args for error in found[1:]):
+    if not all(same_error(found[0], error) for error in found[1:]):
         raise StagingError(
             "which one of several exceptions was raised is known only when the compiled program runs",
             remedy="catch them without a name, one class each",

@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 
 from wengert.box.writing import settled
+from wengert.capture.session import current
+from wengert.capture.values import as_number
+from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
-from wengert.ops.index import index, split_index
-from wengert.ops.op import Traced
+from wengert.ops.index import ARRAY, index, split_index
+from wengert.ops.op import Traced, call
 from wengert.types import dtype_of, shape_of
 
 
@@ -68,6 +71,38 @@ def _read(array: Any, k: Any) -> Any:
         pattern, arrays = split_index(k)
         return index(array, *arrays, pattern=pattern)
     return array[k]
+
+
+def table_of(numbers: Any) -> np.ndarray | None:
+    """A tuple or list of numbers of Python's as an array of the program, if that is what it is."""
+    kinds = {item.__class__ for item in numbers}
+    if not kinds or not kinds <= {int, float}:
+        return None
+    if current.session is not None:  # which makes sure that they are still the same
+        numbers = [current.session.item(numbers, k, item) for k, item in enumerate(numbers)]
+    dtype = np.int64 if kinds == {int} else np.float64
+    largest = 1 << 63 if dtype is np.int64 else 1 << 53  # integers among floats are exact up to here
+    if not all(-largest <= n < largest for n in numbers if n.__class__ is int):
+        return None
+    return np.array(numbers, dtype)
+
+
+def number_at(table: np.ndarray, k: Any) -> Any:
+    """A number of a table, at a place that is a symbol."""
+    if not isinstance(k, Traced):
+        return table[k].item()
+    found = as_number(call(index, table, k, pattern=(ARRAY,)), table.dtype)
+    if table.dtype.kind == "i" and found.__class__ is Sym:
+        found._span = (int(table.min()), int(table.max()))
+    return found
+
+
+def listed_numbers(iterable: Any) -> Items | None:
+    """A tuple or list of numbers of one kind as counted items."""
+    if iterable.__class__ not in (tuple, list) or len({item.__class__ for item in iterable}) != 1:
+        return None
+    table = table_of(iterable)
+    return None if table is None else Items(len(table), functools.partial(number_at, table))
 
 
 def staged_range(*args: Any) -> Any:

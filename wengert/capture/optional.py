@@ -23,7 +23,7 @@ from wengert.box.writing import settled
 from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED
 from wengert.errors import ConcretizationError, StagingError
-from wengert.ir.numbers import noted_boolean, python_class
+from wengert.ir.numbers import Handlers, noted_boolean, python_class
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.op import Traced, call
@@ -127,7 +127,7 @@ def number_of(x: Any, attribute: str | None = None) -> Any:
     if x.__class__ is not Optional:
         return x
     if attribute is not None and not hasattr(None, attribute):
-        call(require, x.has, error="AttributeError", message=f"'NoneType' object has no attribute '{attribute}'")
+        _demand(x.has, "AttributeError", f"'NoneType' object has no attribute '{attribute}'")
         return x.value
     what = "a value" if x.name is None or x.name == "the value" else x.name
     message = f"{what} is None here, and cannot be used as if it were a number or an array"
@@ -135,8 +135,13 @@ def number_of(x: Any, attribute: str | None = None) -> Any:
         if not x.has:
             raise TypeError(message)
         return x.value
-    call(require, x.has, error="TypeError", message=message)
+    _demand(x.has, "TypeError", message)
     return x.value
+
+
+def _demand(ok: Any, error: str, message: str) -> None:
+    if not Handlers.catch(ok, error, message):
+        call(require, ok, error=error, message=message)
 
 
 def numbers_in(x: Any) -> Any:

@@ -15,8 +15,9 @@ follows it. So
                                          raised = 1          # a ZeroDivisionError
 
 The first condition that does not hold decides, and nothing is computed after a failure: there is no infinity whose
-derivative would have to be masked. Before it jumps, the branch that fails executes the statement once more up to where
-it raises, for what functions that it calls do until then, and on their way out (`finally`), has happened.
+derivative would have to be masked. What functions that it calls do until then, and on their way out (`finally`), has
+happened: where that is more than to bind variables, the branch that fails executes the statement once more up to where
+it raises, before it jumps.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import Any
 
 from wengert.capture.branching import branch
 from wengert.capture.containers import depth
-from wengert.capture.exceptions import OWN_ERRORS, Attempt, Fails, Trying, somebody_catches
+from wengert.capture.exceptions import OWN_ERRORS, Attempt, Fails, Trying, cells_of, somebody_catches
 from wengert.capture.objects import put
 from wengert.capture.values import is_symbolic
 from wengert.errors import StagingError
@@ -41,8 +42,10 @@ def attempted(trying: Trying, statement: Callable, rest: Callable | None, fail: 
               names: Sequence[str], temporaries: Sequence[str] = ()) -> None:  # fmt: skip
     """A statement of a `try`, and the rest of its suite; `fail` jumps to the handlers."""
 
+    cells = cells_of(get) if trying.cells is None else trying.cells
+
     def execute(known: tuple[BaseException, ...]) -> None:
-        fails = _fails(trying, statement, Attempt(known), get, set)
+        fails = _fails(trying, statement, Attempt(known, cells), get, set)
         if fails is None:
             if rest is not None:
                 rest()
@@ -53,7 +56,9 @@ def attempted(trying: Trying, statement: Callable, rest: Callable | None, fail: 
             jump(fails, known)
 
     def jump(fails: Fails, known: tuple[BaseException, ...]) -> None:
-        if fails.ok is not _RAISED and _fails(trying, statement, Attempt(known, fails), get, set) is None:
+        if fails.state is not None:
+            set(fails.state)
+        elif fails.ok is not _RAISED and _fails(trying, statement, Attempt(known, cells, fails), get, set) is None:
             raise StagingError(
                 f"a {type(fails.error).__name__} that may be raised when the compiled program runs is caught on its "
                 "way to the try", remedy="catch it where it is raised, with a try, or use jit(f, fallback=True)",
@@ -78,7 +83,7 @@ def _fails(trying: Trying, statement: Callable, attempt: Attempt, get: Callable,
     trying.attempt, capture.journal = attempt, journal
     nodes = len(capture.nodes)
     try:
-        statement()
+        attempt.run(statement)
     except Fails as fails:
         if fails.attempt is not attempt:
             raise
@@ -88,6 +93,8 @@ def _fails(trying: Trying, statement: Callable, attempt: Attempt, get: Callable,
                 "would catch it, but before that something happens that cannot be undone, such as printing",
                 remedy="let what may raise be a statement of its own in the try, or use jit(f, fallback=True)",
             ) from None
+        if not journal and not fails.more:
+            fails.state = get()
         _undo(journal)
         set(state)
         return fails

@@ -102,6 +102,8 @@ class Session:
         """How many branches have been staged since that is so."""
         self.attempts: list[Any] = []
         """The `try` statements whose suites are running, from the outermost on (`exceptions.py`)."""
+        self.raising: set[Any] = set()
+        """The code of loops in which something may be raised that is caught outside (`leaving.py`)."""
         self._inside: dict[int, Any] = {}
         self._uses: dict[int, list[Any]] = {}
         """Containers from outside that the function got hold of, and how often other than to read an item."""

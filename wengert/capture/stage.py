@@ -19,9 +19,11 @@ from wengert.box.writing import settled
 from wengert.capture.branching import branch
 from wengert.capture.carried import Carried, Variables
 from wengert.capture.containers import about_to_iterate, put_all
+from wengert.capture.exceptions import Fails, RaisesInLoop
 from wengert.capture.growing import Grows
 from wengert.capture.growing import run as run_growing
-from wengert.capture.iteration import Items, items_of
+from wengert.capture.iteration import Items, items_of, listed_numbers
+from wengert.capture.leaving import Leaving
 from wengert.capture.optional import condition, holds_optional, is_, is_not, number_of, parts
 from wengert.capture.session import current, demand_value
 from wengert.capture.values import DtypeDiffers, FirstDiffers, arguments, formals, is_symbolic, truth
@@ -218,12 +220,9 @@ class Loop(NamedTuple):
 
 def _staged_for(items: Items, loop: Loop, carried: Carried) -> None:
     count = items.count
-    high = None if isinstance(count, Traced) else count - 1
-    if isinstance(count, Sym) and count._span and count._span[1] is not None:
-        high = count._span[1] - 1
 
     def iteration(capture: Capture) -> None:
-        k = capture.formal(_INT, (), (0, high))
+        k = capture.formal(_INT, (), (0, _last(count)))
         carried.open(capture)
         loop.body(items.item(k))
 
@@ -239,13 +238,20 @@ class _ConditionWrites(StagingError):
     """The condition of a `while` has an effect, which the block that decides cannot have."""
 
 
+def _last(count: Any) -> int | None:
+    """The number of the last of so many iterations, counted from zero, or a larger one, if it is known."""
+    if isinstance(count, Sym) and count._span and count._span[1] is not None:
+        return count._span[1] - 1
+    return None if isinstance(count, Traced) else count - 1
+
+
 def _staged_while(loop: Loop, carried: Carried, items: Items | None = None) -> None:
     """A `while`; with `items`, a `for` that may end early."""
     counts = items is not None
     go_on: Any = loop.go_on
 
     def iteration(capture: Capture) -> None:
-        k = capture.formal(_INT, (), (0, None)) if counts else None
+        k = None if items is None else capture.formal(_INT, (), (0, _last(items.count)))
         carried.open(capture)
         loop.body(*([] if items is None else [items.item(k)]))
 
@@ -290,6 +296,8 @@ def for_(iterable: Any, body: Callable, go_on: Thunk | None, get: Callable, set:
     loop = Loop(body, go_on, Variables(get, set, names, stores, temporaries))
     iterable = number_of(iterable)
     items = items_of(iterable)
+    if items is None and body.__code__ in _raising():
+        items = listed_numbers(iterable)
     if items is None:
         _python_for(iter(_from_outside(about_to_iterate(iterable))), loop)
     else:
@@ -303,13 +311,7 @@ def _for(items: Items, loop: Loop, is_rest: bool) -> None:
         _python_for(iter(items), loop)
         return
     try:
-        carried = Carried(loop.variables)
-        carried.may_not_run = not known
-        carried.is_rest = is_rest
-        if loop.go_on is None:
-            _staged_for(items, loop, carried)
-        else:
-            _staged_while(loop, carried, items)
+        _stage_for(items, loop, is_rest)
         return
     except _CANNOT_BE_STAGED as refusal:
         error: Exception = refusal
@@ -326,11 +328,74 @@ def _for(items: Items, loop: Loop, is_rest: bool) -> None:
         if not apart and (not known or items.count > _UNROLLED_IF_NEED_BE):
             raise error from None
         del error
-    del carried
     if apart:
         _first_apart(items, loop)
     else:
         _python_for(iter(items), loop)
+
+
+def _stage_for(items: Items, loop: Loop, is_rest: bool) -> None:
+    """A `for` as a loop of the program; where something that is raised in it is caught outside, it ends there."""
+
+    def stage(loop: Loop) -> None:
+        carried = Carried(loop.variables)
+        carried.may_not_run = isinstance(items.count, Traced)
+        carried.is_rest = is_rest
+        if loop.go_on is None:
+            _staged_for(items, loop, carried)
+        else:
+            _staged_while(loop, carried, items)
+
+    def leaving() -> None:
+        leaving, go_on = Leaving(loop.variables), loop.go_on
+        stage(Loop(
+            lambda item: leaving.run(lambda: loop.body(item)),
+            leaving.goes_on if go_on is None else lambda: and_(leaving.goes_on, go_on),
+            leaving.variables,
+        ))  # fmt: skip
+        leaving.finish()
+
+    _stage(loop, stage, leaving)
+
+
+def _stage_while(loop: Loop, is_rest: bool) -> None:
+    """A `while` as a loop of the program, likewise."""
+
+    def stage(loop: Loop) -> None:
+        _staged_while(loop, Carried(loop.variables, is_rest))
+
+    def leaving() -> None:
+        leaving, v = Leaving(loop.variables), loop.variables
+
+        def end() -> None:
+            leaving.ended = True
+
+        def suite() -> None:
+            assert loop.go_on is not None
+            new = leaving.variables
+            if_(loop.go_on(), loop.body, end, new.get, new.set, new.names, v.temporaries)
+
+        goes_on = functools.partial(and_, lambda: not_(leaving.ended), leaving.goes_on)
+        stage(Loop(lambda: leaving.run(suite), goes_on, leaving.variables))
+        leaving.finish()
+
+    _stage(loop, stage, leaving)
+
+
+def _raising() -> set[Any]:
+    """The code of loops that end where something is raised."""
+    return current.session.raising if current.session is not None else set()
+
+
+def _stage(loop: Loop, stage: Callable[[Loop], None], leaving: Thunk) -> None:
+    raising, code = _raising(), loop.body.__code__
+    if code not in raising:
+        try:
+            stage(loop)
+            return
+        except RaisesInLoop:
+            raising.add(code)
+    leaving()
 
 
 def _growing(grows: Grows, items: Items, loop: Loop) -> None:
@@ -376,7 +441,11 @@ def _python_for(iterator: Any, loop: Loop) -> None:
     Items are fetched when their turn comes, as Python does it: the suite may write to what they are read from.
     """
     for item in iterator:
-        loop.body(item)
+        try:
+            loop.body(item)
+        except Fails:
+            _raising().add(loop.body.__code__)
+            raise
         if loop.go_on is None:
             continue
         answer = condition(loop.go_on())
@@ -396,13 +465,14 @@ def while_statement(test: Thunk, body: Thunk, get: Callable, set: Callable, name
 
 def _while(loop: Loop, is_rest: bool) -> None:
     iterations = 0
-    limit = _IN_PYTHON
+    raising, code = _raising(), loop.body.__code__
+    limit = 0 if code in raising else _IN_PYTHON
     test: Any = loop.go_on
     while True:
         answer = condition(test())
         if is_symbolic(answer):
             try:
-                _staged_while(loop, Carried(loop.variables, is_rest))
+                _stage_while(loop, is_rest)
                 return
             except _ConditionWrites:
                 if is_rest:
@@ -418,13 +488,17 @@ def _while(loop: Loop, is_rest: bool) -> None:
             return
         if iterations == limit:
             try:
-                _staged_while(loop, Carried(loop.variables))
+                _stage_while(loop, False)
                 return
             except _CANNOT_BE_STAGED:
                 if iterations > _UNROLLED_IF_NEED_BE:
                     raise
-                limit = 4 * limit
-        loop.body()
+                limit = 4 * limit if code not in raising else 2 * limit or 1
+        try:
+            loop.body()
+        except Fails:  # each iteration would begin all of it again
+            raising.add(code)
+            raise
         iterations += 1
 
 

@@ -32,7 +32,15 @@ from wengert.capture.draws import generator_made, random_method
 from wengert.capture.growing import as_array, earlier_of, item_of, length_of
 from wengert.capture.guards import itself
 from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_staged_hooks, staged
-from wengert.capture.iteration import Items, staged_enumerate, staged_range, staged_reversed, staged_zip
+from wengert.capture.iteration import (
+    Items,
+    number_at,
+    staged_enumerate,
+    staged_range,
+    staged_reversed,
+    staged_zip,
+    table_of,
+)
 from wengert.capture.objects import MUTABLE
 from wengert.capture.optional import Optional, condition, given_to_others, is_instance, number_of, numbers_in
 from wengert.capture.ordering import REPLACED, sort_list
@@ -563,20 +571,10 @@ def _number_in(container: tuple | list, key: Any) -> Any:
             classes = {python_class(item) for item in container}
             return as_python(found) if len(classes) == 1 and None not in classes else found
         return None
-    kinds = {item.__class__ for item in container}
-    if not kinds or not kinds <= {int, float} or shape_of(key) or dtype_of(key).kind not in "iu":
+    if shape_of(key) or dtype_of(key).kind not in "iu":
         return None
-    if current.session is not None:  # which makes sure that they are still the same
-        container = [current.session.item(container, k, item) for k, item in enumerate(container)]
-    dtype = np.int64 if kinds == {int} else np.float64
-    largest = 1 << 63 if dtype is np.int64 else 1 << 53  # integers among floats are exact up to here
-    if not all(-largest <= n < largest for n in container if n.__class__ is int):
-        return None
-    table = np.array(container, dtype)
-    found = as_number(call(index, table, key, pattern=(ARRAY,)), dtype)
-    if dtype is np.int64 and found.__class__ is Sym:
-        found._span = (min(container), max(container))
-    return found
+    table = table_of(container)
+    return None if table is None else number_at(table, key)
 
 
 def _settled(key: Any) -> Any:
