@@ -13,7 +13,7 @@ import itertools
 import math
 import operator
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -393,6 +393,24 @@ def _ndenumerate(arr: Any) -> Any:
     if not isinstance(arr, Box):
         return np.ndenumerate(arr)
     return ((place, arr[place]) for place in np.ndindex(*arr.shape))
+
+
+class _Broadcast:
+    """What `np.broadcast` gives, of arrays some of which are traced."""
+
+    def __init__(self, arrays: Sequence[Any]):
+        self._arrays = arrays
+        self.shape = np.broadcast_shapes(*[a.shape for a in arrays])
+        self.nd = self.ndim = len(self.shape)
+        self.size, self.numiter = math.prod(self.shape), len(arrays)
+
+    def __iter__(self) -> Any:
+        return zip(*[FUNCTIONS[np.broadcast_to](a, self.shape).ravel() for a in self._arrays], strict=True)
+
+
+@_replaces(np.broadcast)
+def _broadcast(*args: Any) -> Any:
+    return _Broadcast([array(a) for a in args]) if holds_traced(args) else np.broadcast(*without_cells(args))
 
 
 @_replaces(np.frompyfunc)

@@ -83,6 +83,8 @@ class Sym(Box):
 
     def __iter__(self) -> Any:
         if not self.shape:
+            if self.dtype.kind in "fc":  # some ask that way what it is
+                raise TypeError(f"'{self.dtype.name.rstrip('0123456789')}' object is not iterable")
             raise ConcretizationError(
                 "iteration over a number; perhaps it is meant as an axis or a shape, which has to be known when the "
                 "function is compiled", remedy="pass the number as a static argument (static_argnums)",

@@ -1,0 +1,49 @@
+"""Questions by which functions find out whether they were given a number or a sequence, in every mode and compiled."""
+
+import numpy as np
+import pytest
+
+import wengert as wg
+
+
+def by_iter(x):
+    try:
+        iter(x)
+    except TypeError:
+        return x * x
+    return np.sum(np.asarray(x) ** 3)
+
+
+def by_len(x):
+    try:
+        n = len(x)
+    except TypeError:
+        n = 1
+    return n * x**2
+
+
+def by_broadcast(x):
+    b = np.broadcast(x, np.zeros((2, 1)))
+    return np.sum(np.broadcast_to(x, b.shape) * x) * b.size / b.nd
+
+
+def by_pairs(x):
+    total = 0.0
+    for a, b in np.broadcast(x, np.array([1.0, 2.0, 4.0])):
+        total = total + a * a * b
+    return total
+
+
+@pytest.mark.parametrize("f", [by_iter, by_len, by_broadcast, by_pairs], ids=lambda f: f.__name__)
+def test_a_number(f):
+    x, h = 0.75, 1e-6
+    slope = (f(x + h) - f(x - h)) / (2 * h)
+    for gradient in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f)), lambda x: wg.jvp(f, (x,), (1.0,))[1]):
+        np.testing.assert_allclose(gradient(x), slope, rtol=1e-7)
+    np.testing.assert_allclose(wg.jit(f)(x), f(x))
+
+
+def test_an_array_is_broadcast():
+    x = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(wg.grad(by_pairs)(x), 2 * x * np.array([1.0, 2.0, 4.0]))
+    np.testing.assert_allclose(wg.jit(wg.grad(by_pairs))(x), 2 * x * np.array([1.0, 2.0, 4.0]))
