@@ -34,7 +34,18 @@ def by_pairs(x):
     return total
 
 
-@pytest.mark.parametrize("f", [by_iter, by_len, by_broadcast, by_pairs], ids=lambda f: f.__name__)
+def by_broadcast_arrays(x):
+    a, b = np.broadcast_arrays(x, 2.0)
+    return np.sum(a * b) * a.size + a.ndim + b.shape[0] if a.shape else a * a * b
+
+
+def by_checking(x):
+    return np.sum(np.asarray_chkfinite(x) ** 2)
+
+
+@pytest.mark.parametrize(
+    "f", [by_iter, by_len, by_broadcast, by_pairs, by_broadcast_arrays, by_checking], ids=lambda f: f.__name__
+)
 def test_a_number(f):
     x, h = 0.75, 1e-6
     slope = (f(x + h) - f(x - h)) / (2 * h)
@@ -47,3 +58,24 @@ def test_an_array_is_broadcast():
     x = np.array([1.0, 2.0, 3.0])
     np.testing.assert_allclose(wg.grad(by_pairs)(x), 2 * x * np.array([1.0, 2.0, 4.0]))
     np.testing.assert_allclose(wg.jit(wg.grad(by_pairs))(x), 2 * x * np.array([1.0, 2.0, 4.0]))
+
+
+def test_what_is_not_finite():
+    with pytest.raises(ValueError, match="infs or NaNs"):
+        wg.jit(by_checking)(np.array([1.0, np.inf]))
+
+
+def checked(x):
+    try:
+        if not np.allclose(x, np.abs(x)):
+            raise ValueError("negative")
+        y = x * 2.0
+    except ValueError:
+        y = -x * 3.0
+    return np.sum(y * x)
+
+
+@pytest.mark.parametrize("x", [np.array([1.0, 2.0]), np.array([1.0, -2.0])])
+def test_agreement_is_asked_in_a_try(x):
+    np.testing.assert_allclose(wg.jit(checked)(x), checked(x))
+    np.testing.assert_allclose(wg.jit(wg.grad(checked))(x), wg.grad(checked)(x))

@@ -26,6 +26,7 @@ from wengert.ops import library
 from wengert.ops import shape as s
 from wengert.ops.index import index
 from wengert.ops.op import Traced, call
+from wengert.ops.sizes import require as demand
 from wengert.running import making, running
 from wengert.types import dtype_of, ndim_of, shape_of
 
@@ -251,9 +252,17 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any
 @_constructs(np.asarray_chkfinite)
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     y = asarray(a, dtype, order)
-    if dtype_of(y).kind in "fc" and not np.isfinite(plain(y)).all():
-        raise ValueError("array must not contain infs or NaNs")
+    if dtype_of(y).kind not in "fc":
+        return y
+    ok = np.isfinite(plain(y)).all()
+    if isinstance(ok, Traced):
+        call(demand, ok, error="ValueError", message=_NOT_FINITE)
+    elif not ok:
+        raise ValueError(_NOT_FINITE)
     return y
+
+
+_NOT_FINITE = "array must not contain infs or NaNs"
 
 
 @_constructs(np.require)

@@ -233,6 +233,12 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
     return e.isclose(operand(a), operand(b), rtol, atol, equal_nan=equal_nan)
 
 
+@implements(np.allclose)
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+    found = np.all(isclose(a, b, rtol, atol, equal_nan))
+    return found if isinstance(found, Traced) else bool(found)
+
+
 @implements(np.isposinf)
 def isposinf(x: Any, out: Any = None) -> Any:
     reject_out(out, "np.isposinf")

@@ -87,7 +87,7 @@ def _of_values(function: Callable) -> None:
 
 
 _VALUE_QUESTIONS: tuple[Any, ...] = (
-    np.array_equal, np.array_equiv, np.allclose, np.isin, np.min_scalar_type,
+    np.array_equal, np.array_equiv, np.isin, np.min_scalar_type,
     np.array_repr, np.array_str, np.array2string,
     np.argwhere,
     np.nanargmax, np.nanargmin, if_present("in1d"),

@@ -209,7 +209,8 @@ _array = array  # the name that NumPy gives to a parameter of broadcast_to
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple:
     arrays = [array(a) for a in args]
     shape = np.broadcast_shapes(*[shape_of(a) for a in arrays])
-    return tuple(a if shape_of(a) == shape else s.broadcast_to(a, shape=shape) for a in arrays)
+    found = [a if shape_of(a) == shape else s.broadcast_to(a, shape=shape) for a in arrays]
+    return tuple([s.copy(a) if isinstance(a, Traced) and a._is_python_number else a for a in found])  # type: ignore[attr-defined]
 
 
 @implements(np.resize)
