@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import re
 import sys
 import threading
 from collections.abc import Sequence
@@ -278,7 +279,27 @@ def explained(error: Exception) -> WengertError | None:
     if not isinstance(error, WengertError) and isinstance(error, (TypeError, ValueError)):
         if isinstance(error.__cause__ or error.__context__, ConcretizationError) and "array element" in str(error):
             return _not_written(frames)
+        if isinstance(error, TypeError) and _OUR_CLASS.search(str(error)):
+            return _not_taken(error, frames)
     return None
+
+
+_OUR_CLASS = re.compile(r"\bwengert\.(?:modes|ir|box)\.[\w.]+")
+
+
+def _not_taken(error: TypeError, frames: list[TracebackType]) -> WengertError | None:
+    """The error for that of compiled code which looks at the class of what it is given, and names ours."""
+    if not frames:
+        return None
+    followed = [trace for trace in frames if is_followed(trace.tb_frame.f_code.co_filename)]
+    last, said = frames[-1].tb_frame.f_code, _OUR_CLASS.sub("a traced value", str(error))
+    where = [described_line(t.tb_frame.f_code.co_filename, t.tb_lineno, t.tb_frame.f_globals) for t in followed[-1:]]
+    return UnsupportedFunctionError(
+        f"{last.co_name} in {os.path.basename(last.co_filename)} does not take traced values: {said}",
+        remedy="it is compiled, by Cython, mypyc or the like: install the package as source (pip install --no-binary), "
+        "give the function a rule with wg.custom_jvp or wg.custom_vjp, or apply it to wg.stop_gradient(x)",
+        where=where[0] if where else None,
+    )
 
 
 def _mention_missing_source(error: WengertError, frames: list[TracebackType]) -> None:

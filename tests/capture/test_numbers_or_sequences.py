@@ -79,3 +79,16 @@ def checked(x):
 def test_agreement_is_asked_in_a_try(x):
     np.testing.assert_allclose(wg.jit(checked)(x), checked(x))
     np.testing.assert_allclose(wg.jit(wg.grad(checked))(x), wg.grad(checked)(x))
+
+
+def refused_by_compiled_code(x):
+    raise TypeError("float or None object expected; got wengert.modes.tape.Tape")  # as mypyc says it
+
+
+def test_compiled_code_that_names_our_classes():
+    with pytest.raises(wg.errors.UnsupportedFunctionError) as caught:
+        wg.grad(refused_by_compiled_code)(1.0)
+    text = str(caught.value)
+    assert text.splitlines()[0].endswith("float or None object expected; got a traced value")
+    assert "remedy" in text
+    assert "test_numbers_or_sequences.py" in text

@@ -41,7 +41,7 @@ REFUSED: dict[str, str] = {}
 """What is refused eagerly too."""
 
 LONG = {
-    "rachford_rice": "solvers inside of try statements take minutes to build",
+    "rachford_rice": "the gradient of a solver inside of a try statement takes a minute to build",
 }
 
 

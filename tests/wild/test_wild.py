@@ -6,13 +6,13 @@ import os
 
 import numpy as np
 import pytest
-from wild import programs_by_field, programs_of_engineers, programs_of_sciences
+from wild import programs_by_field, programs_of_engineers, programs_of_practice, programs_of_sciences
 from wild.programs import LONG, PROGRAMS, REFUSED, REFUSED_COMPILED
 
 import wengert as wg
 from wengert.errors import WengertError
 
-_adds_more = programs_by_field, programs_of_engineers, programs_of_sciences
+_adds_more = programs_by_field, programs_of_engineers, programs_of_practice, programs_of_sciences
 
 
 def differences(f, point):
@@ -79,8 +79,6 @@ def refused_or_not(wild, is_compiled):
 
 
 def test_value(wild):
-    if wild.name == "rachford_rice":
-        pytest.skip(LONG[wild.name])
     f = wild.function()
     with refused_or_not(wild, True):
         agrees(wild, f)
@@ -114,5 +112,5 @@ def slopes_agree(wild, f, column):
 
 @pytest.mark.skipif("WENGERT_WILD" not in os.environ, reason="only where the packages were installed: make test-wild")
 def test_that_there_is_something_to_test():
-    assert sum(is_installed(p.package) for p in PROGRAMS) >= 90
-    assert len({p.package.split(".")[0] for p in PROGRAMS if is_installed(p.package)}) >= 35
+    assert sum(is_installed(p.package) for p in PROGRAMS) >= 110
+    assert len({p.package.split(".")[0] for p in PROGRAMS if is_installed(p.package)}) >= 55
