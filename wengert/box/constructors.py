@@ -24,6 +24,7 @@ from wengert.box.memory import UnknownOrder, laid_out
 from wengert.box.writing import link, settled
 from wengert.ops import library
 from wengert.ops import shape as s
+from wengert.ops.elementwise import stop_gradient
 from wengert.ops.index import index
 from wengert.ops.op import Traced, call
 from wengert.ops.sizes import require as demand
@@ -297,6 +298,12 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subo
         return full(shape_of(a) if shape is None else shape, fill_value, dtype_of(a) if dtype is None else dtype)
 
 
+def _one_number(x: Any) -> Any:
+    """The number behind a traced one; examples of a batch have to agree."""
+    known = stop_gradient(x)
+    return known if not isinstance(known, Traced) else int(known) if dtype_of(known).kind in "biu" else float(known)
+
+
 @_constructs(np.arange)
 def arange(*args: Any, **kwargs: Any) -> Any:
     if not any(isinstance(a, Traced) for a in (*args, *kwargs.values())):
@@ -308,8 +315,8 @@ def arange(*args: Any, **kwargs: Any) -> Any:
     }
     start, stop, step = bounds.get("start", 0), bounds["stop"], bounds.get("step", 1)
     if not isinstance(start, Traced) and not isinstance(step, Traced):
-        return cell(np.arange(start, plain(stop), step, dtype=kwargs.get("dtype")))
-    count = math.ceil((plain(stop) - plain(start)) / plain(step))
+        return cell(np.arange(start, _one_number(stop), step, dtype=kwargs.get("dtype")))
+    count = math.ceil(_one_number((stop - start) / step))
     return start + step * np.arange(max(count, 0))
 
 

@@ -549,6 +549,8 @@ def read(container: Any, key: Any) -> Any:
         return container.item(key)
     if (earlier := earlier_of(container)) is not None:
         return item_of(container, earlier, key)
+    if container.__class__ in (tuple, list, dict) and _is_either(container, key):
+        return stage.ifexp(key, lambda: read(container, True), lambda: read(container, False))
     if container.__class__ in (tuple, list) and isinstance(key, Traced):
         found = _number_in(container, key)
         if found is not None:
@@ -560,6 +562,15 @@ def read(container: Any, key: Any) -> Any:
     if session is not None:
         value = session.item(container, key, value)
     return note_created(value) if container.__class__ is list and key.__class__ is slice else value
+
+
+def _is_either(container: Any, key: Any) -> bool:
+    """Whether a truth value that only the program knows chooses one of two items."""
+    if not is_symbolic(key) or shape_of(key) or dtype_of(key).kind != "b":
+        return False
+    if container.__class__ is dict:
+        return True in container and False in container
+    return python_class(key) is bool and len(container) > 1  # NumPy's truth values are no indices of lists
 
 
 def _number_in(container: tuple | list, key: Any) -> Any:

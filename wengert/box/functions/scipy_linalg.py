@@ -211,21 +211,28 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> A
     return lower + upper, answer(lambda x: scipy.linalg.lu_factor(x, check_finite=False)[1], a)
 
 
+def _order(pivots: np.ndarray) -> np.ndarray:
+    """The order of rows after they have changed places one by one."""
+    order = np.arange(len(pivots))
+    for k, pivot in enumerate(pivots % max(len(pivots), 1)):
+        order[[k, pivot]] = order[[pivot, k]]
+    return order
+
+
 @implements_blind(scipy.linalg.lu_solve)
 def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True) -> Any:
     factors, pivots = lu_and_piv
     factors, b = squares(factors), inexact(b)
     if ndim_of(factors) > 2 or ndim_of(b) > 2:
         raise unsupported_option("scipy.linalg.lu_solve", "stacks of matrices", "use np.linalg.solve")
-    order = np.arange(shape_of(factors)[0])
-    for k, pivot in enumerate(pivots):
-        order[[k, pivot]] = order[[pivot, k]]
+    order = answer(_order, pivots)
 
     def solver(columns: Any) -> Any:
         if trans == 0:
             return _triangular(factors, _triangular(factors, pick(columns, order), True, unit=True), False)
         turned = m.swapped(factors) if trans == 1 else m.adjoint(factors)
-        return pick(_triangular(turned, _triangular(turned, columns, True), False, unit=True), np.argsort(order))
+        back = answer(np.argsort, order)
+        return pick(_triangular(turned, _triangular(turned, columns, True), False, unit=True), back)
 
     return by_columns(solver, b)
 

@@ -1,0 +1,65 @@
+"""Items that are chosen by what is computed: truth values as keys, factors with their pivots, ranges of numbers."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import wengert as wg
+
+
+def by_a_truth_value(x):
+    return {True: x * 2, False: x * x}[x > 1] * x
+
+
+def of_a_list(x):
+    return [x * x, x * 3][x > 1] * x
+
+
+def of_a_list_of_numbers(x):
+    return (2.0, 3.0)[x > 1] * x
+
+
+def of_arrays(x):
+    rows = {False: np.array([1.0, x]), True: np.array([x, 2.0])}
+    return np.sum(rows[x * x > 1] ** 2)
+
+
+def factors(x):
+    a = np.array([[1.0, 2.0, 0.5], [4.0, x, 1.0], [2.0, 1.0, 3.0 * x]])
+    lu = scipy.linalg.lu_factor(a)
+    b = np.array([1.0, 2.0, x])
+    return np.sum(scipy.linalg.lu_solve(lu, b) ** 2) + np.sum(scipy.linalg.lu_solve(lu, b, trans=1))
+
+
+@pytest.mark.parametrize(
+    "f", [by_a_truth_value, of_a_list, of_a_list_of_numbers, of_arrays, factors], ids=lambda f: f.__name__
+)
+@pytest.mark.parametrize("x", [0.75, 1.5])
+def test_choices(f, x):
+    h = 1e-6
+    slope = (f(x + h) - f(x - h)) / (2 * h)
+    np.testing.assert_allclose(wg.jit(f)(x), f(x))
+    for gradient in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f))):
+        np.testing.assert_allclose(gradient(x), slope, rtol=1e-6)
+
+
+def test_factors_of_examples():
+    xs = np.array([0.75, 1.5, 6.0])
+    np.testing.assert_allclose(wg.vmap(factors)(xs), [factors(x) for x in xs])
+    np.testing.assert_allclose(wg.vmap(wg.grad(factors))(xs), [wg.grad(factors)(x) for x in xs])
+
+
+def quarters(x):
+    return np.sum(np.arange(x, x + 2.0, 0.25) ** 2)
+
+
+def halves(x):
+    return np.sum(np.arange(0.0, x, 0.5) ** 2) * x
+
+
+@pytest.mark.parametrize("f", [quarters, halves], ids=lambda f: f.__name__)
+def test_ranges_of_examples(f):
+    xs = np.array([3.2, 3.6, 1.1])
+    np.testing.assert_allclose(wg.vmap(f)(xs), [f(x) for x in xs])
+    np.testing.assert_allclose(wg.vmap(wg.grad(f))(xs), [wg.grad(f)(x) for x in xs])
+    np.testing.assert_allclose(wg.grad(f)(3.2), (f(3.2 + 1e-6) - f(3.2 - 1e-6)) / 2e-6, rtol=1e-6)
