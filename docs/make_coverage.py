@@ -42,6 +42,9 @@ MODULES = (
     "scipy.interpolate",
     "scipy.integrate",
     "scipy.ndimage",
+    "scipy.spatial.distance",
+    "scipy.spatial.transform",
+    "scipy.optimize",
 )
 DISTRIBUTIONS = (
     *("norm", "t", "cauchy", "beta", "gamma", "invgamma", "chi2", "f", "expon", "laplace", "logistic", "lognorm"),
@@ -64,6 +67,9 @@ NO_NUMBERS = {
     "pascal dft test ishermitian issymmetric bandwidth",
     "scipy.fft": "fftfreq get_workers next_fast_len prev_fast_len register_backend rfftfreq set_backend "
     "set_global_backend set_workers skip_backend test",
+    "scipy.spatial.distance": "is_valid_dm is_valid_y num_obs_dm num_obs_y",
+    "scipy.optimize": "BFGS Bounds BroydenFirst HessianUpdateStrategy InverseJacobian KrylovJacobian "
+    "LbfgsInvHessProduct LinearConstraint NonlinearConstraint OptimizeResult RootResults SR1 linprog_verbose_callback show_options",
 }
 """Functions without a floating-point array to differentiate: settings, types, files, tables of integers."""
 
@@ -92,7 +98,10 @@ def status_of(function: Any, module: str = "", name: str = "") -> tuple[str, str
         return "not differentiable", "takes no floating-point arrays"
     try:
         tables = (FUNCTIONS, UFUNCS, BLIND, CALLERS, CALLABLES, REPLACEMENTS)
-        if any(function in table for table in tables) or (
+        makers = (
+            [getattr(function, n) for n in dir(function) if n.startswith("from_")] if isinstance(function, type) else []
+        )
+        if any(thing in table for thing in (function, *makers) for table in tables) or (
             not isinstance(function, type) and type(function) in CALLABLES
         ):
             return "supported", ""
