@@ -69,7 +69,8 @@ NO_NUMBERS = {
     "set_global_backend set_workers skip_backend test",
     "scipy.spatial.distance": "is_valid_dm is_valid_y num_obs_dm num_obs_y",
     "scipy.optimize": "BFGS Bounds BroydenFirst HessianUpdateStrategy InverseJacobian KrylovJacobian "
-    "LbfgsInvHessProduct LinearConstraint NonlinearConstraint OptimizeResult RootResults SR1 linprog_verbose_callback show_options",
+    "LbfgsInvHessProduct LinearConstraint NonlinearConstraint OptimizeResult RootResults SR1 linprog_verbose_callback "
+    "show_options",
 }
 """Functions without a floating-point array to differentiate: settings, types, files, tables of integers."""
 
