@@ -300,8 +300,11 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subo
 
 def _one_number(x: Any) -> Any:
     """The number behind a traced one; examples of a batch have to agree."""
-    known = stop_gradient(x)
-    return known if not isinstance(known, Traced) else int(known) if dtype_of(known).kind in "biu" else float(known)
+    known: Any = stop_gradient(x)
+    if not isinstance(known, Traced):
+        return known
+    number: Any = int if dtype_of(known).kind in "biu" else float
+    return number(known)
 
 
 @_constructs(np.arange)
