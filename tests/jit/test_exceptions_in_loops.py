@@ -239,3 +239,24 @@ def test_a_solver_with_another_in_reserve_is_compiled_in_seconds():
     got = wg.jit(flash)(1.685, 0.742, 0.532)
     assert time.process_time() - began < 8  # it takes two; unrolled it took minutes
     close(got, flash(1.685, 0.742, 0.532))
+
+
+def conditions_that_have_effects(x):
+    seen = np.zeros(1)
+
+    def nearer(y):
+        seen[0] = seen[0] + 1.0
+        return abs(1 / y) < 1.0
+
+    try:
+        while nearer(x) and seen[0] < 30:
+            x = x - 0.75
+    except ZeroDivisionError:
+        return 100.0 * seen[0] + x
+    return x * seen[0]
+
+
+def test_the_condition_is_asked_once_for_each_iteration():
+    compiled = wg.jit(conditions_that_have_effects)
+    for x in (9.0, 9.25, -2.0, 0.5):
+        close(compiled(x), conditions_that_have_effects(x))

@@ -17,6 +17,7 @@ import numpy as np
 
 from wengert import raised
 from wengert.box.writing import settled
+from wengert.capture.carried import Variables
 from wengert.capture.containers import depth, stages
 from wengert.capture.optional import condition as what_decides
 from wengert.capture.session import current
@@ -113,7 +114,16 @@ class Attempt:
 
 def cells_of(get: Callable) -> frozenset[int]:
     """The variables that a function gets, by their cells."""
-    return frozenset(map(id, getattr(get, "__closure__", None) or ()))
+    cells = getattr(get, "__closure__", None) or ()
+    inner = [v.get for v in map(_held, cells) if isinstance(v, Variables)]
+    return frozenset(map(id, cells)).union(*map(cells_of, inner))
+
+
+def _held(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it has no value yet
+        return None
 
 
 def _is_handled() -> bool:

@@ -9,7 +9,7 @@
 The suite of the loop is a statement that may fail by itself, like those of the `try`: `raised` is carried, and says
 which exception came up. When the loop is over, the statement that the loop is in fails on that condition. So loops
 inside of loops, and in functions that are called in the `try`, need nothing more. The test of a `while` may raise as
-well, so it is made in the suite.
+well, so it is the last thing that an iteration does.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from wengert.capture.values import is_symbolic
 from wengert.ops import elementwise as e
 
 _RAISED = f"{OURS}raised_in_loop"
-_ENDED = f"{OURS}ended_loop"
 
 
 class _Leaving(Trying):
@@ -51,16 +50,14 @@ class Leaving:
         self._inner = variables
         self._trying = _Leaving(variables)
         self._raised: Any = 0
-        self.ended: Any = False
-        """Whether the test of a `while` said so."""
-        names = (*variables.names, _RAISED, _ENDED)
+        names = (*variables.names, _RAISED)
         self.variables = variables._replace(get=self._get, set=self._set, names=names)
 
     def _get(self) -> tuple:
-        return (*self._inner.get(), self._raised, self.ended)
+        return (*self._inner.get(), self._raised)
 
     def _set(self, values: tuple) -> None:
-        *others, self._raised, self.ended = values
+        *others, self._raised = values
         self._inner.set(tuple(others))
 
     def _fail(self) -> None:

@@ -358,25 +358,18 @@ def _stage_for(items: Items, loop: Loop, is_rest: bool) -> None:
     _stage(loop, stage, leaving)
 
 
-def _stage_while(loop: Loop, is_rest: bool) -> None:
-    """A `while` as a loop of the program, likewise."""
+def _stage_while(loop: Loop, is_rest: bool, answer: Any) -> None:
+    """A `while` as a loop of the program, likewise; its condition has been evaluated, to the given answer."""
 
     def stage(loop: Loop) -> None:
         _staged_while(loop, Carried(loop.variables, is_rest))
 
     def leaving() -> None:
-        leaving, v = Leaving(loop.variables), loop.variables
-
-        def end() -> None:
-            leaving.ended = True
-
-        def suite() -> None:
-            assert loop.go_on is not None
-            new = leaving.variables
-            if_(loop.go_on(), loop.body, end, new.get, new.set, new.names, v.temporaries)
-
-        goes_on = functools.partial(and_, lambda: not_(leaving.ended), leaving.goes_on)
-        stage(Loop(lambda: leaving.run(suite), goes_on, leaving.variables))
+        again = _rotated(loop, answer)
+        leaving, go_on = Leaving(again.variables), again.go_on
+        assert go_on is not None
+        goes_on = functools.partial(and_, leaving.goes_on, go_on)
+        stage(Loop(lambda: leaving.run(again.body), goes_on, leaving.variables))
         leaving.finish()
 
     _stage(loop, stage, leaving)
@@ -472,7 +465,7 @@ def _while(loop: Loop, is_rest: bool) -> None:
         answer = condition(test())
         if is_symbolic(answer):
             try:
-                _stage_while(loop, is_rest)
+                _stage_while(loop, is_rest, answer)
                 return
             except _ConditionWrites:
                 if is_rest:
@@ -488,7 +481,7 @@ def _while(loop: Loop, is_rest: bool) -> None:
             return
         if iterations == limit:
             try:
-                _stage_while(loop, False)
+                _stage_while(loop, False, answer)
                 return
             except _CANNOT_BE_STAGED:
                 if iterations > _UNROLLED_IF_NEED_BE:
