@@ -12,7 +12,7 @@ from wengert.ops import library
 from wengert.ops.gamma import zeta
 from wengert.ops.places import add_repeated, store_repeated
 
-library._COMPANIONS["strict_array"] = "strict_special"
+library._COMPANIONS["strict_array"] = ("strict_special",)
 
 I, J = np.array([2, -1, 2, 0, 2, -3]), np.array([[1, 0], [1, 1], [0, -1]])
 PLACES = [

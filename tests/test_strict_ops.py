@@ -20,7 +20,7 @@ from wengert.ops import library
 from wengert.ops.derive import Zero
 from wengert.ops.op import TABLE
 
-library._COMPANIONS["strict_array"] = "strict_special"
+library._COMPANIONS["strict_array"] = ("strict_special",)
 
 _HOST_ONLY_TEXT = """
 airy_ai airy_aip airy_bi airy_bip betainc betainc_by_ab betaincc betainccinv betaincinv continuous_riccati

@@ -92,6 +92,11 @@ def reshaped(x):
     return np.sum((x * x).reshape(2, 2).ravel() * np.linspace(1.0, 2.0, 4).reshape(x.shape))
 
 
+def least_squares(x):
+    a = np.outer(x, x) ** 2 + np.eye(4) + 0.1 * x
+    return np.sum(np.linalg.lstsq(a[:, :2], x)[0] ** 2) + np.sum(np.linalg.pinv(a) ** 2)
+
+
 def in_pieces(x):
     return np.sum(np.piecewise(x, [x < 0.7, x >= 0.7], [lambda t: t**2, lambda t: t**3]))
 
@@ -99,7 +104,7 @@ def in_pieces(x):
 PROGRAMS: list[Callable] = [
     rosenbrock, filled_one_by_one, written_in_slices, list_of_numbers, constants_of_floating_type, alike, masks,
     running_sums, norms, solved, sorted_values, joined, carried, transformed, reshaped,
-    in_pieces,
+    in_pieces, least_squares,
 ]  # fmt: skip
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.fft
 from scipy.linalg import lapack
 
-from wengert.ops import axes
+from wengert.ops import axes, library
 from wengert.ops.derive import align, general, linear, multilinear, unfit
 from wengert.ops.index import index
 from wengert.ops.shape import broadcast_to, flip, reshape
@@ -33,7 +33,7 @@ _FFT_PAYS = 400
 
 
 def _convolve_nd(a: Any, v: Any, rank: int, mode: str) -> Any:
-    a, v = np.asarray(a), np.asarray(v)
+    a, v = library.together([a, v]) or [x if library.is_foreign(x) else np.asarray(x) for x in (a, v)]
     if mode == "full" and math.prod(v.shape[v.ndim - rank :]) > math.prod(a.shape[a.ndim - rank :]):
         a, v = v, a
     shape = _convolve_nd_shape(a, v, rank, mode)
@@ -42,7 +42,7 @@ def _convolve_nd(a: Any, v: Any, rank: int, mode: str) -> Any:
         return np.convolve(a, v, mode)  # type: ignore[call-overload]
     if math.prod(v.shape[v.ndim - rank :]) >= _FFT_PAYS and dtype.kind in "fc":
         return _by_fft(a, v, rank, mode, shape)
-    y = np.zeros(shape, dtype)
+    y = library.zeros(shape, dtype, a)
     own, other = a.shape[a.ndim - rank :], v.shape[v.ndim - rank :]
     for place in itertools.product(*map(range, other)):
         factor = np.reshape(v[(..., *place)], (*v.shape[: v.ndim - rank], *[1] * rank))
@@ -60,7 +60,8 @@ def _by_fft(a: Any, v: Any, rank: int, mode: str, shape: tuple[int, ...]) -> Any
     own, other = a.shape[a.ndim - rank :], v.shape[v.ndim - rank :]
     real = a.dtype.kind != "c" and v.dtype.kind != "c"
     size = [scipy.fft.next_fast_len(n + m - 1, real) for n, m in zip(own, other, strict=True)]
-    forward, back = (scipy.fft.rfftn, scipy.fft.irfftn) if real else (scipy.fft.fftn, scipy.fft.ifftn)
+    own_fft: Any = np.fft if library.is_foreign(a) else scipy.fft
+    forward, back = (own_fft.rfftn, own_fft.irfftn) if real else (own_fft.fftn, own_fft.ifftn)
     y = back(forward(a, size, axes=axes) * forward(v, size, axes=axes), size, axes=axes)
     start = [0 if mode == "full" else m - 1 for m in other]
     place = [slice(k, k + n) for k, n in zip(start, shape[len(shape) - rank :], strict=True)]

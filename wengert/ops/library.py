@@ -22,8 +22,8 @@ import scipy.special
 from wengert.running import KEEP, running
 from wengert.types import PLAIN, SCALARS
 
-_COMPANIONS = {"cupy": "cupyx.scipy.special"}
-"""Where a library has the functions of `scipy.special`, which do not ask it by themselves."""
+_COMPANIONS = {"cupy": ("cupyx.scipy.special", "cupyx.scipy.linalg")}
+"""Where a library has the functions of `scipy.special` and `scipy.linalg`, which do not ask it by themselves."""
 
 
 _HOLDERS = frozenset(("pint", "pandas", "polars", "xarray", "unyt", "astropy"))
@@ -193,8 +193,9 @@ def gathered(args: Sequence[Any]) -> Sequence[Any]:
 def by_companion(function: Any, args: Sequence[Any], params: dict) -> Any:
     """What another library's own function of that name makes of its arrays; `NotImplemented` if it has none."""
     other = next((x for x in args if is_foreign(x)), None)
-    name = None if other is None else _COMPANIONS.get(type(other).__module__.partition(".")[0])
-    own = None if name is None else getattr(_imported(name), getattr(function, "__name__", ""), None)
+    modules = () if other is None else _COMPANIONS.get(type(other).__module__.partition(".")[0], ())
+    found = [getattr(_imported(module), getattr(function, "__name__", ""), None) for module in modules]
+    own = next((f for f in found if f is not None), None)
     if own is None:
         return NotImplemented
     return own(*[np.asarray(x, like=other) if x.__class__ in SCALARS else x for x in args], **params)

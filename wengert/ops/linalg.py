@@ -211,9 +211,19 @@ def _pinv_rule(a_dot: Any, y: Any, a: Any, rcond: float, hermitian: bool) -> Any
     return matmul(y, matmul(y_adj, residual)) + matmul(missed, matmul(y_adj, y)) - matmul(y, matmul(a_dot, y))
 
 
+def _pinv(a: Any, rcond: float, hermitian: bool) -> Any:
+    if not library.is_foreign(a):
+        return np.linalg.pinv(a, rcond, hermitian=hermitian)
+    u, s, v = np.linalg.svd(a, full_matrices=False)
+    counts = s > rcond * np.max(s, axis=-1, keepdims=True)
+    inverse = np.where(counts, 1 / np.where(counts, s, 1), 0).astype(s.dtype)
+    u, v = (np.conj(np.swapaxes(x, -1, -2)) for x in (u, v))
+    return np.matmul(v * inverse[..., None, :], u)
+
+
 pinv = general(
     "pinv",
-    lambda a, rcond, hermitian: np.linalg.pinv(a, rcond, hermitian=hermitian),
+    _pinv,
     (_pinv_rule,),
     batch=batch_of_one(lambda: pinv),
     shape=lambda a, rcond, hermitian: (*a.shape[:-2], a.shape[-1], a.shape[-2]),

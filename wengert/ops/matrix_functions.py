@@ -120,13 +120,22 @@ def _as(x: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     return x if shape_of(x) == shape else broadcast_to(x, shape=shape)
 
 
+def _expm(a: Any) -> Any:
+    if not library.is_foreign(a):
+        return scipy.linalg.expm(a)
+    if a.ndim == 2:
+        found = library.by_companion(scipy.linalg.expm, (a,), {})
+        return scipy.linalg.expm(a) if found is NotImplemented else found  # which says that it cannot
+    return np.stack([_expm(x) for x in a.reshape(-1, *a.shape[-2:])]).reshape(a.shape)
+
+
 def _expm_frechet(a: Any, e: Any) -> Any:
-    if a.ndim == e.ndim == 2:
+    if a.ndim == e.ndim == 2 and not library.is_foreign(a):
         return in_precision_of(scipy.linalg.expm_frechet(a, e, compute_expm=False, check_finite=False), a, e)
     shape, dtype = np.broadcast_shapes(a.shape, e.shape), np.result_type(a, e)
     a, e = (_as(x, shape, dtype) for x in (a, e))
     c = _scale(a, e)
-    return _upper_right(scipy.linalg.expm(_doubled(a, e * c))) / c
+    return _upper_right(_expm(_doubled(a, e * c))) / c
 
 
 def _frechet_in_matrix(a_dot: Any, y: Any, a: Any, e: Any) -> Any:
@@ -170,7 +179,7 @@ def _expm_series(xs: Sequence[Any]) -> list[Any]:
 
 expm = general(
     "expm",
-    lambda a: scipy.linalg.expm(a),
+    _expm,
     (lambda a_dot, y, a: expm_frechet(a, a_dot),),
     batch=batch_of_one(lambda: expm),
     shape=lambda a: a.shape,

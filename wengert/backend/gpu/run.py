@@ -90,10 +90,11 @@ def _run_steps(plan: DevicePlan, args: Sequence[Any], device: Any, into: Mapping
 
 def _apply(node: Node, values: dict) -> None:
     y = apply_node(node, lambda a: value_of(a, values))
-    if len(node.outs) == 1 and y.__class__ is not tuple:
-        values[node.outs[0]] = y
-    else:
-        values.update(zip(node.outs, y, strict=True))
+    several = y if y.__class__ is tuple or len(node.outs) != 1 else (y,)
+    for out, value in zip(node.outs, several, strict=True):
+        if is_foreign(value) and value.dtype != out.type.dtype:  # libraries differ in what they make of float32
+            value = value.astype(out.type.dtype)
+        values[out] = value
 
 
 def _multiply(node: Node, values: dict, device: Any, into: Mapping[Any, Any]) -> bool:

@@ -136,7 +136,7 @@ def least_squares(a: Any, b: Any, rcond: float, keep_axis: bool) -> tuple[Any, A
     agree(shape_of(b)[:1], (rows,), np.linalg.LinAlgError, "Incompatible dimensions")
     x = matmul(l.pinv(a, rcond=rcond, hermitian=False), b)
     values = spectra.svdvals(a)
-    rank = answer(lambda v: int(np.sum(v > rcond * np.max(v, initial=0))), values)
+    rank = answer(lambda v: int(np.sum(v > rcond * np.max(v))) if v.size else 0, values)
     if rows <= columns:
         return x, np.empty(0, dtype_of(s.real(b))), rank, values
     size = absolute(b - matmul(a, x))
