@@ -103,6 +103,7 @@ def test_writing():
 
     for g in (wg.grad(wg.checkpoint(inside)), wg.jit(wg.grad(wg.checkpoint(inside)))):
         np.testing.assert_array_equal(g(np.arange(3.0)), [0, 2, 4])
+    np.testing.assert_array_equal(wg.vmap(wg.checkpoint(inside))(np.ones((2, 3))), [3, 3])
 
     def outside(x):
         x[0] = 3.0

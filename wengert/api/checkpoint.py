@@ -56,7 +56,7 @@ def checkpoint(f: Callable | None = None, *, keep: Any = ()) -> Callable:
     @functools.wraps(f)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         state = running.state
-        name, function = getattr(f, "__name__", "f"), instrument(f) if state.traces else f
+        name, function = getattr(f, "__name__", "f"), instrument(f)
         if state.capture is None and not state.tapes:
             return function(*args, **kwargs)
         if state.capture is None and state.traces[-1] is state.tapes[-1]:
