@@ -243,9 +243,12 @@ def of_numpyro(name, model, args):
 
 
 def main():
+    global WARMUP, DRAWS
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
-    names = parser.parse_args().names
+    parser.add_argument("--draws", type=int, default=DRAWS, help="transitions of warm-up, and draws, of each chain")
+    options = parser.parse_args()
+    names, WARMUP, DRAWS = options.names, options.draws, options.draws
     peer = importlib.util.find_spec("numpyro") is not None
     if peer:
         import numpyro

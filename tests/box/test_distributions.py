@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 import wengert as wg
 from wengert.box.distributions.continuous import CONTINUOUS
 from wengert.box.distributions.discrete import DISCRETE
-from wengert.box.distributions.multivariate import MULTIVARIATE
+from wengert.box.distributions.lookup import MULTIVARIATE
 from wengert.errors import UnsupportedFunctionError
 
 # Shape parameters, and points well inside the support of the standardised distribution.

@@ -291,3 +291,61 @@ def test_correlations_of_the_lkj_distribution(eta, rng):
     r = np.linspace(-1, 1, 2001)[1:-1]
     two = np.array([[[1, x], [x, 1]] for x in r])
     np.testing.assert_allclose(infer.lkj(2, eta).logpdf(two), stats.beta.logpdf((1 + r) / 2, eta, eta) - np.log(2))
+
+
+def test_what_is_given_is_checked():
+    flat = lambda q: -(q**2)
+    with pytest.raises(infer.ModelError, match="init="):
+        infer.nuts(flat, progress=False)
+    with pytest.raises(infer.ModelError, match="returned nothing"):
+        infer.nuts(lambda q: None, init=0.0, progress=False)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        infer.nuts(flat, init=0.0, target_accept=1.5, progress=False)
+
+    def model(y):
+        infer.observe(y, stats.norm(infer.sample("mu", stats.norm(0, 1)), 1.0))
+
+    with pytest.raises(infer.ModelError, match="'m'.*'mu'"):
+        infer.nuts(model, 0.3, init={"m": 0.0}, progress=False)
+    with pytest.raises(infer.ModelError, match="takes other arguments"):
+        infer.nuts(model, progress=False)
+
+
+def test_a_support_whose_end_depends_on_a_sign():
+    """A site with a generalised Pareto distribution: with a given shape, with one that is a site, and a transform."""
+
+    def model(c):
+        scale = infer.sample("scale", stats.halfnorm(0, 1))
+        infer.sample("x", stats.genpareto(c, scale=scale))
+
+    for c, x in ((-0.5, 0.7), (0.5, 3.0)):
+        p = infer.posterior(model, c)
+        u = p.unconstrain({"scale": 0.8, "x": x})
+        end = 1.6 if c < 0 else np.inf
+        log_slope = np.log(x) if c > 0 else np.log(x * (end - x) / end)
+        expected = stats.halfnorm.logpdf(0.8) + np.log(0.8) + stats.genpareto.logpdf(x, c, scale=0.8) + log_slope
+        np.testing.assert_allclose(wg.jit(p.log_density)(u), expected, rtol=1e-12)
+
+    def shape_is_a_site(transform):
+        c = infer.sample("c", stats.halfnorm(0, 1))
+        infer.sample("x", stats.genpareto(c), transform=transform)
+
+    with pytest.raises(infer.ModelError, match="transform="):
+        infer.posterior(shape_is_a_site, None)
+    p = infer.posterior(shape_is_a_site, infer.transforms.positive)
+    expected = stats.halfnorm.logpdf(1.0) + stats.genpareto.logpdf(1.0, 1.0)
+    np.testing.assert_allclose(wg.jit(p.log_density)(np.zeros(2)), expected, rtol=1e-12)
+
+
+def test_a_normal_distribution_cut_off_where_its_location_is_a_site():
+    """The end of the support, computed from sites, is a number at all of their values: the density compiles."""
+
+    def model(low):
+        mu = infer.sample("mu", stats.norm(0, 1))
+        infer.sample("x", stats.truncnorm((low - mu) / 2.0, np.inf, loc=mu, scale=2.0))
+
+    p = infer.posterior(model, 0.5)
+    mu, x = 0.3, 1.7
+    u = p.unconstrain({"mu": mu, "x": x})
+    expected = stats.norm.logpdf(mu) + stats.norm.logpdf(x, mu, 2.0) - stats.norm.logsf(0.5, mu, 2.0) + np.log(x - 0.5)
+    np.testing.assert_allclose(wg.jit(p.log_density)(u), expected, rtol=1e-12)

@@ -46,6 +46,8 @@ _TRANSFORMS = {
     "uniform_direction": transforms.unit_vector,
     "vonmises": transforms.interval(-math.pi, math.pi),
 }
+_ENDS_THAT_VANISH = frozenset(("genpareto", "genextreme"))
+"""Distributions whose support has an end for some shapes and none for others."""
 _EVENT_NDIM = {
     **dict.fromkeys(("multivariate_normal", "multivariate_t", "dirichlet", "vonmises_fisher", "uniform_direction"), 1),
     **dict.fromkeys(("multinomial", "multivariate_hypergeom", "dirichlet_multinomial"), 1),
@@ -124,8 +126,8 @@ def event_shape(dist: Any) -> tuple[int, ...]:
     return shape if len(shape) == event_ndim(dist) else (1,) * event_ndim(dist)
 
 
-def transform_of(dist: Any) -> transforms.Transform:
-    """The transform onto the support of a continuous distribution."""
+def transform_of(dist: Any, ends: tuple | None = None) -> transforms.Transform:
+    """The transform onto the support of a continuous distribution; `ends` says what `ends_of` found, on numbers."""
     if isinstance(dist, FlatPrior):
         return dist.transform
     name = family(dist)
@@ -136,7 +138,7 @@ def transform_of(dist: Any) -> transforms.Transform:
             return transforms.interval(loc - math.pi, loc + math.pi)
         return found
     low, high = dist.support()
-    below, above = _is_finite(low, name), _is_finite(high, name)
+    below, above = (ends or ends_of(dist))[:2]
     if below and above:
         return transforms.interval(low, high)
     if below:
@@ -144,10 +146,22 @@ def transform_of(dist: Any) -> transforms.Transform:
     return transforms.upper(high) if above else transforms.real
 
 
+def ends_of(dist: Any) -> tuple:
+    """Whether the support of a distribution, whose parameters are numbers, ends below and above.
+
+    That holds for other parameters as well, but for families where the sign of the shape decides: there the shape is
+    part of the answer.
+    """
+    name = family(dist)
+    if isinstance(dist, FlatPrior) or name in _TRANSFORMS:
+        return False, False
+    low, high = dist.support()
+    decides = np.ravel(dist.args[0] if dist.args else dist.kwds["c"]) if name in _ENDS_THAT_VANISH else ()
+    return _is_finite(low, name), _is_finite(high, name), *map(float, decides)
+
+
 def _is_finite(bound: Any, name: str) -> bool:
-    """Whether a bound of a support is a number; a bound that is traced depends on parameters, and is one."""
-    if not isinstance(bound, (float, int, np.ndarray, np.generic)):
-        return True
+    """Whether a bound of a support is a number."""
     finite = np.isfinite(bound)
     if np.all(finite) != np.any(finite):
         raise ModelError(

@@ -4,7 +4,7 @@ Every estimator is stated as a *surrogate*: a function of the parameters that gi
 derivative is the estimate from that draw. Differentiating it is left to the ordinary operators. With a bar over what
 counts as constant, and x(θ) a draw as a function of the parameters:
 
-    score                 (f(x̄) − baseline)‾ · log p(x̄; θ)             any distribution, any f
+    score                 (f(x̄) − baseline)‾ · log p(x̄; θ)             any f, supports that stay
     reparameterization    f(x(θ)),  x(θ) = F⁻¹(u; θ)                      differentiable f
     implicit              f(x(θ)),  x(θ) = x̄ − (F(x̄; θ) − F̄)/p̄(x̄)       the same, no inverse (Figurnov et al. 2018)
     gumbel-softmax        f(softmax((log p(θ) + g)/τ))                    biased (Jang et al.; Maddison et al. 2017)
@@ -16,6 +16,7 @@ counts as constant, and x(θ) a draw as a function of the parameters:
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +31,9 @@ from wengert.api.vmap import vmap
 from wengert.errors import EstimatorError, UnsupportedFunctionError
 from wengert.infer import relaxations, weak_derivatives
 from wengert.infer.families import FrozenFamily, family_of
+
+_ZERO = 1e-8
+"""What rounding makes of zero, at ends of supports."""
 
 
 class Expectation:
@@ -68,12 +72,37 @@ class Expectation:
         slopes = jacobian(real)(self.params)
         return {name for name, slope in slopes.items() if any(np.any(leaf != 0) for leaf in tree.leaves(slope))}
 
+    def moves_its_ends(self) -> bool:
+        """Whether an end of the support at which the density is not zero depends on the parameters.
+
+        Then ∇∫ f p has a term at that end, which ∫ f ∇p, all that ∇log p knows of, leaves out.
+        """
+        parts: Callable = lambda dist: getattr(dist, "components", dist)  # of a mixture: where one ends the density jumps
+        frozen: Any = parts(self.family.frozen)
+        if self.family.joint or self.family.discrete or not hasattr(type(frozen), "support"):
+            return False
+        for k, end in enumerate(frozen.support()):
+            with np.errstate(all="ignore"):
+                counts = np.isfinite(end) & (frozen.pdf(end) > _ZERO * frozen.pdf(frozen.median()))
+            if not np.any(counts):
+                continue
+            slopes = jacobian(lambda params, k=k: parts(self.dist(params)).support()[k] + 0.0 * frozen.median())(
+                self.params
+            )
+            for slope in tree.leaves(slopes):
+                moves = np.any(np.abs(np.reshape(slope, (np.size(counts), -1))) > _ZERO, axis=1)
+                if np.any(moves & np.ravel(counts)):
+                    return True
+        return False
+
     def has(self, method: str, *args: Any) -> bool:
         """Whether the distribution has a method with a derivative."""
         if not hasattr(type(self.family.frozen), method):
             return False
         try:
-            grad(lambda params: np.sum(getattr(self.dist(params), method)(*args)))(self.params)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # where it is tried the result may be constant
+                grad(lambda params: np.sum(getattr(self.dist(params), method)(*args)))(self.params)
         except UnsupportedFunctionError:
             return False
         return True
@@ -210,7 +239,12 @@ def _continuous_with(method: str, *args: Any) -> Callable[[Expectation], bool]:
 
 
 _ESTIMATORS: dict[str, tuple[Callable[[Expectation], Callable], Callable[[Expectation], bool], str]] = {
-    "score": (_score, lambda problem: True, ""),
+    "score": (
+        _score,
+        lambda problem: not problem.moves_its_ends(),
+        "an end of its support, where the density is not zero, depends on the parameters, and what happens at that end "
+        "is not in the derivative of the log-density",
+    ),
     "reparameterization": (
         _reparameterized,
         _continuous_with("ppf", 0.5),
@@ -257,7 +291,8 @@ def expectation_grad(
         dist: a function of the parameters that returns a frozen SciPy distribution (or `infer.mixture`). One of several
             numbers, such as `stats.norm(means, 1.0)`, has independent ones, and `f` gets them all.
         params: a container of real numbers and arrays.
-        estimator: "score" (any distribution and any f; the baseline is the mean of f over the other draws),
+        estimator: "score" (any f, and any distribution whose support does not depend on the parameters; the baseline is
+            the mean of f over the other draws),
             "reparameterization" (by the inverse cumulative distribution), "implicit" (by the cumulative distribution
             itself), "measure-valued" (differences of f at two draws), "rebar" and "relax" (0/1 and one-hot draws), all
             of them unbiased; "gumbel-softmax" and "straight-through" are biased.
@@ -285,7 +320,9 @@ def expectation_grad(
         others = [name for name, (_, suits, _) in _ESTIMATORS.items() if suits(problem)]
         raise EstimatorError(
             f'the estimator "{estimator}" does not work for {problem.family.name}: {reason}',
-            remedy="estimators that do: " + ", ".join(f'"{name}"' for name in others),
+            remedy="estimators that do: " + ", ".join(f'"{name}"' for name in others)
+            if others
+            else "no estimator does; write the draw as a function of standard ones, and take their distribution",
         )
     surrogate = make(problem)
     if per_sample:

@@ -10,6 +10,7 @@ is a plain function, which is differentiated and compiled as any other.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -57,6 +58,7 @@ class ModelPosterior(Posterior):
 
     def __init__(self, model: Callable, args: tuple, seed: int = 0):
         self.model, self.args = model, args
+        _demand_arguments(model, args)
         rng = np.random.default_rng(seed)
         looks = []
         for _ in range(_LOOKS):
@@ -71,6 +73,12 @@ class ModelPosterior(Posterior):
         if any(form != forms[0] for form in forms):
             differing = set().union(*[set(form.items()) ^ set(forms[0].items()) for form in forms])
             name = min(name for name, _ in differing)
+            places = [form[name] for form in forms if isinstance(form.get(name), PlaceOfSite)]
+            if len(places) == len(forms) and len({place[:4] for place in places}) == 1:
+                raise ModelError(
+                    f"where the support of site {name!r} ends may differ from point to point",
+                    remedy="give it a transform=, such as infer.transforms.lower(loc), on which all of its values lie",
+                )
             raise ModelError(
                 f"site {name!r} is there at some points and not at others, or has another shape there",
                 remedy="sample it always, in one shape, and use np.where where it counts",
@@ -174,6 +182,8 @@ class DensityPosterior(Posterior):
 
     def log_density(self, u: Any) -> Any:
         total = self.density(self.constrain(u), *self.args)
+        if total is None:
+            raise ModelError("the log-density returned nothing", remedy="end it with return and the log-density")
         for transform, part in zip(self.transforms, self._parts(u), strict=True):
             total = total + transform.log_jacobian(part)
         return total
@@ -188,6 +198,22 @@ class DensityPosterior(Posterior):
         if not np.all(np.isfinite(u)):
             raise ModelError("a point that is not in the support", remedy="give one strictly inside of it")
         return u
+
+
+def _demand_arguments(model: Callable, args: tuple) -> None:
+    """Raise where a model is not given the arguments that it takes."""
+    try:
+        signature = inspect.signature(model)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*args)
+    except TypeError as error:
+        raise ModelError(
+            f"the model takes other arguments than it was given ({len(args)}): {error}",
+            remedy="give a model its data, infer.nuts(model, y); a log-density, which is no model, takes a point, "
+            "whose form init= says: infer.nuts(log_density, init=np.zeros(3))",
+        ) from None
 
 
 def _are_equal(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> bool:
@@ -242,4 +268,13 @@ def _is_model_point(target: Callable, args: tuple, init: Any, support: Any) -> b
         found = ModelPosterior(target, args)
     except Exception:
         return False
-    return set(found.names) == set(init)
+    if set(found.names) != set(init):
+        raise ModelError(
+            f"init= has {_listed(init)}, and the sites of the model are {_listed(found.names)}",
+            remedy="give each site a value, or none and leave init= out",
+        )
+    return True
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(map(repr, sorted(map(str, names)))) or "nothing"

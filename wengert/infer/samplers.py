@@ -14,6 +14,9 @@ from wengert.infer.engine import Engine, first_order, third_order, value_only
 from wengert.infer.posterior import posterior
 from wengert.infer.result import Samples
 
+_NO_TARGET = -1.0
+"""Of samplers that have no step size to adapt."""
+
 
 def _metric(name: str) -> Metric:
     if name not in METRICS:
@@ -25,6 +28,8 @@ def _sampled(target: Callable, args: tuple, transition: Callable, metric: str, s
              seed: Any, init: Any, support: Any, progress: bool, workers: Any,
              density: Callable = first_order) -> Samples:  # fmt: skip
     kind = _metric(metric)
+    if settings.target != _NO_TARGET and not 0 < settings.target < 1:
+        raise ValueError(f"target_accept is a rate between 0 and 1, not {settings.target}")
     found = posterior(target, *args, init=init, support=support)
     engine = Engine(found, transition, kind.velocity, kind.kick, density)
     return run_chains(found, engine, kind, settings, chains, seed, init, progress, workers)
@@ -97,7 +102,7 @@ def slice(target: Callable, *args: Any, init: Any = None, draws: int = 1000, war
           seed: Any = 0, metric: str = "diag", support: Any = None, progress: bool = True,
           workers: Any = None) -> Samples:  # fmt: skip
     """Draws by slice sampling along random directions, for comparison; it needs no gradient and no tuning."""
-    settings = Settings(draws, warmup, -1.0, 20, 2.0)
+    settings = Settings(draws, warmup, _NO_TARGET, 20, 2.0)
     return _sampled(target, args, slice_transition, metric, settings, chains, seed, init, support, progress, workers,
                     density=value_only)  # fmt: skip
 

@@ -22,6 +22,8 @@ class PlaceOfSite(NamedTuple):
     stop: int
     inner: tuple[int, ...]
     shape: tuple[int, ...]
+    ends: tuple = (False, False)
+    """Whether the support of its distribution ends below and above (`distributions.ends_of`)."""
 
 
 def site_shape(name: str, dist: Any, shape: Any, plates: list[int]) -> tuple[int, ...]:
@@ -91,7 +93,8 @@ class FindSites(Handler):
         whole = full_shape(name, dist, shape, self.plates, chosen)
         inner = chosen.unconstrained_shape(whole)
         start = max([site.stop for site in self.sites.values()], default=0)
-        self.sites[name] = PlaceOfSite(start, start + math.prod(inner), inner, whole)
+        ends = distributions.ends_of(dist) if transform is None else (False, False)
+        self.sites[name] = PlaceOfSite(start, start + math.prod(inner), inner, whole, ends)
         return chosen.forward(self.rng.uniform(-2, 2, inner))
 
     def observe(self, value: Any, dist: Any, name: str | None) -> None:
@@ -210,7 +213,7 @@ class AtPoint(Handler):
                 remedy="sample it always, and use np.where where it counts",
             )
         site = self.sites[name]
-        chosen = transform if transform is not None else distributions.transform_of(dist)
+        chosen = transform if transform is not None else distributions.transform_of(dist, site.ends)
         inner = np.reshape(self.u[site.start : site.stop], site.inner)
         value = chosen.forward(np.copy(inner))  # a model may write to it
         self.add_density(dist, value)

@@ -23,13 +23,18 @@ from wengert.box.distributions.categorical import Categorical
 from wengert.box.distributions.continuous import CONTINUOUS
 from wengert.box.distributions.discrete import DISCRETE
 from wengert.box.distributions.further import FURTHER
-from wengert.box.distributions.multivariate import MULTIVARIATE, PARAMETERS
+from wengert.box.distributions.further_multivariate import FURTHER_MULTIVARIATE, FURTHER_PARAMETERS
+from wengert.box.distributions.multivariate import MULTIVARIATE as USUAL_MULTIVARIATE
+from wengert.box.distributions.multivariate import PARAMETERS as USUAL_PARAMETERS
+from wengert.box.distributions.rarer import RARER
 from wengert.box.distributions.univariate import Univariate, unsupported
 from wengert.box.functions.operands import holds_traced
 from wengert.imported import when_imported
 from wengert.ops.op import Traced
 
-UNIVARIATE: dict[str, Univariate] = {**CONTINUOUS, **DISCRETE, **FURTHER}
+UNIVARIATE: dict[str, Univariate] = {**CONTINUOUS, **DISCRETE, **FURTHER, **RARER}
+MULTIVARIATE = {**USUAL_MULTIVARIATE, **FURTHER_MULTIVARIATE}
+PARAMETERS = {**USUAL_PARAMETERS, **FURTHER_PARAMETERS}
 _MODULE = "scipy.stats."
 METHODS = (
     *("pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"),

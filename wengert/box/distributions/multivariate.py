@@ -27,7 +27,7 @@ from wengert.types import ndim_of, shape_of
 LOG_2, LOG_PI = math.log(2), math.log(math.pi)
 
 
-def _demand(ok: Any, message: str) -> None:
+def demand(ok: Any, message: str) -> None:
     """Raise what SciPy raises for such arguments; in compiled code when it runs."""
     known: Any = plain(ok)
     if isinstance(known, Traced):
@@ -36,7 +36,7 @@ def _demand(ok: Any, message: str) -> None:
         raise ValueError(message)
 
 
-def _factor(matrix: Any, allow_singular: bool) -> Any:
+def cholesky_factor(matrix: Any, allow_singular: bool) -> Any:
     """The Cholesky factor of a symmetric positive definite matrix."""
     try:
         return np.linalg.cholesky(matrix)
@@ -49,7 +49,7 @@ def _factor(matrix: Any, allow_singular: bool) -> Any:
         raise
 
 
-def _log_det(factor: Any) -> Any:
+def log_determinant(factor: Any) -> Any:
     return 2 * np.sum(np.log(np.diagonal(factor, axis1=-2, axis2=-1)), axis=-1)
 
 
@@ -92,7 +92,7 @@ def _squared_distance(dev: Any, factor: Any) -> Any:
     return np.reshape(np.sum(white * white, axis=0), shape[:-1])
 
 
-def _exp_of(log_density: Callable) -> Callable:
+def exp_of(log_density: Callable) -> Callable:
     return lambda *args, **kwargs: np.exp(log_density(*args, **kwargs))
 
 
@@ -120,22 +120,22 @@ def _normal_logpdf(x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool 
     dim, mean, cov = _location_and_matrix(mean, cov, "mean")
     if allow_singular and not isinstance(cov, Traced) and len(_spectrum(cov)[0]) < dim:
         return np.squeeze(_normal_on_a_subspace(_points(x, dim), mean, cov))
-    factor = _factor(cov, allow_singular)
+    factor = cholesky_factor(cov, allow_singular)
     distance = _squared_distance(_points(x, dim) - mean, factor)
-    return np.squeeze(-0.5 * (dim * math.log(2 * math.pi) + _log_det(factor) + distance))
+    return np.squeeze(-0.5 * (dim * math.log(2 * math.pi) + log_determinant(factor) + distance))
 
 
 def _normal_entropy(mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
     dim, mean, cov = _location_and_matrix(mean, cov, "mean")
-    return 0.5 * (dim * (math.log(2 * math.pi) + 1) + _log_det(_factor(cov, allow_singular)))
+    return 0.5 * (dim * (math.log(2 * math.pi) + 1) + log_determinant(cholesky_factor(cov, allow_singular)))
 
 
 def _check_degrees(df: Any) -> bool:
     """Whether there are infinitely many degrees of freedom."""
-    _demand(df > 0, "'df' must be greater than zero.")
+    demand(df > 0, "'df' must be greater than zero.")
     infinite: Any = plain(np.isinf(df))
     if isinstance(infinite, Traced):
-        _demand(np.logical_not(np.isinf(df)), "'df' must be finite in compiled code.")
+        demand(np.logical_not(np.isinf(df)), "'df' must be finite in compiled code.")
         return False
     return bool(np.all(infinite))
 
@@ -144,11 +144,11 @@ def _student_logpdf(x: Any, loc: Any = None, shape: Any = 1, df: Any = 1, allow_
     if _check_degrees(df):
         return _normal_logpdf(x, loc, shape, allow_singular)
     dim, loc, shape = _location_and_matrix(loc, shape, "loc")
-    factor = _factor(shape, allow_singular)
+    factor = cholesky_factor(shape, allow_singular)
     distance = _squared_distance(_points(x, dim) - loc, factor)
     # Γ((ν + d)/2)/Γ(ν/2) by way of the beta function, whose derivative does not cancel for large ν.
     front = math.lgamma(0.5 * dim) - sc.betaln(0.5 * df, 0.5 * dim) - 0.5 * dim * (np.log(df) + LOG_PI)
-    return np.squeeze(front - 0.5 * _log_det(factor) - 0.5 * (df + dim) * np.log1p(distance / df))
+    return np.squeeze(front - 0.5 * log_determinant(factor) - 0.5 * (df + dim) * np.log1p(distance / df))
 
 
 def _student_entropy(loc: Any = None, shape: Any = 1, df: Any = 1, allow_singular: bool = False) -> Any:
@@ -157,7 +157,12 @@ def _student_entropy(loc: Any = None, shape: Any = 1, df: Any = 1, allow_singula
     dim, _, shape = _location_and_matrix(None, shape, "loc")
     half, total = 0.5 * df, 0.5 * (df + dim)
     spread = total * (sc.psi(total) - sc.psi(half)) + 0.5 * dim * (np.log(df) + LOG_PI)
-    return sc.betaln(half, 0.5 * dim) - math.lgamma(0.5 * dim) + spread + 0.5 * _log_det(_factor(shape, allow_singular))
+    return (
+        sc.betaln(half, 0.5 * dim)
+        - math.lgamma(0.5 * dim)
+        + spread
+        + 0.5 * log_determinant(cholesky_factor(shape, allow_singular))
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------- dirichlet
@@ -165,7 +170,7 @@ def _student_entropy(loc: Any = None, shape: Any = 1, df: Any = 1, allow_singula
 
 def _concentrations(alpha: Any) -> Any:
     alpha = array(alpha)
-    _demand(alpha > 0, "All parameters must be greater than 0")
+    demand(alpha > 0, "All parameters must be greater than 0")
     if ndim_of(alpha) != 1:
         raise ValueError(f"Parameter vector 'a' must be one dimensional, but a.shape = {shape_of(alpha)}.")
     return alpha
@@ -186,9 +191,9 @@ def _dirichlet_logpdf(x: Any, alpha: Any) -> Any:
     if given != wanted:
         x = np.concatenate([x, 1 - np.sum(x, axis=0, keepdims=True)])
     within = all_of(np.all(all_of(x >= 0, x <= 1)), np.all(np.abs(np.sum(x, axis=0) - 1) <= 10e-10))
-    _demand(within, "The input vector 'x' must lie within the normal simplex.")
+    demand(within, "The input vector 'x' must lie within the normal simplex.")
     alpha_of_rows = np.reshape(alpha, (-1,) + (1,) * (ndim_of(x) - 1))
-    _demand(
+    demand(
         either(x != 0, alpha_of_rows >= 1),
         "Each entry in 'x' must be greater than zero if its alpha is less than one.",
     )
@@ -261,14 +266,14 @@ def _multinomial_mean(n: Any, p: Any) -> Any:
 # ------------------------------------------------------------------------------------------------------------- wishart
 
 
-def _multigammaln(a: Any, dim: int) -> Any:
+def multigammaln(a: Any, dim: int) -> Any:
     total = 0.25 * dim * (dim - 1) * LOG_PI
     for j in range(dim):
         total = total + sc.gammaln(a - 0.5 * j)
     return total
 
 
-def _wishart_parameters(df: Any, scale: Any) -> tuple[int, Any, Any]:
+def wishart_parameters(df: Any, scale: Any) -> tuple[int, Any, Any]:
     scale = array(1.0 if scale is None else scale)
     if ndim_of(scale) == 0:
         scale = np.reshape(scale, (1, 1))
@@ -280,12 +285,12 @@ def _wishart_parameters(df: Any, scale: Any) -> tuple[int, Any, Any]:
     df = dim if df is None else df
     if ndim_of(df):
         raise ValueError("Degrees of freedom must be a scalar.")
-    _demand(df > dim - 1, "Degrees of freedom must be greater than the dimension of scale matrix minus 1.")
+    demand(df > dim - 1, "Degrees of freedom must be greater than the dimension of scale matrix minus 1.")
     return dim, df, scale
 
 
 def _wishart_logpdf(x: Any, df: Any, scale: Any) -> Any:
-    dim, df, scale = _wishart_parameters(df, scale)
+    dim, df, scale = wishart_parameters(df, scale)
     x = array(x)
     if ndim_of(x) == 0:
         x = x * np.eye(dim)
@@ -295,52 +300,52 @@ def _wishart_logpdf(x: Any, df: Any, scale: Any) -> Any:
         x = np.reshape(x, (*shape_of(x), 1))
     if ndim_of(x) != 3 or shape_of(x)[:2] != (dim, dim):
         raise ValueError(f"Quantiles have incompatible dimensions: should be {(dim, dim)}, got {shape_of(x)[:2]}.")
-    of_scale, of_x = _factor(scale, False), _factor(np.moveaxis(x, -1, 0), False)
+    of_scale, of_x = cholesky_factor(scale, False), cholesky_factor(np.moveaxis(x, -1, 0), False)
     ratio = np.linalg.solve(of_scale, of_x)  # tr(S⁻¹X) is its squared norm
-    y = 0.5 * (df - dim - 1) * _log_det(of_x) - 0.5 * np.sum(ratio * ratio, axis=(-2, -1))
-    return np.squeeze(y - 0.5 * df * (dim * LOG_2 + _log_det(of_scale)) - _multigammaln(0.5 * df, dim))
+    y = 0.5 * (df - dim - 1) * log_determinant(of_x) - 0.5 * np.sum(ratio * ratio, axis=(-2, -1))
+    return np.squeeze(y - 0.5 * df * (dim * LOG_2 + log_determinant(of_scale)) - multigammaln(0.5 * df, dim))
 
 
 def _wishart_entropy(df: Any, scale: Any) -> Any:
-    dim, df, scale = _wishart_parameters(df, scale)
-    log_det = _log_det(_factor(scale, False))
+    dim, df, scale = wishart_parameters(df, scale)
+    log_det = log_determinant(cholesky_factor(scale, False))
     slopes = sum([sc.psi(0.5 * (df - j)) for j in range(dim)])
-    spread = 0.5 * (dim + 1) * (log_det + dim * LOG_2) + _multigammaln(0.5 * df, dim)
+    spread = 0.5 * (dim + 1) * (log_det + dim * LOG_2) + multigammaln(0.5 * df, dim)
     return spread - 0.5 * (df - dim - 1) * slopes + 0.5 * df * dim
 
 
 def _wishart_mean(df: Any, scale: Any) -> Any:
-    _, df, scale = _wishart_parameters(df, scale)
+    _, df, scale = wishart_parameters(df, scale)
     return np.squeeze(df * scale)
 
 
 MULTIVARIATE: dict[str, dict[str, Callable]] = {
     "multivariate_normal": {
         "logpdf": _normal_logpdf,
-        "pdf": _exp_of(_normal_logpdf),
+        "pdf": exp_of(_normal_logpdf),
         "entropy": _normal_entropy,
     },
     "multivariate_t": {
         "logpdf": _student_logpdf,
-        "pdf": _exp_of(_student_logpdf),
+        "pdf": exp_of(_student_logpdf),
         "entropy": _student_entropy,
     },
     "dirichlet": {
         "logpdf": _dirichlet_logpdf,
-        "pdf": _exp_of(_dirichlet_logpdf),
+        "pdf": exp_of(_dirichlet_logpdf),
         "entropy": _dirichlet_entropy,
         "mean": _dirichlet_mean,
         "var": _dirichlet_var,
     },
     "multinomial": {
         "logpmf": _multinomial_logpmf,
-        "pmf": _exp_of(_multinomial_logpmf),
+        "pmf": exp_of(_multinomial_logpmf),
         "entropy": _multinomial_entropy,
         "mean": _multinomial_mean,
     },
     "wishart": {
         "logpdf": _wishart_logpdf,
-        "pdf": _exp_of(_wishart_logpdf),
+        "pdf": exp_of(_wishart_logpdf),
         "entropy": _wishart_entropy,
         "mean": _wishart_mean,
     },
