@@ -87,7 +87,8 @@ class Chain:
             if stop.is_set():
                 return
             if window.learns and s.adapts_metric and len(positions) > 1:
-                self.metric = self.kind.estimate(positions, gradients)
+                estimate = self.kind.of_few if window.early else self.kind.estimate
+                self.metric = estimate(positions, gradients)
                 if adapts:
                     self._restart_step()
         if adapts and s.warmup:

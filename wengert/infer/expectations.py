@@ -77,7 +77,8 @@ class Expectation:
 
         Then ∇∫ f p has a term at that end, which ∫ f ∇p, all that ∇log p knows of, leaves out.
         """
-        parts: Callable = lambda dist: getattr(dist, "components", dist)  # of a mixture: where one ends the density jumps
+        # Where a component of a mixture ends the density jumps.
+        parts: Callable = lambda dist: getattr(dist, "components", dist)
         frozen: Any = parts(self.family.frozen)
         if self.family.joint or self.family.discrete or not hasattr(type(frozen), "support"):
             return False
