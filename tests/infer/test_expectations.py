@@ -271,3 +271,33 @@ def test_the_score_where_the_density_is_zero_at_the_end_that_moves():
     assert abs(np.mean(found) - exact) < 5 * np.std(found) / np.sqrt(20000)
     fixed = lambda p: stats.truncnorm((0.3 - p) / 0.7, np.inf, p, 0.7)  # its end stays where it is, but for rounding
     infer.expectation_grad(np.cos, fixed, 0.4, estimator="score", samples=10)
+
+
+@pytest.mark.parametrize("kappa", [0.01, 0.8, 5.0, 60.0])
+def test_angles_move_implicitly(kappa):
+    """Each draw moves as the quantile does, by differences of SciPy's cdf; the mean is unbiased by quadrature."""
+    f = lambda x: np.sin(x) + 0.3 * np.cos(2 * x + 0.4)
+    found = infer.expectation_grad(
+        f, lambda p: stats.vonmises(p[0], p[1]), np.array([kappa, 2.9]), estimator="implicit", samples=4000,
+        per_sample=True,
+    )  # fmt: skip
+    x = np.linspace(-np.pi, np.pi, 20001)[:-1]
+    mean = lambda kappa, loc: np.sum(f(x) * stats.vonmises.pdf(x - loc, kappa)) * 2 * np.pi / 20000
+    h = 1e-4 * kappa
+    exact = [
+        (mean(kappa + h, 2.9) - mean(kappa - h, 2.9)) / (2 * h),
+        (mean(kappa, 2.9 + h) - mean(kappa, 2.9 - h)) / (2 * h),
+    ]
+    assert np.all(np.abs(np.mean(found, axis=0) - exact) < 5 * np.std(found, axis=0) / np.sqrt(4000))
+    slopes = infer.expectation_grad(
+        lambda x: x, lambda k: stats.vonmises(k), kappa, estimator="implicit", samples=5, per_sample=True
+    )
+    drawn = stats.vonmises(kappa).rvs(size=(5,), random_state=np.random.default_rng(0))
+    step = stats.vonmises.cdf(drawn, kappa + h) - stats.vonmises.cdf(drawn, kappa - h)
+    if kappa < 40:  # SciPy's cdf is an approximation above
+        np.testing.assert_allclose(slopes, -step / (2 * h) / stats.vonmises.pdf(drawn, kappa), rtol=1e-5)
+
+
+def test_angles_that_are_stretched_are_refused():
+    with pytest.raises(wg.errors.EstimatorError, match="implicit"):
+        infer.expectation_grad(np.sin, lambda p: stats.vonmises(1.0, 0.0, p), 1.3, estimator="implicit")

@@ -5,6 +5,7 @@ from wengert.infer.advi import advi
 from wengert.infer.amortization import Amortized, amortized
 from wengert.infer.approximation import Approximation
 from wengert.infer.calibration import Calibration, sbc
+from wengert.infer.categories import categorical
 from wengert.infer.check import CheckReport, check
 from wengert.infer.compiling import NotCompiledWarning
 from wengert.infer.expectations import expectation_grad
@@ -34,6 +35,7 @@ __all__ = [
     "Samples",
     "advi",
     "amortized",
+    "categorical",
     "check",
     "expectation_grad",
     "factor",

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from wengert import tree
 from wengert.api.custom import stop_gradient
@@ -142,7 +142,8 @@ def _reparameterized(problem: Expectation) -> Callable:
 
 
 def _implicit(problem: Expectation) -> Callable:
-    draw = problem.family.name in _TRANSFORMED and _TRANSFORMED[problem.family.name](problem, _by_cumulative)
+    made = {**_TRANSFORMED, "vonmises": _von_mises}
+    draw = problem.family.name in made and made[problem.family.name](problem, _by_cumulative)
     draw = draw or _by_cumulative(problem, lambda params: problem.dist(params), problem.family.event)
     return lambda params: problem.values(draw(params), params)
 
@@ -203,6 +204,35 @@ def _dirichlet(problem: Expectation, draws: Callable) -> Callable:
     return draw
 
 
+_NODES, _WEIGHTS = (0.5 * (np.polynomial.legendre.leggauss(50)[0] + 1), 0.5 * np.polynomial.legendre.leggauss(50)[1])
+
+
+def _von_mises(problem: Expectation, draws: Callable) -> Callable:
+    """Angles, for an f of period 2π: F(x) − ½ is the integral of the density from 0 to x, by Gauss's rule.
+
+    Beyond 9/√κ it does not grow any more; up to there the integrand is smooth on the scale of the interval.
+    """
+    given = problem.parameters(problem.params)
+    x = problem.family.draw(problem.samples, problem.rng)
+    kappa = given["kappa"]
+    angle = np.arctan2(np.sin(x - given["loc"]), np.cos(x - given["loc"]))
+    end = np.clip(angle, -9 / np.sqrt(np.maximum(kappa, 1.0)), 9 / np.sqrt(np.maximum(kappa, 1.0)))
+    cosines = np.cos(end[..., None] * _NODES) - 1
+
+    def cumulative(kappa: Any) -> Any:
+        inner = np.sum(_WEIGHTS * np.exp(kappa[..., None] * cosines), axis=-1)
+        return end * inner / (2 * np.pi * special.i0e(kappa))
+
+    density = np.exp(kappa * (np.cos(angle) - 1)) / (2 * np.pi * special.i0e(kappa))
+
+    def draw(params: Any) -> Any:
+        moved = problem.parameters(params)
+        below = cumulative(moved["kappa"])
+        return x + (moved["loc"] - stop_gradient(moved["loc"])) - (below - stop_gradient(below)) / density
+
+    return draw
+
+
 def _shifted(problem: Expectation, loc: Any, scaled: Any) -> Any:
     return loc + (scaled if problem.family.event else scaled[:, 0])
 
@@ -239,6 +269,11 @@ def _continuous_with(method: str, *args: Any) -> Callable[[Expectation], bool]:
     return fits
 
 
+def _has_no_scale(problem: Expectation) -> bool:
+    """Of angles: stretched, they are no angles any more."""
+    return bool(np.all(problem.parameters(problem.params)["scale"] == 1)) and "scale" not in problem.active()
+
+
 _ESTIMATORS: dict[str, tuple[Callable[[Expectation], Callable], Callable[[Expectation], bool], str]] = {
     "score": (
         _score,
@@ -254,7 +289,9 @@ _ESTIMATORS: dict[str, tuple[Callable[[Expectation], Callable], Callable[[Expect
     ),
     "implicit": (
         _implicit,
-        _continuous_with("cdf", 0.5),
+        lambda problem: (
+            (problem.family.name == "vonmises" and _has_no_scale(problem)) or _continuous_with("cdf", 0.5)(problem)
+        ),
         "a draw must move smoothly with the parameters: a continuous distribution with a differentiable cdf",
     ),
     "gumbel-softmax": (relaxations.softened, lambda problem: bool(problem.family.relaxes), relaxations.NEEDS),
@@ -303,9 +340,9 @@ def expectation_grad(
 
     Returns the gradient in the container of `params`. An estimator that does not fit the distribution is an
     `EstimatorError` that names those that do. "reparameterization" and "implicit" differentiate `f`: they are unbiased
-    only if `f` has no jumps.
+    only if `f` has no jumps (on the circle, for `stats.vonmises`: a function of period 2π).
 
-    >>> from scipy import stats
+    >>> from scipy import special, stats
     >>> from wengert import infer
     >>> infer.expectation_grad(lambda x: x**2, lambda m: stats.norm(m, 1.0), 3.0,
     ...                        estimator="reparameterization", samples=4000).round(1)
