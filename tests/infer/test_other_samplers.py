@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import wengert as wg
 from wengert import infer
+from wengert.algorithms.jacobi import symmetric_eigen
 from wengert.infer import diagnostics
 
 X = np.random.default_rng(5).normal(size=(60, 2))
@@ -62,3 +64,18 @@ def test_draws_of_a_model_itself():
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     with pytest.raises(infer.ModelError, match="cannot be drawn"):
         infer.prior_predictive(lambda: infer.sample("x", infer.flat()))
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_rotations_find_eigenvalues(n):
+    """V diag(w) Vᵀ is the matrix and V orthogonal; small eigenvalues of a graded matrix keep their digits."""
+    matrix = np.random.default_rng(n).normal(size=(n, n))
+    matrix = matrix + matrix.T
+    compiled = wg.jit(symmetric_eigen)
+    for scale in (1.0, 1e-9, 1e9):
+        w, v = compiled(scale * matrix)
+        np.testing.assert_allclose((v * w) @ v.T, scale * matrix, atol=1e-14 * n * scale)
+        np.testing.assert_allclose(v.T @ v, np.eye(n), atol=1e-14 * n)
+    d = 10.0 ** np.arange(n)
+    graded = np.outer(d, d) * (1 + np.eye(n))  # its eigenvalues are about d²·(k + 1)/k, its determinant is known
+    np.testing.assert_allclose(np.prod(compiled(graded)[0]), (n + 1) * np.prod(d) ** 2, rtol=1e-12)

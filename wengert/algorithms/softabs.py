@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from wengert.algorithms.jacobi import symmetric_eigen
+from wengert.algorithms.trajectories import decided
 from wengert.algorithms.uniforms import uniform
 
 ALPHA = 2.0
-LARGEST_ERROR = 1000.0
 _ITERATIONS = 40
 _TOLERANCE = 1e-10
 
 
 def _soft_abs(hessian):
     """Eigenvalues w, vectors, the metric's λ, and the slopes (λᵢ − λⱼ)/(wᵢ − wⱼ)."""
-    finite = np.all(np.isfinite(hessian))  # where it is not, the point is rejected; eigh would raise
-    w, vectors = np.linalg.eigh(np.where(finite, -hessian, np.eye(hessian.shape[0])))
+    finite = np.all(np.isfinite(hessian))  # where it is not, the point is rejected
+    w, vectors = symmetric_eigen(np.where(finite, -hessian, np.eye(hessian.shape[0])))
     safe = np.where(np.abs(ALPHA * w) < 1e-4, 1.0, w)
     near = np.abs(ALPHA * w) < 1e-4
     tanh = np.tanh(ALPHA * safe)
@@ -71,45 +72,30 @@ def riemannian_transition(density, velocity, kick, metric, x, lp, g, z, step, se
         done = done + 1
         half = p - 0.5 * step * _slope_in_x(third, x_now, g_now, vectors, lam, slopes, p)
         error = 1.0
-        rounds = 0
-        while error > _TOLERANCE and rounds < _ITERATIONS:
+        iterations = 0
+        while error > _TOLERANCE and iterations < _ITERATIONS:
             before = half
             half = p - 0.5 * step * _slope_in_x(third, x_now, g_now, vectors, lam, slopes, before)
             error = np.max(np.abs(half - before)) / (1.0 + np.max(np.abs(half)))
-            rounds = rounds + 1
+            iterations = iterations + 1
         converged = converged and error <= _TOLERANCE
         first = _speed(vectors, lam, half)
         x_next = x_now + step * first
         error = 1.0
-        rounds = 0
-        while error > _TOLERANCE and rounds < _ITERATIONS:
+        iterations = 0
+        while error > _TOLERANCE and iterations < _ITERATIONS:
             lp_now, g_now, hessian = evaluate(x_next)
             vectors, lam, slopes = _soft_abs(hessian)
             before = x_next
             x_next = x_now + 0.5 * step * (first + _speed(vectors, lam, half))
             error = np.max(np.abs(x_next - before)) / (1.0 + np.max(np.abs(x_next)))
-            rounds = rounds + 1
+            iterations = iterations + 1
         converged = converged and error <= _TOLERANCE
         x_now = x_next
         lp_now, g_now, hessian = evaluate(x_now)
         vectors, lam, slopes = _soft_abs(hessian)
         p = half - 0.5 * step * _slope_in_x(third, x_now, g_now, vectors, lam, slopes, half)
     energy_now = _energy(lp_now, vectors, lam, p)
-    delta = energy - energy_now
-    if np.isnan(delta) or not converged:  # without the solution a step cannot be taken back
-        delta = -np.inf
-    state, u = uniform(state)
-    accepted = np.log(u) < delta
-    return (
-        np.where(accepted, x_now, x),
-        np.where(accepted, lp_now, lp),
-        np.where(accepted, g_now, g),
-        np.exp(min(delta, 0.0)),
-        0,
-        count,
-        delta < -LARGEST_ERROR,
-        not np.isfinite(lp_now),
-        np.where(accepted, energy_now, energy),
-        lp_now,
-        g_now,
-    )
+    # Without the solution of the equations a step cannot be taken back.
+    delta = energy - energy_now if converged else -np.inf
+    return decided(state, x, lp, g, energy, x_now, lp_now, g_now, energy_now, delta, count)

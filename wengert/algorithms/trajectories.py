@@ -12,21 +12,8 @@ from wengert.algorithms.uniforms import uniform
 LARGEST_ERROR = 1000.0
 
 
-def hmc_transition(density, velocity, kick, metric, x, lp, g, z, step, seed, limit):
-    """Hamiltonian Monte Carlo with `limit` leapfrog steps at most: their number is drawn, lest orbits close."""
-    state, u = uniform(seed)
-    count = max(int(np.ceil(u * limit)), 1)
-    r = kick(metric, z)
-    energy = 0.5 * np.dot(r, velocity(metric, r)) - lp
-    x_new, r_new, g_new = x, r, g
-    lp_new = lp
-    for _ in range(count):
-        r_half = r_new + (0.5 * step) * g_new
-        x_new = x_new + step * velocity(metric, r_half)
-        lp_new, g_new = density(x_new)
-        r_new = r_half + (0.5 * step) * g_new
-    energy_new = 0.5 * np.dot(r_new, velocity(metric, r_new)) - lp_new
-    delta = energy - energy_new
+def decided(state, x, lp, g, energy, x_new, lp_new, g_new, energy_new, delta, count):
+    """What a transition gives: the end of a trajectory of `count` steps with probability exp(delta), or its start."""
     if np.isnan(delta):
         delta = -np.inf
     state, u = uniform(state)
@@ -44,6 +31,23 @@ def hmc_transition(density, velocity, kick, metric, x, lp, g, z, step, seed, lim
         lp_new,
         g_new,
     )
+
+
+def hmc_transition(density, velocity, kick, metric, x, lp, g, z, step, seed, limit):
+    """Hamiltonian Monte Carlo with `limit` leapfrog steps at most: their number is drawn, lest orbits close."""
+    state, u = uniform(seed)
+    count = max(int(np.ceil(u * limit)), 1)
+    r = kick(metric, z)
+    energy = 0.5 * np.dot(r, velocity(metric, r)) - lp
+    x_new, r_new, g_new = x, r, g
+    lp_new = lp
+    for _ in range(count):
+        r_half = r_new + (0.5 * step) * g_new
+        x_new = x_new + step * velocity(metric, r_half)
+        lp_new, g_new = density(x_new)
+        r_new = r_half + (0.5 * step) * g_new
+    energy_new = 0.5 * np.dot(r_new, velocity(metric, r_new)) - lp_new
+    return decided(state, x, lp, g, energy, x_new, lp_new, g_new, energy_new, energy - energy_new, count)
 
 
 def random_walk_transition(density, velocity, kick, metric, x, lp, g, z, step, seed, limit):

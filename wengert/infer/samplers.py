@@ -108,8 +108,8 @@ def slice(target: Callable, *args: Any, init: Any = None, draws: int = 1000, war
 
 
 def riemannian_hmc(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warmup: int = 1000,
-                   chains: int = 4, seed: Any = 0, target_accept: float = 0.8, support: Any = None,
-                   progress: bool = True, steps: int = 8, workers: Any = None) -> Samples:  # fmt: skip
+                   chains: int = 4, seed: Any = 0, target_accept: float = 0.95, support: Any = None,
+                   progress: bool = True, steps: int = 25, workers: Any = None) -> Samples:  # fmt: skip
     """Draws by Riemannian Hamiltonian Monte Carlo: at each point the Hessian, made positive (soft-abs), is the metric.
 
     For few unknowns whose scales vary a lot over the posterior. It needs derivatives of third order, which are exact.
