@@ -113,7 +113,8 @@ def test_a_density_that_raises_or_is_no_number_is_rejected():
         assert np.all(result.draws[..., 0] > 0)
         assert np.sum(result.stats["failed"]) > 10
         assert any("no number" in note for note in result.info["notes"])
-        assert abs(np.mean(result.draws[..., 0]) - 1) < 0.25
+        x = result.draws[..., 0]  # exponential: mean and standard deviation are 1
+        assert abs(np.mean(x) - 1) < 4 / np.sqrt(diagnostics.ess_bulk(x))
     np.testing.assert_allclose(results[0].draws, results[1].draws, rtol=1e-8)
 
 
