@@ -19,6 +19,7 @@ PROGRAMS = {
     "integers": lambda x: x + (x * 100).astype(int) % 7 + np.left_shift((x * 9).astype(int), 2),
     "powers of integers": lambda x: x * (x * 9).astype(int) ** (x * 3).astype(int),
     "complex numbers": lambda x: np.abs(np.exp(1j * x)) + np.real(1j * x**2),
+    "rows with zeros": lambda x: np.sum(np.stack([x**2, 0 * x, np.zeros(200), np.zeros(200), np.sin(x)], 1) ** 2, 1),
     "products": lambda x: np.outer(x, x) @ x + np.convolve(x, x)[:200],
 }
 

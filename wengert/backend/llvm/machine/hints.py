@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from llvmlite.ir.instructions import AllocaInstr, CallInstr, GEPInstr, LoadInstr, StoreInstr
+from llvmlite.ir.instructions import AllocaInstr, CallInstr, GEPInstr, LoadInstr, PhiInstr, StoreInstr
 
 FEW, MANY = 5, 64
 """Loops of fewer iterations than the first are unrolled; of the second or more, vectors are as long as they can be."""
@@ -44,14 +44,15 @@ VARIANTS = '"vector-function-abi-variant"'
 def is_vectorisable(blocks: Sequence[ir.Block]) -> bool:
     """Whether a loop of these blocks calls nothing of which vectors cannot be made.
 
-    Where somebody asks for vectors of some width and LLVM cannot make them, it says so on stderr.
+    Where somebody asks for vectors of some width and LLVM cannot make them, it says so on stderr. Of several zeros that
+    are stored side by side, or of a loop that stores them, it makes a call of its own (`memset`).
     """
-    return all(
-        _has_vectors(instruction.callee)
-        for block in blocks
-        for instruction in block.instructions
-        if isinstance(instruction, CallInstr)
-    )
+    instructions = [instruction for block in blocks for instruction in block.instructions]
+    zeros = [i for i in instructions if isinstance(i, StoreInstr) and isinstance(i.operands[0], ir.Constant)]
+    has_loop = sum(isinstance(i, PhiInstr) for i in instructions) > 1
+    if len(zeros) > (not has_loop):
+        return False
+    return all(_has_vectors(i.callee) for i in instructions if isinstance(i, CallInstr))
 
 
 def _has_vectors(function: ir.Value) -> bool:
