@@ -13,20 +13,30 @@ from wengert.api.operators import Operated, result_of
 from wengert.api.signatures import Array
 from wengert.box.box import Box
 from wengert.box.foreign import hides_traced, where_it_hides
-from wengert.box.writing import settled
+from wengert.box.writing import HoldsNoDerivative, settled
 from wengert.capture.effects import Effects
 from wengert.capture.hooks import resolve
 from wengert.capture.optional import numbers_in
 from wengert.capture.program import CANNOT_BE_CAPTURED
 from wengert.capture.reachable import noted
 from wengert.capture.retrying import undone_if_refused
-from wengert.errors import EscapedValueError, InPlaceError, MismatchError
+from wengert.errors import (
+    ConcretizationError,
+    EscapedValueError,
+    InPlaceError,
+    MismatchError,
+    UnsupportedFunctionError,
+)
 from wengert.modes.batch import Apart, BatchTrace
 from wengert.ops.index import index
 from wengert.ops.library import example_of
 from wengert.ops.shape import transpose
 from wengert.running import making, running
+from wengert.strides import copy_as
 from wengert.types import ndim_of, shape_of
+
+CANNOT_BE_TOGETHER = (ConcretizationError, UnsupportedFunctionError, HoldsNoDerivative)
+"""How code refuses a batch that may well take one example."""
 
 
 @overload
@@ -47,8 +57,9 @@ def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
             argument, with a number or `None` for each leaf. Keyword arguments are shared.
         out_axes: at which axis of the result the examples shall lie; a number, or a container of them like the result.
 
-    Where examples go different ways (`if x > 0`, `while x < 10`, `x[x > 0]`) they cannot be computed together: `f` is
-    then run on one example after the other, as in a loop of Python. `np.where`, and `jit(vmap(f))`, are quicker.
+    Where examples go different ways (`if x > 0`, `while x < 10`, `x[x > 0]`), or what is done can be done for one only
+    (a function of a library that is not followed), they cannot be computed together: `f` is then run on one example
+    after the other, as in a loop of Python. `np.where`, and `jit(vmap(f))`, are quicker.
 
     >>> import numpy as np
     >>> vmap(np.dot)(np.ones((3, 2)), np.arange(6.0).reshape(3, 2))
@@ -76,8 +87,8 @@ def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
             batch.splits = True
             try:
                 result = _together(f, arguments(), kwargs)
-            except Apart as apart:
-                if apart.trace is not batch:
+            except (Apart, *CANNOT_BE_TOGETHER) as apart:
+                if isinstance(apart, Apart) and apart.trace is not batch:
                     raise
                 outside.undo()
                 common.undo()
@@ -151,7 +162,7 @@ def _is_same(x: Any, y: Any) -> bool:
 
 def _example(x: Any, k: int) -> Any:
     y = index(x, pattern=(k,))
-    return y.copy() if y.__class__ is np.ndarray else y  # the caller's arrays are not written to
+    return copy_as(y) if y.__class__ is np.ndarray else y  # the caller's arrays are not written to
 
 
 def _stacked(batch: BatchTrace, examples: tuple) -> Any:

@@ -16,8 +16,8 @@ from wengert.box.dispatch import FUNCTIONS, UFUNCS, WRITERS, implements, name_of
 from wengert.box.functions.operands import array, holds_traced, size_of
 from wengert.box.memory import UnknownOrder, laid_out, lengths, shares
 from wengert.box.ufunc_methods import METHODS
-from wengert.box.writing import clone, link, replace, set_item, settled
-from wengert.errors import InPlaceError, UnsupportedFunctionError
+from wengert.box.writing import HoldsNoDerivative, clone, link, replace, set_item, settled
+from wengert.errors import UnsupportedFunctionError
 from wengert.ops import library
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, scatter, split_index
@@ -41,7 +41,7 @@ def _writes(function: Any) -> Callable[[Callable], Callable]:
                 return
             args, kwargs = tuple([settled(a) for a in args]), {k: settled(a) for k, a in kwargs.items()}
             if holds_traced([*args, *kwargs.values()]):
-                raise InPlaceError(
+                raise HoldsNoDerivative(
                     f"{name_of(function)} writes a traced value into a plain array",
                     remedy="create the array in the differentiated function with np.zeros, np.empty or np.copy",
                 )
@@ -81,16 +81,22 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 
 @_writes(np.place)
 def place(arr: Any, mask: Any, vals: Any) -> None:
-    positions = np.flatnonzero(settled(array(mask)))
-    put(arr, positions, vals)
+    mask = np.reshape(settled(array(mask)), np.shape(arr)) != 0
+    values = np.ravel(array(vals))
+    if size_of(values):
+        taken = values[(np.cumsum(np.ravel(mask)) - 1) % size_of(values)]
+        set_item(arr, Ellipsis, np.where(mask, np.reshape(taken, np.shape(arr)), arr))
+    elif np.any(mask):
+        raise ValueError("Cannot insert from an empty array!")
 
 
 @_writes(np.putmask)
 def putmask(a: Any, mask: Any, values: Any) -> None:
-    positions = np.flatnonzero(settled(array(mask)))
+    mask = np.reshape(settled(array(mask)), np.shape(a)) != 0
     values = np.ravel(array(values))
-    if len(positions):
-        set_item(a, np.unravel_index(positions, a.shape), values[positions % size_of(values)])
+    if size_of(values):
+        taken = values[np.arange(size_of(a)) % size_of(values)]
+        set_item(a, Ellipsis, np.where(mask, np.reshape(taken, np.shape(a)), a))
 
 
 @_writes(np.put_along_axis)
@@ -115,9 +121,9 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 def at(ufunc: Any, op: Any, a: Any, indices: Any, b: Any = None) -> None:
     """`np.add.at(a, indices, b)`: elements that are named twice are operated on twice."""
     if not isinstance(a, Traced):
-        if isinstance(settled(array(b)), Traced):
-            raise InPlaceError(
-                f"{name_of(ufunc)}.at writes traced values into a plain array",
+        if isinstance(settled(array(b)), Traced) or holds_traced(_plain_index(indices)):
+            raise HoldsNoDerivative(
+                f"{name_of(ufunc)}.at writes traced values, or at traced places, into a plain array",
                 remedy="create the array in the differentiated function with np.zeros, np.empty or np.copy",
             )
         ufunc.at(a, _plain_index(indices), *([] if b is None else [settled(array(b))]))
@@ -229,7 +235,8 @@ FUNCTIONS[_transposed] = _viewing(_transposed, FUNCTIONS[_transposed])
 _reshaping: tuple[Any, ...] = (np.reshape, np.ravel)
 for _function in _reshaping:
     FUNCTIONS[_function] = _viewing(_function, FUNCTIONS[_function], sometimes=True)
-_read_only: tuple[Any, ...] = (np.diagonal, np.linalg.diagonal, np.broadcast_to)
+_windows: Any = np.lib.stride_tricks.sliding_window_view
+_read_only: tuple[Any, ...] = (np.diagonal, np.linalg.diagonal, np.broadcast_to, _windows)
 for _frozen in _read_only:
     FUNCTIONS[_frozen] = _viewing(_frozen, FUNCTIONS[_frozen], readonly=True)
 

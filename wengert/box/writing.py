@@ -35,6 +35,7 @@ from wengert.errors import InPlaceError
 from wengert.ops import library
 from wengert.ops.elementwise import add, where
 from wengert.ops.index import ARRAY, fill_pattern, index, split_index
+from wengert.ops.levels import levels
 from wengert.ops.op import Op, Trace, Traced, call
 from wengert.ops.shape import astype, broadcast_to, copy, filled, imag, real, reshape
 from wengert.ops.store import counted, numbered, store
@@ -510,6 +511,11 @@ def _check_computed(shape: tuple, items: tuple) -> None:
             agree(shape[first : first + mask.ndim], mask.shape, IndexError, message)
 
 
+class HoldsNoDerivative(InPlaceError):
+    """A traced value is written into a plain array, which has no place for what belongs to it. Where that is an axis of
+    examples, they can be run one by one."""
+
+
 def write(root: Any, v: Any, pattern: tuple, arrays: tuple) -> None:
     """Write to a box that is not a view."""
     capture = running.state.capture
@@ -520,8 +526,8 @@ def write(root: Any, v: Any, pattern: tuple, arrays: tuple) -> None:
             make_views_stale(root)
             return
     if isinstance(v, Traced):
-        if capture is None and not is_inexact(dtype_of(root)):
-            raise InPlaceError(
+        if capture is None and is_inexact(dtype_of(v)) and not is_inexact(dtype_of(root)) and levels(v):
+            raise HoldsNoDerivative(
                 f"a traced value is written into an array of type {dtype_of(root)}, which cannot hold its derivative",
                 remedy="make the array of a floating type, for instance np.zeros(n) instead of np.zeros(n, int)",
             )
@@ -530,7 +536,9 @@ def write(root: Any, v: Any, pattern: tuple, arrays: tuple) -> None:
             become(root, v._owner.process(store, (content, v, *arrays), {"pattern": pattern}))
             make_views_stale(root)
             return
-    if root._is_cell:
+    if root._is_cell and any(isinstance(a, Traced) for a in arrays):  # places that differ between examples
+        become(root, call(store, root._value, v, *arrays, pattern=pattern))
+    elif root._is_cell:
         overwrite(root, "_value", v, pattern, arrays)
     elif root._owner.write(root, v, pattern, arrays) is NotImplemented:
         become(root, root._owner.process(store, (clone(root), v, *arrays), {"pattern": pattern}))
@@ -554,7 +562,7 @@ def overwrite(holder: Any, slot: str, v: Any, pattern: tuple, arrays: tuple) -> 
                 x = settled(x)  # others hold it, besides `x` and the argument of getrefcount, or its root
                 x = clone(x) if isinstance(x, Traced) else SETTLING.cell(x)
             write(x, v, pattern, arrays)
-        elif x.__class__ is np.ndarray and not isinstance(v, Traced):
+        elif x.__class__ is np.ndarray and not isinstance(v, Traced) and not any(isinstance(a, Traced) for a in arrays):
             place = fill_pattern(pattern, arrays)
             if sys.getrefcount(x) > 2 or not (x.base is None or isinstance(x.base, OwnMemory)) or not x.flags.writeable:
                 y = copy_as(x)

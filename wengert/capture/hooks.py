@@ -30,7 +30,7 @@ from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import operand
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
-from wengert.box.writing import about_to_write, plain, settled
+from wengert.box.writing import HoldsNoDerivative, about_to_write, plain, settled
 from wengert.capture.classes import Follow, meet, meet_value
 from wengert.capture.draws import GENERATORS, random_method
 from wengert.capture.followed.elements import each
@@ -732,7 +732,7 @@ def _promoted(a: np.ndarray, alone: bool) -> Any:
     if a.dtype.kind == "O":
         return a  # it holds what it is given
     if a.dtype.kind not in "fc":
-        raise InPlaceError(
+        raise HoldsNoDerivative(
             f"a traced value is written into an array of type {a.dtype}, which cannot hold its derivative",
             remedy="make the array of a floating type, for instance np.zeros(n) instead of np.zeros(n, int)",
         )

@@ -135,6 +135,8 @@ def divmod(x1: Any, x2: Any) -> tuple[Any, Any]:
 
 def modf(x: Any) -> tuple[Any, Any]:
     """Fractional and integral part; of an infinity, zero and the infinity."""
+    floating = np.modf.resolve_dtypes((dtype_of(x), None, None))[1]
+    x = x if dtype_of(x) == floating else s.astype(x, dtype=floating)
     whole, endless = e.trunc(x), e.isinf(x)
     return e.where(endless, 0, x) - e.where(endless, 0, whole), whole
 

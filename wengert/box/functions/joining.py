@@ -304,13 +304,13 @@ def _below(m: Any, k: int) -> Any:
 @implements(np.tril)
 def tril(m: Any, k: int = 0) -> Any:
     m = array(m)
-    return e.where(_below(m, k), m, 0)
+    return e.where(_below(m, k), m, dtype_of(m).type(0))
 
 
 @implements(np.triu)
 def triu(m: Any, k: int = 0) -> Any:
     m = array(m)
-    return e.where(_below(m, k - 1), 0, m)
+    return e.where(_below(m, k - 1), dtype_of(m).type(0), m)
 
 
 @implements(np.vander)
@@ -342,6 +342,28 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     n, m = shape_of(a)[-2:]
     rows, columns = diagonal_places(diagonal_length(n, m, offset), offset)
     return index(a, rows, columns, pattern=(slice(None),) * (ndim - 2) + (ARRAY, ARRAY))
+
+
+@implements(np.lib.stride_tricks.sliding_window_view)
+def sliding_window_view(
+    x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
+) -> Any:
+    if writeable:
+        raise UnsupportedFunctionError(
+            "np.lib.stride_tricks.sliding_window_view with writeable=True on a traced value",
+            remedy="write into the array itself",
+        )
+    x = array(x)
+    lengths = tuple(window_shape) if np.iterable(window_shape) else (window_shape,)
+    axes = range(ndim_of(x)) if axis is None else tuple(axis) if np.iterable(axis) else (axis,)
+    if len(axes) != len(lengths):
+        raise ValueError(f"Must provide matching length window_shape and axis; got {len(lengths)} and {len(axes)}")
+    for length, k in zip(lengths, [normalize_axis_index(k, ndim_of(x)) for k in axes], strict=True):
+        if not 0 <= length <= shape_of(x)[k]:
+            raise ValueError("window shape cannot be larger than input array shape")
+        places = np.arange(shape_of(x)[k] - length + 1)[:, None] + np.arange(length)
+        x = moveaxis(index(x, places, pattern=(slice(None),) * k + (ARRAY,)), k + 1, -1)
+    return x
 
 
 @implements(np.linalg.diagonal)
