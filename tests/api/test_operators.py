@@ -577,3 +577,14 @@ def test_memory_layouts():
     for x in (base[:, ::2], base.T, np.asfortranarray(base), base[::-1], base[0, 0, 0]):
         np.testing.assert_allclose(wg.grad(lambda x: np.sum(x**2))(x), 2 * x)
         np.testing.assert_allclose(wg.hvp(lambda x: np.sum(x**3))(x, np.ones_like(x)), 6 * x)
+
+
+@pytest.mark.parametrize("x", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("kind", [float, np.float64, np.float32, np.array, complex])
+def test_what_a_result_does_not_depend_on_has_gradient_zero(x, kind):
+    """Wherever it is: zero is not made of the argument."""
+    for f in (lambda x, y: 5.0 * x, lambda x, y: np.where(np.isnan(y), 0.0, 3.0) * x):
+        slope = wg.grad(f, argnums=1)(2.0, kind(x))
+        assert slope == 0
+        assert np.asarray(slope).dtype == np.asarray(kind(x)).dtype
+    assert wg.vjp(lambda y: 5.0, kind(x))[1](1.0)[0] == 0

@@ -1,5 +1,7 @@
 """Batches of what can be done for one example only: writes into plain arrays, functions that are not followed."""
 
+import math
+
 import numpy as np
 import pytest
 import scipy.optimize
@@ -117,3 +119,37 @@ def test_examples_lie_in_memory_as_they_did(layout):
         return np.repeat(a, 2, axis=2)[:, :, ::2] if layout == "gaps" else a
 
     np.testing.assert_array_equal(wg.vmap(f)(batch()), [f(a) for a in batch()])
+
+
+def _root_or_square(x):
+    try:
+        return math.sqrt(x)
+    except ValueError:
+        return x * x
+
+
+def _logarithm_or_square(x):
+    try:
+        y = _logarithm(x - 0.5)
+    except ValueError:
+        y = x * x
+    return y
+
+
+def _logarithm(x):
+    return math.log(x)
+
+
+def _exponential_or_square(x):
+    try:
+        return math.exp(x * 1000)
+    except OverflowError:
+        return x * x
+
+
+@pytest.mark.parametrize("f", [_root_or_square, _logarithm_or_square, _exponential_or_square])
+def test_failures_that_are_caught_for_some_examples(f):
+    x = np.array([-0.5, 0.5, 2.0])
+    np.testing.assert_allclose(wg.vmap(f)(x), [f(float(t)) for t in x], rtol=1e-15)
+    np.testing.assert_allclose(wg.vmap(wg.grad(f))(x), [wg.grad(f)(float(t)) for t in x], rtol=1e-15)
+    np.testing.assert_allclose(wg.jit(wg.vmap(f))(x), [f(float(t)) for t in x], rtol=1e-14)

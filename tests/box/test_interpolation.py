@@ -381,3 +381,19 @@ def test_families_of_polynomials(module, prefix, cls):
     agrees(lambda x, y, t: cls.fit(x, y, 2)(t), S, R, P)
     plain = cls(C, domain=[-1, 4])
     agrees(lambda t: plain(t), P)
+
+
+def test_compiled_splines_through_data():
+    """Where the basis of each place lies is known beforehand, or when the program runs."""
+
+    def fixed(y):
+        return si.make_interp_spline(np.arange(6.0), y, k=3)(np.array([0.3, 2.7]))
+
+    def free(x, y):
+        return si.make_interp_spline(x, y, k=3)(np.array([0.3, 2.7]))
+
+    x, y = np.array([0.0, 0.9, 2.1, 3.0, 4.2, 5.0]), np.sin(np.arange(6.0))
+    np.testing.assert_allclose(wg.jit(fixed)(y), fixed(y), rtol=1e-12)
+    np.testing.assert_allclose(wg.jit(free)(x, y), free(x, y), rtol=1e-12)
+    for k in (0, 1):
+        np.testing.assert_allclose(wg.jit(wg.jacrev(free, k))(x, y), wg.jacfwd(free, k)(x, y), rtol=1e-10, atol=1e-12)

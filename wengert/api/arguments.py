@@ -367,7 +367,7 @@ def zeros_like(x: Any) -> Any:
         return value.dtype.type(0)
     if shape_of(value) != shape_of(x):  # there is a hidden axis
         return library.zeros(shape_of(x), dtype_of(x), value)[()]
-    return np.zeros_like(value) if hasattr(value, "shape") else np.float64(0) * value
+    return np.zeros_like(value) if hasattr(value, "shape") else np.result_type(dtype_of(value), np.float64).type(0)
 
 
 _NUMPY = (np.ndarray, np.generic, *SCALARS)

@@ -33,6 +33,7 @@ from wengert.box.subclasses import refusal
 from wengert.box.ufunc_methods import METHODS
 from wengert.box.writing import (
     SETTLING,
+    HoldsNoDerivative,
     check_masks,
     link,
     plain,
@@ -45,7 +46,6 @@ from wengert.box.writing import (
 from wengert.errors import (
     ConcretizationError,
     EscapedValueError,
-    InPlaceError,
     UnsupportedFunctionError,
     is_library_file,
 )
@@ -804,7 +804,7 @@ def _into(out: Any, result: Any, function: Any) -> Any:
         if not isinstance(result, Box):  # of cells only
             np.copyto(out, result)
             return out
-        raise InPlaceError(
+        raise HoldsNoDerivative(
             f"{name_of(function)} writes a traced result into a plain array (out=)",
             remedy="create the array in the differentiated function with np.zeros or np.empty, "
             "or use the returned result instead of out=",

@@ -29,6 +29,7 @@ from wengert.box.functions.operands import array, cast, holds_traced
 from wengert.box.writing import settled
 from wengert.capture.domains import guarded
 from wengert.capture.instrument import instrument
+from wengert.capture.tried import refuse_failures
 from wengert.errors import ConcretizationError, UnsupportedFunctionError
 from wengert.imported import PENDING, look_for_imports
 from wengert.ir.numbers import as_python, innermost, python_class
@@ -138,6 +139,8 @@ def _of_numbers(original: Callable, on_traced: Callable) -> Callable:
         args = tuple([_as_double(s.reshape(a, shape=()) if isinstance(a, Box) and a.shape else a) for a in args])
         checks = not known and running.state.capture is not None and original.__module__ == "math"
         y = guarded(original.__name__, on_traced, args) if checks else on_traced(*args)
+        if known and running.state.capture is None:
+            refuse_failures(original.__name__, args, y if y.__class__ is tuple else (y,))
         if known or running.state.capture is None or any(innermost(a) is None for a in args):
             return tuple([python_number(part) for part in y]) if y.__class__ is tuple else python_number(y)
         return as_python(y) if isinstance(y, Traced) else y

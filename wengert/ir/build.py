@@ -336,7 +336,7 @@ class Capture(Trace):
         if kind is Dim or kind is Sym or (isinstance(params, Traced)):
             operand = self.operand(params)
             if operand.__class__ is Const:
-                return int(operand.value)
+                return operand.value if np.ndim(operand.value) else int(operand.value)
             for k, known in enumerate(sizes):
                 if known is operand:
                     return Ref(k)

@@ -1,0 +1,64 @@
+"""Functions of `math` that fail for some examples of a batch, where somebody would notice.
+
+In a batch `math.sqrt(x)` is NaN for the examples for which Python raises. If the call stands in a `try`, what its
+handlers do is another way for these examples to go (`Apart` in `modes/batch.py`). Whether it does, the tables of
+exceptions of the frames say (Python's Objects/exception_handling_notes.txt): they are looked at when something failed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+from wengert.box.box import plain
+from wengert.ops.op import Traced
+
+_OWN = __name__.partition(".")[0] + "."
+
+
+def refuse_failures(what: str, args: Sequence[Any], results: Sequence[Any]) -> None:
+    """Have examples go different ways if some have no finite result of finite arguments, and this is in a `try`."""
+    batch = next((trace for a in args for trace in _batches(a)), None)
+    if batch is None:
+        return
+    finite = np.all([np.all(np.isfinite(plain(a))) for a in args])
+    if finite and not all(np.all(np.isfinite(plain(y))) for y in results) and _is_tried(sys._getframe(2)):
+        raise batch.apart(f"{what} is tried, and fails for some value")
+
+
+def _batches(x: Any) -> Iterator[Any]:
+    while isinstance(x, Traced):
+        if x._owner.batches:
+            yield x._owner
+        x = getattr(x, "_value", None)
+
+
+def _is_tried(frame: FrameType | None) -> bool:
+    """Whether a frame, or one that called it, is in a `try`, up to the operator that makes the batch."""
+    while frame is not None and frame.f_globals.get("__name__") != f"{_OWN}api.vmap":
+        if not str(frame.f_globals.get("__name__")).startswith(_OWN):
+            if any(start <= frame.f_lasti < end for start, end in _guarded(frame.f_code)):
+                return True
+        frame = frame.f_back
+    return False
+
+
+def _guarded(code: CodeType) -> Iterator[tuple[int, int]]:
+    """The ranges of instructions that have handlers."""
+    numbers = _numbers(code.co_exceptiontable)
+    for start in numbers:
+        length, _, _ = next(numbers), next(numbers), next(numbers)
+        yield 2 * start, 2 * (start + length)
+
+
+def _numbers(table: bytes) -> Iterator[int]:
+    number = 0
+    for byte in table:
+        number = number << 6 | byte & 63
+        if not byte & 64:
+            yield number
+            number = 0
