@@ -26,7 +26,7 @@ from wengert.capture.lowered import (
     TEST,
     TEXT,
 )
-from wengert.capture.names import FunctionScope, Summaries, binds_in_place, bound
+from wengert.capture.names import FunctionScope, Summaries, binds_in_place, bound, own_nodes
 from wengert.capture.syntax import OURS, at, hook, load, strings, thunk
 
 _COMPARISONS = {
@@ -173,8 +173,9 @@ class Expressions(ast.NodeTransformer):
         return at(hook(PASSED, argument, ast.Constant(is_read)), argument)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        in_place = binds_in_place(node) or self._may_bind(node.values[1:])
         self.generic_visit(node)
-        if binds_in_place(node):
+        if in_place:
             return node
         return at(hook(AND if isinstance(node.op, ast.And) else OR, *[thunk(v) for v in node.values]), node)
 
@@ -182,9 +183,24 @@ class Expressions(ast.NodeTransformer):
         self.generic_visit(node)
         return at(hook(NOT, node.operand), node) if isinstance(node.op, ast.Not) else node
 
+    def _may_bind(self, operands: list[ast.expr]) -> bool:
+        """Whether operands that may not be evaluated call what may bind variables of this function: as branches of a
+        program they would do so whichever is taken."""
+        if not self.by_others:
+            return False
+        calls = [inner for inner in own_nodes(operands) if isinstance(inner, ast.Call)]
+        return not all(self._is_outside(call.func) for call in calls)
+
+    def _is_outside(self, node: ast.expr) -> bool:
+        """Whether a name stands for something that was there before this function was called: a module, a builtin."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return isinstance(node, ast.Name) and node.id not in self.scope.local and node.id not in self.around
+
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        in_place = binds_in_place(node.body) or binds_in_place(node.orelse) or self._may_bind([node.body, node.orelse])
         self.generic_visit(node)
-        if binds_in_place(node.body) or binds_in_place(node.orelse):
+        if in_place:
             return node
         return at(hook(IFEXP, node.test, thunk(node.body), thunk(node.orelse)), node)
 
