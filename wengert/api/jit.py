@@ -326,6 +326,12 @@ def _stage(static: tuple[int, ...], static_names: tuple[str, ...], f: Callable, 
     form = jitted._form(args, kwargs)
     found = jitted.lasting_version(form)
     leaves, own = form.leaves, form.names()
+    if found.pinned:
+        names = ", ".join([str(own[k]) for k in found.pinned])
+        raise StagingError(
+            f"{found.name} is compiled for one value of {names} only, and in C it could be given another",
+            remedy="name it in static_argnums or static_argnames of wg.jit, or let the function find it outside",
+        )
     for k in found.writes:
         if k >= len(leaves):
             raise StagingError(

@@ -73,17 +73,18 @@ class Plans:
             kept = self._kept.setdefault(key, [])
             for one in kept:
                 if one.pattern is None or one.pattern.holds(staged.leaves):
-                    return self._used(one)
+                    return self._used(one, staged)
             one = self._given(prepared) if self.is_given else self._found(staged)
             kept.append(one)
             del kept[:-_MOST_PLANS]
-            return self._used(one)
+            return self._used(one, staged)
 
-    def _used(self, one: KeptPlan) -> Plan:
+    def _used(self, one: KeptPlan, staged: StagedPattern) -> Plan:
         session = current.session
         if session is not None and running.state.capture is not None:
             if one.pattern is not None:
                 session.guards.extend(one.pattern.guards)
+                one.pattern.hold_to_values(staged.leaves)
         return one.plan
 
     def _found(self, staged: StagedPattern) -> KeptPlan:

@@ -22,8 +22,10 @@ from wengert.api.operators import result_of
 from wengert.box.writing import settled
 from wengert.capture.guards import ArrayGuard
 from wengert.capture.program import Captured
+from wengert.capture.session import current
 from wengert.control.united import United
 from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
+from wengert.modes.pattern import PlacesUnknown
 from wengert.modes.sets import Sets, stacked
 from wengert.ops.op import Traced
 from wengert.types import Aval, aval_of
@@ -64,7 +66,13 @@ def sparsity(f: Callable, order: int = 1, *, argnums: Argnums = 0, local: bool =
     @result_of("sparsity", f)
     def pattern(*args: Any, **kwargs: Any) -> Any:
         prepared = Prepared(g, argnums, args, kwargs, False)
-        found = at_point(prepared) if local else StagedPattern(g, argnums, False, prepared, args, kwargs).found().found
+        if local:
+            found = at_point(prepared)
+        else:
+            staged = StagedPattern(g, argnums, False, prepared, args, kwargs)
+            lasting = staged.found()
+            lasting.hold_to_values(staged.leaves)
+            found = lasting.found
         blocks = found.blocks() if order == 1 else symmetric(found.blocks())
         return tree_of(found, prepared, blocks)
 
@@ -192,10 +200,20 @@ class StagedPattern:
         except (ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError) as error:
             error.add_note(_AT_POINT)
             raise
-        trace = United(total_size(self.ins))
         known = {k: np.array(x) for k, x in enumerate(leaves[: self.count]) if _is_structure(x)}
+        could_be = {k: v for k, x in enumerate(leaves[: self.count]) if (v := _value_of(x)) is not None}
+        if could_be:  # are arguments of the program that is captured: whether they are part of it is found out
+            try:
+                return self._found(program, known, asks=True)
+            except (PlacesUnknown, StagingError):
+                known |= {k: np.array(v) for k, v in could_be.items()}
+        return self._found(program, known, asks=False)
+
+    def _found(self, program: Captured, known: dict[int, np.ndarray], asks: bool) -> ForAll:
+        leaves, trace = self.leaves, United(total_size(self.ins))
+        trace.asks = asks
         given: list[Any] = [
-            leaves[k] if k in known else trace.unknown(aval_of(leaves[k])) for k in range(len(leaves) - len(self.ins))
+            known[k] if k in known else trace.unknown(aval_of(leaves[k])) for k in range(len(leaves) - len(self.ins))
         ]
         given += units(trace, self.ins)
         for k, x in program.pinned.items():
@@ -227,11 +245,17 @@ class ForAll(NamedTuple):
     def guards(self) -> list[Any]:
         return [*self.program.guards, *self.outside]
 
+    def hold_to_values(self, leaves: Sequence[Any]) -> None:
+        """Have the program that is captured be for these values, where they are its arguments."""
+        for k in self.known:
+            if isinstance(leaves[k], Traced):
+                current.session.hold_to_value(leaves[k])
+
     def holds(self, leaves: Sequence[Any]) -> bool:
         """Whether it is the pattern for these arguments."""
         return (
             self.program.is_for(leaves)
-            and all(not isinstance(leaves[k], Traced) and np.array_equal(leaves[k], x) for k, x in self.known.items())
+            and all(_is_value(leaves[k], x) for k, x in self.known.items())
             and self.program.guards_hold()
             and all(guard.holds() for guard in self.outside)
         )
@@ -239,3 +263,13 @@ class ForAll(NamedTuple):
 
 def _is_structure(x: Any) -> bool:
     return not isinstance(x, Traced) and aval_of(x).dtype.kind in "biu"
+
+
+def _value_of(x: Any) -> np.ndarray | None:
+    """The value, in this call, of an array of integers that is an argument of the program that is captured."""
+    return current.session.value_of(x) if isinstance(x, Traced) and current.session is not None else None
+
+
+def _is_value(x: Any, known: np.ndarray) -> bool:
+    value = _value_of(x) if isinstance(x, Traced) else x
+    return value is not None and np.array_equal(value, known)

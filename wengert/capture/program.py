@@ -108,7 +108,7 @@ class Captured:
         in memory as those did."""
         if self.orders is not None and self.orders != tuple([order_given(x) for x in leaves]):
             return False
-        return all(not isinstance(leaves[k], Traced) and leaves[k] == v for k, v in self.pinned.items())
+        return all(not isinstance(leaves[k], Traced) and _is_value(leaves[k], v) for k, v in self.pinned.items())
 
     def guards_hold(self) -> bool:
         """Whether all that is part of the program is still the same outside."""
@@ -138,6 +138,10 @@ class Captured:
         for kind, place in self.places:
             found.append(leaves[place] if kind == "argument" else results[place] if kind == "result" else place)
         return tree.unflatten(self.structure, found)
+
+
+def _is_value(x: Any, pinned: Any) -> bool:
+    return np.array_equal(x, pinned) if isinstance(pinned, np.ndarray) else x == pinned
 
 
 def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any]], tuple[tuple, dict]],
@@ -213,7 +217,7 @@ def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, n
     arrays = {k for k, x in enumerate(values) if isinstance(plain(x), np.ndarray)}
     while True:
         try:
-            return _captured(f, types, rebuild, names, variable, pinned, orders, arrays, kept, assumed, deepest)
+            return _captured(f, types, rebuild, names, values, variable, pinned, orders, arrays, kept, assumed, deepest)
         except (*CANNOT_BE_CAPTURED, RecursionError) as error:
             # For any integer it cannot be done; but an axis, a shape or a key is mostly given, and does not change.
             integers = {
@@ -247,7 +251,7 @@ def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, n
 
 
 def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
-              variable: set[int], pinned: dict[int, Any], orders: tuple, arrays: set[int],
+              values: Sequence[Any], variable: set[int], pinned: dict[int, Any], orders: tuple, arrays: set[int],
               kept: Kept, assumed: Assumptions | None, deepest: int | None) -> Captured:  # fmt: skip
     top = Capture()
     session = Session(top, variable)
@@ -261,7 +265,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             formals = [x._node for x in leaves]
             for var, order in zip(formals, orders, strict=False):
                 var.order = order
-            session.arguments = leaves
+            session.arguments, session.formals, session.values = leaves, formals, values
             top.arrays = {id(leaves[k]) for k in arrays}
             args, kwargs = rebuild([pinned.get(k, x) for k, x in enumerate(leaves)])
             session.watch(f)
@@ -328,7 +332,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
         writes,
         orders if top.links.order_matters else None,
     )
-    found.pinned = dict(pinned)
+    found.pinned = {**pinned, **session.read_values}
     if assumed is not None and assumed.refusal is not None:
         if not can_begin_again(found.block) or kept.leaves_something:
             raise assumed.refusal

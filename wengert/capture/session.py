@@ -17,7 +17,7 @@ import functools
 import operator
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
@@ -85,6 +85,12 @@ class Session:
         self.inputs: list[tuple[Any, Path, Var]] = []
         """Arrays that are inputs besides the arguments, with the box that stands for each."""
         self.arguments: list[Any] = []
+        self.formals: Sequence[Var] = ()
+        """The variables of the arguments."""
+        self.values: Sequence[Any] = ()
+        """The arguments of the call for which the program is captured."""
+        self.read_values: dict[int, np.ndarray] = {}
+        """Those whose values were read: the program is for such values only (`hold_to_value`)."""
         self.effects = Effects()
         self.frozen: dict[int, tuple[Any, str]] = {}
         """Lists, dicts and instances that must not be changed, and why (`containers.py`)."""
@@ -426,6 +432,21 @@ class Session:
                 return
         if places:
             raise ValuesDecide(places)
+
+    def value_of(self, x: Any) -> np.ndarray | None:
+        """The value of an argument that is an array of integers, in the call for which the program is captured."""
+        for box, var, value in zip(self.arguments, self.formals, self.values, strict=False):
+            if box is x and x._node is var and value.__class__ is np.ndarray and value.dtype.kind in "biu":
+                return value
+        return None
+
+    def hold_to_value(self, x: Any) -> None:
+        """Have the program be for calls only in which an argument, an array of integers, has the value of this one.
+
+        It still reads the argument, which may be returned, and written to later on.
+        """
+        place = next(k for k, box in enumerate(self.arguments) if box is x)
+        self.read_values.setdefault(place, self.values[place].copy())
 
     def stands_for(self, value: Any) -> Any:
         """The box that stands for an array from outside."""

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
-from wengert.errors import StagingError
+from wengert.errors import Signal, StagingError
 from wengert.modes.mode import Mode
 from wengert.modes.sets import Sets, stacked, united
 from wengert.ops.derive import Control, Zero, result_aval
@@ -92,7 +92,7 @@ def not_known(what: str) -> StagingError:
 class PatternTrace(Mode):
     """Tangents that depend on `width` elements of the arguments."""
 
-    __slots__ = ("alive", "tag", "width")
+    __slots__ = ("alive", "asks", "tag", "width")
     name = "pattern"
     companions = 0
 
@@ -100,6 +100,8 @@ class PatternTrace(Mode):
         self.tag = fresh_tag()
         self.alive = True
         self.width = width
+        self.asks = False
+        """Whether an op that reads or writes at unknown places is an error: they could be known."""
 
     def unit(self, aval: Aval, start: int) -> Pattern:
         """The tangent of an argument whose elements have the numbers from `start` on."""
@@ -136,6 +138,8 @@ class PatternTrace(Mode):
         active = [k for k, a in enumerate(args[:data]) if self.owns(a) and a._node is not None]
         if isinstance(op, Zero):
             active = []
+        if self.asks and active and any(self.owns(a) for a in args[data:]):
+            raise PlacesUnknown
         made = []
         for aval in avals:
             if not active or not is_inexact(aval.dtype):
@@ -143,6 +147,10 @@ class PatternTrace(Mode):
             else:
                 made.append(Pattern(self, aval, _result_sets(op, active, args, aval.shape, params), any_number))
         return tuple(made) if several else made[0]
+
+
+class PlacesUnknown(Signal):
+    """Derivatives are read or written at places that are not known."""
 
 
 def _reads_somewhere(op: Op, args: Sequence[Any], params: dict) -> bool:
