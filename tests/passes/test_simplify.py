@@ -6,7 +6,8 @@ import random_ir
 from hypothesis import given
 from ir_comparing import assert_same, number_of_nodes, outcome
 
-import wengert.control  # noqa: F401  the ops that hold code
+import wengert as wg
+import wengert.control  # the ops that hold code
 from wengert.ir.check import check
 from wengert.ir.interpret import run
 from wengert.ir.parse import parse
@@ -352,3 +353,33 @@ def test_what_is_never_negative_is_not_less_than_zero():
         "%q: i64 = multiply(%n, %n); %y: bool = less(%q, 0)",  # which may overflow
     ):
         assert len(lines(nodes, "%y")) > 1
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_factors_that_are_powers_of_two_are_joined_exactly(dtype, rng):
+    """c·(p·x) is (c·p)·x bit by bit, at the ends of the range as well; where it would not be, it stays."""
+    about = np.finfo(dtype)
+    ends = [0.0, -0.0, about.max, about.max / 3, about.tiny, about.smallest_subnormal, np.inf, -np.inf, np.nan]
+    x = np.concatenate([np.array([*ends, *np.negative(ends)]), rng.normal(size=50) * about.tiny, rng.normal(size=50)])
+    x = x.astype(dtype)
+    functions = [
+        lambda x: 100 * (2 * (-2.0 * x)),
+        lambda x: (x * 4) * 1.1,
+        lambda x: 0.5 * (2 * x),  # 2x may be infinite
+        lambda x: 2 * (0.5 * x),  # x/2 may be rounded
+        lambda x: 3 * (1.1 * x),
+    ]
+    for f in functions:
+        with np.errstate(all="ignore"):
+            wanted = f(x)
+        got = wg.jit(f)(x)
+        np.testing.assert_array_equal(got, wanted)
+        np.testing.assert_array_equal(np.signbit(got[x == x]), np.signbit(wanted[x == x]))
+
+
+def test_factors_are_joined():
+    nodes = "%a: f64[3] = multiply(%x, f64(-4.0)); %y: f64[3] = multiply(f64(100.0), %a)"
+    assert lines(nodes, "%y", times=2) == ["%y: f64[3] = multiply(%x, f64(-400.0))", "return %y"]
+    for inner, outer in (3.0, 2.0), (2.0, 0.5), (0.5, 2.0), (8.0, 1e308):
+        nodes = f"%a: f64[3] = multiply(%x, f64({inner})); %y: f64[3] = multiply(f64({outer}), %a)"
+        assert len(lines(nodes, "%y", times=2)) == 3

@@ -133,7 +133,28 @@ def _multiply(node: Node, scope: Scope) -> Rewritten:
                 if isinstance(a, Const) and a.value.__class__ is int and _is_python_int(i.type):
                     if abs(a.value * number) < 2**62:
                         return changed(node, args=(i, const(a.value * number)))
+        if kind == "f" and x.type == out.type and (joined := _scaled_twice(x, number, scope)) is not None:
+            return changed(node, args=joined)
     return None
+
+
+def _scaled_twice(x: Operand, number: Any, scope: Scope) -> tuple[Operand, Operand] | None:
+    """c·(p·z) as (c·p)·z, where p is ±2ᵏ, k ≥ 0, and |c| ≥ 1: p·z is exact, or both are infinite."""
+    maker = scope.maker(x, "multiply")
+    if maker is None or x.type.weak:
+        return None
+    real = x.type.dtype.type
+    for z, power in _with_constant(maker, scope, swaps=True):
+        if z.type == x.type and isinstance(power, _NUMBERS) and isinstance(number, _NUMBERS):
+            with np.errstate(over="ignore"):
+                c, p = real(number), real(power)
+                product = c * p
+            if abs(c) >= 1 and abs(p) >= 1 and math.frexp(abs(p))[0] == 0.5 and np.isfinite(product):
+                return z, const(product)
+    return None
+
+
+_NUMBERS = (int, float, np.floating, np.integer)
 
 
 def _divide(node: Node, scope: Scope) -> Rewritten:
