@@ -247,9 +247,10 @@ class ForAll(NamedTuple):
 
     def hold_to_values(self, leaves: Sequence[Any]) -> None:
         """Have the program that is captured be for these values, where they are its arguments."""
+        session = current.session
         for k in self.known:
-            if isinstance(leaves[k], Traced):
-                current.session.hold_to_value(leaves[k])
+            if isinstance(leaves[k], Traced) and session is not None:
+                session.hold_to_value(leaves[k])
 
     def holds(self, leaves: Sequence[Any]) -> bool:
         """Whether it is the pattern for these arguments."""
