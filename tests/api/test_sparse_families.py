@@ -25,7 +25,7 @@ ORDERS = {"natural": "natural", "largest_first": "largest-first", "smallest_last
           "incidence_degree": "incidence"}  # fmt: skip
 KINDS = {"column": ("column", "direct"), "row": ("row", "direct"), "star": ("symmetric", "direct"),
          "acyclic": ("symmetric", "substitution")}  # fmt: skip
-COMPILED = {"Broyden tridiagonal", "arrow", "cumulative product", "over-determined curve fit", "ARWHEAD", "CURLY2"}
+COMPILED = {"Broyden tridiagonal", "arrow", "cumulative product", "over-determined curve fit", "ARWHEAD"}
 """Those whose derivatives are compiled, too: what their programs do differs."""
 
 

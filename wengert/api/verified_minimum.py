@@ -60,7 +60,7 @@ def verified_minimum(f: Callable, box: Any, tol: float = 1e-9, max_boxes: int = 
     problem = OnBoxes(f, box, 1)
     search = _Search(problem, tol, max_boxes)
     search.run()
-    search.try_middles()
+    search.look_once_more()
     boxes = [(low, high) for bound, low, high in search.done if bound <= search.upper]
     least = min([bound for bound, _, _ in search.done], default=math.nan)
     return Minimum(
@@ -121,11 +121,17 @@ class _Search:
         self.upper = min(self.upper, float(best))
         return value
 
-    def try_middles(self) -> None:
-        """Values in the boxes that are left: some were narrowed to a minimum before anything was tried there."""
+    def look_once_more(self) -> None:
+        """Values and bounds in the boxes that are left: some were narrowed after their bounds had been found."""
+        found = []
         for k in range(0, len(self.done), _BATCH):
             ends = self.done[k : k + _BATCH]
-            self._try(np.asarray(make(np.array([b[1] for b in ends]), np.array([b[2] for b in ends])).mid))
+            box = make(np.array([b[1] for b in ends]), np.array([b[2] for b in ends]))
+            y, broken = self.problem.on(self.problem.vector, box, watches=True)
+            slopes, _ = self.problem.on(self.problem.jacobian, box)
+            bounds = np.fmax(y.lo[:, 0], self._centred_bounds(box.lo, box.hi, slopes, broken))
+            found += [(max(b[0], float(bound)), b[1], b[2]) for b, bound in zip(ends, bounds, strict=True)]
+        self.done = found
 
     def _centred_bounds(self, low: np.ndarray, high: np.ndarray, slopes: Any, broken: np.ndarray) -> np.ndarray:
         """Lower bounds by the mean value form."""
