@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.linalg import solve_triangular
 
 import wengert as wg
 from wengert.errors import UndecidedError, UnsupportedFunctionError
@@ -208,6 +209,50 @@ def test_linear_systems(rng):
 
 
 # ------------------------------------------------------------------------------------------- comparisons and branches
+
+
+def _exact_determinant(a):
+    """By Bareiss's elimination, which stays with integers."""
+    a, last, sign = [[int(v) for v in row] for row in a], 1, 1
+    for k in range(len(a) - 1):
+        swap = next((i for i in range(k, len(a)) if a[i][k]), None)
+        if swap is None:
+            return 0
+        if swap != k:
+            a[k], a[swap], sign = a[swap], a[k], -sign
+        for i in range(k + 1, len(a)):
+            for j in range(k + 1, len(a)):
+                a[i][j] = (a[i][j] * a[k][k] - a[i][k] * a[k][j]) // last
+        last = a[k][k]
+    return sign * a[-1][-1]
+
+
+def test_determinants(rng):
+    for n in (1, 3, 4, 7):
+        for a in rng.integers(-9, 10, (10, n, n)):
+            known = _exact_determinant(a)
+            found = np.linalg.det(I(a.astype(float)))
+            assert found.lo <= known <= found.hi
+            sign, log = np.linalg.slogdet(I(a.astype(float)))
+            if known:
+                assert np.sign(known) in sign
+                assert log.lo - 1e-13 <= math.log(abs(known)) <= log.hi + 1e-13
+                assert log.width < 1e-10
+    assert np.linalg.det(I(np.ones((4, 4)))).hi == math.inf  # nothing is known where a matrix may be singular
+
+
+@pytest.mark.parametrize("f", [np.linalg.cholesky, np.linalg.det, lambda a: np.linalg.slogdet(a)[1],
+                               lambda a: solve_triangular(a, np.arange(1.0, 6.0), lower=True),
+                               lambda a: solve_triangular(a, np.ones((5, 2)), unit_diagonal=True)])  # fmt: skip
+def test_matrices_within_bounds(f, rng):
+    middle = rng.normal(size=(5, 5))
+    middle = middle @ middle.T + 5 * np.eye(5)
+    for radius in (1e-9, 1e-2):
+        found = wg.enclose(f)(I(middle - radius, middle + radius))
+        assert np.all(found.width < 1e4 * radius * np.max(np.abs(f(middle))))
+        for _ in range(20):
+            change = radius * np.tril(rng.choice([-1.0, 1.0], (5, 5)))
+            contains_values(found, f(middle + change + np.tril(change, -1).T)[None], slack=1e-12 * np.max(found.hi))
 
 
 def test_comparisons_are_certain_impossible_or_undecided():

@@ -212,7 +212,7 @@ OTHERS = sorted(
     and not isinstance(op, Control)
     and (op.bounds or op.moves)
     and not op.effect
-    and op.name != "true_positions"
+    and op.name not in ("true_positions", "slogdet")  # (two results: tests/modes/test_interval.py)
 )
 
 
@@ -235,7 +235,17 @@ def test_results_of_other_ops_are_contained(name, rng):
             try:
                 y = wg.enclose(lambda *xs: call(op, *xs, **example.params))(*boxes)  # noqa: B023
             except (UndecidedError, UnsupportedFunctionError):
-                undecided = ("index", "store", "det", "solve", "inv", "astype", "searchsorted")
+                undecided = (
+                    "index",
+                    "store",
+                    "det",
+                    "solve",
+                    "solve_triangular",
+                    "inv",
+                    "cholesky",
+                    "astype",
+                    "searchsorted",
+                )
                 assert name in undecided or "arg" in name, name
                 continue
             for _ in range(20):

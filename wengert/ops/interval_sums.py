@@ -166,7 +166,7 @@ def by_midpoints(op: Op, x: Bounds, y: Bounds, terms: int, params: dict) -> Boun
     return Bounds(choose(V.isnan(low), -math.inf, low), choose(V.isnan(high), math.inf, high))
 
 
-def _matmul(x: Bounds, y: Bounds) -> Bounds:
+def matmul(x: Bounds, y: Bounds) -> Bounds:
     a, b = shape_of(x.lo), shape_of(y.lo)
     terms = a[-1]
     products_in_all = math.prod(np.broadcast_shapes(a[:-2], b[:-2])) * math.prod(a[-2:]) * (b[-1] if len(b) > 1 else 1)
@@ -177,7 +177,7 @@ def _matmul(x: Bounds, y: Bounds) -> Bounds:
         right = [V.reshape(b_, shape=(*b, 1)) for b_ in y] if len(a) > 1 else list(y)
         products = multiply(Bounds(*left) if x.lo is not x.hi else Bounds(left[0], left[0]),
                             Bounds(*right) if y.lo is not y.hi else Bounds(right[0], right[0]))  # fmt: skip
-        return total(products, (len(a) - 1,)) if len(a) == 1 else _squeezed(total(products, (len(a) - 1,)))
+        return total(products, (len(a) - 1,)) if len(a) == 1 else squeezed(total(products, (len(a) - 1,)))
     lead = b[:-2]
     wide = [V.reshape(b_, shape=(*lead, *(() if len(a) == 1 else (1,)), *b[-2:])) for b_ in y]
     if len(a) == 1:
@@ -187,11 +187,11 @@ def _matmul(x: Bounds, y: Bounds) -> Bounds:
     return total(products, (len(shape_of(products.lo)) - 2,))
 
 
-def _squeezed(x: Bounds) -> Bounds:
+def squeezed(x: Bounds) -> Bounds:
     return Bounds(*[V.reshape(b, shape=shape_of(b)[:-1]) for b in x])
 
 
-MATMUL = stated(_matmul)
+MATMUL = stated(matmul)
 
 
 def einsum(*operands: Any, subscripts: str) -> Any:
@@ -297,80 +297,3 @@ def softmax(x: Any, axis: tuple[int, ...]) -> Any:
     shape = tuple([1 if k in axis else n for k, n in enumerate(shape_of(x))])
     top = logsumexp(x, axis)
     return V.minimum(V.exp(V.subtract(x, V.reshape(top, shape=shape))), 1.0)
-
-
-# ------------------------------------------------------------------------------------------------------ linear systems
-
-
-def solve(a: Bounds, b: Bounds) -> Bounds:
-    """The solutions of all systems in an interval matrix and an interval right-hand side.
-
-    With R ≈ mid(a)⁻¹ and x̃ = R·mid(b): the solution is x̃ + e, where e = R(b − a·x̃) + (I − R·a)·e. If C = |I − R·a|
-    has a norm below one, no matrix in a is singular, and |e| ≤ |z| + C·(‖z‖/(1 − ‖C‖)) for z = R(b − a·x̃) (Rump 1983).
-    """
-    n = shape_of(a.lo)[-1]
-    single = len(shape_of(b.lo)) == 1
-    if len(shape_of(a.lo)) != 2 or len(shape_of(b.lo)) > 2:
-        raise UnsupportedFunctionError(
-            "the enclosure of the solutions of many linear systems at once", remedy="solve one system after the other"
-        )
-    if single:
-        b = Bounds(*[V.reshape(v, shape=(n, 1)) for v in b])
-    m = midpoint(a)
-    usable = V.all(V.isfinite(m), axis=(0, 1))
-    try:
-        r = V.inv(V.where(usable, m, np.eye(n)))
-    except np.linalg.LinAlgError:
-        return Bounds(np.full(shape_of(b.lo)[: 1 if single else 2], -math.inf), np.full(
-            shape_of(b.lo)[: 1 if single else 2], math.inf))  # fmt: skip
-    found = V.matmul(r, midpoint(b))
-    minus = Bounds(V.negative(found), V.negative(found))
-    ax = _matmul(a, minus)
-    rest = Bounds(sum_towards(b.lo, ax.lo, -1), sum_towards(b.hi, ax.hi, 1))
-    z = _matmul(Bounds(r, r), rest)
-    ra = _matmul(Bounds(r, r), a)
-    eye = np.eye(n)
-    c = Bounds(sum_towards(eye, V.negative(ra.hi), -1), sum_towards(eye, V.negative(ra.lo), 1))
-    c_size = V.maximum(V.absolute(c.lo), V.absolute(c.hi))
-    z_size = V.maximum(V.absolute(z.lo), V.absolute(z.hi))
-    rows = total(Bounds(c_size, c_size), (1,)).hi
-    contraction = V.max(rows, axis=(0,))
-    left = moved(V.subtract(1.0, contraction), -1)
-    reach = moved(V.divide(V.max(z_size, axis=(0,)), left), 1)
-    spread = V.reshape(moved(V.multiply(V.reshape(rows, shape=(n, 1)), V.reshape(reach, shape=(1, shape_of(reach)[0]))),
-                       1), shape=shape_of(z_size))  # fmt: skip
-    e = moved(V.add(z_size, spread), 1)
-    safe = V.logical_and(usable, V.greater(left, 0))
-    low, high = moved(V.subtract(found, e), -1), moved(V.add(found, e), 1)
-    low, high = V.where(safe, low, -math.inf), V.where(safe, high, math.inf)
-    y = Bounds(V.where(V.isnan(low), -math.inf, low), V.where(V.isnan(high), math.inf, high))
-    return _squeezed(y) if single else y
-
-
-def inv(a: Bounds) -> Bounds:
-    eye = np.eye(shape_of(a.lo)[-1])
-    return solve(a, Bounds(eye, eye))
-
-
-def det(a: Any) -> Any:
-    """Of up to three rows: the formula."""
-    n = shape_of(a)[-1]
-    if len(shape_of(a)) != 2 or not 1 <= n <= 3:
-        raise UnsupportedFunctionError(
-            f"the enclosure of the determinant of a matrix of {n} rows",
-            remedy="there is one for up to three rows; for linear systems use np.linalg.solve",
-        )
-    x = [[V.index(a, pattern=(i, j)) for j in range(n)] for i in range(n)]
-    if n == 1:
-        return x[0][0]
-
-    def minor(i: int, j: int, k: int, m: int) -> Any:
-        return V.subtract(V.multiply(x[i][k], x[j][m]), V.multiply(x[i][m], x[j][k]))
-
-    if n == 2:
-        return minor(0, 1, 0, 1)
-    terms = [V.multiply(x[0][k], minor(1, 2, *[c for c in range(3) if c != k])) for k in range(3)]
-    return V.add(V.subtract(terms[0], terms[1]), terms[2])
-
-
-SOLVE, INV = stated(solve), stated(inv)

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.linalg
 from scipy.linalg import lapack
 
-from wengert.ops import axes, interval_sums, library
+from wengert.ops import axes, interval_systems, library
 from wengert.ops.derive import general, unfit, zero
 from wengert.ops.elementwise import logical_not, not_equal, where
 from wengert.ops.enclosures import composed
@@ -73,7 +73,7 @@ solve = general(
     solves=True,
     flops=cubic(2 / 3),
     axes=axes.stacked,
-    bounds=interval_sums.SOLVE,
+    bounds=interval_systems.SOLVE,
 )
 """a⁻¹ b."""
 
@@ -175,6 +175,7 @@ solve_triangular = general(
     batch=batch_of_columns(lambda: solve_triangular),
     shape=solution_shape,
     raises=VALUES,
+    bounds=interval_systems.SOLVE_TRIANGULAR,
     cost=MORE,
     solves=True,
     flops=cubic(1),
@@ -199,7 +200,7 @@ inv = general(
     cost=MORE,
     flops=cubic(2),
     axes=axes.stacked,
-    bounds=interval_sums.INV,
+    bounds=interval_systems.INV,
 )
 
 
@@ -383,7 +384,7 @@ det = general(
     cost=MORE,
     flops=cubic(2 / 3),
     axes=axes.stacked,
-    bounds=composed(interval_sums.det),
+    bounds=interval_systems.det,
 )
 
 
@@ -402,6 +403,7 @@ slogdet = general(
     raises=NEVER,
     cost=MORE,
     flops=cubic(2 / 3),
+    bounds=interval_systems.slogdet,
 )
 """The sign of the determinant, and the logarithm of its absolute value."""
 
@@ -432,6 +434,7 @@ cholesky = general(
     cost=MORE,
     flops=cubic(1 / 3),
     axes=axes.stacked,
+    bounds=composed(interval_systems.cholesky),
 )
 """The lower factor, of the lower triangle."""
 

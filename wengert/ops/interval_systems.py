@@ -1,0 +1,180 @@
+"""Enclosures of linear systems, determinants and Cholesky factors of interval matrices.
+
+Linear systems are preconditioned by an approximate inverse (Krawczyk's method, in Rump's form). A determinant is that
+of L·P·a·U ≈ I, where L and U are approximate inverses of the factors of midpoints, divided by theirs: elimination of
+a matrix close to the identity loses little (Neumaier 1990, chapter 4). Cholesky factors are computed column by column.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.errors import UnsupportedFunctionError
+from wengert.ops.enclosures import stated
+from wengert.ops.interval_sums import matmul, midpoint, squeezed, total
+from wengert.ops.op import Op
+from wengert.ops.rounding import Bounds, V, moved, sum_towards
+from wengert.types import shape_of
+
+
+def solve(a: Bounds, b: Bounds) -> Bounds:
+    """The solutions of all systems in an interval matrix and an interval right-hand side.
+
+    With R ≈ mid(a)⁻¹ and x̃ = R·mid(b): the solution is x̃ + e, where e = R(b − a·x̃) + (I − R·a)·e. If C = |I − R·a|
+    has a norm below one, no matrix in a is singular, and |e| ≤ |z| + C·(‖z‖/(1 − ‖C‖)) for z = R(b − a·x̃) (Rump 1983).
+    """
+    n = shape_of(a.lo)[-1]
+    single = len(shape_of(b.lo)) == 1
+    if len(shape_of(a.lo)) != 2 or len(shape_of(b.lo)) > 2:
+        raise UnsupportedFunctionError(
+            "the enclosure of the solutions of many linear systems at once", remedy="solve one system after the other"
+        )
+    if single:
+        b = Bounds(*[V.reshape(v, shape=(n, 1)) for v in b])
+    m = midpoint(a)
+    usable = V.all(V.isfinite(m), axis=(0, 1))
+    try:
+        r = V.inv(V.where(usable, m, np.eye(n)))
+    except np.linalg.LinAlgError:
+        return Bounds(np.full(shape_of(b.lo)[: 1 if single else 2], -math.inf), np.full(
+            shape_of(b.lo)[: 1 if single else 2], math.inf))  # fmt: skip
+    found = V.matmul(r, midpoint(b))
+    minus = Bounds(V.negative(found), V.negative(found))
+    ax = matmul(a, minus)
+    rest = Bounds(sum_towards(b.lo, ax.lo, -1), sum_towards(b.hi, ax.hi, 1))
+    z = matmul(Bounds(r, r), rest)
+    ra = matmul(Bounds(r, r), a)
+    eye = np.eye(n)
+    c = Bounds(sum_towards(eye, V.negative(ra.hi), -1), sum_towards(eye, V.negative(ra.lo), 1))
+    c_size = V.maximum(V.absolute(c.lo), V.absolute(c.hi))
+    z_size = V.maximum(V.absolute(z.lo), V.absolute(z.hi))
+    rows = total(Bounds(c_size, c_size), (1,)).hi
+    contraction = V.max(rows, axis=(0,))
+    left = moved(V.subtract(1.0, contraction), -1)
+    reach = moved(V.divide(V.max(z_size, axis=(0,)), left), 1)
+    spread = V.reshape(moved(V.multiply(V.reshape(rows, shape=(n, 1)), V.reshape(reach, shape=(1, shape_of(reach)[0]))),
+                       1), shape=shape_of(z_size))  # fmt: skip
+    e = moved(V.add(z_size, spread), 1)
+    safe = V.logical_and(usable, V.greater(left, 0))
+    low, high = moved(V.subtract(found, e), -1), moved(V.add(found, e), 1)
+    low, high = V.where(safe, low, -math.inf), V.where(safe, high, math.inf)
+    y = Bounds(V.where(V.isnan(low), -math.inf, low), V.where(V.isnan(high), math.inf, high))
+    return squeezed(y) if single else y
+
+
+def inv(a: Bounds) -> Bounds:
+    eye = np.eye(shape_of(a.lo)[-1])
+    return solve(a, Bounds(eye, eye))
+
+
+def solve_triangular(a: Bounds, b: Bounds, lower: bool, unit: bool) -> Bounds:
+    n = shape_of(a.lo)[-1]
+    inside = (np.tril if lower else np.triu)(np.ones((n, n), bool), (-1 if lower else 1) if unit else 0)
+    others = np.eye(n) if unit else np.zeros((n, n))
+    return solve(Bounds(*[V.where(inside, v, others) for v in a]), b)
+
+
+def _part(a: Any, rows: Any, columns: Any) -> Any:
+    return V.index(a, pattern=(rows, columns))
+
+
+def _one_matrix(a: Any, what: str) -> int:
+    if len(shape_of(a)) != 2:
+        raise UnsupportedFunctionError(f"the enclosure of {what} of many matrices at once", remedy="take one at a time")
+    return shape_of(a)[0]
+
+
+def cholesky(a: Any) -> Any:
+    """Column by column, of the lower triangle; where a matrix is not positive definite, its factor is not defined."""
+    n = _one_matrix(a, "the factors")
+    columns, rest = [], a
+    for j in range(n):
+        end = n - j
+        pivot = V.sqrt(V.reshape(_part(rest, 0, 0), shape=(1,)))
+        column = V.divide(_part(rest, slice(1, end), 0), pivot)
+        columns.append(V.reshape(V.concatenate(np.zeros(j), pivot, column, axis=0), shape=(n, 1)))
+        rows, across = V.reshape(column, shape=(end - 1, 1)), V.reshape(column, shape=(1, end - 1))
+        rest = V.subtract(_part(rest, slice(1, end), slice(1, end)), V.multiply(rows, across))
+    return V.concatenate(*columns, axis=1)
+
+
+def _pivots(mode: Any, a: Any) -> tuple[list[Any], Any]:
+    """Numbers whose product is the determinant, up to one that is 1 or −1, which comes second."""
+    n = _one_matrix(a, "the determinants")
+    x = mode.bounds(a)
+    middle = midpoint(x)
+    middle = V.where(V.all(V.isfinite(middle), axis=(0, 1)), middle, np.eye(n))
+    p, l, u = V.lu(middle)
+    diagonal = V.multiply(u, np.eye(n))
+    u = V.add(u, V.where(V.logical_and(np.eye(n, dtype=bool), V.equal(diagonal, 0.0)), 1.0, 0.0))  # any number does
+    left = V.where(np.tril(np.ones((n, n), bool)), V.solve_triangular(l, np.eye(n), lower=True, unit=True), 0.0)
+    right = V.where(np.triu(np.ones((n, n), bool)), V.solve_triangular(u, np.eye(n), lower=False, unit=False), 0.0)
+    permuted = matmul(Bounds(*[V.transpose(p, axes=(1, 0))] * 2), x)
+    rest = mode.enclosed(matmul(matmul(Bounds(left, left), permuted), Bounds(right, right)))
+    found = []
+    for j in range(n):
+        end = n - j
+        pivot = _part(rest, 0, 0)
+        known = mode.bounds(
+            V.multiply(_part(left, j, j), mode.enclosed(Bounds(_part(right, j, j), _part(right, j, j))))
+        )
+        found.append(V.divide(pivot, mode.enclosed(known)))
+        below = V.divide(_part(rest, slice(1, end), slice(0, 1)), pivot)
+        rest = V.subtract(
+            _part(rest, slice(1, end), slice(1, end)), V.multiply(below, _part(rest, slice(0, 1), slice(1, end)))
+        )
+    return found, V.sign(V.det(p))
+
+
+def _regular(mode: Any, pivots: list[Any]) -> Any:
+    """Whether no pivot can be zero: otherwise nothing is known."""
+    certain: Any = True
+    for pivot in pivots:
+        low, high = mode.bounds(pivot)
+        certain = V.logical_and(certain, V.logical_or(V.greater(low, 0), V.less(high, 0)))
+    return certain
+
+
+def _if_regular(mode: Any, certain: Any, y: Any) -> Any:
+    low, high = mode.bounds(y)
+    return mode.enclosed(Bounds(V.where(certain, low, -math.inf), V.where(certain, high, math.inf)))
+
+
+def det(mode: Any, op: Op, args: tuple, params: dict) -> Any:
+    """Of up to three rows: the formula."""
+    (a,) = args
+    n = shape_of(a)[-1]
+    if len(shape_of(a)) != 2 or not 1 <= n <= 3:
+        pivots, sign = _pivots(mode, a)
+        product: Any = sign
+        for pivot in pivots:
+            product = V.multiply(product, pivot)
+        return _if_regular(mode, _regular(mode, pivots), product) if pivots else sign
+    x = [[_part(a, i, j) for j in range(n)] for i in range(n)]
+    if n == 1:
+        return x[0][0]
+
+    def minor(i: int, j: int, k: int, m: int) -> Any:
+        return V.subtract(V.multiply(x[i][k], x[j][m]), V.multiply(x[i][m], x[j][k]))
+
+    if n == 2:
+        return minor(0, 1, 0, 1)
+    terms = [V.multiply(x[0][k], minor(1, 2, *[c for c in range(3) if c != k])) for k in range(3)]
+    return V.add(V.subtract(terms[0], terms[1]), terms[2])
+
+
+def slogdet(mode: Any, op: Op, args: tuple, params: dict) -> tuple[Any, Any]:
+    pivots, sign = _pivots(mode, args[0])
+    certain = _regular(mode, pivots)
+    total_log: Any = 0.0
+    for pivot in pivots:
+        total_log = V.add(total_log, V.log(V.absolute(pivot)))
+        sign = V.multiply(sign, V.where(V.less(mode.bounds(pivot).hi, 0), -1.0, 1.0))
+    signs = mode.enclosed(Bounds(V.where(certain, sign, -1.0), V.where(certain, sign, 1.0)))
+    return signs, _if_regular(mode, certain, total_log)
+
+
+SOLVE, INV, SOLVE_TRIANGULAR = stated(solve), stated(inv), stated(solve_triangular)
