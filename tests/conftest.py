@@ -65,19 +65,20 @@ def golden(request: pytest.FixtureRequest):
 LONG_FILES = {
     *("test_special.py", "test_fourier.py", "test_distributions.py", "test_linalg.py", "test_scipy_linalg.py"),
     *("test_interpolation.py", "test_quadrature.py", "test_filters.py", "test_sparse_products.py", "test_table.py"),
-    *("test_writing_cost.py", "test_random_programs.py", "test_statistics.py", "test_joining.py", "test_programs.py"),
+    *("test_writing_cost.py", "test_statistics.py", "test_joining.py", "test_programs.py"),
     *("test_elementwise.py", "test_indexing.py", "test_tape.py", "test_foreign_arrays.py", "test_coverage_page.py"),
 }
 """Files that go through many functions, or measure growth: `make test-quick` leaves them out as a whole."""
 
 
-ABOVE_NATIVE_CODE = {"api", "capture", "docs", "jit", "modes", "solvers"}
+ABOVE_NATIVE_CODE = {"api", "capture", "control", "docs", "fuzz", "graphs", "jit", "modes", "solvers"}
 """Folders whose tests ask what programs mean rather than what LLVM makes of them: it does next to nothing for their
 programs, which is most of the time they would take."""
 OPTIMISED_FILES = {
-    *("test_aliases.py", "test_calls.py", "test_export.py", "test_programs.py", "test_random.py", "test_table.py"),
+    *("test_calls.py", "test_export.py", "test_programs.py", "test_table.py"),
 }
-"""Files in these folders whose programs are optimised all the same: all ops, all programs of the suite, random ones."""
+"""Files in these folders whose programs are optimised all the same: all ops, all programs of the suite. (Of random
+programs, one in four: `choose_level` in fuzz/hunt.py.)"""
 _CHOSEN = os.environ.get("WENGERT_OPT")
 
 

@@ -21,6 +21,7 @@ from wengert.backend.llvm.cache import stored
 from wengert.backend.llvm.cache.digest import digest
 from wengert.backend.llvm.cache.plain import NotPlain, as_plain, from_plain
 from wengert.backend.llvm.machine.engine import MachineCode, Object
+from wengert.backend.llvm.scalars.lane import RULES
 from wengert.capture import instrument
 from wengert.ir.node import Block, Const, Node, Type, Var
 from wengert.ops.op import TABLE
@@ -71,6 +72,29 @@ def test_found_again(folder, compilations):
             f(X + 999.0)
     assert second.lower(X).report == first.lower(X).report
     assert "define" in second.lower(X).llvm
+
+
+@pytest.mark.parametrize(("variable", "first", "then"), [("WENGERT_OPT", "0", "1"), ("WENGERT_POISON", "0", "1")])
+def test_what_the_environment_says_about_code_is_part_of_its_key(folder, compilations, monkeypatch, variable, first,
+                                                                  then):  # fmt: skip
+    for said in (first, then, first, then):
+        monkeypatch.setenv(variable, said)
+        assert wg.jit(model)(X) == pytest.approx(model(X), rel=1e-14)
+    assert compilations == ["model", "model"]
+    assert len(files(folder)) == 2
+
+
+def test_code_that_is_found_is_verified_all_the_same(folder, compilations, monkeypatch):
+    def arctangent(x):
+        return np.sum(np.arctan(x) * x)
+
+    with monkeypatch.context() as wrong:
+        wrong.setitem(RULES, (np.arctan, "f"), lambda x: x + x)
+        wg.jit(arctangent)(X)
+    monkeypatch.setenv("WENGERT_VERIFY", "1")
+    with pytest.raises(wg.errors.VerificationError):
+        wg.jit(arctangent)(X)
+    assert compilations == ["arctangent"]
 
 
 def test_derivatives_are_found_too(folder, compilations):

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from fuzz.nests import SIZE, nest_alone
+from fuzz.program import imported
 from ir_comparing import interpreted
-from jit.random_programs import imported
-from random_nests import SIZE, nests
 
 import wengert as wg
 from wengert.backend.execute import optimised
 from wengert.ir.analysis.affine import Affine, Atom, least
 from wengert.ir.node import all_nodes
-
-MANY = int(os.environ.get("WENGERT_RANDOM_PROGRAMS", "12"))
 
 
 def stacks(f: Any, *args: Any) -> list[Any]:
@@ -96,10 +92,9 @@ def test_rows():
     np.testing.assert_allclose(wg.jit(wg.grad(by_rows))(A), wg.grad(by_rows)(A), 1e-10, 1e-12)
 
 
-@settings(max_examples=MANY, deadline=None, suppress_health_check=list(HealthCheck))
-@given(nests())
-def test_random_nests(source):
-    f = imported(source).f
+@pytest.mark.parametrize("seed", range(12))
+def test_random_nests(seed):
+    f = imported(nest_alone(seed)).f
     X = np.random.default_rng(0).normal(size=(SIZE, SIZE))
     try:
         f(X)

@@ -7,6 +7,7 @@ import os
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 os.environ.setdefault("WENGERT_CACHE", "0")  # what is hunted is compiling itself
+os.environ.setdefault("WENGERT_POISON", "1")
 os.environ.setdefault("WENGERT_FULL_TRACEBACK", "1")  # errors are grouped by the line of ours that they come from
 
 import argparse
@@ -16,7 +17,7 @@ import sys
 from pathlib import Path
 
 from fuzz.compositions import EVERY, Check
-from fuzz.hunt import compositions_for, hunt, work
+from fuzz.hunt import choose_level, compositions_for, hunt, work
 from fuzz.program import generated, text_of
 from fuzz.scope import FEATURES
 from fuzz.shrink import runnable, shrunk
@@ -31,7 +32,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, help="how many programs")
     parser.add_argument("--seconds", type=float, default=60.0, help="how long to hunt")
     parser.add_argument("--jobs", type=int, default=1, help="worker processes")
-    parser.add_argument("--compositions", type=int, default=6, help=f"how many for each program, of {len(EVERY)}")
+    parser.add_argument("--compositions", type=int, default=3, help=f"how many for each program, of {len(EVERY)}")
     parser.add_argument("--composition", help="the one to shrink; the first that fails if not given")
     parser.add_argument("--statements", type=int, default=12, help="of a program at most, about")
     parser.add_argument("--limit", type=float, default=20.0, help="seconds for one composition of one program")
@@ -58,6 +59,7 @@ def main() -> int:
         tally = hunt(seeds, options.jobs, seconds, arguments, options.into)
         print("\n" + tally.report())
         return 1 if tally.bad else 0
+    choose_level(seed)
     program = generated(seed, features, options.statements)
     if options.what == "show":
         print(text_of(program))

@@ -57,7 +57,8 @@ def view(s: Scope, name: str) -> str:
     value = s.names[name]
     choices = ["{}[:]", "{}[...]", "{}[::-1]", "{}.ravel()", "{}.reshape(-1)", "{}.T", "{}[None]", "{}[..., None]",
                "{}.copy()", "np.flip({})", "{}.flatten()", "np.ravel({})", "{}.squeeze()", "np.atleast_2d({})",
-               "np.expand_dims({}, 0)", "{}.view()", "np.asarray({})"]  # fmt: skip
+               "np.expand_dims({}, 0)", "{}.view()", "np.asarray({})", "np.array_split({}, 2)[0]",
+               "{}.astype({}.dtype)", "{}.reshape(-1, 1)"]  # fmt: skip
     if value.ndim == 1:
         choices += ["{}[1:]", "{}[:-1]", "{}[::2]", "{}[-2:]", "{}[:, None]", "{}[::-2]", "{}[1::2]", "{}[" +
                     f"{below(s, len(value))} :]"]  # fmt: skip
@@ -66,12 +67,12 @@ def view(s: Scope, name: str) -> str:
     else:
         choices += [f"{{}}[{below(s, len(value))}]", "{}[:, 0]", "{}[:, ::-1]", "{}[1:, :-1]", "np.diagonal({})",
                     "np.swapaxes({}, 0, 1)", "{}.T.ravel()", "{}.T.reshape(-1)", "{}[::-1, 1:]",
-                    "np.moveaxis({}, 0, -1)",
+                    "np.moveaxis({}, 0, -1)", "next(iter({}))",
                     "{}[..., -1]", "{}[" + f":, {below(s, value.shape[1])}]", "{}.transpose()",
                     "np.rot90({})"]  # fmt: skip
     if value.dtype.kind == "c":
         choices += ["{}.real", "{}.imag", "{}.real", "{}.imag"]
-    return s.one_of(choices).format(name)
+    return s.one_of(choices).replace("{}", name)
 
 
 def _pair(s: Scope, u: str) -> str:

@@ -3,7 +3,8 @@
 Names that start with `h_` are helpers, which a composition may compile on their own.
 """
 
-HEAD = """import dataclasses
+HEAD = """import contextlib
+import dataclasses
 import functools
 import math
 from typing import Any, NamedTuple
@@ -211,6 +212,20 @@ def h_normal(z, axis=None):
 def h_bump(z, u):
     z[0] += u
     return z
+
+
+def h_either(z, y):
+    for i in range(5):
+        if np.mean(z) > np.mean(y) * i:
+            return y
+        y[0] += 0.5
+    z[0] += 1.0
+    return z
+
+
+def h_bumped_other(z, y):
+    z[-1] += 1.0
+    return y
 
 
 def h_sink(z, u):

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from fuzz.scope import Scope, indented
+import random
+
+from fuzz.scope import FEATURES, Scope, indented
+
+SIZE = 17
+"""Of the matrix that they work on, along each axis."""
+
+
+def nest_alone(seed: int) -> str:
+    """A module with a function `f(X)` that is one nest, for tests of what is done about loops."""
+    s = Scope(random.Random(f"nest {seed}"), FEATURES, {})
+    lines = ["A = 0.3 * np.sin(X)", "s = 0.5", *(_sweep(s, "A") if s.chance(0.6) else _nest(s, "A"))]
+    body = "\n".join(indented([*lines, "return s + np.sum(np.cos(A))"]))
+    return f"import numpy as np\n\n\ndef f(X, n=3):\n{body}\n"
 
 
 def nest(s: Scope) -> list[str]:
     """Loops over a matrix of their own; every index is in its range, negative ones too."""
-    name, size = s.fresh("N"), 17
-    lines = [f"{name} = 0.3 * np.sin(np.arange({size * size}.0).reshape({size}, {size}) * a + x[0])"]
+    name = s.fresh("N")
+    lines = [f"{name} = 0.3 * np.sin(np.arange({SIZE * SIZE}.0).reshape({SIZE}, {SIZE}) * a + x[0])"]
     make = _sweep if s.chance(0.5) else _nest
     return [*lines, *make(s, name), f"s = np.tanh(s + np.sum(np.cos({name})) * 0.1)"]
 

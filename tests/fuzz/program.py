@@ -14,10 +14,9 @@ import re
 import sys
 import tempfile
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -73,8 +72,17 @@ CONTAINERS = {
 }
 
 
+JITTED_HEAD = re.sub(r"^def h_", "@wg.jit\ndef h_", HEAD, flags=re.MULTILINE)
+
+
 def imported(source: str) -> ModuleType:
-    """The module with this source, in a file of its own, so that instrumentation can read it."""
+    """The module with this source, in a file of its own, so that instrumentation can read it.
+
+    Programs have one library, as long as it is as it was: it is read and rewritten once.
+    """
+    for head in (HEAD, JITTED_HEAD):
+        if source.startswith(head) and source != head:
+            source = f"from {_library(head).__name__} import *\n{source[len(head) :]}"
     name = f"program_{next(_numbers)}"
     path = Path(FOLDER.name) / f"{name}.py"
     path.write_text(source, encoding="utf-8")
@@ -88,9 +96,11 @@ def imported(source: str) -> ModuleType:
     return module
 
 
-@lru_cache(maxsize=1)
-def _library() -> dict[str, Any]:
-    return vars(imported(HEAD))
+@cache
+def _library(head: str = HEAD) -> ModuleType:
+    module = imported(head)
+    sys.modules[module.__name__] = module
+    return module
 
 
 @dataclass(frozen=True)
@@ -127,6 +137,8 @@ class Program:
 
     @cached_property
     def with_jitted_helpers(self) -> ModuleType:
+        if self.source.startswith(HEAD):
+            return imported(JITTED_HEAD + self.source[len(HEAD) :])
         return imported(re.sub(r"^def h_", "@wg.jit\ndef h_", self.source, flags=re.MULTILINE))
 
     @cached_property
@@ -166,7 +178,7 @@ def generated(seed: int, features: dict[str, float] | None = None, statements: i
     for name in FEATURES:
         if name not in ("scalars", "elementwise") and name not in (features or {}) and rng.random() < 0.4:
             weights[name] = 0.0
-    s = Scope(rng, weights, _library())
+    s = Scope(rng, weights, vars(_library()))
     points = points_for(seed)
     s.names = dict(zip(("x", "A", "a", "n"), points[0].arguments(), strict=True))
     s.names["n"] = 2

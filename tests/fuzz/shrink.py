@@ -192,6 +192,8 @@ def runnable(program: Program, composition: str, outcome: Outcome) -> str:
     source = ast.unparse(ast.Module(_reached(ast.parse(program.source), names), []))
     if variant:
         source = source.replace("\ndef h_", "\n@wg.jit\ndef h_")
+    if "interpreted" in code:
+        source = f"from fuzz.interpreted import interpreted\n{source}"
     layout = program.points[0].layout
     note = f"\n# arguments lie in memory {layout}" if layout != "plain" else ""
     said = "\n".join(["# " + line for line in f"{outcome.kind}: {outcome.reason}\n{outcome.detail}".split("\n")])

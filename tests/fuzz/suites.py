@@ -68,7 +68,8 @@ def _table(s: Scope) -> list:
         table += [("jumps", 1.5, jump), ("returns", 0.7, early_return)]
     if s.depth < 3 and s.budget > 2:
         table += [("branches", 1.5, branch), ("loops", 1.5, loop), ("whiles", 0.8, while_loop),
-                  ("exceptions", 0.7, exception), ("returns", 0.3, early_return)]  # fmt: skip
+                  ("exceptions", 0.7, exception), ("returns", 0.3, early_return), ("branches", 0.3, match),
+                  ("exceptions", 0.2, context)]  # fmt: skip
     if s.depth < 2 and s.budget > 5:
         table += [("nests", 0.6, nest)]
     return table
@@ -81,7 +82,7 @@ def bind_a_number(s: Scope) -> list[str]:
     name = s.one_of(["s", "t", "s", "t", s.fresh("r")])
     value = scalar(s)
     if name[0] == "r":
-        return [f"{name} = {value}"]
+        return [f"{name} = {value}"] if s.chance(0.8) else [f"{name} = {value}", f"s = s + {name}", f"del {name}"]
     return [s.one_of([f"{name} = {value}", f"{name} = np.tanh({name} + {value})", f"{name} += {value}",
         f"{name} *= 0.9",
                       f"{name} -= 0.5 * {atom(value)}", f"s, t = t, {value}",
@@ -109,7 +110,7 @@ def bind_an_integer(s: Scope) -> list[str]:
     return (
         [f"{name} = int({value})" if name == "c" and s.chance(0.5) else f"{name} = {atom(value)} % 7"]
         if s.chance(0.6)
-        else [s.one_of(["c += 1", "c = c * 2 % 9", f"c = {atom(value)} % 5"])]
+        else [s.one_of(["c += 1", "c = c * 2 % 9", "c, n = n, c", f"c = {atom(value)} % 5"])]
     )
 
 
@@ -135,6 +136,18 @@ def branch(s: Scope) -> list[str]:
     if s.chance(0.5):
         lines += ["else:", *indented(inner_suite(s, 3))]
     return lines
+
+
+def match(s: Scope) -> list[str]:
+    suites = [indented(indented(inner_suite(s, 2))) for _ in range(3)]
+    first, second = s.one_of([("0", "1 | 2"), ("1", f"0 if {condition(s, 0)}"), ("-1 | 2", "0 | 1")])
+    return [f"match {atom(integer(s))} % 4:", f"    case {first}:", *suites[0], f"    case {second}:", *suites[1],
+            "    case _:", *suites[2]]  # fmt: skip
+
+
+def context(s: Scope) -> list[str]:
+    managers = ["contextlib.nullcontext()", 'np.errstate(all="ignore")', "contextlib.suppress(KeyError)"]
+    return [f"with {s.one_of(managers)}:", *indented(inner_suite(s, 3))]
 
 
 def exception(s: Scope) -> list[str]:

@@ -12,7 +12,7 @@ import warnings
 import pytest
 
 from fuzz.compositions import Check
-from fuzz.hunt import compositions_for
+from fuzz.hunt import choose_level, compositions_for
 from fuzz.outcome import Outcome
 from fuzz.program import generated, text_of
 
@@ -26,6 +26,7 @@ FIRST = int(os.environ.get("WENGERT_FUZZ_SEED", "0")) or secrets.randbelow(10**9
 
 
 def outcomes(seed: int, count: int) -> list[tuple[str, Outcome, str]]:
+    choose_level(seed)
     program = generated(seed)
     check = Check(program)
     if not check.useful():

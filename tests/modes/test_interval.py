@@ -667,3 +667,21 @@ def test_centred_forms_of_containers_compiled():
         np.testing.assert_allclose(y.lo, eager.lo, rtol=1e-13)
         np.testing.assert_allclose(y.hi, eager.hi, rtol=1e-13)
     assert np.all(eager.width < wg.enclose(f)(p).width)
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, wg.jit], ids=["eager", "compiled"])
+def test_integers_that_an_interval_decides_are_indices(transform):
+    """Enclosures compute with floats; what integers give is an integer again."""
+    x = np.array([10.0, 20.0, 30.0])
+
+    def times(a):
+        return x[(a < 0.3) * 2]
+
+    def remainder(a):
+        return x[(a < 0.3) % 3]
+
+    for f, value in ((times, 30.0), (remainder, 20.0)):
+        y = wg.enclose(transform(f), branch="both")(wg.interval(0.1, 0.2))
+        assert y.lo <= value <= y.hi
+        with pytest.raises((UndecidedError, ValueError), match="interval"):
+            wg.enclose(transform(f), branch="both")(wg.interval(0.1, 0.5))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from jit.random_programs import imported
-from random_nests import SIZE, nests, sweeps
+from fuzz.nests import SIZE, nest_alone
+from fuzz.program import imported
 
 import wengert as wg
 from wengert.backend.execute import optimised
@@ -18,8 +15,6 @@ from wengert.ir.check import check
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, Program, all_nodes
 from wengert.passes import sink_sums
-
-MANY = int(os.environ.get("WENGERT_RANDOM_PROGRAMS", "12"))
 
 
 def gradient_block(f: Any, *args: Any) -> Block:
@@ -101,10 +96,9 @@ def test_one_element_is_added_up_in_a_variable():
     assert all(n not in inside or len(n.args) == 3 for n in sums)
 
 
-@settings(max_examples=MANY, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.one_of(nests(), sweeps(), sweeps()))
-def test_random_nests(source):
-    f = imported(source).f
+@pytest.mark.parametrize("seed", range(12))
+def test_random_nests(seed):
+    f = imported(nest_alone(seed)).f
     X = np.random.default_rng(0).normal(size=(SIZE, SIZE))
     try:
         f(X)

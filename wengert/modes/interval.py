@@ -27,7 +27,7 @@ from wengert.modes.mode import Mode
 from wengert.ops.derive import Control
 from wengert.ops.enclosures import ON_BOUNDS
 from wengert.ops.op import Op, Traced, call, fresh_tag
-from wengert.ops.rounding import Bounds, V, constant, sum_towards
+from wengert.ops.rounding import Bounds, V, choose, constant, sum_towards
 from wengert.ops.sizes import require
 from wengert.running import running
 from wengert.types import SCALARS, Aval, dtype_of, shape_of
@@ -320,7 +320,21 @@ class IntervalTrace(Mode):
                     f"no enclosure is known of {op.name}: which interval contains its results for intervals",
                     remedy="use functions that have one (docs/guaranteed-bounds.md lists them), or pass numbers",
                 )
-            return enclosure(self, op, args, params)
+            y = enclosure(self, op, args, params)
+            if op.elementwise and isinstance(y, Enclosure) and all(dtype_of(a).kind in "biu" for a in args):
+                return self._of_integers(y, dtype_of(op.impl(*[np.ones((), dtype_of(a)) for a in args], **params)))
+            return y
+
+    def _of_integers(self, y: Any, dtype: np.dtype) -> Any:
+        """An op of integers, in the type that it gives for numbers: enclosures compute with floats, and an index is an
+        integer. What an integer cannot be, the bounds need not contain."""
+        if dtype.kind not in "iu" or dtype_of(y).kind != "f":
+            return y
+        low, high = V.ceil(y._value), V.floor(y._tangent)
+        least, most = max(float(np.iinfo(dtype).min), -(2.0**62)), min(float(np.iinfo(dtype).max), 2.0**62)
+        low = choose(V.greater(low, least), low, least)  # (also where it is not a number)
+        high = choose(V.less(high, most), high, most)
+        return self.enclosed(Bounds(V.astype(low, dtype=dtype), V.astype(high, dtype=dtype)))
 
     def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
         capture = running.state.capture
