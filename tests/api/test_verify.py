@@ -109,3 +109,38 @@ def test_what_has_effects_outside_is_not_run_twice(capsys):
     with pytest.warns(RuntimeWarning, match="not verified"):
         compiled(1.0)
     assert capsys.readouterr().out == "1.0\n"
+
+
+def through_ravel(x):
+    y = x * 1.0
+    x.ravel()[0] = 100.0  # a view of an array that lies in order, and else a copy
+    return y + x
+
+
+@pytest.mark.parametrize("lie", [np.ascontiguousarray, np.asfortranarray])
+def test_copies_lie_in_memory_as_the_arguments_do(lie):
+    x = lie(np.arange(6.0).reshape(2, 3))
+    want = through_ravel(lie(np.arange(6.0).reshape(2, 3)))
+    np.testing.assert_array_equal(wg.jit(through_ravel, verify=True)(x), want)
+
+
+def test_copies_overlap_as_the_arguments_do():
+    def doubled(a, b):
+        for i in range(len(a)):
+            a[i] = 2 * b[i]
+
+    x = np.ones(8)
+    wg.jit(doubled, verify=True)(x[1:], x[:-1])
+    np.testing.assert_array_equal(x, 2.0 ** np.arange(8))
+
+
+def test_the_function_is_followed_where_derivatives_are_compared():
+    def made(x):
+        y = np.zeros(3)
+        for i in range(3):
+            y[i] = math.sin(x[i]) * x[i]
+        return y @ y
+
+    f = wg.jit(made, verify=True)
+    np.testing.assert_allclose(wg.grad(f)(X), wg.grad(made)(X), rtol=1e-12)
+    np.testing.assert_allclose(wg.jvp(f, (X,), (X,))[1], wg.jvp(made, (X,), (X,))[1], rtol=1e-12)

@@ -17,10 +17,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from wengert import tree
 from wengert.api.products import jvp, vjp
 from wengert.box.box import plain
+from wengert.capture.instrument import instrument
 from wengert.capture.program import Captured
 from wengert.errors import StagingError, VerificationError
 from wengert.ir.node import all_nodes
@@ -65,7 +67,28 @@ def _kind(leaves: Sequence[Any]) -> str | None:
 
 
 def _copied(thing: Any) -> Any:
-    return tree.map(lambda x: x.copy() if isinstance(x, np.ndarray) else x, thing)
+    """Copies that lie in memory as the arrays do, and overlap where they do: views and copies depend on that."""
+    leaves, structure = tree.flatten(thing)
+    arrays = [x for x in leaves if x.__class__ is np.ndarray and x.size and not x.dtype.hasobject]
+    spans = sorted({byte_bounds(x) for x in arrays})
+    buffers: list[tuple[int, int, np.ndarray]] = []
+    while spans:
+        low, high = spans.pop(0)
+        while spans and spans[0][0] < high:
+            high = max(high, spans.pop(0)[1])
+        buffers.append((low, high, np.empty(high - low, np.uint8)))
+
+    def copy(x: Any) -> Any:
+        if not any(x is y for y in arrays):
+            return x.copy() if isinstance(x, np.ndarray) else x
+        first = x.__array_interface__["data"][0]
+        low, buffer = next((low, buffer) for low, high, buffer in buffers if low <= first < high)
+        y: np.ndarray = np.ndarray(x.shape, x.dtype, buffer, first - low, x.strides)
+        y[...] = x
+        y.flags.writeable = x.flags.writeable
+        return y
+
+    return tree.unflatten(structure, [copy(x) for x in leaves])
 
 
 def _outcome(function: Callable, *args: Any, **kwargs: Any) -> tuple[Any, Exception | None]:
@@ -177,7 +200,7 @@ def _compare_derivatives(f: Callable, name: str, compiled: Callable, args: tuple
         y, pullback = vjp(restricted(function), *at)
         return y, pullback([_random(np.random.default_rng(k), v) for k, v in enumerate(y)])
 
-    want, wanted_error = _outcome(derivative, f)
+    want, wanted_error = _outcome(derivative, instrument(f))
     got, error = _outcome(derivative, compiled)
     if error is not None or wanted_error is not None:
         if error.__class__ is not wanted_error.__class__:
