@@ -10,7 +10,6 @@ that only change their names, as in `a, b = b, a`, are followed. After the loop 
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from wengert.box.writing import settled
 from wengert.capture.session import current
 from wengert.capture.values import FirstDiffers, assign
 from wengert.errors import Signal, StagingError
+from wengert.ir import garbage
 from wengert.ir.aliases import both, either, is_usable, root_of
 from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Type
@@ -248,7 +248,7 @@ class Identity:
             if not capture.links.count(box) and sys.getrefcount(box) - known <= _OF_THE_CHECK:
                 return False
             if look_again:
-                gc.collect()  # what only a cycle holds nobody has
+                garbage.collect()  # what only a cycle holds nobody has
         return True
 
     # --------------------------------------------------------------------------------------------- arrays that rotate

@@ -22,7 +22,6 @@ from wengert.box.writing import clone, plain, settled
 from wengert.capture import staged_hooks
 from wengert.capture.assuming import TELLS_NUMBERS_APART, Assumptions, can_begin_again
 from wengert.capture.effects import refuse
-from wengert.capture.garbage import only_what_is_made
 from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, itself, same
 from wengert.capture.kept import Kept
 from wengert.capture.session import Session, ValuesDecide, WrittenTo, current
@@ -35,6 +34,7 @@ from wengert.errors import (
     UnsupportedFunctionError,
 )
 from wengert.ir.build import Capture, capturing, type_of_value
+from wengert.ir.garbage import set_aside
 from wengert.ir.infer import DependsOnWhichNumber
 from wengert.ir.node import Block, Type, Var
 from wengert.ir.symbol import Sym
@@ -151,7 +151,7 @@ def captured(f: Callable, types: Sequence[Type], rebuild: Callable[[Sequence[Any
 
     `values` are those of the leaves, of this call, in case that types depend on some of them.
     """
-    with without_budget(), only_what_is_made():
+    with without_budget(), set_aside():
         return _under_assumptions(f, types, rebuild, names, values, assumed)
 
 

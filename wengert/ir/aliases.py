@@ -11,7 +11,6 @@ Where a condition cannot be stated, `same` is `None`, and a write to either is a
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ import numpy as np
 
 from wengert.box.writing import SETTLING, clone, replace, set_item, settled
 from wengert.errors import StagingError, WengertError
+from wengert.ir import garbage
 from wengert.ops.elementwise import logical_and, logical_or, where
 from wengert.ops.op import Traced, call
 from wengert.ops.store import counted
@@ -122,7 +122,7 @@ class Links:
         if not self._path:
             self._prune()
             if any(link.same is None and not link.sleeps and self.connects(link.a, box) for link in self._links):
-                gc.collect()  # what only a cycle holds nobody has
+                garbage.collect()  # what only a cycle holds nobody has
                 self._prune()
         self._path.append(root)
         try:

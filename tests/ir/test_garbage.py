@@ -1,0 +1,57 @@
+"""Collections during a capture: the first looks at everything, others at what is new."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.ir.garbage import collect, set_aside
+
+
+class Cycle:
+    def __init__(self):
+        self.itself = self
+
+
+def test_what_was_there_at_the_first_collection_is_put_aside():
+    old = weakref.ref(Cycle())
+    with set_aside():
+        assert gc.get_freeze_count() == 0
+        collect()
+        assert old() is None
+        count = gc.get_freeze_count()
+        assert count > 0
+        with set_aside():
+            new = weakref.ref(Cycle())
+            collect()
+            assert new() is None
+        assert gc.get_freeze_count() == count
+    assert gc.get_freeze_count() == 0
+
+
+def test_it_comes_back_when_the_capture_fails():
+    def f(x):
+        collect()
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        wg.jit(f)(np.ones(3))
+    assert gc.get_freeze_count() == 0
+
+
+def test_what_others_put_aside_stays_there():
+    gc.freeze()
+    try:
+        count = gc.get_freeze_count()
+        with set_aside():
+            collect()
+        assert 0 < gc.get_freeze_count() <= count
+    finally:
+        gc.unfreeze()
+
+
+def test_without_a_capture_nothing_is_put_aside():
+    collect()
+    assert gc.get_freeze_count() == 0
