@@ -157,7 +157,7 @@ def test_ctrl_c_and_callbacks_between_iterations():
 
 def test_functions_that_cannot_be_compiled():
     def f(x):
-        return np.sum((x - 1) ** {True: 2, False: 4}[bool(x[0] > 0.5)])
+        return np.sum((x - 1) ** {"True": 2, "False": 4}[str(bool(x[0] > 0.5))])
 
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")

@@ -42,7 +42,7 @@ def usual(a: Any) -> OperandLayout:
     return OperandLayout(a.type.dtype, contiguous(a.type.shape))
 
 
-def _kernel(region: KernelRegion, operands: Sequence[Any], device: Any, parts: int = 1) -> Any:
+def kernel_for(region: KernelRegion, operands: Sequence[Any], device: Any, parts: int = 1) -> Any:
     """The kernel for operands that lie like these."""
     key = tuple([x.__class__ if _is_number(x) else x.strides for x in operands])
     kernel = region.kernels.get(key)
@@ -59,7 +59,7 @@ def launch(region: KernelRegion, values: dict, device: Any, into: Mapping[Any, A
     parts = 1 if is_whole else parts_for(region.shape, region.axes, device.width * device.blocks, device.lanes)
     joined = 1 if is_whole else joining(region, parts, device.lanes)
     threads = min(region.size, device.width * device.blocks) if is_whole else region.kept * parts
-    kernel = _kernel(region, operands, device, parts)
+    kernel = kernel_for(region, operands, device, parts)
     outs = [into[v] if v in into else device.empty(v.type.shape, v.type.dtype) for v in region.outputs]
     partial = [device.empty((threads // joined,), node.outs[0].type.dtype) for node in region.reductions]
     kernel(threads, [*[_argument(x) for x in operands], *outs, *partial])
@@ -95,7 +95,7 @@ def _joined(region: KernelRegion, node: Node, numbers: Any, parts: int, device: 
         shared = parts_for(shape, step.axes, device.width * device.blocks, device.lanes)
         parts = shared // joining(step, shared, device.lanes)
         fewer = device.empty((region.kept * parts,), numbers.dtype)
-        _kernel(step, [numbers.reshape(shape)], device, shared)(region.kept * shared, [numbers, fewer])
+        kernel_for(step, [numbers.reshape(shape)], device, shared)(region.kept * shared, [numbers, fewer])
         numbers = fewer
     return numbers
 
@@ -108,7 +108,7 @@ def _reduced(region: KernelRegion, node: Node, numbers: Any, device: Any) -> Any
         if threads > device.width:
             threads += -threads % device.width  # whole blocks: each thread leaves a number
         fewer = device.empty((threads,), numbers.dtype)
-        _kernel(step, [numbers], device)(threads, [numbers, fewer])
+        kernel_for(step, [numbers], device)(threads, [numbers, fewer])
         numbers = fewer
     return numbers
 

@@ -13,6 +13,7 @@ from wengert.backend.gpu.kernel import write_kernel
 from wengert.backend.gpu.launch import usual
 from wengert.backend.gpu.recording import Recordings
 from wengert.backend.gpu.regions import KernelRegion, Step, constants_of, operands_of, steps_of
+from wengert.backend.gpu.single import SingleKernel
 from wengert.backend.plan.lower import lowered
 from wengert.control.custom import without_rules
 from wengert.ir.node import Block, Program
@@ -35,7 +36,7 @@ class DevicePlan:
         self.read = [k for k, p in enumerate(self.block.params) if p in used]
         """Which arguments are needed on the device."""
         self.recordings = Recordings()
-        self.is_kernel = len(self.steps) == 1 and isinstance(self.steps[0], KernelRegion)
+        self.single = SingleKernel.of(self.block, self.steps, self.constants)
 
     @property
     def ptx(self) -> str:

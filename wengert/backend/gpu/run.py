@@ -41,8 +41,10 @@ def run(block: Block, name: str, args: Sequence[Any]) -> list[Any]:
 
 def run_plan(plan: DevicePlan, device: Any, like: Any, args: Sequence[Any]) -> list[Any]:
     """The results of a plan; `like` is an array of the device."""
-    if plan.is_kernel and device is not None and not any(a.__class__ is np.ndarray for a in args):
-        return _run_steps(plan, args, device, {})
+    if plan.single is not None and device is not None:
+        results = plan.single.run(args, device, like.__class__)
+        if results is not None:
+            return results
     given = list(args)
     for k in plan.read:
         if given[k].__class__ is np.ndarray and given[k].ndim:

@@ -50,6 +50,7 @@ _ON_PLAIN = {
     "zeros": "np.zeros({0}, {1})", "ones": "np.ones({0}, {1})", "full": "np.full({0}, {1}, {2})",
     "eye": "np.eye({0}, dtype={1})", "tri": "np.tri({0}, {1}, {2}, dtype={3})", "arange": "np.arange({0}, {1})",
     "largest": "np.max({0}, axis={1}, keepdims=True, initial=0)", "moved": "{0}", "is_foreign": "False",
+    "together": "None", "by_companion": "NotImplemented",
     "is_mutable": "False", "check": "None",
 }  # fmt: skip
 """What functions that ask in which library an array is to be made (`ops/library.py`, `ops/within.py`) are for arrays of
