@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from wengert.capture.lowered import (
     AND,
     ATTR,
     BASE,
+    BUILTIN,
     CHAIN,
     DEFAULT,
     DEFINED,
@@ -97,6 +99,10 @@ def _joins_lists(node: ast.AST) -> bool:
     return isinstance(node, (ast.List, ast.ListComp))
 
 
+_NEUTRAL = {"sum": 0, "any": False, "all": True, "len": 0}
+"""What an item that does not count is, for builtins that go through all items."""
+
+
 class Expressions(ast.NodeTransformer):
     """Lowers the expressions of one function, except the functions among them.
 
@@ -155,6 +161,9 @@ class Expressions(ast.NodeTransformer):
         if is_super and self.in_class and self.scope.first and "super" not in self.around | self.scope.local:
             node.args = [load("__class__"), load(self.scope.first)]  # suites do not have these at hand
             return node
+        everything = self._with_all_items(node)
+        if everything is not None:
+            return everything
         self.generic_visit(node)
         if _is_get(node):
             base = node.func.args[0]  # type: ignore[attr-defined]
@@ -164,6 +173,30 @@ class Expressions(ast.NodeTransformer):
             for keyword in node.keywords:
                 keyword.value = self._passed(keyword.value)
         return node
+
+    def _with_all_items(self, node: ast.Call) -> ast.AST | None:
+        """`sum(v for v in x if v > 0)` as `sum((v if v > 0 else 0) for v in x)`, if the name is that of the builtin
+        when it runs: whether an item counts may then be known only to the program. `any`, `all`, `len` alike."""
+        name = getattr(node.func, "id", None)
+        if name not in _NEUTRAL or len(node.args) != 1 or node.keywords or binds_in_place(node):
+            return None
+        items, builtin = node.args[0], "sum" if name == "len" else name
+        is_fit = isinstance(items, (ast.GeneratorExp, ast.ListComp)) and not any(g.is_async for g in items.generators)
+        if not is_fit or not items.generators[-1].ifs or any(g.ifs for g in items.generators[:-1]):  # type: ignore[attr-defined]
+            return None
+        if {name, builtin} & (self.scope.local | self.scope.as_global | self.around | self.free):
+            return None
+        every = copy.deepcopy(items)
+        last = every.generators[-1]  # type: ignore[attr-defined]
+        test = last.ifs[0] if len(last.ifs) == 1 else at(ast.BoolOp(ast.And(), last.ifs), items)
+        value = ast.Constant(1) if name == "len" else every.elt  # type: ignore[attr-defined]
+        every.elt = at(ast.IfExp(test, value, ast.Constant(_NEUTRAL[name])), items)  # type: ignore[attr-defined]
+        last.ifs = []
+        is_builtin = [hook(BUILTIN, ast.Constant(n), load(n)) for n in {name, builtin}]
+        known = is_builtin[0] if len(is_builtin) == 1 else ast.BoolOp(ast.And(), is_builtin)
+        self.generic_visit(node)
+        whole = at(ast.Call(load(builtin), [self.visit(every)], []), items)
+        return at(ast.IfExp(known, whole, node), node)
 
     def _passed(self, argument: ast.expr) -> ast.expr:
         """An argument that may be a container from outside (`session.py`)."""

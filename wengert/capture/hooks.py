@@ -7,6 +7,7 @@ by a cell, if the function that writes is the only one that holds it.
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import copy
 import functools
@@ -460,6 +461,11 @@ def read(container: Any, key: Any) -> Any:
     elif container.__class__ in SUBSCRIPTED:
         return subscripted(container, key)
     return container[key]
+
+
+def is_builtin(name: str, f: Any) -> bool:
+    """Whether a name stands for Python's own function."""
+    return f is getattr(builtins, name)
 
 
 def subscripted(container: Any, key: Any) -> Any:

@@ -282,6 +282,7 @@ LOOPED.set_hooks(
         lowered.LOAD: lambda name, value: value,
         lowered.BASE: lambda base: base,
         lowered.DEFAULT: lambda value: value,
+        lowered.BUILTIN: hooks.is_builtin,
         lowered.PASSED: lambda argument, is_read: argument,
         lowered.ATTR: getattr,
         lowered.ASSERT: _assert,

@@ -841,6 +841,7 @@ set_staged_hooks(
         lowering.RAISE: exceptions.raise_,
         lowering.ITERATE: stage.iterate,
         lowering.TEST: stage.test,
+        lowering.BUILTIN: hooks.is_builtin,
         lowering.MADE: made,
         lowering.DEFINED: defined,
         lowering.NAMED: named,

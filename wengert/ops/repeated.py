@@ -72,6 +72,11 @@ def same_group(w: Any, size: int) -> Any:
     return np.equal(label[..., None, :], label[..., :, None])
 
 
+def are_distinct(w: Any, size: int) -> bool:
+    """Whether all values, in order, can be told apart."""
+    return bool(np.all(np.abs(np.diff(w, axis=-1)) > _tolerance(w, size)))
+
+
 def is_null(s: Any, size: int) -> Any:
     """Which singular values cannot be told from zero."""
     return s <= _tolerance(s, size)

@@ -37,6 +37,7 @@ from wengert.ops.matrices import (
 )
 from wengert.ops.products import matmul
 from wengert.ops.repeated import (
+    are_distinct,
     equal_cotangents,
     first_order_only,
     forward_only,
@@ -144,6 +145,8 @@ def _eigh_repeated(a: Any, tilt: Any, lower: bool, driver: str | None = None) ->
             v[:, first:last] = v[:, first:last] @ np.linalg.eigh((x + x.conj().T) / 2)[1]
 
     w, v = _eigh(a, lower, driver)
+    if tilt.ndim == 2 and are_distinct(w, shape_of(w)[-1]):
+        return w, v
     w, v = _turned(a, tilt, w, (v,), turn)
     return w, v
 
@@ -412,6 +415,8 @@ def _svd_repeated(a: Any, tilt: Any) -> tuple[Any, Any, Any]:
             u[:, first:last], v[:, first:last] = u[:, first:last] @ q, v[:, first:last] @ q
 
     u, s, vh = np.linalg.svd(a)
+    if tilt.ndim == 2 and are_distinct(s, size) and not np.any(is_null(s, size)):
+        return u[..., :k], s, vh[..., :k, :]
     s, u, v = _turned(a, tilt, s, (u, np.conj(np.swapaxes(vh, -1, -2))), turn)
     return u[..., :k], s, np.conj(np.swapaxes(v[..., :k], -1, -2))
 

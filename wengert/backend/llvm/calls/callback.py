@@ -10,6 +10,7 @@ Results are kept per thread and call, so a kernel may run in several threads, an
 from __future__ import annotations
 
 import ctypes
+import math
 import threading
 from typing import Any
 
@@ -53,6 +54,7 @@ class Callback:
         self.op = node.op
         self.params = node.params
         self.words = _Words(node)
+        self.row = ctypes.c_int64 * max(self.words.count, 1)
         self.operands = [a.type for a in node.args]
         self.results = [v.type for v in node.outs]
         self.size_count = len(node.sizes)
@@ -71,7 +73,7 @@ class Callback:
     def _compute(self, address: int, _: int) -> int:
         """Compute; then copy results where they belong, or, if sizes are not known, keep them and tell their sizes."""
         try:
-            words = (ctypes.c_int64 * max(self.words.count, 1)).from_address(address)
+            words = self.row.from_address(address)
             args = [self._operand(words, k) for k in range(len(self.operands))]
             sizes = words[self.words.sizes : self.words.sizes + self.size_count]
             params = map_refs(self.params, lambda ref: sizes[ref.k]) if sizes else self.params
@@ -91,7 +93,7 @@ class Callback:
 
     def _fetch(self, address: int, _: int) -> int:
         try:
-            words = (ctypes.c_int64 * self.words.count).from_address(address)
+            words = self.row.from_address(address)
             self._copy(words, self.kept.stack.pop())
         except BaseException as error:
             return faults.leave(error)
@@ -135,7 +137,7 @@ def _view(address: int, shape: tuple[int, ...], strides: tuple[int, ...] | None,
         return np.empty(shape, dtype)
     low = high = 0
     if strides is None:
-        high = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        high = math.prod(shape) * dtype.itemsize
     else:
         reach = [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
         low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0) + dtype.itemsize
