@@ -6,6 +6,7 @@ undefined), and that nothing but `names` is bound by a suite (in `trying_both` m
 first and then puts everything back, as staging does).
 """
 
+import builtins
 import contextlib
 import operator
 
@@ -172,7 +173,8 @@ LOWERED = dict(zip(
      lambda name, value: value, lambda value: value, lambda v, owner, name: setattr(owner, name, v), delattr,
      operator.delitem, Trying, raised_here, caught, catches, error_of, (), lambda base: base,
      text, lambda a, b, positive: (a is b) == positive, lambda subject, around=None: subject, attempted,
-     lambda attempt: 1, lambda argument, is_read: argument, lambda value: value),
+     lambda attempt: 1, lambda argument, is_read: argument, lambda value: value,
+     lambda name, f: f is getattr(builtins, name)),
     strict=True,
 ))  # fmt: skip
 

@@ -192,7 +192,7 @@ class Expressions(ast.NodeTransformer):
         value = ast.Constant(1) if name == "len" else every.elt  # type: ignore[attr-defined]
         every.elt = at(ast.IfExp(test, value, ast.Constant(_NEUTRAL[name])), items)  # type: ignore[attr-defined]
         last.ifs = []
-        is_builtin = [hook(BUILTIN, ast.Constant(n), load(n)) for n in {name, builtin}]
+        is_builtin: list[ast.expr] = [hook(BUILTIN, ast.Constant(n), load(n)) for n in {name, builtin}]
         known = is_builtin[0] if len(is_builtin) == 1 else ast.BoolOp(ast.And(), is_builtin)
         self.generic_visit(node)
         whole = at(ast.Call(load(builtin), [self.visit(every)], []), items)
