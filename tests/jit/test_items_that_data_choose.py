@@ -39,6 +39,17 @@ def test_derivatives(f):
     np.testing.assert_allclose(wg.jit(wg.vmap(wg.grad(f)))(batch), [wg.grad(f)(x) for x in batch])
 
 
+def test_items_that_are_only_counted_are_made():
+    def f(x):
+        made = []
+        count = len([made.append(v) for v in (1, 2, 3) if v > 1])
+        return x * count + sum(made)
+
+    assert wg.jit(f)(2.0) == f(2.0) == 9.0
+    with pytest.raises(TypeError):
+        wg.jit(lambda x: len(v for v in x if v > 0))(X)  # as Python's
+
+
 def test_names_that_stand_for_something_else():
     def shadowed(x, sum):
         return sum([v for v in (1.0, 2.0, 3.0) if v > 1]) * x

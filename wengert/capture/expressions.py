@@ -181,9 +181,12 @@ class Expressions(ast.NodeTransformer):
         if name not in _NEUTRAL or len(node.args) != 1 or node.keywords or binds_in_place(node):
             return None
         items, builtin = node.args[0], "sum" if name == "len" else name
-        is_fit = isinstance(items, (ast.GeneratorExp, ast.ListComp)) and not any(g.is_async for g in items.generators)
+        kinds = (ast.ListComp,) if name == "len" else (ast.ListComp, ast.GeneratorExp)
+        is_fit = isinstance(items, kinds) and not any(g.is_async for g in items.generators)
         if not is_fit or not items.generators[-1].ifs or any(g.ifs for g in items.generators[:-1]):  # type: ignore[attr-defined]
             return None
+        if name == "len" and not isinstance(items.elt, (ast.Name, ast.Constant)):  # type: ignore[attr-defined]
+            return None  # what makes the items may raise, or do something
         if {name, builtin} & (self.scope.local | self.scope.as_global | self.around | self.free):
             return None
         every = copy.deepcopy(items)
@@ -192,7 +195,7 @@ class Expressions(ast.NodeTransformer):
         value = ast.Constant(1) if name == "len" else every.elt  # type: ignore[attr-defined]
         every.elt = at(ast.IfExp(test, value, ast.Constant(_NEUTRAL[name])), items)  # type: ignore[attr-defined]
         last.ifs = []
-        is_builtin: list[ast.expr] = [hook(BUILTIN, ast.Constant(n), load(n)) for n in {name, builtin}]
+        is_builtin: list[ast.expr] = [hook(BUILTIN, ast.Constant(n), load(n)) for n in sorted({name, builtin})]
         known = is_builtin[0] if len(is_builtin) == 1 else ast.BoolOp(ast.And(), is_builtin)
         self.generic_visit(node)
         whole = at(ast.Call(load(builtin), [self.visit(every)], []), items)
