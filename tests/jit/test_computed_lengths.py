@@ -79,6 +79,19 @@ def test_functions(f):
     np.testing.assert_allclose(wg.jit(wg.grad(total))(X), wg.grad(total)(X), rtol=1e-9)
 
 
+@pytest.mark.parametrize("f", FUNCTIONS[::5])
+def test_other_compositions(f):
+    def total(x):
+        z = f(x[x > 0.1])
+        return np.sum(z * z)
+
+    v = np.cos(np.arange(12.0))
+    slope, curve = wg.grad(total)(X) @ v, wg.hvp(total)(X, v)
+    assert np.isclose(wg.jvp(wg.jit(total), (X,), (v,))[1], slope)
+    assert np.isclose(wg.grad(wg.jit(total))(X) @ v, slope)
+    np.testing.assert_allclose(wg.jit(wg.hvp(total))(X, v), curve, rtol=1e-8, atol=1e-9)
+
+
 REFUSED = [
     (lambda y: y.reshape(3, 5), "cannot reshape an array of 12 elements into 15"),
     (lambda y: np.split(y, 5), "equal division"),
