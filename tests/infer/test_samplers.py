@@ -108,14 +108,14 @@ def test_a_density_that_raises_or_is_no_number_is_rejected():
         return np.log(np.where(x[0] < 0.0, np.nan, 1.0)) - x[0] - 0.5 * x[1] ** 2
 
     with np.errstate(all="ignore"):
-        results = [infer.nuts(f, init=np.ones(2), draws=500, warmup=300, chains=2, seed=2) for f in (raises, is_nan)]
+        results = [infer.nuts(f, init=np.ones(2), draws=2000, warmup=500, chains=2, seed=2) for f in (raises, is_nan)]
     for result in results:
         assert np.all(result.draws[..., 0] > 0)
         assert np.sum(result.stats["failed"]) > 10
         assert any("no number" in note for note in result.info["notes"])
         x = result.draws[..., 0]  # exponential: mean and standard deviation are 1
         assert abs(np.mean(x) - 1) < 4 / np.sqrt(diagnostics.ess_bulk(x))
-    np.testing.assert_allclose(results[0].draws, results[1].draws, rtol=1e-8)
+    np.testing.assert_allclose(results[0].draws, results[1].draws, rtol=1e-8, atol=1e-9)
 
 
 def test_what_cannot_be_compiled_runs_in_python_and_says_why():
