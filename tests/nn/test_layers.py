@@ -83,6 +83,7 @@ def test_what_is_remembered_gives_what_all_at_once_gives(rotary, rng):
         y, cache = step(x[:, t : t + 1], cache)
         found.append(y)
     np.testing.assert_allclose(np.concatenate(found, axis=1), attention(x, causal=True), rtol=0, atol=1e-12)
+    assert nn.cast(attention, np.float32).empty_cache(3, 8).keys.dtype == np.float32
 
 
 def test_rotated_products_depend_on_differences_of_positions(rng):

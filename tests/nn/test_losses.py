@@ -30,6 +30,9 @@ def test_activations_have_the_derivatives_of_their_definitions():
     for f in (nn.selu, nn.mish, nn.tanh, lambda x: nn.gelu(x, approximate=True), nn.glu, nn.softmax, nn.log_softmax):
         wg.check_gradients(f, x)
     assert wg.grad(nn.relu)(0.0) == 0
+    assert wg.grad(nn.elu)(0.0) == 1
+    for f in (nn.relu, nn.elu, nn.hard_tanh, lambda x: nn.hinge(x, 1.0)):
+        assert np.isnan(f(np.array([np.nan])))
 
 
 def test_cross_entropies(rng):
@@ -45,6 +48,10 @@ def test_cross_entropies(rng):
     np.testing.assert_allclose(gradient, p - np.eye(4)[labels], atol=1e-12)
     with pytest.raises(MismatchError, match="reduction"):
         nn.cross_entropy(logits, labels, reduction="average")
+    with pytest.raises(MismatchError, match="integers"):
+        nn.cross_entropy(logits, labels[0])
+    with pytest.raises(MismatchError, match="probabilities"):
+        nn.cross_entropy(logits, p, ignore_index=0)
 
 
 def test_losses_of_pairs(rng):
@@ -82,3 +89,9 @@ def test_ctc_counts_all_ways_to_say_the_labels(rng):
     options = {"lengths": np.array(spoken), "label_lengths": np.array(lengths), "reduction": "none"}
     np.testing.assert_allclose(nn.ctc(logp, labels, **options), wanted)
     wg.check_gradients(lambda z: nn.ctc(z, labels, **{**options, "reduction": "sum"}), logp)
+    # There is no way to say two labels in one time.
+    logp, options = logp[:, :1].astype(np.float32), {"reduction": "none"}
+    found, pull = wg.vjp(lambda z: nn.ctc(z, labels, **options), logp)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, np.inf)
+    np.testing.assert_array_equal(pull(np.ones(3, np.float32))[0], 0.0)

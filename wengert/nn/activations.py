@@ -14,12 +14,12 @@ _SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 
 
 def relu(x: Any) -> Any:
-    """max(x, 0), with derivative zero at zero.
+    """max(x, 0), with derivative zero at zero; NaN stays NaN.
 
     >>> relu(np.array([-1.0, 0.0, 2.0]))
     array([0., 0., 2.])
     """
-    return np.where(x > 0, x, 0.0)
+    return np.where(x <= 0, 0.0, x)
 
 
 def leaky_relu(x: Any, slope: float = 0.01) -> Any:
@@ -37,7 +37,8 @@ def elu(x: Any, alpha: float = 1.0) -> Any:
     >>> elu(np.array([-1.0, 2.0])).round(4)
     array([-0.6321,  2.    ])
     """
-    return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0.0)))
+    # Not np.minimum, which has half a derivative at zero, where this function has a whole one.
+    return np.where(x > 0, x, alpha * np.expm1(np.where(x > 0, 0.0, x)))
 
 
 def selu(x: Any) -> Any:

@@ -109,8 +109,9 @@ class MultiHeadAttention:
             mask = later if mask is None else np.logical_and(mask, later)
         return self._together(attend(q, k, v, mask))
 
-    def empty_cache(self, examples: int, length: int, dtype: Any = np.float64) -> Cache:
-        """Room for keys and values of so many times."""
+    def empty_cache(self, examples: int, length: int, dtype: Any = None) -> Cache:
+        """Room for keys and values of so many times, in the type of the weights unless another is given."""
+        dtype = self.key.weight.dtype if dtype is None else dtype
         shape = (examples, self.heads, length, self.query.weight.shape[1] // self.heads)
         return Cache(np.zeros(shape, dtype), np.zeros(shape, dtype), np.int64(0))
 

@@ -87,18 +87,31 @@ class Dense:
 class Embedding:
     """A row of a table for each number.
 
+    Args:
+        count, features: how many rows there are, and how long they are.
+        rng: a generator or a seed, for the table.
+        init: draws it (`nn.initializers`).
+        padding: the number that stands for nothing, if there is one: its row is zero and is not trained.
+
     >>> from wengert import nn
     >>> nn.Embedding(10, 4, rng=0)(np.array([[1, 2, 1]])).shape
     (1, 3, 4)
+    >>> nn.Embedding(10, 2, rng=0, padding=0)(np.array([0]))
+    array([[0., 0.]])
     """
 
     weight: Any
+    padding: int | None = field(default=None, metadata=STATIC)
 
-    def __init__(self, count: int, features: int, rng: Any, *, init: Callable = initializers.normal):
+    def __init__(
+        self, count: int, features: int, rng: Any, *, init: Callable = initializers.normal, padding: int | None = None
+    ):
         self.weight = init(rng, (count, features), (count, features))
+        self.padding = padding
 
     def __call__(self, x: Any) -> Any:
-        return self.weight[x]
+        rows = self.weight[x]
+        return rows if self.padding is None else np.where((x == self.padding)[..., None], 0.0, rows)
 
 
 @dataclass

@@ -21,41 +21,69 @@ def _reduced(losses: Any, reduction: str) -> Any:
     raise MismatchError(f"reduction={reduction!r}", remedy="write 'mean', 'sum' or 'none'")
 
 
-def cross_entropy(logits: Any, labels: Any, *, smoothing: float = 0.0, reduction: str = "mean") -> Any:
+def cross_entropy(logits: Any, labels: Any, *, smoothing: float = 0.0, weights: Any = None,
+                  ignore_index: int | None = None, reduction: str = "mean") -> Any:  # fmt: skip
     """−log of the probability that softmax(logits), over the last axis, gives to the labels.
 
     Args:
         labels: integers in the shape of the other axes, or probabilities in the shape of the logits.
         smoothing: so much of the probability is spread evenly over all classes.
+        weights: one for each class, such as the inverse of how often it occurs; the mean is then the weighted one.
+        ignore_index: examples with this label do not count, as in texts that are filled up to one length.
 
     >>> cross_entropy(np.array([[0.0, np.log(3.0)]]), np.array([1])).round(4)
     np.float64(0.2877)
     """
-    logp = scipy.special.log_softmax(logits, axis=-1)
-    if labels.ndim == logits.ndim:
-        losses = -np.sum(labels * logp, axis=-1)
-    else:
-        losses = -np.take_along_axis(logp, labels[..., None], axis=-1)[..., 0]
-    if smoothing:
-        losses = (1 - smoothing) * losses - smoothing * np.mean(logp, axis=-1)
-    return _reduced(losses, reduction)
+    return _at_labels(scipy.special.log_softmax(logits, axis=-1), labels, smoothing, weights, ignore_index, reduction)
 
 
-def nll(logp: Any, labels: Any, *, reduction: str = "mean") -> Any:
-    """−log-probabilities, which are given, at the labels.
+def nll(logp: Any, labels: Any, *, weights: Any = None, ignore_index: int | None = None,
+        reduction: str = "mean") -> Any:  # fmt: skip
+    """−log-probabilities, which are given, at the labels; arguments as those of `cross_entropy`.
 
     >>> nll(np.log([[0.25, 0.75]]), np.array([1])).round(4)
     np.float64(0.2877)
     """
-    return _reduced(-np.take_along_axis(logp, labels[..., None], axis=-1)[..., 0], reduction)
+    return _at_labels(logp, labels, 0.0, weights, ignore_index, reduction)
 
 
-def binary_cross_entropy(logits: Any, labels: Any, *, reduction: str = "mean") -> Any:
+def _at_labels(logp: Any, labels: Any, smoothing: float, weights: Any, ignore_index: Any, reduction: str) -> Any:
+    labels = np.asarray(labels)
+    weighted = logp if weights is None else weights * logp
+    even = smoothing * np.mean(weighted, axis=-1) if smoothing else 0.0
+    if labels.ndim == logp.ndim:
+        if ignore_index is not None:
+            raise MismatchError("ignore_index for labels that are probabilities", remedy="give integers as labels")
+        return _reduced(-(1 - smoothing) * np.sum(labels * weighted, axis=-1) - even, reduction)
+    if labels.ndim != logp.ndim - 1 or labels.dtype.kind not in "iu":
+        raise MismatchError(
+            f"labels of type {labels.dtype} and shape {labels.shape} for logits of shape {logp.shape}",
+            remedy="give integers for all axes but the last, or probabilities in the shape of the logits",
+        )
+    counted = None if ignore_index is None else labels != ignore_index
+    if counted is not None:
+        labels = np.where(counted, labels, 0)
+    losses = -(1 - smoothing) * np.take_along_axis(weighted, labels[..., None], axis=-1)[..., 0] - even
+    if counted is not None:
+        losses = np.where(counted, losses, 0.0)
+    if reduction != "mean" or (counted is None and weights is None):
+        return _reduced(losses, reduction)
+    shares = np.ones(labels.shape, logp.dtype) if weights is None else np.asarray(weights)[labels]
+    return np.sum(losses) / np.sum(shares if counted is None else np.where(counted, shares, 0.0))
+
+
+def binary_cross_entropy(logits: Any, labels: Any, *, positive_weight: Any = None, reduction: str = "mean") -> Any:
     """−log of the probability that sigmoid(logits) gives to labels 0 or 1 (or in between), without overflow.
+
+    Args:
+        positive_weight: how many times as much a label 1 counts, where there are few of them.
 
     >>> binary_cross_entropy(np.array([0.0, 1000.0]), np.array([1.0, 1.0])).round(4)
     np.float64(0.3466)
     """
+    if positive_weight is not None:
+        against, for_it = np.logaddexp(0.0, logits), np.logaddexp(0.0, -logits)
+        return _reduced((1 - labels) * against + positive_weight * labels * for_it, reduction)
     return _reduced(np.logaddexp(0.0, logits) - labels * logits, reduction)
 
 
@@ -96,7 +124,7 @@ def hinge(scores: Any, labels: Any, *, reduction: str = "mean") -> Any:
     array([0.5, 0. ])
     """
     margin = 1 - labels * scores
-    return _reduced(np.where(margin > 0, margin, 0.0), reduction)
+    return _reduced(np.where(margin <= 0, 0.0, margin), reduction)
 
 
 def kl_divergence(logp: Any, logq: Any, *, reduction: str = "mean") -> Any:
@@ -124,6 +152,8 @@ def ctc(logp: Any, labels: Any, lengths: Any = None, label_lengths: Any = None, 
         reduction: str = "mean") -> Any:  # fmt: skip
     """Connectionist temporal classification (Graves et al. 2006): −log P(any way to say the labels).
 
+    It is infinite, with derivative zero, where there are fewer times than saying the labels takes.
+
     Args:
         logp: log-probabilities with the axes (examples, time, classes).
         labels: integers (examples, at most so many), without blanks.
@@ -146,17 +176,16 @@ def ctc(logp: Any, labels: Any, lengths: Any = None, label_lengths: Any = None, 
     jumps[:, 3::2] = said[:, 3::2] != said[:, 1:-2:2]
     ends = 2 * np.full(examples, most) if label_lengths is None else 2 * np.asarray(label_lengths)
     last = np.full(examples, times) if lengths is None else np.asarray(lengths)
-    start = np.where(np.arange(2 * most + 1) < 2, 0.0, _IMPOSSIBLE)
-    alpha = start + scores[:, 0]
-    one = np.full((examples, 1), _IMPOSSIBLE)
-    two = np.full((examples, min(2, 2 * most + 1)), _IMPOSSIBLE)
+    alpha = np.where(np.arange(2 * most + 1) < 2, scores[:, 0], _IMPOSSIBLE)
+    one = np.full((examples, 1), _IMPOSSIBLE, alpha.dtype)
+    two = np.full((examples, min(2, 2 * most + 1)), _IMPOSSIBLE, alpha.dtype)
     for t in range(1, times):
         before = np.concatenate([one, alpha[:, :-1]], axis=1)
         skipped = np.where(jumps, np.concatenate([two, alpha[:, :-2]], axis=1)[:, : 2 * most + 1], _IMPOSSIBLE)
         new = np.logaddexp(np.logaddexp(alpha, before), skipped) + scores[:, t]
         alpha = np.where((t < last)[:, None], new, alpha)
     final = np.logaddexp(alpha[rows, ends], np.where(ends > 0, alpha[rows, np.maximum(ends - 1, 0)], _IMPOSSIBLE))
-    return _reduced(-final, reduction)
+    return _reduced(np.where(final < 0.5 * _IMPOSSIBLE, math.inf, -final), reduction)
 
 
 def accuracy(logits: Any, labels: Any) -> Any:

@@ -166,13 +166,26 @@ class LSTM:
 class Bidirectional:
     """One recurrent layer along time and one against it; the features of both, one after the other.
 
+    Called as `layer(x, lengths)`, with as many times as count for each example, the second one begins at the last time
+    that counts, and results are zero behind it. (A layer along time needs no lengths: later times change nothing.)
+
     >>> from wengert import nn
-    >>> nn.Bidirectional(nn.GRU(3, 5, rng=0), nn.GRU(3, 5, rng=1))(np.ones((2, 7, 3))).shape
+    >>> layer = nn.Bidirectional(nn.GRU(3, 5, rng=0), nn.GRU(3, 5, rng=1))
+    >>> layer(np.ones((2, 7, 3))).shape
     (2, 7, 10)
+    >>> bool(np.allclose(layer(np.ones((1, 7, 3)), np.array([4]))[:, :4], layer(np.ones((1, 4, 3)))))
+    True
     """
 
     forward: Any
     backward: Any
 
-    def __call__(self, x: Any) -> Any:
-        return np.concatenate([self.forward(x), self.backward(x[:, ::-1])[:, ::-1]], axis=-1)
+    def __call__(self, x: Any, lengths: Any = None) -> Any:
+        if lengths is None:
+            return np.concatenate([self.forward(x), self.backward(x[:, ::-1])[:, ::-1]], axis=-1)
+        times, ends = np.arange(x.shape[1]), np.asarray(lengths)[:, None]
+        counted = times < ends
+        places = np.where(counted, ends - 1 - times, times)[:, :, None]
+        against = self.backward(np.take_along_axis(x, places, axis=1))
+        y = np.concatenate([self.forward(x), np.take_along_axis(against, places, axis=1)], axis=-1)
+        return np.where(counted[:, :, None], y, 0.0)
