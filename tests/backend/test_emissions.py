@@ -20,16 +20,14 @@ BEFORE_PLANNING = {"call", "checkpoint", "custom", "reread"}
 BY_PYTHON = {
     # transforms, filters and sorting, which NumPy and SciPy compute in one call
     "convolve_nd", "recursive_filter", "spline_filter", "dct", "dst",
-    "argsort", "argpartition",
+    "argpartition",
     # factorisations and functions of matrices without a routine here
     "pinv", "borders", "vanishes", "solve_banded", "sylvester", "expm", "expm_frechet", "sqrtm", "halvings",
     "logm", "polar", "ldl", "continuous_riccati", "discrete_riccati", "matrix_function", "matrix_derivative",
-    "eigh_repeated", "eigh_generalized", "eig", "eigvals", "svd_repeated", "null_basis", "roots", "sparse_matmul",
+    "eigh_generalized", "eig", "eigvals", "null_basis", "roots", "sparse_matmul",
     "sparse_solve",
     # watches over repeated values, small beside the factorisation they belong to
-    "groups", "null_mask", "unclear", "coincidences", "gaps_are_safe", "refuse_if", "refuse_derivative_if",
-    "equal_cotangents", "equal_cotangents_back", "zero_cotangents", "zero_cotangents_back", "zero_rotation",
-    "zero_rotation_back", "are_simple", "independent", "one_hot_argmax", "require_distinct", "reflecting",
+    "coincidences", "are_simple", "independent", "one_hot_argmax", "require_distinct", "reflecting",
     "rotate_in_null_space", "rotate_in_null_space_back",
     # the user's own code
     "act", "observe", "integral", "linear_solution", "solution",

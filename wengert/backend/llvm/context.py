@@ -33,7 +33,7 @@ from wengert.ir.node import Source
 STACK_FOR_SCRATCH = 1 << 15
 """At most so many bytes of the stack are used for scratch memory."""
 
-_IN_PYTHON = re.compile(r"wg_(?:special|loop|data)_(?:scipy_|numpy_|pocketfft_)?(.+)_[^_]+")
+_IN_PYTHON = re.compile(r"wg_(?:special|loop|data|sort)_(?:scipy_|numpy_|pocketfft_)?(.+)_[^_]+")
 """Symbols (`natives.py`) of functions that are only to be had from modules of Python."""
 
 

@@ -20,6 +20,7 @@ from wengert.backend.llvm.arrays.norm import norm
 from wengert.backend.llvm.arrays.positions import is_searched_natively, searchsorted, true_positions
 from wengert.backend.llvm.arrays.reduction import Fold, is_reduced_natively, linear_recurrence, reduce, scan, shares
 from wengert.backend.llvm.arrays.search import arg_extreme
+from wengert.backend.llvm.arrays.sorting import argsort, is_sorted_natively
 from wengert.backend.llvm.arrays.writing import concatenate, is_written_natively, padded, scatter, write
 from wengert.backend.llvm.calls import callback
 from wengert.backend.llvm.context import CannotStandAlone
@@ -131,6 +132,7 @@ EMISSIONS: dict[str, Emission] = {
     "shares": _array(shares, _shares_ties),
     "linear_recurrence": _array(linear_recurrence, _has_axes),
     "searchsorted": _array(searchsorted, is_searched_natively),
+    "argsort": _array(argsort, is_sorted_natively),
     "true_positions": _array(
         true_positions, lambda node: node.args[0].type.dtype.kind == "b" and node.args[0].type.ndim > 0
     ),

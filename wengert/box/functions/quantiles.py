@@ -33,6 +33,9 @@ from wengert.types import SCALARS, dtype_of, is_inexact, ndim_of, shape_of
 _FEW = 12
 """Up to this many ranks, partitioning is cheaper than sorting."""
 
+_SHORT = 1024
+"""Up to this many elements, sorting takes no longer; and compiled it is native."""
+
 # --------------------------------------------------------------------------------------------------- order statistics
 
 
@@ -88,7 +91,7 @@ def _order(lanes: Any, ranks: np.ndarray, n: int) -> Any:
         return r.argsort(lanes, axis=0)
     wanted = np.unique(np.concatenate([ranks - 1, ranks, ranks + 1]))
     wanted = wanted[(wanted >= 0) & (wanted < n)]
-    if len(wanted) <= _FEW:
+    if len(wanted) <= _FEW and n > _SHORT:
         return r.argpartition(lanes, axis=0, kth=tuple(wanted.tolist()))
     return r.argsort(lanes, axis=0)
 

@@ -17,12 +17,16 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.llvm.arrays.buffer import I32, I64, POINTER, Buffer, known, product, times
+from wengert.backend.llvm.arrays.buffer import I1, I32, I64, POINTER, VOID, Buffer, known, product, times
 from wengert.backend.llvm.calls import faults
+from wengert.backend.llvm.context import CannotStandAlone
 from wengert.backend.llvm.linalg.matrices import strides_of
 from wengert.ir.node import Const, Node, map_refs
 
 _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+
+_VIEWS = 32
+"""So many views of memory are kept for a callback. They are looked at only when that memory is passed again."""
 
 
 class _Words:
@@ -59,8 +63,12 @@ class Callback:
         self.results = [v.type for v in node.outs]
         self.size_count = len(node.sizes)
         self.constants = {k: a.value for k, a in enumerate(node.args) if isinstance(a, Const)}
-        self.copies = any(map(callable, node.params.values()))
+        copies = any(map(callable, node.params.values()))
+        self.read = [_reading(a, copies) for a in node.args]
+        self.is_plain = all(f is None for f in self.read)
         self.static = all(t.is_static for t in self.results)
+        self.expected = [(t.shape, t.dtype) for t in self.results]
+        self.views: dict[Any, Any] = {}
         self.kept = threading.local()
         self.compute = _PROTOTYPE(self._compute)
         self.fetch = _PROTOTYPE(self._fetch)
@@ -74,9 +82,11 @@ class Callback:
         """Compute; then copy results where they belong, or, if sizes are not known, keep them and tell their sizes."""
         try:
             words = self.row.from_address(address)
-            args = [self._operand(words, k) for k in range(len(self.operands))]
-            sizes = words[self.words.sizes : self.words.sizes + self.size_count]
-            params = map_refs(self.params, lambda ref: sizes[ref.k]) if sizes else self.params
+            args = self._operands(words, address)
+            params = self.params
+            if self.size_count:
+                sizes = words[self.words.sizes : self.words.sizes + self.size_count]
+                params = map_refs(params, lambda ref: sizes[ref.k])
             y = self.op.impl(*args, **params)
             arrays = [np.asarray(r) for r in (y if isinstance(y, tuple) else (y,))] if self.results else []
             self._check(arrays)
@@ -99,24 +109,38 @@ class Callback:
             return faults.leave(error)
         return faults.OK
 
-    def _operand(self, words: Any, k: int) -> Any:
-        type, place = self.operands[k], self.words.operands[k]
+    def _operands(self, words: Any, address: int) -> Any:
+        """Views of the operands, which are kept: memory often lies where it lay in the last call."""
+        key = ctypes.string_at(address, 8 * self.words.sizes)
+        views = self.views.get(key)
+        if views is None:
+            views = self._keep(key, [self._view_of(words, k) for k in range(len(self.operands))])
+        if self.is_plain:
+            return views
+        return [view if f is None else f(view) for view, f in zip(views, self.read, strict=True)]
+
+    def _view_of(self, words: Any, k: int) -> Any:
         if k in self.constants:
             return self.constants[k]
+        type, place = self.operands[k], self.words.operands[k]
         n = type.ndim
         lengths, strides = words[place + 1 : place + 1 + n], words[place + 1 + n : place + 1 + 2 * n]
         view = _view(words[place], tuple(lengths), tuple(strides), type.dtype)
-        if n and self.copies:
-            return view.copy()  # a function of the caller's might keep it
         view.flags.writeable = False
-        if n:
-            return view
-        return view.item() if type.weak else view[()]
+        return view
+
+    def _keep(self, key: Any, value: Any) -> Any:
+        if len(self.views) >= _VIEWS:
+            self.views.clear()
+        self.views[key] = value
+        return value
 
     def _check(self, arrays: list[np.ndarray]) -> None:
         if len(arrays) != len(self.results):
             raise TypeError(f"{self.op.name} gave {len(arrays)} results where {len(self.results)} were expected")
-        for array, type in zip(arrays, self.results, strict=True):
+        for array, type, expected in zip(arrays, self.results, self.expected, strict=True):
+            if (array.shape, array.dtype) == expected:
+                continue
             right = len(type.shape) == array.ndim and all(
                 n.__class__ is not int or n == length for n, length in zip(type.shape, array.shape, strict=True)
             )
@@ -127,8 +151,24 @@ class Callback:
 
     def _copy(self, words: Any, arrays: list[np.ndarray]) -> None:
         for k, (array, type) in enumerate(zip(arrays, self.results, strict=True)):
-            target = _view(words[self.words.results[k]], array.shape, None, type.dtype)
+            key = (words[self.words.results[k]], array.shape, k)
+            target = self.views.get(key)
+            if target is None:
+                target = self._keep(key, _view(key[0], array.shape, None, type.dtype))
             target[...] = array
+
+
+def _reading(operand: Any, copies: bool) -> Any:
+    """What is done with the view of an operand at each call; `None` if nothing."""
+    if isinstance(operand, Const):
+        return None
+    if operand.type.ndim:
+        return np.ndarray.copy if copies else None  # a function of the caller's might keep it
+    return np.ndarray.item if operand.type.weak else _element
+
+
+def _element(view: np.ndarray) -> Any:
+    return view[()]
 
 
 def _view(address: int, shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: np.dtype) -> np.ndarray:
@@ -186,6 +226,19 @@ def emit(cx: Any, node: Node, inputs: list[Buffer], sizes: list[ir.Value]) -> li
         reserve(place, lengths, v.type.dtype)
     _call(cx, _symbol(number, "fetch"), words)
     return outs
+
+
+def emit_rarely(cx: Any, condition: ir.Value, node: Node, inputs: list[Buffer], outs: list[Buffer]) -> None:
+    """Code that has Python compute a node if the condition holds, in place of what is in `outs` (contiguous)."""
+    if cx.standalone:
+        raise CannotStandAlone(node.op.name, node.source)
+    assert not node.sizes
+    cx.fail_now()
+    with cx.when(condition):
+        memcpy = cx.declare("llvm.memcpy.p0.p0.i64", VOID, [POINTER, POINTER, I64, I1])
+        for found, out in zip(emit(cx, node, inputs, []), outs, strict=True):
+            nbytes = times(cx.builder, product(cx.builder, out.lengths), I64(out.dtype.itemsize))
+            cx.builder.call(memcpy, [out.pointer, found.pointer, nbytes, I1(0)])
 
 
 def _symbol(number: int, function: str) -> str:

@@ -11,11 +11,18 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.backend.llvm.arrays.buffer import Buffer, known
-from wengert.backend.llvm.linalg import contraction, convolution, direct_convolution, fourier, lapack, small
+from wengert.backend.llvm.linalg import contraction, convolution, direct_convolution, fourier, lapack, repeated, small
 from wengert.ir.node import Node, map_refs
 
 PRODUCTS = frozenset(["matmul", "einsum"])
-NAMES = PRODUCTS | convolution.NAMES | frozenset(lapack.RULES) | frozenset(fourier.RULES) | {"convolve"}
+NAMES = (
+    PRODUCTS
+    | convolution.NAMES
+    | frozenset(lapack.RULES)
+    | frozenset(fourier.RULES)
+    | {"convolve"}
+    | frozenset(repeated.RULES)
+)
 """Ops that may have code here."""
 
 
@@ -32,6 +39,8 @@ def emit(cx: Any, node: Node, inputs: list[Buffer], outs: list[Buffer]) -> Any:
         return contraction.matmul(cx, inputs, outs[0])
     if name == "einsum":
         return contraction.einsum(cx, inputs, outs[0], **params)
+    if name in repeated.RULES:
+        return repeated.RULES[name](cx, node, inputs, outs)
     if any(out.dtype.char not in "fdFD" for out in outs):
         return NotImplemented
     if name in convolution.NAMES:

@@ -10,6 +10,7 @@ in another process: `address(symbol)` finds it there.
     wg_lapack_<name>               a routine of LAPACK, from scipy.linalg.cython_lapack
     wg_loop_<module>_<name>_<types> the inner loop of a ufunc: wg_loop_scipy_psi_dd, wg_loop_numpy_sin_DD,
                                     wg_loop_pocketfft_fft_DdD
+    wg_sort_<kind>_<type>          NumPy's own argsort of a kind for a type: wg_sort_stable_d
 
 None of them needs the GIL. This file finds addresses; it emits nothing.
 
@@ -32,6 +33,7 @@ import scipy.linalg.cython_blas
 import scipy.linalg.cython_lapack
 import scipy.special
 import scipy.special.cython_special
+from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
 # ------------------------------------------------------------------------------------------------ the C library's
 
@@ -250,6 +252,36 @@ def _loop_address(symbol: str) -> int | None:
     return table.functions[k] if kind == "loop" else table.data[k]
 
 
+# ------------------------------------------------------------------------------------------------- NumPy's sorting
+
+_ARRAY_FUNCTIONS, _ARGSORTS = 365, 36
+"""Where NumPy's table of functions has the one that gives the functions of a dtype (`PyArray_ArrFuncs`), and where
+among these, of which each is a pointer, the first argsort stands. Both are public, and never change."""
+
+_SORTS = {"quicksort": 0, "stable": 2}
+
+
+def numpy_function(index: int) -> int | None:
+    """The address of a function of NumPy's C interface."""
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return ctypes.cast(get(_multiarray_umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))[index]
+
+
+@functools.cache
+def argsort(kind: str, type: str) -> int | None:
+    """The address of NumPy's int(values, places, count, unused), which sorts places by values: "quicksort", "stable".
+
+    >>> argsort("stable", "d") is not None
+    True
+    """
+    place = numpy_function(_ARRAY_FUNCTIONS)
+    if kind not in _SORTS or place is None:
+        return None
+    functions = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(place)(np.dtype(type))
+    return ctypes.cast(functions, ctypes.POINTER(ctypes.c_void_p))[_ARGSORTS + _SORTS[kind]] if functions else None
+
+
 # ------------------------------------------------------------------------------------------------------- by symbol
 
 
@@ -269,6 +301,8 @@ def address(symbol: str) -> int | None:
         return blas(symbol.removeprefix("wg_blas_"))
     if symbol.startswith("wg_lapack_"):
         return lapack(symbol.removeprefix("wg_lapack_"))
+    if symbol.startswith("wg_sort_"):
+        return argsort(*symbol.removeprefix("wg_sort_").split("_"))
     return math_function(symbol.removeprefix("wg_")) if symbol.startswith("wg_") else None
 
 

@@ -20,7 +20,6 @@ import ctypes
 import functools
 
 import numpy as np
-from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
 from wengert.backend.llvm.machine import natives
 from wengert.ops.choice import chosen
@@ -60,7 +59,7 @@ def address(symbol: str) -> int | None:
     if symbol in _OBJECTS:
         return id(_OBJECTS[symbol])
     if symbol in _NUMPY_FUNCTIONS:
-        return _numpy_function(_NUMPY_FUNCTIONS[symbol])
+        return natives.numpy_function(_NUMPY_FUNCTIONS[symbol])
     if symbol.startswith("Py"):
         return _of(ctypes.pythonapi, symbol)
     if symbol.startswith("wg_type_"):
@@ -74,10 +73,3 @@ def address(symbol: str) -> int | None:
 def _of(library: ctypes.CDLL, name: str) -> int | None:
     function = getattr(library, name, None)
     return None if function is None else ctypes.cast(function, ctypes.c_void_p).value
-
-
-def _numpy_function(index: int) -> int | None:
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = get(_multiarray_umath._ARRAY_API, None)
-    return ctypes.cast(table, ctypes.POINTER(ctypes.c_void_p))[index]
