@@ -11,6 +11,8 @@ import scipy.optimize
 import scipy.sparse
 
 import wengert as wg
+from wengert.ir.node import Program
+from wengert.passes.pipeline import optimise
 
 X = np.array([1 / 3, 2.0], np.float32)
 SINGLE, SMALL = np.array([1.0, 2.0], np.float32), np.array([1, 2], np.int8)
@@ -82,3 +84,54 @@ def test_real_results_of_complex_matrices(rng):
     real = lambda x: np.sum(np.linalg.svd(x + 0.5j * x @ x, compute_uv=False) ** 3)
     x = rng.normal(size=(3, 3))
     np.testing.assert_allclose(wg.jit(wg.grad(real))(x), wg.grad(real)(x), rtol=1e-9)
+
+
+def _decays(x, a):
+    for _ in range(30):
+        x = x * a
+        if np.sum(x) > 1e3:
+            break
+    return np.sum(x)
+
+
+def _counts(x, a):
+    k = 0
+    while k < 3:
+        x = x * a + a
+        k += 1 if x[0] > 0 else 2
+    return np.sum(x)
+
+
+@pytest.mark.parametrize("f", [_decays, _counts])
+def test_differentiated_numbers_of_python_stay_weak_in_loops(f):
+    """A number that is differentiated meets an array of single precision in a loop of the program."""
+    x, a = np.array([1.0, 2.0, 3.0], np.float32), 0.9
+    value, (dx, da) = wg.jit(wg.value_and_grad(f, (0, 1)))(x, a)
+    assert value.dtype == dx.dtype == np.float32
+    h = 1e-6
+    wide = x.astype(float)
+    np.testing.assert_allclose(value, f(wide, a), rtol=1e-5)
+    np.testing.assert_allclose(da, (f(wide, a + h) - f(wide, a - h)) / (2 * h), rtol=1e-5)
+    np.testing.assert_allclose(
+        np.sum(dx * x), sum(f(wide + h * v, a) - f(wide - h * v, a) for v in np.diag(wide)) / (2 * h), rtol=1e-5
+    )
+
+
+def test_numbers_of_python_that_one_branch_keeps():
+    """What the other branch has in their place is a number of Python's too, so that the types of the program hold."""
+
+    def clipped(u, v):
+        if u > v:
+            return v
+        for i in range(5):
+            if u * i < -1.0:
+                return -v * u
+        return u
+
+    gradient = wg.jit(wg.grad(lambda x, n: np.sum(x * clipped(0.25, x[n]))))
+    x = np.array([-0.2, -0.1, 1.1, -0.5])
+    form = gradient._form((x, 2), {})
+    version = gradient._version(form)
+    optimise(Program("f", version.block), check=True)
+    np.testing.assert_allclose(gradient(x, 2), np.full(4, 0.25))
+    np.testing.assert_allclose(gradient(x, 0), np.full(4, -0.2) + np.array([np.sum(x), 0, 0, 0]))

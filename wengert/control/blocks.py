@@ -127,7 +127,9 @@ def padded_if_bounded(x: Any) -> Any:
 
 
 def zeros_for(x: Sym) -> Any:
-    """What the other branch has in place of a residual that is kept so."""
+    """What the other branch has in place of a residual that is kept so: a number of Python's for one of those."""
+    if x._node.type.weak:
+        return x.dtype.type(0).item()
     shape = shape_of(x)
     without_bound = any(n.__class__ is Dim and n.bound is None for n in shape)
     return np.zeros([n if n.__class__ is int else 0 if without_bound else n.bound for n in shape], x.dtype)

@@ -89,6 +89,7 @@ _RULES = frozenset((derive.__file__, str(_FOLDER / "linear.py")))
 _MODES = frozenset((str(_FOLDER / "tape.py"), str(_FOLDER / "dual.py")))
 _LARGE = 16
 """Constant arrays with more elements than this are not kept as such if all elements are equal."""
+_SYMBOLIC = (Sym, Dim)
 
 
 class Capture(Trace):
@@ -230,6 +231,8 @@ class Capture(Trace):
         args = tuple([settled(a) if isinstance(a, Traced) else a for a in args])
         if op.__class__ is Control and op.stage is not None:
             args, params = op.stage(args, params)
+        # (what a mode holds is lifted first: its symbol says whether it is a number of Python's)
+        args = tuple([self.lift(a) if isinstance(a, Traced) and a.__class__ not in _SYMBOLIC else a for a in args])
         several, found = results(op, args, params)
         ys = self.emit(op, args, params, found)
         return ys if several else ys[0]
