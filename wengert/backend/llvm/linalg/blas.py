@@ -26,6 +26,7 @@ from wengert.backend.llvm.arrays.buffer import (
     register_type,
     times,
 )
+from wengert.backend.llvm.linalg import zero_rows
 from wengert.backend.llvm.linalg.matrices import Matrix, at_least_one, call, copy, fresh, letter, number
 from wengert.backend.llvm.linalg.subnormal import LiftedFactor
 from wengert.backend.llvm.linalg.tiles import Tile
@@ -221,8 +222,29 @@ def _row_blocks(cx: Any, x: Matrix, z: Matrix, body: Any, rows: int = _ROWS) -> 
         body(I64(m - rest), rest)
 
 
-def _by_columns(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
-    """Rows of y lie in a row: each sum is a vector of columns of z."""
+def has_many_zero_rows(x: Matrix, y: Matrix, z: Matrix) -> bool:
+    """Whether `multiply_other_rows` can be used, and pays where y has rows of zeros."""
+    m, n, k = known(x.rows), known(y.columns), known(x.columns)
+    if m is None or n is None or k is None or not x.dtype == y.dtype == z.dtype or z.dtype.kind != "f":
+        return False
+    if known(y.right) != 1 or known(z.right) != 1:
+        return False
+    return m >= zero_rows.FEWEST_ROWS and k >= zero_rows.FEWEST_PRODUCTS and n > 1 and is_narrow(k, n)
+
+
+def multiply_other_rows(cx: Any, x: Matrix, y: Matrix, z: Matrix, finite: ir.Value) -> None:
+    """z = x·y without the rows of y that are zero, if x is `finite`."""
+    listed, count = zero_rows.other_rows(cx, y, finite)
+    with cx.builder.if_else(cx.builder.icmp_signed("<", count, y.rows)) as (then, otherwise):
+        with then:
+            few = Matrix(x.pointer, x.rows, count, x.down, x.right, x.dtype)
+            _by_columns(cx, few, y, z, listed)
+        with otherwise:
+            multiply(cx, x, y, z)
+
+
+def _by_columns(cx: Any, x: Matrix, y: Matrix, z: Matrix, listed: ir.Value | None = None) -> None:
+    """Rows of y lie in a row: each sum is a vector of columns of z. Only those of y are added that are `listed`."""
     widths = _widths(known(y.columns) or 0, 64 // z.dtype.itemsize)
     for first in range(0, len(widths), _PANEL):
         panel = tuple(widths[first : first + _PANEL])
@@ -230,7 +252,11 @@ def _by_columns(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
 
         def body(i: ir.Value, rows: int, panel: tuple[int, ...] = panel, start: ir.Value = start) -> None:
             Tile(z.dtype, rows, panel).write(
-                cx, x.part(cx, i, I64(0), I64(rows)), y.part(cx, I64(0), start), z.part(cx, i, start, I64(rows))
+                cx,
+                x.part(cx, i, I64(0), I64(rows)),
+                y.part(cx, I64(0), start),
+                z.part(cx, i, start, I64(rows)),
+                listed,
             )
 
         # A sum waits for the one before: eight of them keep the processor busy.

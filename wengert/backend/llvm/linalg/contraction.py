@@ -2,7 +2,8 @@
 
 Each axis has a letter. Letters that always stand next to each other in memory become one; of a letter that both factors
 have and the result has not, the products are summed. With one letter of each factor that the result has, that is a
-product of matrices (`blas.py`); all other letters are loops around it. Where the summed letters cannot become one, a
+product of matrices (`blas.py`); all other letters are loops around it, in which rows of zeros are left out
+(`zero_rows.py`). Where the summed letters cannot become one, a
 factor is first copied into the right order.
 """
 
@@ -30,8 +31,17 @@ from wengert.backend.llvm.arrays.buffer import (
     store_element,
     times,
 )
-from wengert.backend.llvm.linalg.blas import SMALL_IN_VECTORS, Sum, is_narrow, multiply, product_of
+from wengert.backend.llvm.linalg.blas import (
+    SMALL_IN_VECTORS,
+    Sum,
+    has_many_zero_rows,
+    is_narrow,
+    multiply,
+    multiply_other_rows,
+    product_of,
+)
 from wengert.backend.llvm.linalg.matrices import CALL, Matrix, as_matrix, at_least_one, part, scratch, strides_of
+from wengert.backend.llvm.linalg.zero_rows import FEWEST_MATRICES, is_finite
 from wengert.backend.llvm.threads.sharing import shared
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -228,9 +238,16 @@ def _by_matrices(cx: Any, x: Factor, y: Factor, z: Factor, sizes: dict[str, int]
 
     once = math.prod([sizes[c] for c in (row, column, summed) if c is not None])
     count = math.prod([sizes[c] for c in outer])
+    alone = [matrix(x, {}, row, summed), matrix(y, {}, summed, column), matrix(z, {}, row, column)]
+    skips = not any(c in x.steps for c in outer) and count >= FEWEST_MATRICES and has_many_zero_rows(*alone)
+    finite = is_finite(cx, alone[0]) if skips else None
     with shared(cx, [I64(sizes[c]) for c in outer], weight=once, cost=count * once) as indices:
         at = dict(zip(outer, indices, strict=True))
-        multiply(cx, matrix(x, at, row, summed), matrix(y, at, summed, column), matrix(z, at, row, column))
+        factors = (matrix(x, at, row, summed), matrix(y, at, summed, column), matrix(z, at, row, column))
+        if finite is not None:
+            multiply_other_rows(cx, *factors, finite)
+        else:
+            multiply(cx, *factors)
 
 
 def _is_worth_packing(

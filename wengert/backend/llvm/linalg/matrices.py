@@ -98,6 +98,12 @@ def flat(x: Matrix) -> Matrix:
     return Matrix(x.pointer, I64(1), I64(rows * columns), I64(rows * columns), x.right, x.dtype)
 
 
+def matrix_of(arguments: Sequence[ir.Value], dtype: np.dtype) -> Matrix:
+    """A matrix from the arguments of a function: where it begins, rows, columns, and how far apart these are."""
+    pointer, rows, columns, down, right = arguments
+    return Matrix(pointer, rows, columns, down, right, dtype)
+
+
 def copy(cx: Any, source: Matrix, target: Matrix) -> None:
     """Elements from one matrix to another of the same size, in the order of the target's memory."""
     if known(target.down) == 1 and known(target.right) != 1:

@@ -16,7 +16,7 @@ import numpy as np
 from llvmlite import ir
 
 from wengert.backend.llvm.arrays.buffer import I32, I64, POINTER, known, load_element, register_type, store_element
-from wengert.backend.llvm.linalg.matrices import Matrix, flat, fresh
+from wengert.backend.llvm.linalg.matrices import Matrix, flat, fresh, matrix_of
 from wengert.backend.llvm.machine.subroutines import shared_function
 
 _LIFT = {"d": 64, "f": 32}
@@ -52,7 +52,7 @@ class LiftedFactor:
         with b.if_then(b.icmp_signed("!=", b.load(self.lifted, typ=I32), I32(0)), likely=False):
             function = shared_function(
                 self.cx, f"settled_{self.dtype.char}", [POINTER, *_SIZES],
-                lambda cx, arguments: _scale(cx, _matrix(arguments, self.dtype), -1),
+                lambda cx, arguments: _scale(cx, matrix_of(arguments, self.dtype), -1),
             )  # fmt: skip
             b.call(function, [z.pointer, z.rows, z.columns, z.down, z.right])
 
@@ -61,14 +61,9 @@ _SIZES = [I64] * 4
 """Rows, columns, and how far apart they are."""
 
 
-def _matrix(arguments: Sequence[ir.Value], dtype: np.dtype) -> Matrix:
-    pointer, rows, columns, down, right = arguments
-    return Matrix(pointer, rows, columns, down, right, dtype)
-
-
 def _lift(cx: Any, dtype: np.dtype, in_a_row: bool, by_columns: bool, arguments: Sequence[ir.Value]) -> None:
     """Copy one matrix to another; if it has subnormal numbers, and a third allows that, times a power of two."""
-    source, target = [_matrix(arguments[k : k + 5], dtype) for k in (0, 5)]
+    source, target = [matrix_of(arguments[k : k + 5], dtype) for k in (0, 5)]
     place = arguments[15]
     if in_a_row:
         source.right = I64(1)
@@ -89,7 +84,7 @@ def _lift(cx: Any, dtype: np.dtype, in_a_row: bool, by_columns: bool, arguments:
 
 def _raise(cx: Any, dtype: np.dtype, arguments: Sequence[ir.Value]) -> None:
     """Take a matrix times a power of two, if its greatest number and that of another one allow it."""
-    target, other = [_matrix(arguments[k : k + 5], dtype) for k in (0, 5)]
+    target, other = [matrix_of(arguments[k : k + 5], dtype) for k in (0, 5)]
     _, greatest = _extremes(cx, other, is_rare=True)
     fits = [_is_below(cx, dtype, top, 2.0 ** _HIGH[dtype.char]) for top in (arguments[10], greatest)]
     with cx.builder.if_then(cx.builder.and_(*fits)):

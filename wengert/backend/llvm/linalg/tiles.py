@@ -13,7 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.llvm.arrays.buffer import I32, I64, POINTER, VOID, element_pointer, known, register_type, times
+from wengert.backend.llvm.arrays.buffer import (
+    I32,
+    I64,
+    POINTER,
+    VOID,
+    element_pointer,
+    known,
+    load_element,
+    register_type,
+    times,
+)
 from wengert.backend.llvm.linalg.matrices import Matrix
 from wengert.backend.llvm.machine.hints import not_unrolled
 
@@ -32,30 +42,36 @@ class Tile(NamedTuple):
     def types(self) -> list[ir.VectorType]:
         return [ir.VectorType(register_type(self.dtype), width) for width in self.widths]
 
-    def write(self, cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:
-        """z = x·y for matrices of the tile's size, where rows of y lie in a row."""
+    def write(self, cx: Any, x: Matrix, y: Matrix, z: Matrix, listed: ir.Value | None = None) -> None:
+        """z = x·y for matrices of the tile's size, where rows of y lie in a row. With numbers that are `listed` in
+        memory, as many as x has columns, these columns of x and rows of y are multiplied."""
         in_a_row = known(x.right) == 1
         if known(z.right) != 1 or self.rows * len(self.widths) <= SMALL:
-            self._write(cx.builder, x, y, z)
+            self._write(cx.builder, x, y, z, listed)
             return
         values = [x.pointer, x.down, x.right, y.pointer, y.down, z.pointer, z.down, x.columns]
         if in_a_row:
             del values[2]
-        cx.builder.call(self._function(cx.module, in_a_row), values)
+        if listed is not None:
+            values.append(listed)
+        cx.builder.call(self._function(cx.module, in_a_row, listed is not None), values)
 
-    def _function(self, module: ir.Module, in_a_row: bool) -> ir.Function:
+    def _function(self, module: ir.Module, in_a_row: bool, has_list: bool) -> ir.Function:
         """The tile as a function; with numbers of x that lie in a row, or with their distance as an argument."""
-        name = "_".join(map(str, ("tile", self.dtype.char, self.rows, *self.widths, *(["row"] if in_a_row else []))))
+        kinds = [*(["row"] if in_a_row else []), *(["listed"] if has_list else [])]
+        name = "_".join(map(str, ("tile", self.dtype.char, self.rows, *self.widths, *kinds)))
         found = module.globals.get(name)
         if found is not None:
             return found
         parts = [POINTER, I64, *([] if in_a_row else [I64]), POINTER, I64, POINTER, I64, I64]
+        parts += [POINTER] if has_list else []
         function = ir.Function(module, ir.FunctionType(VOID, parts), name)
         function.linkage = "internal"
         for attribute in ("nounwind", "noinline"):
             function.attributes.add(attribute)
         builder = ir.IRBuilder(function.append_basic_block())
         values = list(function.args)
+        listed = values.pop() if has_list else None
         if in_a_row:
             values.insert(2, I64(1))
         x, down, right, y, y_down, z, z_down, count = values
@@ -65,11 +81,12 @@ class Tile(NamedTuple):
             Matrix(x, rows, count, down, right, self.dtype),
             Matrix(y, count, columns, y_down, I64(1), self.dtype),
             Matrix(z, rows, columns, z_down, I64(1), self.dtype),
+            listed,
         )
         builder.ret_void()
         return function
 
-    def _write(self, b: ir.IRBuilder, x: Matrix, y: Matrix, z: Matrix) -> None:
+    def _write(self, b: ir.IRBuilder, x: Matrix, y: Matrix, z: Matrix, listed: ir.Value | None) -> None:
         types, align, count = self.types, self.dtype.itemsize, x.columns
         starts = [sum(self.widths[:k]) for k in range(len(types))]
         zeros = [ir.Constant(t, [0.0] * t.count) for _ in range(self.rows) for t in types]
@@ -92,8 +109,12 @@ class Tile(NamedTuple):
             k.add_incoming(I64(0), head)
             following.add_incoming(y.pointer, head)
             before = [b.phi(zero.type) for zero in zeros]
-            loaded = [b.load(at(following, I64(s)), typ=t, align=align) for t, s in zip(types, starts, strict=True)]
-            offset, found = times(b, k, x.right), []
+            which, row_of_y = k, following
+            if listed is not None:
+                which = load_element(b, listed, k, np.dtype(np.int64))
+                row_of_y = element_pointer(b, y.pointer, times(b, which, y.down), self.dtype)
+            loaded = [b.load(at(row_of_y, I64(s)), typ=t, align=align) for t, s in zip(types, starts, strict=True)]
+            offset, found = times(b, which, x.right), []
             for row in rows:
                 factor = b.load(element_pointer(b, row, offset, self.dtype), typ=types[0].element, align=align)
                 spread: dict[int, ir.Value] = {}
