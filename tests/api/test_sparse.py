@@ -328,8 +328,12 @@ def test_a_pattern_may_be_too_large_and_not_too_small(compiled):
         close(found, expected)
     less = exact.toarray()
     less[3, 4] = False
-    with pytest.raises(ValueError, match="too small"):
+    with pytest.raises(PatternError, match="too small"):
         transform(wg.jacobian(banded, sparse=less))(X)
+    for mistake in ("auto", 1, [["x"]]):
+        with pytest.raises(ValueError, match="sparse is True, False or a pattern"):
+            transform(wg.jacobian(banded, sparse=mistake))(X)
+    np.testing.assert_array_equal(wg.jacobian(banded, sparse=np.False_)(X), expected)
     with pytest.raises(PatternError, match="7 x 7"):
         transform(wg.jacobian(banded, sparse=np.eye(N)))(X)
 

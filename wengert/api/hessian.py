@@ -17,6 +17,7 @@ from wengert.api.jacobian import jacobian, sparse_derivatives, value_and_jacobia
 from wengert.api.operators import Operated, result_of
 from wengert.api.products import jvp
 from wengert.api.signatures import Array, P, V, X
+from wengert.api.sparse import is_sparse
 from wengert.errors import MismatchError
 from wengert.ops.shape import sum
 
@@ -68,7 +69,7 @@ def hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphi
     """
     budget = budget_of(checkpoints, memory, spill)
     gradient = grad(f, argnums, has_aux, holomorphic)
-    if not _is_sparse(sparse):
+    if not is_sparse(sparse):
         return result_of("hessian", f, budget)(jacobian(gradient, argnums, "forward", has_aux, holomorphic))
     both = sparse_derivatives("hessian", f, gradient, argnums, "symmetric", has_aux, holomorphic, sparse)
 
@@ -80,13 +81,9 @@ def hessian(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphi
     return second_derivatives
 
 
-def _is_sparse(sparse: Any) -> bool:
-    return sparse is not False and sparse is not None
-
-
 def _gradient_and_second(f: Callable, g: Callable, argnums: Argnums, has_aux: bool, sparse: Any) -> Callable:
     """A gradient, and its Jacobian."""
-    if _is_sparse(sparse):
+    if is_sparse(sparse):
         return sparse_derivatives("hessian", f, g, argnums, "symmetric", has_aux, False, sparse)
     return value_and_jacobian(g, argnums, "forward", has_aux)
 

@@ -16,7 +16,7 @@ from wengert.api.budget import Memory, budget_of
 from wengert.api.dense import demand_real, value_and_dense
 from wengert.api.operators import Operated, result_of
 from wengert.api.signatures import Array, P, V
-from wengert.api.sparse import Plans, value_and_blocks
+from wengert.api.sparse import Plans, is_sparse, value_and_blocks
 from wengert.types import aval_of
 
 MODES = ("auto", "forward", "reverse", "accumulate")
@@ -64,7 +64,7 @@ def value_and_jacobian(f: Callable, argnums: Argnums = 0, mode: str = "auto", ha
     budget = budget_of(checkpoints, memory, spill)
     if mode not in MODES:
         raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
-    if sparse is not False and sparse is not None:
+    if is_sparse(sparse):
         both = sparse_derivatives("value_and_jacobian", f, f, argnums, mode, has_aux, holomorphic, sparse)
         return result_of("value_and_jacobian", f, budget)(both)
 

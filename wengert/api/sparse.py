@@ -27,6 +27,7 @@ from wengert.modes.batch import BatchTrace
 from wengert.ops.op import TABLE, Traced, call
 from wengert.ops.shape import reshape
 from wengert.ops.sizes import require
+from wengert.raised import name_of
 from wengert.running import running
 from wengert.types import Aval, aval_of
 
@@ -46,7 +47,7 @@ class Plans:
     """The plans of one function. `sparse` is True, or the user's own pattern."""
 
     def __init__(self, sparse: Any, mode: str):
-        self._sparse, self.mode = sparse, mode
+        self._sparse, self.mode = _checked(sparse), mode
         self._kept: dict[Any, list[KeptPlan]] = {}
         self._lock = threading.RLock()
 
@@ -153,6 +154,25 @@ def _unwrapped(batch: BatchTrace, found: Sequence[Any], avals: Sequence[Aval]) -
     ]
 
 
+def is_sparse(sparse: Any) -> bool:
+    """Whether sparse matrices are asked for."""
+    return not (sparse is None or (isinstance(sparse, bool | np.bool_) and not sparse))
+
+
+def _checked(sparse: Any) -> Any:
+    """True, or a pattern."""
+    if isinstance(sparse, bool | np.bool_):
+        return True
+    if not scipy.sparse.issparse(sparse):
+        array = np.asarray(sparse)
+        if array.ndim == 0 or array.dtype.kind not in "biufc":
+            raise ValueError(
+                f"sparse is True, False or a pattern (a sparse matrix or an array of booleans), not {sparse!r}; with "
+                "True the pattern is found"
+            )
+    return sparse
+
+
 def _check(prepared: Prepared, plan: Plan, blocks: Blocks) -> None:
     """Compare the matrix with the derivative along one random vector: entries outside of the pattern would show."""
     rng = np.random.default_rng(0)
@@ -168,11 +188,13 @@ def _check(prepared: Prepared, plan: Plan, blocks: Blocks) -> None:
         tolerance = float(np.finfo(aval.dtype).eps) ** 0.5
         fits: Any = ~(abs(product - slope) > tolerance * (scale + abs(slope)))
         problem = "the pattern is too small: the derivative has entries that are not in it"
+        remedy = "take wg.sparsity(f)(x), or sparse=True, which finds the pattern"
         if isinstance(fits, Traced):
-            call(require, call(TABLE["all"], fits, axis=(0,)), error="ValueError", message=problem)
+            all_fit = call(TABLE["all"], fits, axis=(0,))
+            call(require, all_fit, error=name_of(PatternError), message=f"{problem}\n  remedy: {remedy}")
         elif not np.all(fits):
             row_of = int(np.flatnonzero(~fits)[0])
             raise PatternError(
                 f"{problem}, the first of them in row {row_of}",
-                remedy="take wg.sparsity(f)(x), or sparse=True, which finds the pattern",
+                remedy=remedy,
             )

@@ -4,9 +4,9 @@ Tangents of forward mode are such: of a direction only the few values that depen
 
     x of shape (100, 22), y of shape (26, 22, 16):      x @ y[d] = Σ over k of x[:, k] · y[d, k, :]
 
-and which these are is found by looking at y, once for all rows of x. A row of zeros adds zeros, whatever it is multiplied
-with, unless that is infinite or no number. So x is looked at first; where it is finite, sums go through the other rows
-only (`Tile`), and are the same bit by bit.
+and which these are is found by looking at y, once for all rows of x. A row of zeros adds zeros, whatever it is times,
+unless that is infinite or no number. So x is looked at first; where it is finite, sums go through the other rows only
+(`Tile`), and are the same bit by bit.
 """
 
 from __future__ import annotations
