@@ -242,3 +242,17 @@ def test_methods_turn_back_from_points_where_a_function_raises(method):
     np.testing.assert_allclose(found.x, 1.0, atol=1e-6)
     with pytest.raises(ValueError, match="math domain error"):
         optimize.minimize(f, np.array([-5.0, 2.0]), method=method)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper"), [(np.array([0.0, 2.0]), np.array([1.0, 3.0])), (np.array([0.0, 2.0]), None)]
+)
+def test_bounds_of_a_leaf_may_be_two_arrays(lower, upper):
+    found = optimize.minimize(
+        lambda p: np.sum((p["a"] - 1.5) ** 2) + p["b"] ** 2,
+        {"a": np.ones(2), "b": 1.0},
+        bounds={"a": (lower, upper), "b": (0.5, None)},
+        jit=False,
+    )
+    assert np.allclose(found.x["a"], np.clip(1.5, lower, np.inf if upper is None else upper))
+    assert found.x["b"] == 0.5

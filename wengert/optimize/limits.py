@@ -1,12 +1,14 @@
 """Bounds in any form: SciPy's, or in the containers of the unknowns.
 
 - `None`, `scipy.optimize.Bounds(lower, upper)`, or a pair for each number: `[(0, None), (0, 1)]`
-- a container like x0 with a pair for each leaf, `{"rate": (0, None), "weights": (-1, 1)}`, or a pair for each number
+- a container like x0 with a pair for each leaf, `{"rate": (0, None), "weights": (-1, 1)}`, of numbers or of arrays
+  that fit the leaf, `{"weights": (w - 1, w + 1)}`; or with a pair for each number
 - a pair of containers like x0, or of numbers: `({"rate": 0, "weights": w - 1}, {"rate": 1, "weights": w + 1})`
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -72,13 +74,13 @@ def _pair_per_number(bounds: Any, unknowns: Layout) -> Any:
 
 
 def _pair_per_leaf(bounds: Any, unknowns: Layout) -> Any:
-    for is_limit in (_is_pair, lambda x: _is_pair(x) or _is_pairs(x)):
+    for is_limit in (lambda x: _is_pair(x) or _is_arrays(x), lambda x: _is_pair(x) or _is_arrays(x) or _is_pairs(x)):
         leaves, structure = tree.flatten_until(bounds, is_limit)
         if structure == unknowns.structure and all(is_limit(leaf) for leaf in leaves):
             break
     else:
         return None
-    parts = [_limits_of_leaf(leaf, size) for leaf, size in zip(leaves, unknowns.sizes, strict=True)]
+    parts = [_limits_of_leaf(leaf, shape) for leaf, shape in zip(leaves, unknowns.shapes, strict=True)]
     fitting = [part for part in parts if part is not None]
     return tuple(np.concatenate(fitting, axis=1)) if len(fitting) == len(parts) else None
 
@@ -88,8 +90,23 @@ def _is_pairs(x: Any) -> bool:
     return isinstance(x, (tuple, list, np.ndarray)) and len(x) > 0 and all(_is_pair(pair) for pair in x)
 
 
-def _limits_of_leaf(limit: Any, size: int) -> np.ndarray | None:
-    """Lower and upper limits of the numbers in a leaf, from one pair for all of them or a pair for each."""
+def _is_arrays(x: Any) -> bool:
+    """A lower and an upper limit for a leaf, of which one at least is an array."""
+    if not isinstance(x, tuple) or len(x) != 2:
+        return False
+    arrays = [isinstance(v, np.ndarray) and v.ndim > 0 for v in x]
+    return any(arrays) and all(a or v is None or np.ndim(v) == 0 for a, v in zip(arrays, x, strict=True))
+
+
+def _limits_of_leaf(limit: Any, shape: tuple[int, ...]) -> np.ndarray | None:
+    """Lower and upper limits of the numbers in a leaf: one pair for all of them, two arrays, or a pair for each."""
+    size = math.prod(shape)
+    if _is_arrays(limit):
+        given = [far if v is None else v for v, far in zip(limit, (-np.inf, np.inf), strict=True)]
+        try:
+            return np.stack([np.broadcast_to(np.asarray(v, float), shape).ravel() for v in given])
+        except ValueError:
+            return None
     pairs = [limit] if _is_pair(limit) else list(limit)
     if len(pairs) not in (1, size):
         return None

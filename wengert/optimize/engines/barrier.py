@@ -31,6 +31,11 @@ _BESIDE = 0.05
 """How far beside a saddle point to start again, for unknowns of size one."""
 
 
+def inner(a: np.ndarray, b: np.ndarray) -> float:
+    """aᵀb, without the threads of BLAS, which wait for each other where there is so little to do."""
+    return float(np.einsum("i,i->", a, b))
+
+
 class ScaledProgram:
     """The program with objective and rows scaled by their slopes at the start."""
 
@@ -166,7 +171,7 @@ class BarrierProblem:
 
     def _total(self, value: float, x: np.ndarray, t: np.ndarray) -> float:
         moved = float(np.sum(self.pull * (x - self.centre) ** 2)) / 2 if not self.weight else 0.0
-        return (value if self.weight else 0.0) + moved + float(self.extras.costs @ t)
+        return (value if self.weight else 0.0) + moved + inner(self.extras.costs, t)
 
     def distances(self, x: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """How far x is from its lower and upper bounds, and t from its own."""
@@ -179,7 +184,7 @@ class BarrierProblem:
     def barrier(self, x: np.ndarray, t: np.ndarray) -> float:
         """What μ is multiplied by: −Σ log of the distances, and a little for variables that could run away."""
         logs = sum(float(np.sum(np.log(d))) for d in self.distances(x, t))
-        return float(self.damping @ x) + DAMPING * float(np.sum(t)) - logs
+        return inner(self.damping, x) + DAMPING * float(np.sum(t)) - logs
 
     def spread(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """low on the variables with a lower bound plus high on those with an upper one."""

@@ -20,6 +20,7 @@ from wengert.optimize.engines.barrier import (
     Iterate,
     NewtonStep,
     ScaledProgram,
+    inner,
     moved,
 )
 from wengert.optimize.engines.kkt import Singular
@@ -29,6 +30,10 @@ _RELAXED = 1e-9
 """How much bounds are widened, so that there is an interior where two bounds or constraints meet."""
 _ACCEPTABLE = 1e-6
 _FAR = 1e20
+_SHORT, _CRAWLS = 0.1, 6
+"""After so many steps in a row that bounds make so short, μ is raised."""
+_RAISES, _LARGE = 5, 1e-3
+"""How often that is done at most, and for which μ it is not."""
 _PENALTY = 1000.0
 _LOWER = 1e-8
 """By so much, relatively, a second solution has to be lower than the first."""
@@ -65,7 +70,7 @@ class InteriorPoint:
         start = self._violation(self.now.rows)
         self._least = 1e-4 * max(1.0, start)
         self._filter = Filter(1e4 * max(1.0, start))
-        self._acceptable = 0
+        self._acceptable = self._short = self._raised = 0
         self.best: tuple[float, Iterate, Evaluated] | None = None
 
     def run(
@@ -90,6 +95,7 @@ class InteriorPoint:
             if self.iterations >= self._maxiter:
                 return "iterations"
             self._lower_mu()
+            self._raise_mu()
             step = self.problem.factored(self.at, self.now, self.mu)
             if (step is None or not self._search(step)) and not self._rescue(restores, watch):
                 return self._failure(restores)
@@ -124,6 +130,24 @@ class InteriorPoint:
             self.mu = max(self._tol / 11, min(0.2 * self.mu, self.mu**1.5))  # (7)
             self._filter.clear()
 
+    def _raise_mu(self) -> None:
+        """Where bounds are in the way of step after step, go on further inside of them.
+
+        Near a saddle point all slopes are small, so that μ has become small far from the minimum.
+        """
+        if self._short < _CRAWLS or self._raised >= _RAISES or self.mu >= _LARGE:
+            return
+        self.mu *= 100
+        self._short = 0
+        self._raised += 1
+        self._filter.clear()
+        distances = self.problem.distances(self.at.x, self.at.t)
+        low, high, of_t = (
+            np.maximum(z, self.mu / d)
+            for z, d in zip((self.at.low, self.at.high, self.at.of_t), distances, strict=True)
+        )
+        self.at = replace(self.at, low=low, high=high, of_t=of_t)
+
     @property
     def _nearly(self) -> float:
         return max(0.99, 1 - self.mu)
@@ -146,8 +170,9 @@ class InteriorPoint:
     def _search(self, step: NewtonStep) -> bool:
         d, at, now = step.directions, self.at, self.now
         violation, value = self._violation(now.rows), self._objective(now.value, at.x, at.t)
-        slope = float(step.slope @ d.x + step.slope_t @ d.t)
+        slope = inner(step.slope, d.x) + inner(step.slope_t, d.t)
         primal, dual = self._longest(d)
+        self._short = self._short + 1 if primal < _SHORT else 0
         if self._is_tiny(d):
             return self._take(moved(at, d, primal, dual))
         smallest = self._smallest_step(violation, slope)

@@ -7,7 +7,8 @@ The step is one towards a minimum if the matrix has as many positive eigenvalues
 negative ones as there are constraints, and none that is zero. Dense: Bunch–Kaufman's factorisation (LAPACK's sytrf)
 tells. Sparse: an LU factorisation whose pivots all lie on the diagonal is LDLᵀ, and the signs of the pivots tell
 (Sylvester). Static pivots are safe where the matrix is quasidefinite (Vanderbei 1995), which a small D everywhere
-provides. What that changes and what pivots lose is won back by refinement; a solution that cannot be is refused.
+provides, with rows and columns scaled to size one (barriers make entries of 1e-10 and 1e10). What that changes and what
+pivots lose is won back by refinement; a solution that cannot be is refused.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from scipy.sparse.linalg import splu
 _REFINEMENTS = 12
 _LEAST_SHIFT = 1e-10
 """What D is at least where a sparse matrix is factored."""
-
+_EQUILIBRATIONS = 3
 
 _NOTHING = 1e-100
 """Rows that are so much smaller than others are not asked for digits: solutions may fade until they underflow."""
@@ -95,9 +96,10 @@ class SparseSystem:
         kept, self._places = np.unique(numbers, return_inverse=True)
         indices = (kept % self._size).astype(np.int32)
         indptr = np.searchsorted(kept, np.arange(self._size + 1, dtype=np.int64) * self._size).astype(np.int32)
-        self._exact, self._matrix = (
-            sp.csc_array((np.zeros(kept.size), indices, indptr), shape=(self._size, self._size)) for _ in range(2)
+        self._exact, self._matrix, self._magnitudes = (
+            sp.csc_array((np.zeros(kept.size), indices, indptr), shape=(self._size, self._size)) for _ in range(3)
         )
+        self._lengths = np.diff(indptr)
 
     def factor(self, hessian: Any, jacobian: Any, diagonal: np.ndarray, shift: np.ndarray) -> tuple[int, int]:
         """Factor the matrix; how many eigenvalues are positive and how many negative, or (-1, -1) if unknown."""
@@ -106,9 +108,12 @@ class SparseSystem:
         J = jacobian.data[self._of_jacobian]
         entries = np.concatenate([hessian.data[self._of_hessian], J, J, diagonal, -shift])
         self._exact.data[:] = np.bincount(self._places, entries, minlength=self._matrix.data.size)
-        self._matrix.data[:] = self._exact.data
-        self._matrix.data[self._places[-self._m or self._places.size :]] = -np.maximum(shift, _LEAST_SHIFT)
-        self._magnitudes = abs(self._exact)
+        self._magnitudes.data[:] = np.abs(self._exact.data)
+        scale = self._scale = self._equilibrated()
+        self._scales = scale[self._exact.indices] * np.repeat(scale, self._lengths)
+        self._matrix.data[:] = self._exact.data * self._scales
+        own = scale[self._order[self._n :]]
+        self._matrix.data[self._places[-self._m or self._places.size :]] = -np.maximum(shift * own**2, _LEAST_SHIFT)
         try:
             self._factor = splu(
                 self._matrix, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
@@ -127,11 +132,24 @@ class SparseSystem:
             raise Singular
         permuted = np.empty_like(side)
         permuted[self._order] = side
+        scale = self._scale
+        solve = lambda v: scale * self._factor.solve(scale * v)
         try:
-            found = _refined(self._exact, self._factor.solve, permuted, self._magnitudes, 1e-9)
+            found = _refined(self._exact, solve, permuted, self._magnitudes, 1e-9)
         except Singular:
-            found = _refined(self._matrix, self._factor.solve, permuted, self._magnitudes, 1e-7)
+            data = self._matrix.data / self._scales
+            factored = sp.csc_array((data, self._exact.indices, self._exact.indptr), shape=self._exact.shape)
+            found = _refined(factored, solve, permuted, self._magnitudes, 1e-7)
         return found[self._order]
+
+    def _equilibrated(self) -> np.ndarray:
+        """Factors of rows and columns with which the largest entries of all are about one (Ruiz 2001)."""
+        scale = np.ones(self._size)
+        for _ in range(_EQUILIBRATIONS):
+            entries = self._magnitudes.data * scale[self._exact.indices]
+            largest = np.maximum.reduceat(entries, self._exact.indptr[:-1]) * scale
+            scale = scale / np.sqrt(np.where(largest > 0, largest, 1.0))
+        return scale
 
 
 def _elimination_order(rows: np.ndarray, cols: np.ndarray, size: int) -> np.ndarray:
