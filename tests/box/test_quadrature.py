@@ -10,7 +10,7 @@ from harness import check
 
 import wengert as wg
 from wengert.capture.hooks import instrument
-from wengert.errors import UnsupportedFunctionError
+from wengert.errors import ConvergenceError, UnsupportedFunctionError
 
 RNG = np.random.default_rng(0)
 
@@ -156,6 +156,28 @@ def test_in_compiled_functions():
     rates = np.array([0.5, 1.5])  # a parameter that is an array
     f = lambda rates, b: si.quad(lambda t: np.sum(np.exp(-rates * t)), 0.0, b)[0]
     assert wg.jit(wg.grad(f))(rates, b) == pytest.approx(wg.grad(f)(rates, b))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a: si.quad(lambda t: a / (t - 0.3), 0.0, 1.0)[0],  # no integral: the estimated error is tiny
+        lambda a: si.quad(lambda t: np.cos(a * t) / (1 + t), 0.0, np.inf)[0],  # that of the derivative diverges
+        lambda a: si.quad(lambda t: np.sin(a / t), 0.0, 1.0, limit=5, full_output=1)[0],  # too few intervals
+        lambda a: si.quad_vec(lambda t: np.sin(a / t) * np.ones(2), 1e-9, 1.0, limit=5)[0][0],
+    ],
+)
+@pytest.mark.parametrize("derive", [wg.grad, lambda f: wg.jacfwd(wg.jit(f))])
+@pytest.mark.filterwarnings("ignore::scipy.integrate.IntegrationWarning")
+def test_integrals_of_derivatives_that_do_not_converge(f, derive):
+    with pytest.raises(ConvergenceError, match="did not converge"):
+        derive(f)(2.0)
+
+
+def test_warnings_of_integrals_point_at_the_line_of_the_user():
+    with pytest.warns(si.IntegrationWarning) as seen:
+        wg.grad(lambda b: si.quad(lambda t: np.sin(1 / t), 0.0, b, limit=5)[0])(1.0)
+    assert seen[0].filename == __file__
 
 
 def test_hidden_dependence_is_an_error():

@@ -210,6 +210,51 @@ def test_equal_times_twice():
         np.testing.assert_allclose(derive(f)(0.0), derive(exact)(0.0), rtol=1e-7)
 
 
+def test_equal_times_and_a_mass_matrix():
+    """2 y' = −y t; of a singular matrix y' does not follow, which matters only for derivatives."""
+    t = np.array([0.0, 1.0, 1.0])
+    heavy = lambda t, m: wg.odeint(
+        lambda t, y: -y * t, np.ones(1), t, method="Radau", mass=np.reshape(m, (1, 1)), rtol=1e-5
+    )[:, 0]
+    exact = lambda t: np.exp((t[0] ** 2 - t**2) / 4)
+    np.testing.assert_allclose(wg.jacfwd(heavy)(t, 2.0), wg.jacfwd(exact)(t), atol=1e-5)
+    compiled = wg.jit(lambda t, m: wg.odeint(lambda t, y: 1 - y, np.ones(1), t, method="Radau", mass=[[m]]))
+    np.testing.assert_allclose(compiled(t, 0.0), np.ones((3, 1)), atol=1e-12)
+    for f in (compiled, lambda t, m: wg.odeint(lambda t, y: 1 - y, np.ones(1), t, method="Radau", mass=[[m]])):
+        with pytest.raises(ConvergenceError, match="singular"):
+            wg.jvp(f, (t, 0.0), (t, 0.0))
+
+
+def test_a_mass_matrix_that_is_differentiated_with_the_rest():
+    """y = exp(−k t / m)."""
+    f = lambda p, way: wg.odeint(
+        lambda t, y: -p[0] * y, 1.0, np.array([0.0, 1.0]), method="Radau", mass=[[p[1]]], derivative=way
+    )[1]
+    p = np.array([1.0, 2.0])
+    expected = np.exp(-0.5) * np.array([-0.5, 0.25])
+    for way in ("discrete", "forward"):
+        np.testing.assert_allclose(wg.grad(f)(p, way), expected, rtol=1e-7)
+    with pytest.raises(MismatchError, match="mass"):
+        wg.grad(f)(p, "adjoint")
+
+
+def test_the_adjoint_of_a_compiled_function():
+    """cos(√a t) by the adjoint equation: backwards, forwards and both, outside of `jit`."""
+    f = wg.jit(
+        lambda a: wg.odeint(
+            lambda t, y: np.stack([y[1], -a * y[0]]), np.array([1.0, 0.0]), np.array([0.0, 1.0]), derivative="adjoint"
+        )[1, 0]
+    )
+    a = 2.0
+    first = -np.sin(np.sqrt(a)) / (2 * np.sqrt(a))
+    second = -np.cos(np.sqrt(a)) / (4 * a) + np.sin(np.sqrt(a)) / (4 * a**1.5)
+    assert wg.grad(f)(a) == pytest.approx(first, rel=1e-7)
+    assert wg.jvp(f, (a,), (1.0,))[1] == pytest.approx(first, rel=1e-7)
+    assert wg.jvp(wg.grad(f), (a,), (1.0,))[1] == pytest.approx(second, rel=1e-6)
+    _, linear = wg.linearize(f, a)
+    np.testing.assert_allclose([*(linear @ np.ones(1)), *(linear.T @ np.ones(1))], [first, first], rtol=1e-7)
+
+
 def test_an_event_at_the_beginning_and_later():
     """A pendulum that starts in the middle: sin(√a t) is zero at k π / √a."""
     f = lambda a: wg.odeint(

@@ -33,15 +33,15 @@ def first_step(f, t, y, slope, direction, order, rtol, atol):
     return np.minimum(100 * h0, h1)
 
 
-def integrate(f, y, times, gap, constant, worst, attempt, interpolate, stages, order, rtol, atol, hit, most):
+def integrate(f, y, times, gap, velocity, constant, worst, attempt, interpolate, stages, order, rtol, atol, hit, most):
     """The solution at `times`, the first of which is the start, by steps of one method.
 
     `f(t, y, i)` is the slope in the interval that ends with `times[i]`. `attempt(f, t, h, y, slope, i)` gives the new
     y, all that the interpolant needs (an array of so many `stages`), and the error of each component.
     `interpolate(f, t, h, y, new, stages, theta, i)` is the solution inside a step; with `hit` steps end at each of the
     times instead. `constant(x)` is x without its derivative. `gap(i)` is the length of an interval with its
-    derivative, for those of length zero. Steps follow the `worst(size)` of errors: that of all
-    examples where these are to share their steps.
+    derivative, for those of length zero, and `velocity()` the function of t, y and i that is y' there. Steps follow the
+    `worst(size)` of errors: that of all examples where these are to share their steps.
     """
     count = times.shape[0]
     n = y.shape[0]
@@ -64,7 +64,7 @@ def integrate(f, y, times, gap, constant, worst, attempt, interpolate, stages, o
         if hit and i > 1:
             slope = f(t, y, i)
         if hit and target == t:
-            y = moved(f, t, gap(i), y, slope, i)
+            y = moved(velocity(), t, gap(i), y, i)
         while (target - t) * direction > 0:
             rest = target - t
             last = hit and np.abs(rest) <= np.abs(h)
@@ -106,12 +106,29 @@ def integrate(f, y, times, gap, constant, worst, attempt, interpolate, stages, o
     return out
 
 
-def moved(f, t, h, y, slope, i):
+def moved(f, t, h, y, i):
     """The solution after a time h that is zero and has derivatives: one step of the classical method of order four."""
+    slope = f(t, y, i)
     second = f(t + h / 2, y + h / 2 * slope, i)
     third = f(t + h / 2, y + h / 2 * second, i)
     fourth = f(t + h, y + h * third, i)
     return y + h / 6 * (slope + 2 * second + 2 * third + fourth)
+
+
+def divided_by_mass(f, mass):
+    """y' where mass @ y' = f(t, y); anything if the matrix is singular."""
+    inverse = np.linalg.pinv(mass)
+    return lambda t, y, i: inverse @ f(t, y, i)
+
+
+def demand_velocity(mass):
+    """Raise where y' does not follow from mass @ y' = f(t, y)."""
+    if np.linalg.matrix_rank(mass) < mass.shape[0]:
+        raise ConvergenceError(
+            "wg.odeint: the mass matrix is singular, and the derivative with respect to times that are equal is not "
+            "known",
+            remedy="leave out times that are equal, or do not differentiate with respect to the times",
+        )
 
 
 def explicit(A, B, C, constant, estimate):

@@ -215,6 +215,7 @@ class custom_vjp(CustomFunction[P, R]):
     def __init__(self, function: Callable[P, R], nondiff_argnums: tuple[int, ...] = ()):
         super().__init__(function, nondiff_argnums)
         self._rules: tuple[Callable, Callable] | None = None
+        self.pushes_function = False
 
     def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
         """State the reverse rule."""
@@ -228,6 +229,10 @@ class _Reverse(AppliedRule):
     """A reverse rule."""
 
     pulls = True
+
+    def __init__(self, owner: Any, leaves: list, structure: Any):
+        super().__init__(owner, leaves, structure)
+        self.pushes_function = owner.pushes_function
 
     def forward(self, args: Sequence[Any]) -> tuple[list[Any], list[Any], Any]:
         if self.owner._rules is None:

@@ -26,7 +26,7 @@ from wengert.ir.infer import Found, found
 from wengert.ir.interpret import run
 from wengert.ir.node import Block, Node, all_nodes
 from wengert.modes.batch import Batch
-from wengert.modes.dual import Dual, DualTrace
+from wengert.modes.dual import Dual, DualTrace, push
 from wengert.modes.linear import LinearTrace, Tangent, transpose
 from wengert.modes.mode import Mode, closure
 from wengert.modes.tape import Tape, TapeTrace, record
@@ -48,6 +48,8 @@ class Rule:
     name: str
     pulls: bool
     fixed: frozenset[int] = frozenset()
+    pushes_function: bool = False
+    """Whether tangents are those of the function itself, for a pullback that cannot be transposed."""
 
     def apart(self) -> AbstractContextManager:
         """While the rule is run for a program that was captured before. What it reads outside must stay the same."""
@@ -76,6 +78,7 @@ class _OfExamples(Rule):
     def __init__(self, rule: Rule, mode: Mode, boxed: Sequence[bool]):
         self._rule, self._mode, self._boxed = rule, mode, list(boxed)
         self.name, self.pulls, self.fixed = rule.name, rule.pulls, rule.fixed
+        self.pushes_function = rule.pushes_function
 
     def apart(self) -> AbstractContextManager:
         return self._rule.apart()
@@ -149,7 +152,7 @@ def _refuse_closures(name: str, results: Sequence[Any], trace: Any) -> None:
 def _lift(mode: Mode, args: tuple, params: dict) -> tuple:
     rule, body, taken = params["rule"], params.get("body"), params.get("taken", 0)
     count = len(args) - taken
-    if isinstance(mode, DualTrace):
+    if isinstance(mode, DualTrace) and not rule.pushes_function:
         with nullcontext() if body is None else rule.apart():
             return _push(mode, args, rule, count)
     if not mode.batches:
@@ -197,11 +200,19 @@ def _tangents(y: tuple, args: tuple, dots: list, params: dict) -> tuple:
     _checked(None, [d is not None for d in dots], rule, count)
     args, dots = args[:count], dots[:count]
     with rule.apart() if "body" in params else nullcontext():
+        if rule.pushes_function:
+            return tuple(_pushed(rule, args, dots))
         if rule.pulls:
             ys, kept, told = rule.forward(args)
             return tuple(transpose(lambda cts: rule.backward(kept, told, cts), [aval_of(y) for y in ys])(dots))
         filled = [zeros_like(x) if d is None else d for x, d in zip(args, dots, strict=True)]
         return tuple(rule.tangent(args, filled)[1])
+
+
+def _pushed(rule: Rule, args: Sequence[Any], dots: Sequence[Any]) -> list[Any]:
+    """The tangents of the function itself."""
+    ys, y_dots = push(lambda *xs: rule.primal(xs), args, dots)
+    return [zeros_like(y) if d is None else d for y, d in zip(ys, y_dots, strict=True)]
 
 
 def _record(trace: TapeTrace, args: tuple, params: dict) -> tuple:
@@ -274,7 +285,13 @@ def _pulled(trace: TapeTrace, rule: Rule, apart: Callable, values: Sequence[Any]
             cotangents = rule.backward(kept, told, cts)
         return [cotangents[k] for k in wanted]
 
-    return tuple(trace.custom([nodes[k] for k in wanted], ys, pull))  # type: ignore[misc]
+    def tangent(dots: Sequence[Any]) -> list[Any]:
+        given = dict(zip(wanted, dots, strict=True))
+        with apart():
+            return _pushed(rule, values, [given.get(k) for k in range(len(values))])
+
+    inputs: list[Any] = [nodes[k] for k in wanted]
+    return tuple(trace.custom(inputs, ys, pull, push=tangent if rule.pushes_function else None))
 
 
 # -------------------------------------------------------------------------------------------------------- in programs

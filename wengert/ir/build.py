@@ -135,8 +135,9 @@ class Capture(Trace):
         """Where the outermost capture began; lines of the user's source count from there."""
         self.bounded = False
         """Whether what a differentiation keeps of this block must have lengths with a known bound."""
-        self.also = tuple(also)
-        """Captures that have ended and whose symbols are taken from outside all the same: they are residuals."""
+        self.also = (*also, *(() if outer is None else outer.also))
+        """Captures that have ended and whose symbols are taken from outside all the same: they are residuals. Blocks of
+        branches and loops in what is captured may use them as well."""
         self._lifted: dict[Any, Sym] = {}
         self._consts: set[int] = set()
         self._same: dict[Any, Sym] = {}

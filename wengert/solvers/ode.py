@@ -25,7 +25,6 @@ from wengert.box.functions.operands import array, join, part, stacked
 from wengert.box.writing import settled
 from wengert.capture.hooks import instrument
 from wengert.errors import MismatchError
-from wengert.modes.mode import Mode
 from wengert.ops import elementwise as e
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
@@ -75,24 +74,19 @@ def trajectory(
     packing = Packing(y0)
     start = packing.vector(y0)
     traced_times = isinstance(settled(times), Traced)
-    integrator = _Integrator(packing, parameters, method, rtol, atol, mass, maxsteps, traced_times)
+    integrator = _Integrator(packing, parameters, method, rtol, atol, maxsteps, traced_times)
+    masses = [] if mass is None else [array(mass)]
     if shared:
         integrator.worst = _of_all_examples
     if shape_of(times)[0] == 1:
         out = reshape(start, shape=(1, *shape_of(start)))
-    elif derivative == "adjoint" and not _is_pushed():
+    elif derivative == "adjoint":
         out = _by_adjoint(integrator)(start, times, list(parameters.values))
     elif derivative == "forward":
-        out = _by_sensitivities(integrator)(start, times, list(parameters.values))
+        out = _by_sensitivities(integrator)(start, times, list(parameters.values), masses)
     else:
-        out = integrator(start, times, parameters.values)
+        out = integrator(start, times, parameters.values, masses)
     return _unpacked(packing, out)
-
-
-def _is_pushed() -> bool:
-    """Whether the innermost transformation carries tangents along: there is no use for an adjoint equation then."""
-    traces = running.state.traces
-    return bool(traces) and isinstance(traces[-1], Mode) and not traces[-1].batches
 
 
 def _of_all_examples(x: Any) -> Any:
@@ -126,7 +120,6 @@ class _Integrator:
         method: str,
         rtol: float,
         atol: float,
-        mass: Any,
         maxsteps: int,
         hit: bool,
     ):
@@ -134,7 +127,6 @@ class _Integrator:
         self.parameters = parameters
         self.method = method
         self.rtol, self.atol = rtol, atol
-        self.mass = mass
         self.maxsteps = maxsteps
         self.hit = hit
         self.worst: Callable = stop_gradient
@@ -167,14 +159,20 @@ class _Integrator:
 
         return f
 
-    def __call__(self, y: Any, times: Any, values: Sequence[Any]) -> Any:
+    def __call__(self, y: Any, times: Any, values: Sequence[Any], masses: Sequence[Any] = ()) -> Any:
+        """`masses` has the mass matrix, if there is one."""
         plain, f = stop_gradient(times), self.in_intervals(times, values)
-        zero = self.mass is not None  # of which the slope is not known
-        gap = lambda i: 0.0 if zero else times[i] - times[i - 1]
-        attempt, interpolate, stages, order = self._radau(times, values) if self.method == "Radau" else self._explicit()
+        gap = lambda i: times[i] - times[i - 1]
+        velocity = lambda: f
+        if masses:
+            gap = lambda i: _of_velocity(times[i] - times[i - 1], stop_gradient(masses[0]))
+            velocity = lambda: instrument(ode.divided_by_mass)(f, masses[0])
+        attempt, interpolate, stages, order = (
+            self._radau(times, values, masses) if self.method == "Radau" else self._explicit()
+        )
         return instrument(ode.integrate)(
-            f, y, plain, gap, stop_gradient, self.worst, attempt, interpolate, stages, order, self.rtol, self.atol,
-            self.hit, self.maxsteps,
+            f, y, plain, gap, velocity, stop_gradient, self.worst, attempt, interpolate, stages, order, self.rtol,
+            self.atol, self.hit, self.maxsteps,
         )  # fmt: skip
 
     def _explicit(self) -> tuple:
@@ -188,9 +186,9 @@ class _Integrator:
         attempt = instrument(ode.explicit)(of.A, of.B, of.C, stop_gradient, estimate)
         return attempt, interpolate, len(of.B) + 1, of.error_estimator_order
 
-    def _radau(self, times: Any, values: Sequence[Any]) -> tuple:
+    def _radau(self, times: Any, values: Sequence[Any], masses: Sequence[Any]) -> tuple:
         n = sum(int(np.prod(a.shape)) for a in self.packing.avals)
-        mass = np.eye(n) if self.mass is None else array(self.mass)
+        (mass,) = masses or [np.eye(n)]
         tolerance = max(1e-14, min(0.03 * self.rtol, 1e-6))
 
         def solve(t: Any, h: Any, y: Any, i: Any, inverse: Any, times: Any, mass: Any, values: Any) -> Any:
@@ -226,12 +224,24 @@ class _Integrator:
         return attempt, instrument(ode.polynomial_through)(_RADAU_C), 3, 3
 
 
+@custom_jvp
+def _of_velocity(gap: Any, mass: Any) -> Any:
+    """A length of time, whose derivative is asked for only where that of y is known."""
+    return gap
+
+
+@_of_velocity.defjvp
+def _(primals: tuple, tangents: tuple) -> tuple:
+    instrument(ode.demand_velocity)(primals[1])
+    return primals[0], tangents[0]
+
+
 # ------------------------------------------------------------------------------------------- derivatives by other ways
 
 
 def _by_sensitivities(integrator: _Integrator) -> Callable:
     """The solution with its Jacobian, computed in forward mode together with it."""
-    solve = custom_jvp(lambda y, times, values: integrator(y, times, values))
+    solve = custom_jvp(lambda y, times, values, masses: integrator(y, times, values, masses))
 
     @solve.defjvp
     def rule(primals: tuple, tangents: tuple) -> tuple:
@@ -250,6 +260,7 @@ def _by_adjoint(integrator: _Integrator) -> Callable:
     is integrated backwards with the rest in between.
     """
     solve = custom_vjp(lambda y, times, values: integrator(y, times, values))
+    solve.pushes_function = True  # tangents need no adjoint equation, and steps that are chosen are not linear in it
 
     def forward(y: Any, times: Any, values: Any) -> tuple:
         out = integrator(y, times, values)

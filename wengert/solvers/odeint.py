@@ -42,7 +42,7 @@ def odeint(
         rtol, atol: the error of a step is kept below atol + rtol · |y|.
         events: functions `event(t, y, *params)`, as for `scipy.integrate.solve_ivp`, which then finds them; the
             result is an object like that function's. The times of events have derivatives. Not under `jit`.
-        mass: with "Radau", a matrix M for M y' = f(t, y); it may be singular.
+        mass: with "Radau", a matrix M for M y' = f(t, y); it may be singular. Not with derivative="adjoint".
         derivative: "discrete" differentiates the steps that were taken, and is exact for them; "adjoint" integrates the
             adjoint equation backwards, with memory that does not grow with the number of steps; "forward" carries
             sensitivities along, for few parameters.
@@ -62,6 +62,11 @@ def odeint(
         raise ValueError(f"derivative is one of {', '.join(DERIVATIVES)}, not {derivative!r}")
     if mass is not None and method != "Radau":
         raise MismatchError("a mass matrix needs an implicit method", remedy='say method="Radau"')
+    if mass is not None and derivative == "adjoint":
+        raise MismatchError(
+            "the adjoint equation is not solved with a mass matrix",
+            remedy="say derivative='discrete' or 'forward'; or divide the right-hand side by a regular matrix",
+        )
     if events is not None:
         if derivative != "discrete" or mass is not None:
             raise MismatchError("events go with derivative='discrete' and without a mass matrix")

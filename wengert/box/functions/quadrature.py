@@ -7,6 +7,8 @@ and their derivatives are evaluated at plain numbers, by SciPy's adaptive quadra
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +20,7 @@ from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import answer, array, cast, holds_traced, join, part
 from wengert.box.functions.scans import along
 from wengert.box.writing import settled
-from wengert.errors import UnsupportedFunctionError
+from wengert.errors import ConvergenceError, UnsupportedFunctionError, user_frame
 from wengert.imported import when_imported
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
@@ -57,9 +59,10 @@ class Integrand:
         if self.whole:
             f = self.function
             value, *self.outcome = self.quad(lambda t: np.asarray(_number(f(t, *parameters))), a, b, **self.options)
+            self._look_at_error(value, self.outcome[0])
             return np.reshape(value, self.shape)[()]
         if not self.shape:
-            value, *self.outcome = self.quad(lambda t: _number(self.function(t, *parameters)), a, b, **self.options)
+            value, *self.outcome = self._quad(lambda t: _number(self.function(t, *parameters)), a, b)
             return np.float64(value)
         known: dict[float, np.ndarray] = {}
 
@@ -69,9 +72,21 @@ class Integrand:
                 found = known[t] = np.asarray(settled(self.function(t, *parameters)), float).reshape(-1)
             return found[k]
 
-        options = {k: v for k, v in self.options.items() if k != "full_output"}
-        values = [self.quad(component, a, b, args=(k,), **options)[0] for k in range(math.prod(self.shape))]
+        values = [self._quad(component, a, b, args=(k,))[0] for k in range(math.prod(self.shape))]
         return np.reshape(np.array(values), self.shape)
+
+    def _quad(self, f: Callable, a: Any, b: Any, **more: Any) -> tuple:
+        """SciPy's integral. What it has to say against it is a warning on the user's line, and an error where a
+        derivative depends on it."""
+        found = self.quad(f, a, b, **more, **{**self.options, "full_output": 1})
+        if len(found) > 3:
+            self._look_at_error(found[0], np.inf if "divergent" in found[3] else found[1], found[3])
+            if not self.options.get("full_output"):
+                _warn_of_integral(found[3])
+        return found if self.options.get("full_output") else found[:2]
+
+    def _look_at_error(self, value: Any, error: float, message: str = "") -> None:
+        """Integrals of the function itself are returned with the estimate of their error, as SciPy does."""
 
     def is_infinite(self, end: Any) -> bool:
         if running.state.capture is not None and isinstance(end, Traced):
@@ -131,6 +146,29 @@ class _OfParameter(Integrand):
     def integrate(self, a: Any, b: Any, parameters: tuple) -> Any:
         self.shape = (*self.before, *shape_of(parameters[self.k]))
         return super().integrate(a, b, parameters)
+
+    def _look_at_error(self, value: Any, error: float, message: str = "") -> None:
+        allowed = max(100 * self.options.get("epsabs", _TOLERANCE), _LOST * float(np.linalg.norm(value)))
+        if not error <= allowed:
+            raise ConvergenceError(
+                "the integral of the derivative did not converge: "
+                + (f'SciPy says "{message.splitlines()[0]}"' if message else f"its error is estimated as {error:.1e}"),
+                remedy="allow more intervals (limit=), name the places where the integrand is not smooth (points=), or "
+                "substitute another variable; where the derivative of the integrand has no integral, there is none",
+            )
+
+
+_TOLERANCE = 1.49e-8
+_LOST = 1e-6
+"""An integral of a derivative whose relative error is larger is refused, if SciPy complains of it."""
+
+
+def _warn_of_integral(message: str) -> None:
+    """SciPy's warning, on the line of the user's that asked for the integral."""
+    frame = user_frame()
+    place = ("<unknown>", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    registry = {} if frame is None else frame.f_globals.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(sys.modules["scipy.integrate"].IntegrationWarning(message), None, *place, registry=registry)
 
 
 def _or_zeros(ct: Any, p: Any) -> Any:
