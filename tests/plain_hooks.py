@@ -174,7 +174,7 @@ LOWERED = dict(zip(
      operator.delitem, Trying, raised_here, caught, catches, error_of, (), lambda base: base,
      text, lambda a, b, positive: (a is b) == positive, lambda subject, around=None: subject, attempted,
      lambda attempt: 1, lambda argument, is_read: argument, lambda value: value,
-     lambda name, f: f is getattr(builtins, name)),
+     lambda name, f: f is getattr(builtins, name), lambda reads: None),
     strict=True,
 ))  # fmt: skip
 

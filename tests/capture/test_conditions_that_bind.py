@@ -111,25 +111,3 @@ def test_compiled_conditions_do_what_python_does(f):
         assert slope(x) == pytest.approx(difference, rel=1e-6, abs=1e-8)
     xs = np.array([0.9, 0.15, 2.3])
     np.testing.assert_allclose(wg.jit(wg.vmap(f))(xs), [f(x) for x in xs], rtol=1e-12)
-
-
-def test_alternatives_that_bind_are_refused():
-    """They would bind, whichever is taken."""
-
-    def f(x):
-        k = 0
-
-        def count():
-            nonlocal k
-            k += 1
-            return k
-
-        s = 0.0
-        for v in x:
-            s += v * count() if v > 0 else np.abs(v)
-        return s * k
-
-    x = np.sin(np.arange(9.0))
-    with pytest.raises(wg.errors.ConcretizationError):
-        wg.jit(f)(x)
-    np.testing.assert_allclose(wg.vmap(f)(np.stack([x, -x])), [f(x), f(-x)])

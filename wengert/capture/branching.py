@@ -10,6 +10,7 @@ import dataclasses
 import operator
 import sys
 from collections.abc import Callable, Sequence
+from types import CellType
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.box.writing import SETTLING, clone, settled
 from wengert.capture.assuming import assumed, tells_numbers_apart
+from wengert.capture.carried import cells_of, forget_variables
 from wengert.capture.containers import (
     about_to_change,
     contents,
@@ -27,9 +29,9 @@ from wengert.capture.containers import (
     leaves,
     put_all,
 )
-from wengert.capture.exceptions import OWN_ERRORS, Fails, cells_of, current_attempt, demand, raise_when_run
+from wengert.capture.exceptions import OWN_ERRORS, Fails, current_attempt, demand, raise_when_run
 from wengert.capture.merging import Merger, finished
-from wengert.capture.objects import Content, content, put
+from wengert.capture.objects import Content, Global, content, put
 from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED, Perhaps, is_of_user
 from wengert.capture.undefined import defined as known_to_be_defined
@@ -122,6 +124,7 @@ class _Branch:
                 self._note_arrays()
         finally:
             self.changed = self.capture.restore()
+            forget_variables(self.capture, get)
             set(state)
             now = contents(self.capture.objects)
             put_all(self.capture.objects)
@@ -360,6 +363,8 @@ def _merged_objects(branches: Sequence[_Branch], merger: Merger) -> list[tuple[A
 
 
 def _held(thing: Any, slots: Content) -> str:
+    if isinstance(thing, (CellType, Global)):
+        return "a variable with a value" if slots else "a variable without one"
     names = [str(key) if kind != "key" else repr(key) for kind, key in slots if kind in ("key", "attribute")]
     items = sum(kind in ("item", "element") for kind, _ in slots)
     if names:

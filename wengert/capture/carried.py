@@ -30,7 +30,7 @@ from wengert.capture.containers import (
 )  # fmt: skip
 from wengert.capture.growing import Grows
 from wengert.capture.identity import Again, Identity, Key
-from wengert.capture.objects import Slot, content, put
+from wengert.capture.objects import Slot, content, held_in, put
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import (
     DtypeDiffers,
@@ -68,6 +68,20 @@ class Variables(NamedTuple):
     names: tuple
     stores: tuple = ()
     temporaries: tuple = ()
+
+
+def cells_of(get: Callable) -> frozenset[int]:
+    """The variables that a function gets, by their cells."""
+    cells = getattr(get, "__closure__", None) or ()
+    inner = [v.get for v in map(held_in, cells) if isinstance(v, Variables)]
+    return frozenset(map(id, cells)).union(*map(cells_of, inner))
+
+
+def forget_variables(capture: Capture, get: Callable) -> None:
+    """Variables that a suite gets and sets by their names are none of the objects that it changes."""
+    if capture.objects:
+        for key in cells_of(get):
+            capture.objects.pop(key, None)
 
 
 class Carried:
@@ -160,6 +174,10 @@ class Carried:
             if gone or more:
                 raise StagingError(f"a {type(thing).__name__} becomes {'shorter' if gone else 'longer'} in a loop",
                                    remedy="fill an array that was made before instead")  # fmt: skip
+            for slot in slots:
+                if slot not in before:  # which the first iteration may have found out
+                    raise FirstDiffers(f"{described_slot(thing, slot)} gets a value in a loop",
+                                       remedy="give it one before the loop")  # fmt: skip
             self._new += [(thing, slot) for slot in slots if (key, slot) not in known]
 
     def _perhaps(self, k: int, now: Any) -> Any:
@@ -260,6 +278,7 @@ class Carried:
 
     def close(self, capture: Capture) -> list[Any]:
         """What is carried after an iteration; raise `Again` if more has to be carried than was known."""
+        forget_variables(capture, self.loop.get)
         after = self.get()
         self._look_for_places(capture, after)
         again = capture.restart or bool(self._new)

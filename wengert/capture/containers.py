@@ -181,6 +181,8 @@ def rebuilt(kind: Any, keys: tuple, parts: list[Any]) -> Any:
 def described_slot(thing: Any, slot: Slot) -> str:
     """What a place is called in messages."""
     kind, key = slot
+    if kind == "variable":
+        return key or "a variable that functions share"
     owner = type(thing).__name__
     return f"attribute {key} of a {owner}" if kind == "attribute" else f"{kind} {key!r} of a {owner}"
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from wengert import raised
 from wengert.box.writing import settled
-from wengert.capture.carried import Variables
 from wengert.capture.containers import depth, stages
 from wengert.capture.optional import condition as what_decides
 from wengert.capture.session import current
@@ -110,20 +109,6 @@ class Attempt:
         """A branch of an `if` that is staged: how many conditions have been checked before."""
         self._branches.pop(depth() + 1, None)
         return self.checks
-
-
-def cells_of(get: Callable) -> frozenset[int]:
-    """The variables that a function gets, by their cells."""
-    cells = getattr(get, "__closure__", None) or ()
-    inner = [v.get for v in map(_held, cells) if isinstance(v, Variables)]
-    return frozenset(map(id, cells)).union(*map(cells_of, inner))
-
-
-def _held(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # it has no value yet
-        return None
 
 
 def _is_handled() -> bool:

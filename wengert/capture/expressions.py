@@ -24,12 +24,13 @@ from wengert.capture.lowered import (
     NOT,
     OR,
     PASSED,
+    REBINDS,
     SUBJECT,
     TEST,
     TEXT,
 )
-from wengert.capture.names import FunctionScope, Summaries, binds_in_place, bound, own_nodes
-from wengert.capture.syntax import OURS, at, hook, load, strings, thunk
+from wengert.capture.names import FunctionScope, Summaries, binds_in_place, bound, scope_of
+from wengert.capture.syntax import OURS, at, hook, load, statement, strings, thunk
 
 _COMPARISONS = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "is_",
@@ -64,9 +65,29 @@ def _is_get(node: ast.Call) -> bool:
     return name.value == "get" and (isinstance(base, ast.Subscript) or _is_hook(base, LOAD, ATTR))
 
 
+def said_to_rebind(node: Any) -> list[ast.stmt]:
+    """A statement that says which variables from around it a function binds, if it does."""
+    scope = scope_of(node)
+    names = [load(name) for name in sorted(scope.as_nonlocal | scope.as_global)]
+    if not names:
+        return []
+    return [statement(hook(REBINDS, thunk(at(ast.Tuple(list(names), ast.Load()), node.body[0]))), node.body[0])]
+
+
 class Identities(ast.NodeTransformer):
     """Lowers `is` where nothing else is lowered, in a generator for instance: what may be None must not look as if it
-    were not."""
+    were not. Functions say which variables from around them they bind."""
+
+    def visit_FunctionDef(self, node: Any) -> ast.AST:
+        said = said_to_rebind(node)
+        self.generic_visit(node)
+        docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
+        declared = [s for s in node.body if isinstance(s, (ast.Global, ast.Nonlocal))]
+        rest = [s for s in node.body[len(docstring) :] if not isinstance(s, (ast.Global, ast.Nonlocal))]
+        node.body = [*docstring, *declared, *said, *rest]
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
@@ -101,6 +122,12 @@ def _joins_lists(node: ast.AST) -> bool:
 
 _NEUTRAL = {"sum": 0, "any": False, "all": True, "len": 0}
 """What an item that does not count is, for builtins that go through all items."""
+
+
+def _stops_early(node: ast.Call) -> bool:
+    """Whether a call is any(…) or all(…) of items that are made one by one."""
+    is_named = isinstance(node.func, ast.Name) and node.func.id in ("any", "all")
+    return is_named and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
 
 
 class Expressions(ast.NodeTransformer):
@@ -161,6 +188,9 @@ class Expressions(ast.NodeTransformer):
         if is_super and self.in_class and self.scope.first and "super" not in self.around | self.scope.local:
             node.args = [load("__class__"), load(self.scope.first)]  # suites do not have these at hand
             return node
+        if _stops_early(node) and binds_in_place(node.args[0].elt):  # type: ignore[attr-defined]
+            items: Any = node.args[0]
+            items.elt = at(hook(TEST, items.elt), items.elt)
         everything = self._with_all_items(node)
         if everything is not None:
             return everything
@@ -209,9 +239,8 @@ class Expressions(ast.NodeTransformer):
         return at(hook(PASSED, argument, ast.Constant(is_read)), argument)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
-        in_place = binds_in_place(node) or self._may_bind(node.values[1:])
         self.generic_visit(node)
-        if in_place:
+        if binds_in_place(node):
             return node
         return at(hook(AND if isinstance(node.op, ast.And) else OR, *[thunk(v) for v in node.values]), node)
 
@@ -219,24 +248,9 @@ class Expressions(ast.NodeTransformer):
         self.generic_visit(node)
         return at(hook(NOT, node.operand), node) if isinstance(node.op, ast.Not) else node
 
-    def _may_bind(self, operands: list[ast.expr]) -> bool:
-        """Whether operands that may not be evaluated call what may bind variables of this function: as branches of a
-        program they would do so whichever is taken."""
-        if not self.by_others:
-            return False
-        calls = [inner for inner in own_nodes(operands) if isinstance(inner, ast.Call)]
-        return not all(self._is_outside(call.func) for call in calls)
-
-    def _is_outside(self, node: ast.expr) -> bool:
-        """Whether a name stands for something that was there before this function was called: a module, a builtin."""
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        return isinstance(node, ast.Name) and node.id not in self.scope.local and node.id not in self.around
-
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        in_place = binds_in_place(node.body) or binds_in_place(node.orelse) or self._may_bind([node.body, node.orelse])
         self.generic_visit(node)
-        if in_place:
+        if binds_in_place(node.body) or binds_in_place(node.orelse):
             return node
         return at(hook(IFEXP, node.test, thunk(node.body), thunk(node.orelse)), node)
 

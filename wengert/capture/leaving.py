@@ -18,8 +18,8 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from wengert.capture.carried import Variables
-from wengert.capture.exceptions import Trying, cells_of, fail_unless, same_error
+from wengert.capture.carried import Variables, cells_of
+from wengert.capture.exceptions import Trying, fail_unless, same_error
 from wengert.capture.retrying import attempted
 from wengert.capture.syntax import OURS
 from wengert.capture.texts import Piece, TracedText

@@ -307,6 +307,7 @@ LOOPED.set_hooks(
         lowered.IS: lambda a, b, positive: (a is b) == positive,
         lowered.SUBJECT: lambda subject, around=None: subject,
         lowered.ATTEMPTED: _attempted,
+        lowered.REBINDS: lambda reads: None,
         lowered.FAILED: lambda attempt: 1,
     }
 )

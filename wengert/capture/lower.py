@@ -21,6 +21,7 @@ become flags (`flags.py`); then suites become functions, which share the variabl
     del a[k]                delete_item(a, k)
     return value            given(value)                                 at the end of a function with other returns
     [a, b], {k: v}          made([a, b]), made({k: v})                   also what comprehensions give
+    nonlocal a, b           rebinds(lambda: (a, b))                      where the function begins; `global` too
     sum(e for x in y if t)  sum((e if t else 0) for x in y) if builtin("sum", sum) else sum(…)        any, all, len too
 
 What `load` loads is neither local, nor of a function around it in the same source, nor a builtin. `names` are the
@@ -41,7 +42,7 @@ from typing import Any, TypeVar
 
 from wengert.capture.attempts import with_raises_as_jumps
 from wengert.capture.conditions import with_conditions_apart
-from wengert.capture.expressions import Expressions, Identities
+from wengert.capture.expressions import Expressions, Identities, said_to_rebind
 from wengert.capture.flags import VALUE, jumps_out_of_finally, without_jumps
 from wengert.capture.liveness import mark_live
 from wengert.capture.lowered import (
@@ -134,6 +135,7 @@ class _Lowering(Expressions):
         self.by_others = sorted(own & rebound(body))
         self.tentative = own & (gone | _in_suites_and_thunks(body)).union(self.by_others)
         start: list[ast.stmt] = self._declarations(self.scope.as_global | self.scope.as_nonlocal)
+        start += said_to_rebind(node)
         empty = [ast.Name(name, ast.Store()) for name in sorted(self.tentative.difference(self.scope.parameters))]
         if empty:
             start.append(ast.Assign(list(empty), load(UNDEFINED_NAME)))

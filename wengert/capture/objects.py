@@ -1,15 +1,40 @@
-"""What a list, dict, set or instance holds, place by place: to read it, and to put it back."""
+"""What a list, dict, set or instance holds, place by place: to read it, and to put it back.
+
+A variable that functions share is such an object too, with one place: the cell of a closure, or a `Global`.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
+from types import CellType
+from typing import Any, NamedTuple
+
+from wengert.capture.undefined import UNDEFINED
 
 MUTABLE = (list, dict, set, deque)
 Slot = tuple[str, Any]
 """One place in an object: ("item", 3), ("key", "a"), ("element", 7), ("attribute", "state")."""
 Content = dict[Slot, Any]
+
+
+_VARIABLE: Slot = ("variable", "")
+
+
+class Global(NamedTuple):
+    """A global variable."""
+
+    namespace: dict
+    name: str
+
+    def content(self) -> Content:
+        return {_VARIABLE: self.namespace[self.name]} if self.name in self.namespace else {}
+
+    def put(self, new: Content) -> None:
+        if new:
+            self.namespace[self.name] = new[_VARIABLE]
+        else:
+            self.namespace.pop(self.name, None)
 
 
 def slot_names(kind: type) -> Iterator[str]:
@@ -22,8 +47,21 @@ def slot_names(kind: type) -> Iterator[str]:
                 )
 
 
+def held_in(cell: CellType) -> Any:
+    """The value of a variable of a closure."""
+    try:
+        return cell.cell_contents
+    except ValueError:  # it has none yet
+        return UNDEFINED
+
+
 def content(thing: Any) -> Content:
     """What an object holds."""
+    if thing.__class__ is CellType:
+        value = held_in(thing)
+        return {} if value is UNDEFINED else {_VARIABLE: value}
+    if thing.__class__ is Global:
+        return thing.content()
     found: Content = {}
     if isinstance(thing, (list, deque)):
         found.update({("item", k): item for k, item in enumerate(thing)})
@@ -41,6 +79,12 @@ def content(thing: Any) -> Content:
 
 def put(thing: Any, new: Content) -> None:
     """Let an object hold this, and nothing else."""
+    if thing.__class__ is CellType:
+        thing.cell_contents = new.get(_VARIABLE, UNDEFINED)
+        return
+    if thing.__class__ is Global:
+        thing.put(new)
+        return
     if isinstance(thing, list):
         list.__setitem__(thing, slice(None), [v for (kind, _), v in new.items() if kind == "item"])
     elif isinstance(thing, deque):

@@ -22,12 +22,13 @@ it raises, before it jumps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from wengert.capture.branching import branch
+from wengert.capture.carried import cells_of
 from wengert.capture.containers import depth
-from wengert.capture.exceptions import OWN_ERRORS, Attempt, Fails, Trying, cells_of, somebody_catches
+from wengert.capture.exceptions import OWN_ERRORS, Attempt, Fails, Trying, somebody_catches
 from wengert.capture.objects import put
 from wengert.capture.values import is_symbolic
 from wengert.errors import StagingError
@@ -123,6 +124,24 @@ def undone_if_refused(function: Callable[[], Any], refusals: tuple) -> tuple[Any
             raise
         _undo(capture.journal)
         return None, refusal
+    finally:
+        if around is not None:
+            around += capture.journal
+        capture.journal = around
+
+
+def without_effects(items: Iterable[Any], function: str) -> list[Any]:
+    """The items of an iterable, which a builtin may not come to: refused if getting them changes something."""
+    capture = running.state.capture
+    around, capture.journal, nodes = capture.journal, [], len(capture.nodes)
+    try:
+        found = list(items)
+        if capture.journal or any(map(_has_effect, capture.nodes[nodes:])):
+            raise StagingError(
+                f"{function} stops or goes on as a value says that is known only when the compiled program runs, and "
+                "what it goes through changes something", remedy="write a for loop with if and break",
+            )  # fmt: skip
+        return found
     finally:
         if around is not None:
             around += capture.journal

@@ -43,6 +43,7 @@ from wengert.capture.guards import (
     place_of,
 )
 from wengert.capture.instrument import STAGED, is_user_code, is_user_file
+from wengert.capture.objects import Global
 from wengert.capture.of_code import found_once
 from wengert.capture.reading import containers_only_read
 from wengert.errors import Signal
@@ -124,6 +125,7 @@ class Session:
         self._entered: set[int] = set()
         self._places: dict[Any, tuple[Any, Path]] = {}
         """What was found where."""
+        self._globals: dict[tuple[int, str], Global] = {}
         self._named_tuples: list[tuple] = []
 
     def enter(self, f: Any) -> None:
@@ -170,6 +172,10 @@ class Session:
             return  # it was defined inside, and so are its variables
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
             self.effects.note_cell(cell, name, name in bound)
+
+    def global_variable(self, namespace: dict, name: str) -> Global:
+        """What stands for a global variable: one object for each."""
+        return self._globals.setdefault((id(namespace), name), Global(namespace, name))
 
     def made(self, thing: Any) -> Any:
         """An object was made inside: what it holds is no business of the outside."""

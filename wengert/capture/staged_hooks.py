@@ -10,10 +10,19 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import operator
 from collections import deque
 from collections.abc import Callable
 from sys import getrefcount
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 import numpy as np
@@ -47,6 +56,7 @@ from wengert.capture.ordering import REPLACED, sort_list
 from wengert.capture.outside import outside
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, class_of, has_attribute
 from wengert.capture.session import current, is_method_of_array, is_of_libraries, is_of_user
+from wengert.capture.syntax import OURS
 from wengert.capture.values import as_number, converted, holds_symbols, is_number, is_symbolic, truth
 from wengert.errors import StagingError
 from wengert.ir.node import Type
@@ -186,10 +196,18 @@ def _all_of(original: Callable, numpy_function: Callable) -> Callable:
     def answer(iterable: Any, /) -> Any:
         if isinstance(iterable, Box) and is_symbolic(iterable):
             return FUNCTIONS[numpy_function](iterable)
-        values = [condition(v) for v in iterable]
-        if not any(map(is_symbolic, values)):
-            return original(values)
-        combine = stage.and_ if original is all else stage.or_
+        decides = original is any
+        values: list[Any] = []
+        items = map(condition, iterable)
+        for value in items:
+            if is_symbolic(value):
+                values = [value, *retrying.without_effects(items, original.__name__)]
+                break
+            if bool(settled(value)) is decides:
+                return decides
+        if not values:
+            return not decides
+        combine = stage.or_ if decides else stage.and_
         return truth(combine(*[lambda v=v: v for v in values]))
 
     return answer
@@ -329,7 +347,9 @@ for _joining in (np.array, np.asarray, np.stack):
 _CHANGING = frozenset(
     (
         "append", "extend", "insert", "pop", "remove", "clear", "add", "discard", "update", "setdefault", "popitem",
-        "popleft", "appendleft", "sort", "reverse",
+        "popleft", "appendleft", "extendleft", "rotate", "sort", "reverse", "move_to_end", "difference_update",
+        "intersection_update", "symmetric_difference_update", "__init__", "__setitem__", "__delitem__", "__iadd__",
+        "__imul__", "__ior__", "__iand__", "__isub__", "__ixor__", "__setstate__",
     )
 )  # fmt: skip
 
@@ -351,7 +371,10 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
             found = _with_numbers(found, f)
         return found if session is None else functools.partial(_with_items, found, session)
     kind = f.__class__
-    if kind is BuiltinFunctionType:
+    if kind in (MethodDescriptorType, WrapperDescriptorType) and issubclass(f.__objclass__, MUTABLE):
+        if f.__name__ in _CHANGING:  # list.append(a, x)
+            return lambda owner, *args, **kwargs: staged_call(f.__get__(owner))(*args, **kwargs)
+    if kind in (BuiltinFunctionType, MethodWrapperType):
         owner = f.__self__
         if owner.__class__ is dict and session is not None:
             if f.__name__ in ("values", "items"):
@@ -747,6 +770,29 @@ def _object_setattr(owner: Any, name: str, v: Any) -> None:
 
 
 BUILTINS[delattr] = delete_attribute
+BUILTINS[operator.delitem] = delete_item
+for _name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul", "iand", "ior", "ixor",
+              "ilshift", "irshift", "iconcat"):  # fmt: skip
+    BUILTINS[getattr(operator, _name)] = functools.partial(augment, _name)
+
+
+@_replaces(operator.setitem)
+def _setitem(container: Any, key: Any, v: Any) -> None:
+    store(v, container, key, False)
+
+
+@_replaces(vars)
+def _vars(*owner: Any) -> Any:
+    return attr(owner[0], "__dict__") if owner else vars()
+
+
+def rebinds(reads: Callable) -> None:
+    """A function begins that may bind variables from around it: those that the given function reads."""
+    for cell in reads.__closure__ or ():
+        about_to_change(cell)
+    if current.session is not None:
+        for name in [name for name in reads.__code__.co_names if not name.startswith(OURS)]:
+            about_to_change(current.session.global_variable(reads.__globals__, name))
 
 
 def load(name: str, value: Any) -> Any:
@@ -788,12 +834,21 @@ def attr(owner: Any, name: str) -> Any:
         if name == "size":
             return known(owner.size)
         return getattr(owner, name)
+    if _is_cached_property(owner, name):  # it is kept in the object once it has been computed
+        about_to_change(owner)
     value = getattr(owner, name)
     if name == "__dict__" and value.__class__ is dict:  # what is done to it is done to the object
         about_to_change(owner)
         note_created(value)
     session = current.session
     return value if session is None else session.attribute(owner, name, value)
+
+
+def _is_cached_property(owner: Any, name: str) -> bool:
+    for cls in owner.__class__.__mro__:
+        if name in cls.__dict__:
+            return cls.__dict__[name].__class__ is functools.cached_property
+    return False
 
 
 def entered(f: Any) -> None:
@@ -859,6 +914,7 @@ set_staged_hooks(
         lowering.IS: stage.identity,
         lowering.SUBJECT: stage.subject,
         lowering.ATTEMPTED: retrying.attempted,
+        lowering.REBINDS: rebinds,
         lowering.FAILED: exceptions.failed,
     }
 )
