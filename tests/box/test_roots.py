@@ -85,3 +85,21 @@ def test_quotients(m, n):
         check(lambda u, v: np.polydiv(u, v)[0], u, v)
     back = lambda u, v: np.polyadd(np.polymul(*[v, np.polydiv(u, v)[0]]), np.polydiv(u, v)[1])
     check(back, u, v, reference=lambda args, dots: np.concatenate([np.zeros(max(n - m, 0)), dots[0]]))
+
+
+def test_leading_zeros_are_left_out_as_numpy_does():
+    x = np.array([0.5, -1.2, 2.0])
+    zeros = np.array([0.0, 0.0, 1.0])
+    back = wg.jacrev(lambda x: np.polymul([0.0, 0.0, 1.0, 2.0], x))(x)
+    np.testing.assert_allclose(back, [[1, 0, 0], [2, 1, 0], [0, 2, 1], [0, 0, 2]], atol=1e-15)
+    for f in (
+        lambda x: np.polymul(x, [0.0, 0.0, 3.0]),
+        lambda x: np.polymul(x * zeros, x),
+        lambda x: np.polymul(0 * x, x),
+    ):
+        np.testing.assert_allclose(wg.jvp(f, (x,), (x,))[0], f(x), rtol=1e-15)
+    divide = lambda x: np.polydiv(np.polymul(x, [1.0, 2.0, 3.0]), [1.0, 2.0, 3.0])[1]
+    assert wg.jvp(divide, (x,), (x,))[0].shape == divide(x).shape == (1,)
+    np.testing.assert_allclose(wg.jit(np.polymul)(x, x), np.polymul(x, x), rtol=1e-15)
+    with pytest.raises(ValueError, match="begins with zero"):
+        wg.jit(lambda x: np.polymul(x, x))(x * zeros)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -9,13 +10,15 @@ import numpy as np
 
 from wengert.box.dispatch import implements
 from wengert.box.functions.lengths import known, refuse_if
-from wengert.box.functions.operands import cast, join, operand
+from wengert.box.functions.operands import answer, cast, join, operand
 from wengert.box.functions.products import conj
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import products
 from wengert.ops import shape as s
 from wengert.ops.index import index
+from wengert.ops.op import Traced
+from wengert.running import running
 from wengert.types import dtype_of, ndim_of, shape_of
 
 _MODES = {0: "valid", 1: "same", 2: "full", "v": "valid", "s": "same", "f": "full"}
@@ -135,16 +138,32 @@ def _in_front(a: Any, n: int) -> Any:
 
 @implements(np.polymul)
 def polymul(a1: Any, a2: Any) -> Any:
-    """NumPy trims leading zeros first; the shape of a traced result does not depend on values."""
-    return convolve(_coefficients(a1), _coefficients(a2))
+    factors = [_without_leading_zeros(_coefficients(a), "a factor of np.polymul", 0.0) for a in (a1, a2)]
+    return convolve(*factors)
+
+
+def _without_leading_zeros(p: Any, what: str, tolerance: float) -> Any:
+    """Coefficients as NumPy gives them back: those in front that are zero are left out, but for the last one."""
+    if shape_of(p) == (0,):
+        return np.zeros(1)
+    first = index(p, pattern=(0,))
+    if running.state.capture is not None and isinstance(first, Traced):
+        message = f"{what} begins with zero, which NumPy leaves out: compiled, the length would depend on it"
+        if shape_of(p) != (1,):
+            refuse_if(e.less_equal(e.absolute(first), tolerance), ValueError, message)
+        return p
+    leading = int(answer(functools.partial(_leading_zeros, tolerance=tolerance), p))
+    return index(p, pattern=(slice(leading, None),)) if leading else p
+
+
+def _leading_zeros(p: np.ndarray, tolerance: float) -> int:
+    others = np.flatnonzero(np.abs(p) > tolerance)
+    return int(others[0]) if len(others) else len(p) - 1
 
 
 @implements(np.polydiv)
 def polydiv(u: Any, v: Any) -> Any:
-    """Quotient and remainder, by long division.
-
-    NumPy takes leading zeros off the remainder; the shape of a traced result does not depend on values.
-    """
+    """Quotient and remainder, by long division."""
     u, v = _coefficients(u), _coefficients(v)
     dtype = np.result_type(dtype_of(u), dtype_of(v), np.float64 if dtype_of(u).kind not in "fc" else dtype_of(u))
     rest, v = cast(u, dtype), cast(v, dtype)
@@ -155,7 +174,9 @@ def polydiv(u: Any, v: Any) -> Any:
         quotient.append(factor)
         rest = rest - join([np.zeros(k, dtype), factor * v, np.zeros(m - n - k, dtype)], 0)
     divided = min(max(m - n + 1, 0), m - 1)
-    return join(quotient, 0) if quotient else np.zeros(1, dtype), index(rest, pattern=(slice(divided, None),))
+    rest = index(rest, pattern=(slice(divided, None),))
+    rest = _without_leading_zeros(rest, "the remainder of np.polydiv", 1e-8)  # as NumPy has it
+    return join(quotient, 0) if quotient else np.zeros(1, dtype), rest
 
 
 @implements(np.polyder)
