@@ -1,15 +1,20 @@
 """Sampling side by side: `python benchmarks/infer.py [names]` from the root of the repository.
 
-The no-U-turn sampler of wengert and of NumPyro (if it is installed, on the CPU) on posteriors that are written in both
-languages: 4 chains, 1000 transitions of warm-up and 1000 draws each, diagonal metric, acceptance rate 0.8. Shown are,
-for each, the effective sample size (bulk; smallest over all parameters) per second of sampling with compiled code,
-and per 1000 gradients; and the seconds to the first draw in a fresh process, with everything that has to be compiled.
+The no-U-turn sampler of wengert, and of NumPyro (on the CPU), Stan (pystan) and nutpie (on models of PyMC) where they are
+installed, on posteriors that are written in all these languages (`infer_peers.py`): 4 chains, 1000 transitions of warm-up
+and 1000 draws each, diagonal metric, acceptance rate 0.8. Shown are, for each, the effective sample size (bulk; smallest
+over all parameters) per second of warm-up and draws with compiled code, and per 1000 gradients of the draws; and the
+seconds to the first draw, with everything that has to be compiled: set WENGERT_CACHE=0, lest code be found on disk.
 """
 
 import argparse
+import contextlib
 import importlib.util
+import io
 import time
+from typing import NamedTuple
 
+import infer_peers
 import numpy as np
 from scipy import stats
 
@@ -119,80 +124,6 @@ def data():
     }
 
 
-# ------------------------------------------------------------------------------------------------ the same in NumPyro
-
-
-def numpyro_models():
-    import jax
-    import jax.numpy as jnp
-    import numpyro
-    import numpyro.distributions as dist
-    from jax.experimental.ode import odeint
-
-    def schools(y, s):
-        mu = numpyro.sample("mu", dist.Normal(0, 5))
-        tau = numpyro.sample("tau", dist.HalfCauchy(5))
-        z = numpyro.sample("z", dist.Normal(0, 1).expand([8]))
-        numpyro.sample("y", dist.Normal(mu + tau * z, s), obs=y)
-
-    def logistic(X, y):
-        b = numpyro.sample("b", dist.Normal(0, 1).expand([X.shape[1]]))
-        numpyro.sample("y", dist.Bernoulli(logits=X @ b), obs=y)
-
-    def radon(county, floor, y):
-        mu = numpyro.sample("mu", dist.Normal(0, 10))
-        sigma_a = numpyro.sample("sigma_a", dist.HalfNormal(1))
-        sigma_y = numpyro.sample("sigma_y", dist.HalfNormal(1))
-        beta = numpyro.sample("beta", dist.Normal(0, 10))
-        raw = numpyro.sample("raw", dist.Normal(0, 1).expand([85]))
-        numpyro.sample("y", dist.Normal(mu + sigma_a * raw[county] + beta * floor, sigma_y), obs=y)
-
-    def process(x, y):
-        rho = numpyro.sample("rho", dist.Gamma(5, 2.5))
-        alpha = numpyro.sample("alpha", dist.HalfNormal(2))
-        sigma = numpyro.sample("sigma", dist.HalfNormal(1))
-        distance = (x[:, None] - x[None, :]) ** 2
-        K = alpha**2 * jnp.exp(-0.5 * distance / rho**2) + (sigma**2 + 1e-8) * jnp.eye(len(x))
-        numpyro.sample("y", dist.MultivariateNormal(jnp.zeros(len(x)), K), obs=y)
-
-    def lotka(t, y):
-        theta = numpyro.sample("theta", dist.LogNormal(jnp.log(jnp.array([0.55, 0.028, 0.8, 0.024])), 0.5))
-        start = numpyro.sample("start", dist.LogNormal(jnp.log(jnp.array([30.0, 5.0])), 0.3))
-        sigma = numpyro.sample("sigma", dist.LogNormal(jnp.log(0.3), 1.0).expand([2]))
-        slope = lambda z, t, th: jnp.array([(th[0] - th[1] * z[1]) * z[0], (-th[2] + th[3] * z[0]) * z[1]])
-        z = odeint(slope, start, t, theta, rtol=1e-6, atol=1e-6, mxstep=1000)
-        numpyro.sample("y", dist.Normal(jnp.log(z), sigma), obs=jnp.log(y))
-
-    def hidden(y):
-        stay = numpyro.sample("stay", dist.Beta(8, 2).expand([2]))
-        mu = numpyro.sample("mu", dist.Normal(jnp.array([3.0, 10.0]), 1.0))
-        P = jnp.log(jnp.array([[stay[0], 1 - stay[0]], [1 - stay[1], stay[1]]]))
-        unit = dist.Normal(mu, 1.0)
-
-        def step(alpha, value):
-            return jax.scipy.special.logsumexp(alpha[:, None] + P, axis=0) + unit.log_prob(value), None
-
-        alpha, _ = jax.lax.scan(step, jnp.log(0.5) + unit.log_prob(y[0]), y[1:])
-        numpyro.factor("y", jax.scipy.special.logsumexp(alpha))
-
-    def mixture(y):
-        theta = numpyro.sample("theta", dist.Beta(5, 5))
-        mu = numpyro.sample("mu", dist.TransformedDistribution(
-            dist.Normal(0, 1).expand([2]).to_event(1), dist.transforms.OrderedTransform()))  # fmt: skip
-        numpyro.factor("prior", dist.Normal(0, 2).log_prob(mu).sum() - dist.Normal(0, 1).log_prob(
-            jnp.array([mu[0], jnp.log(mu[1] - mu[0])])).sum() + jnp.log(mu[1] - mu[0]))  # fmt: skip
-        sigma = numpyro.sample("sigma", dist.HalfNormal(2).expand([2]))
-        numpyro.sample("y", dist.MixtureSameFamily(
-            dist.Categorical(probs=jnp.array([theta, 1 - theta])), dist.Normal(mu, sigma)), obs=y)  # fmt: skip
-
-    def regression(X, y):
-        b = numpyro.sample("b", dist.Normal(0, 1).expand([X.shape[1]]))
-        sigma = numpyro.sample("sigma", dist.HalfNormal(1))
-        numpyro.sample("y", dist.Normal(X @ b, sigma), obs=y)
-
-    return locals()
-
-
 # ------------------------------------------------------------------------------------------------------------ measuring
 
 
@@ -203,16 +134,31 @@ def smallest(draws):
     )
 
 
+class Measured(NamedTuple):
+    """What is compared; the seconds are those of warm-up and draws, the gradients those of the draws."""
+
+    draws: dict
+    seconds: float
+    gradients: int
+    first_draw: float
+    divergences: int
+
+    @property
+    def row(self):
+        ess = smallest(self.draws)
+        return ess / self.seconds, 1000 * ess / self.gradients, self.first_draw, self.divergences
+
+
 def of_wengert(name, model, args):
     began = time.perf_counter()
     infer.posterior(model, *args)
     setup = time.perf_counter() - began
     result = infer.nuts(model, *args, draws=DRAWS, warmup=WARMUP, chains=CHAINS, progress=False)
     info = result.info
-    ess = smallest(result.draws)
-    return (
-        ess / info["sampling_seconds"],
-        1000 * ess / (info["gradients"] + info["warmup_gradients"]),
+    return Measured(
+        result.draws,
+        info["sampling_seconds"],
+        info["gradients"],
         setup + info["seconds_to_first_draw"],
         int(np.sum(result.stats["diverging"])),
     )
@@ -220,9 +166,12 @@ def of_wengert(name, model, args):
 
 def of_numpyro(name, model, args):
     import jax
+    import numpyro
     from numpyro.infer import MCMC, NUTS
 
-    model = numpyro_models()[name]
+    numpyro.set_host_device_count(CHAINS)
+    numpyro.enable_x64()
+    model = infer_peers.numpyro_models()[name]
     args = tuple([jax.numpy.asarray(a) for a in args])
     extra = ("num_steps", "diverging")
     began = time.perf_counter()
@@ -237,9 +186,58 @@ def of_numpyro(name, model, args):
     mcmc.run(jax.random.PRNGKey(1), *args, extra_fields=extra)
     jax.block_until_ready(mcmc.get_samples())
     seconds = time.perf_counter() - began
-    ess = smallest({name: np.asarray(x) for name, x in mcmc.get_samples(group_by_chain=True).items()})
     fields = mcmc.get_extra_fields()
-    return ess / seconds, 1000 * ess / (2 * int(fields["num_steps"].sum())), first_draw, int(fields["diverging"].sum())
+    return Measured(
+        {name: np.asarray(x) for name, x in mcmc.get_samples(group_by_chain=True).items()},
+        seconds,
+        int(fields["num_steps"].sum()),
+        first_draw,
+        int(fields["diverging"].sum()),
+    )
+
+
+def of_stan(name, model, args):
+    import stan
+
+    given = infer_peers.stan_data(name, args)
+    began = time.perf_counter()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        # A comment makes the program another one, since those that were compiled before are kept.
+        program = stan.build(infer_peers.STAN[name][1] + f"// {time.time()}\n", data=given, random_seed=0)
+        program.sample(num_chains=1, num_warmup=WARMUP, num_samples=1)
+        first_draw = time.perf_counter() - began
+        began = time.perf_counter()
+        fit = program.sample(num_chains=CHAINS, num_warmup=WARMUP, num_samples=DRAWS)
+        seconds = time.perf_counter() - began
+    by_chain = lambda x: np.moveaxis(np.asarray(x).reshape(*np.shape(x)[:-1], DRAWS, CHAINS), (-1, -2), (0, 1))
+    draws = {key: by_chain(fit[key]) for key in fit.param_names}
+    return Measured(
+        draws, seconds, int(np.sum(fit["n_leapfrog__"])), first_draw, int(np.sum(fit["divergent__"]))
+    )
+
+
+def of_nutpie(name, model, args):
+    import nutpie
+
+    began = time.perf_counter()
+    model = infer_peers.pymc_model(name, args)
+    if model is None:
+        return None
+    compiled = nutpie.compile_pymc_model(model)
+    options = {"tune": WARMUP, "progress_bar": False, "save_warmup": False}
+    nutpie.sample(compiled, draws=1, chains=1, seed=0, **options)
+    first_draw = time.perf_counter() - began
+    began = time.perf_counter()
+    trace = nutpie.sample(compiled, draws=DRAWS, chains=CHAINS, seed=1, **options)
+    seconds = time.perf_counter() - began
+    stats = trace.sample_stats
+    draws = {rv.name: trace.posterior[rv.name].values for rv in model.free_RVs}
+    return Measured(
+        draws, seconds, int(np.sum(stats["n_steps"].values)), first_draw, int(np.sum(stats["diverging"].values))
+    )
+
+
+PEERS = {"numpyro": of_numpyro, "stan": of_stan, "nutpie": of_nutpie}
 
 
 def main():
@@ -247,27 +245,27 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--draws", type=int, default=DRAWS, help="transitions of warm-up, and draws, of each chain")
+    parser.add_argument("--peers", nargs="*", default=[name for name in PEERS if importlib.util.find_spec(name)])
     options = parser.parse_args()
     names, WARMUP, DRAWS = options.names, options.draws, options.draws
-    peer = importlib.util.find_spec("numpyro") is not None
-    if peer:
-        import numpyro
-
-        numpyro.set_host_device_count(CHAINS)
-        numpyro.enable_x64()
-    print(f"{'':12} {'ESS/s':>22} {'ESS per 1000 gradients':>26} {'seconds to first draw':>24} {'divergences':>12}")
+    print(f"{'':12} {'':8} {'ESS/s':>10} {'per 1000 gradients':>20} {'first draw (s)':>16} {'divergences':>12}")
     ratios = []
     for name, (model, args) in data().items():
         if names and name not in names:
             continue
-        ours = of_wengert(name, model, args)
-        theirs = of_numpyro(name, model, args) if peer else (float("nan"),) * 4
-        ratios.append(ours[0] / theirs[0])
-        pairs = [f"{a:>10.4g} /{b:>10.4g}" for a, b in zip(ours, theirs, strict=True)]
-        print(
-            f"{name:12} {pairs[0]:>22} {pairs[1]:>26} {pairs[2]:>24} {pairs[3]:>12}  ratio {ratios[-1]:.2f}", flush=True
-        )
-    print(f"wengert / NumPyro; geometric mean of the ratios of ESS/s: {np.exp(np.mean(np.log(ratios))):.2f}")
+        found = {"wengert": of_wengert(name, model, args).row}
+        for peer in options.peers:
+            measured = PEERS[peer](name, model, args)
+            if measured is not None:
+                found[peer] = measured.row
+        for who, row in found.items():
+            print(f"{name:12} {who:8} {row[0]:>10.4g} {row[1]:>20.4g} {row[2]:>16.3g} {row[3]:>12}", flush=True)
+        ours, *theirs = found.values()
+        if theirs:
+            ratios.append([ours[0] / max(row[0] for row in theirs), ours[2] / min(row[2] for row in theirs)])
+            print(f"{name:12} ESS/s over the best peer {ratios[-1][0]:.2f}; first draw {ratios[-1][1]:.2f}", flush=True)
+    if ratios:
+        print("geometric means: ESS/s {:.2f}, first draw {:.2f}".format(*np.exp(np.mean(np.log(ratios), axis=0))))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from wengert import infer
+from wengert.infer import blas_threads, chains, workers
 from wengert.infer.workers import ChainsError
 
 Y = np.array([1.0, 2.0, 4.0])
@@ -87,3 +88,33 @@ def test_after_ctrl_c_there_is_what_there_is(request):
     program = textwrap.dedent(INTERRUPTED.format(folder=str(request.path.parent)))
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=200)
     assert done.stdout.split("\n")[:2] == ["returned 2", "returned processes"], done.stderr
+
+
+def test_chains_share_the_cores_of_linear_algebra(monkeypatch):
+    """Each chain has its share, whoever else samples at the same time; afterwards everything is as before."""
+    functions = blas_threads._functions()
+    if functions is None:
+        pytest.skip("another library than OpenBLAS")
+    get, set_to = functions
+    before, seen = get(), []
+
+    def run_all(*args):
+        seen.append(get())
+        return workers.run_all(*args)
+
+    monkeypatch.setattr(chains, "run_all", run_all)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    try:
+        set_to(2)
+        first, second = blas_threads.shared_among(3), blas_threads.shared_among(1)
+        first.__enter__()
+        second.__enter__()
+        seen.append(get())
+        first.__exit__(None, None, None)
+        seen.append(get())
+        second.__exit__(None, None, None)
+        seen.append(get())
+        infer.nuts(model, Y, draws=1, warmup=0, chains=2, progress=False)
+        assert [*seen, get()] == [1, 2, 2, 1, 2]
+    finally:
+        set_to(before)

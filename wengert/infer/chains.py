@@ -15,6 +15,7 @@ from wengert.algorithms.chains import STATISTICS
 from wengert.api.jit import jit
 from wengert.api.vmap import vmap
 from wengert.infer.adaptation import METRICS, Metric, windows
+from wengert.infer.blas_threads import shared_among
 from wengert.infer.engine import BLOCK, Engine, made_of
 from wengert.infer.handlers import ModelError
 from wengert.infer.posterior import Posterior
@@ -249,7 +250,8 @@ def run_chains(
     all_chains = [Chain(engine, metric, settings, rng, start) for rng in generators]
     engine.prepare(metric.first(posterior.size), np.zeros(posterior.size) if start is None else start)
     compiled = time.perf_counter()
-    interrupted = run_all(all_chains, workers, settings.warmup + settings.draws, progress)
+    with shared_among(chains):
+        interrupted = run_all(all_chains, workers, settings.warmup + settings.draws, progress)
     finished = time.perf_counter()
     if not any(chain.draws for chain in all_chains):
         raise KeyboardInterrupt("before there was a draw")
