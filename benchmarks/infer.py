@@ -1,10 +1,11 @@
 """Sampling side by side: `python benchmarks/infer.py [names]` from the root of the repository.
 
-The no-U-turn sampler of wengert, and of NumPyro (on the CPU), Stan (pystan) and nutpie (on models of PyMC) where they are
-installed, on posteriors that are written in all these languages (`infer_peers.py`): 4 chains, 1000 transitions of warm-up
-and 1000 draws each, diagonal metric, acceptance rate 0.8. Shown are, for each, the effective sample size (bulk; smallest
-over all parameters) per second of warm-up and draws with compiled code, and per 1000 gradients of the draws; and the
-seconds to the first draw, with everything that has to be compiled: set WENGERT_CACHE=0, lest code be found on disk.
+The no-U-turn sampler of wengert, and of NumPyro (on the CPU), Stan (pystan) and nutpie (on models of PyMC) where they
+are installed, on posteriors that are written in all these languages (`infer_peers.py`): 4 chains, 1000 transitions of
+warm-up and 1000 draws each, diagonal metric, acceptance rate 0.8. Shown are, for each, the effective sample size (bulk;
+smallest over all parameters) per second of warm-up and draws with compiled code, and per 1000 gradients of the draws;
+and the seconds to the first draw, with everything that has to be compiled. Set WENGERT_CACHE=0, lest code be found on
+disk, and OPENBLAS_NUM_THREADS=1, lest the chains of the others wait for each other's threads.
 """
 
 import argparse
@@ -211,9 +212,7 @@ def of_stan(name, model, args):
         seconds = time.perf_counter() - began
     by_chain = lambda x: np.moveaxis(np.asarray(x).reshape(*np.shape(x)[:-1], DRAWS, CHAINS), (-1, -2), (0, 1))
     draws = {key: by_chain(fit[key]) for key in fit.param_names}
-    return Measured(
-        draws, seconds, int(np.sum(fit["n_leapfrog__"])), first_draw, int(np.sum(fit["divergent__"]))
-    )
+    return Measured(draws, seconds, int(np.sum(fit["n_leapfrog__"])), first_draw, int(np.sum(fit["divergent__"])))
 
 
 def of_nutpie(name, model, args):

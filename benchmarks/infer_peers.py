@@ -1,7 +1,7 @@
 """The models of `infer.py` in the languages of others: NumPyro, Stan, and PyMC (which nutpie samples).
 
-PyMC's way to differential equations calls back to Python, and hidden Markov models are loops written with `scan`: both are
-left to Stan and NumPyro.
+PyMC's way to differential equations calls back to Python, and hidden Markov models are loops written with `scan`: both
+are left to Stan and NumPyro.
 """
 
 import numpy as np
@@ -161,7 +161,8 @@ STAN = {
         parameters { real<lower=0, upper=1> theta; ordered[2] mu; vector<lower=0>[2] sigma; }
         model {
           theta ~ beta(5, 5); mu ~ normal(0, 2); sigma ~ normal(0, 2);
-          for (i in 1:n) target += log_mix(theta, normal_lpdf(y[i] | mu[1], sigma[1]), normal_lpdf(y[i] | mu[2], sigma[2]));
+          for (i in 1:n)
+            target += log_mix(theta, normal_lpdf(y[i] | mu[1], sigma[1]), normal_lpdf(y[i] | mu[2], sigma[2]));
         }""",
     ),
     "regression": (

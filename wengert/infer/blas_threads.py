@@ -1,9 +1,9 @@
 """How many threads the library of linear algebra uses while chains run, which themselves share the cores.
 
-Chains at the same time, each of which has OpenBLAS split a small matrix among all cores, wait for each other most of the
-time: the gradient of a Gaussian process with fifty points took 80 times as long. The share depends on how many chains
-there are, not on how many of them run at a time: sums of other parts are rounded differently, and draws are to be the
-same whoever runs them.
+Chains at the same time, each of which has OpenBLAS split a small matrix among all cores, wait for each other most of
+the time: the gradient of a Gaussian process with fifty points took 80 times as long. The share depends on how many
+chains there are, not on how many of them run at a time: sums of other parts are rounded differently, and draws are to
+be the same whoever runs them.
 """
 
 from __future__ import annotations
