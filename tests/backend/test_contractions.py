@@ -68,6 +68,24 @@ def test_any_number_of_rows(m, n):
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_large_products(dtype):
+    """By rows and by columns, of whole matrices and parts of others, with sizes that no block divides."""
+    random = np.random.default_rng(0)
+    x, y = random.normal(size=(77, 301)).astype(dtype), random.normal(size=(301, 130)).astype(dtype)
+
+    def f(x, y, x_turned, y_turned):
+        return [
+            x @ y, x_turned.T @ y, x @ y_turned.T, x_turned.T @ y_turned.T, x[:33, 1:] @ y[1:], x[:, :300] @ y[1:, 2:],
+            x[3:, 1:150].T @ x[3:, 2:], y[:, ::2].T @ x.T,
+        ]  # fmt: skip
+
+    args = (x, y, np.ascontiguousarray(x.T), np.ascontiguousarray(y.T))
+    for found, wanted in zip(wg.jit(f)(*args), f(*[a.astype("f8") for a in args]), strict=True):
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-4 if dtype == "f4" else 1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
 def test_subnormal_factors(dtype):
     """They count: where the other factor is large, also in the result."""
     random = np.random.default_rng(0)

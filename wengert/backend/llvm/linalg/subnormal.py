@@ -32,17 +32,17 @@ class LiftedFactor:
 
     def __init__(self, cx: Any, x: Matrix, y: Matrix):
         self.cx, self.dtype = cx, x.dtype
-        self.matrix = fresh(cx, x.rows, x.columns, x.dtype)
         self.lifted = cx.on_stack(I32)
         by_columns = known(x.right) != 1 and known(x.down) == 1
+        self.matrix = fresh(cx, x.rows, x.columns, x.dtype, by_columns)
         source, target = (x.turned, self.matrix.turned) if by_columns else (x, self.matrix)
         in_a_row = known(source.right) == 1
-        if flat(source) is not source and not by_columns:
+        if flat(source) is not source:
             source, target = flat(source), flat(target)
-        kind = "columns" if by_columns else "row" if in_a_row else "any"
+        kind = "row" if in_a_row else "any"
         function = shared_function(
             cx, f"lifted_{x.dtype.char}_{kind}", [POINTER, *_SIZES, POINTER, *_SIZES, POINTER, *_SIZES, POINTER],
-            lambda inner, arguments: _lift(inner, x.dtype, in_a_row, by_columns, arguments),
+            lambda inner, arguments: _lift(inner, x.dtype, in_a_row, arguments),
         )  # fmt: skip
         matrices = [v for m in (source, target, flat(y)) for v in (m.pointer, m.rows, m.columns, m.down, m.right)]
         cx.builder.call(function, [*matrices, self.lifted])
@@ -61,18 +61,15 @@ _SIZES = [I64] * 4
 """Rows, columns, and how far apart they are."""
 
 
-def _lift(cx: Any, dtype: np.dtype, in_a_row: bool, by_columns: bool, arguments: Sequence[ir.Value]) -> None:
+def _lift(cx: Any, dtype: np.dtype, in_a_row: bool, arguments: Sequence[ir.Value]) -> None:
     """Copy one matrix to another; if it has subnormal numbers, and a third allows that, times a power of two."""
     source, target = [matrix_of(arguments[k : k + 5], dtype) for k in (0, 5)]
     place = arguments[15]
     if in_a_row:
         source.right = I64(1)
-    if by_columns:
-        target.down = I64(1)
-    else:
-        target.right = I64(1)
+    target.right = I64(1)
     cx.builder.store(I32(0), place)
-    low, high = _extremes(cx, source, is_rare=by_columns or not in_a_row, copy_to=target)
+    low, high = _extremes(cx, source, is_rare=not in_a_row, copy_to=target)
     least_normal = float(np.finfo(dtype).smallest_normal)
     with cx.builder.if_then(_is_below(cx, dtype, cx.builder.add(low, low.type(1)), least_normal), likely=False):
         rest = shared_function(

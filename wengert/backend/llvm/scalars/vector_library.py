@@ -19,6 +19,7 @@ FUNCTIONS: dict[str, Callable[..., ir.Value]] = {
     "expf": vector_math.exp,
     "logf": vector_math.log,
     "tanhf": vector_math.tanh,
+    "erff": vector_math.erf,
 }
 if has_fused():
     FUNCTIONS |= {"pow": power, "powf": power}

@@ -1,4 +1,4 @@
-"""exp, log, tanh and sinh of vectors: what the loop vectoriser calls in place of the scalar functions.
+"""exp, log, tanh, sinh and erf of vectors: what the loop vectoriser calls in place of the scalar functions.
 
 They are functions of the module itself, so they are there on every platform. Beside libmvec's, those in double
 precision are faster, but for log, which is about equal; in single precision log is slower but more accurate (libmvec's
@@ -7,7 +7,8 @@ stays scalar the C library's functions are called.
 
 Errors, measured against higher precision, are below 1.5 units in the last place, of sinh below 2.5. Methods: exp by
 reduction modulo log 2 and a polynomial; log as in fdlibm (Sun Microsystems, 1993), log(1 + f) with s = f/(2 + f); tanh
-as in Cephes (Moshier), a rational function for |x| < 0.625, otherwise from exp; sinh from exp(x) − 1.
+as in Cephes (Moshier), a rational function for |x| < 0.625, otherwise from exp; sinh from exp(x) − 1; erf by
+polynomials, near zero for itself and otherwise for −log(1 − erf) (Juffa).
 """
 
 from __future__ import annotations
@@ -170,3 +171,19 @@ def sinh(v: Vectors, x: ir.Value) -> ir.Value:
     near = b.fadd(half, b.fdiv(half, b.fadd(b.fadd(half, half), v.number(1.0))))
     near = b.select(v.less(size, 2.0**-28), size, near)  # of the least numbers halves are not exact
     return v.copysign(b.select(v.greater(size, large), far, near), x)
+
+
+# ------------------------------------------------------------------------------------------------------------- erf
+
+_ERF_NEAR = (1.28379121e-1, -3.76124859e-1, 1.12818025e-1, -2.67667342e-2, 4.99339588e-3, -5.99104969e-4)
+_ERF_FAR = (1.28717512e-1, 6.34846687e-1, 1.06777847e-1, -2.42545605e-2, 3.88393435e-3, -3.83208680e-4, 1.72948930e-5)
+
+
+def erf(v: Vectors, x: ir.Value) -> ir.Value:
+    """In single precision. Beyond 4 it is one."""
+    b = v.b
+    size = v.absolute(x)
+    near = v.fused(x, v.polynomial(b.fmul(x, x), _ERF_NEAR), x)
+    size = b.select(v.greater(size, 4.0), v.number(4.0), size)
+    far = b.fsub(v.number(1.0), exp(v, b.fneg(v.fused(size, v.polynomial(size, _ERF_FAR), size))))
+    return b.select(v.greater(size, 0.921875), v.copysign(far, x), near)
