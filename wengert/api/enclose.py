@@ -114,7 +114,8 @@ def enclose(f: Callable, method: str = "natural", order: int = 1, branch: str = 
     Returns:
         A function with the arguments of `f`. Intervals among them, in containers too, are enclosed; numbers are
         themselves, and what `f` computes of numbers alone is rounded as NumPy does it: pass `interval(x)` for a number
-        whose rounding errors count. All numbers of the result are intervals.
+        whose rounding errors count. Without any interval among them, each floating-point number is one of its own. All
+        numbers of the result are intervals.
 
     Cost: each operation is that of two to four, and their rounding.
 

@@ -29,6 +29,8 @@ def natural(f: Callable, args: tuple, kwargs: dict, branch: str = "raise", watch
     trace = IntervalTrace(branch)
     trace.watches = watches
     leaves, structure = tree.flatten_until((args, kwargs), is_interval)
+    if not any(map(is_interval, leaves)):  # what is computed of numbers alone is rounded as well
+        leaves = [_result(x) for x in leaves]
     function = resolve(f)
     state = running.state
 

@@ -379,6 +379,15 @@ HAS_SIGN = stated(lambda x: Bounds(V.less(x.hi, 0), V.less_equal(x.lo, 0)), brea
 """Whether a number has a minus sign, which a zero may have or not."""
 
 
+def refused(what: str, remedy: str) -> Enclosure:
+    """What has no enclosure, and what there is instead."""
+
+    def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
+        raise UnsupportedFunctionError(f"no enclosure is known of {what}", remedy=remedy)
+
+    return enclosure
+
+
 def of_masks(enclosure: Enclosure) -> Enclosure:
     """An operation on bits, of masks."""
 

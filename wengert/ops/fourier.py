@@ -23,6 +23,7 @@ import scipy.fft
 
 from wengert.ops import axes, library
 from wengert.ops.derive import linear
+from wengert.ops.enclosures import refused
 from wengert.ops.shape import astype, conjugate, real
 from wengert.ops.traits import LENGTHS, MORE
 from wengert.types import dtype_of
@@ -94,6 +95,7 @@ rfft = linear(
     raises=LENGTHS,
     cost=MORE,
     axes=axes.kept,
+    bounds=refused("rfft, whose results are complex", "multiply by matrices of np.cos and np.sin"),
 )
 irfft = linear(
     "irfft",

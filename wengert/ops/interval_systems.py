@@ -3,21 +3,56 @@
 Linear systems are preconditioned by an approximate inverse (Krawczyk's method, in Rump's form). A determinant is that
 of L·P·a·U ≈ I, where L and U are approximate inverses of the factors of midpoints, divided by theirs: elimination of
 a matrix close to the identity loses little (Neumaier 1990, chapter 4). Cholesky factors are computed column by column.
+
+All are for one matrix; `of_stacks` makes enclosures of stacks of them.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from wengert.errors import UnsupportedFunctionError
-from wengert.ops.enclosures import stated
+from wengert.ops.enclosures import Enclosure, composed, stated
 from wengert.ops.interval_sums import matmul, midpoint, squeezed, total
 from wengert.ops.op import Op
 from wengert.ops.rounding import Bounds, V, moved, sum_towards
 from wengert.types import shape_of
+
+
+def of_stacks(enclosure: Enclosure, count: int = 1) -> Enclosure:
+    """An enclosure of a function of so many matrices, made one of stacks of them: one after the other."""
+
+    def of_all(mode: Any, op: Op, args: tuple, params: dict) -> Any:
+        shapes = [shape_of(a) for a in args[:count]]
+        lead = np.broadcast_shapes(*[shape[:-2] for shape in shapes])
+        if not lead:
+            return enclosure(mode, op, args, params)
+        size = math.prod(lead)
+        if size == 0:
+            raise UnsupportedFunctionError(f"the enclosure of {op.name} of no matrices", remedy="pass at least one")
+        stacks = [  # the right-hand side of all systems may be one vector
+            V.reshape(V.broadcast_to(a, shape=(*lead, *s[-2:])), shape=(size, *s[-2:])) if len(s) > 1 else None
+            for a, s in zip(args, shapes, strict=False)
+        ]
+        found = []
+        for k in range(size):
+            one = [a if x is None else V.index(x, pattern=(k,)) for a, x in zip(args, stacks, strict=False)]
+            found.append(enclosure(mode, op, (*one, *args[count:]), params))
+        if found[0].__class__ is tuple:
+            return tuple([_stacked(part, lead) for part in zip(*found, strict=True)])
+        return _stacked(found, lead)
+
+    return of_all
+
+
+def _stacked(values: Sequence[Any], lead: tuple[int, ...]) -> Any:
+    shape = shape_of(values[0])
+    joined = V.concatenate(*[V.reshape(y, shape=(1, *shape)) for y in values], axis=0)
+    return V.reshape(joined, shape=(*lead, *shape))
 
 
 def solve(a: Bounds, b: Bounds) -> Bounds:
@@ -28,10 +63,6 @@ def solve(a: Bounds, b: Bounds) -> Bounds:
     """
     n = shape_of(a.lo)[-1]
     single = len(shape_of(b.lo)) == 1
-    if len(shape_of(a.lo)) != 2 or len(shape_of(b.lo)) > 2:
-        raise UnsupportedFunctionError(
-            "the enclosure of the solutions of many linear systems at once", remedy="solve one system after the other"
-        )
     if single:
         b = Bounds(*[V.reshape(v, shape=(n, 1)) for v in b])
     m = midpoint(a)
@@ -81,15 +112,9 @@ def _part(a: Any, rows: Any, columns: Any) -> Any:
     return V.index(a, pattern=(rows, columns))
 
 
-def _one_matrix(a: Any, what: str) -> int:
-    if len(shape_of(a)) != 2:
-        raise UnsupportedFunctionError(f"the enclosure of {what} of many matrices at once", remedy="take one at a time")
-    return shape_of(a)[0]
-
-
 def cholesky(a: Any) -> Any:
     """Column by column, of the lower triangle; where a matrix is not positive definite, its factor is not defined."""
-    n = _one_matrix(a, "the factors")
+    n = shape_of(a)[0]
     columns, rest = [], a
     for j in range(n):
         end = n - j
@@ -103,7 +128,7 @@ def cholesky(a: Any) -> Any:
 
 def _pivots(mode: Any, a: Any) -> tuple[list[Any], Any]:
     """Numbers whose product is the determinant, up to one that is 1 or −1, which comes second."""
-    n = _one_matrix(a, "the determinants")
+    n = shape_of(a)[0]
     x = mode.bounds(a)
     middle = midpoint(x)
     middle = V.where(V.all(V.isfinite(middle), axis=(0, 1)), middle, np.eye(n))
@@ -147,7 +172,7 @@ def det(mode: Any, op: Op, args: tuple, params: dict) -> Any:
     """Of up to three rows: the formula."""
     (a,) = args
     n = shape_of(a)[-1]
-    if len(shape_of(a)) != 2 or not 1 <= n <= 3:
+    if not 1 <= n <= 3:
         pivots, sign = _pivots(mode, a)
         product: Any = sign
         for pivot in pivots:
@@ -177,4 +202,5 @@ def slogdet(mode: Any, op: Op, args: tuple, params: dict) -> tuple[Any, Any]:
     return signs, _if_regular(mode, certain, total_log)
 
 
-SOLVE, INV, SOLVE_TRIANGULAR = stated(solve), stated(inv), stated(solve_triangular)
+SOLVE, SOLVE_TRIANGULAR = of_stacks(stated(solve), 2), of_stacks(stated(solve_triangular), 2)
+INV, CHOLESKY, DET, SLOGDET = [of_stacks(one) for one in (stated(inv), composed(cholesky), det, slogdet)]

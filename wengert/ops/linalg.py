@@ -17,10 +17,10 @@ import numpy as np
 import scipy.linalg
 from scipy.linalg import lapack
 
-from wengert.ops import axes, interval_systems, library
+from wengert.ops import axes, interval_spectra, interval_systems, library
 from wengert.ops.derive import general, unfit, zero
 from wengert.ops.elementwise import logical_not, not_equal, where
-from wengert.ops.enclosures import composed
+from wengert.ops.enclosures import refused
 from wengert.ops.index import index
 from wengert.ops.matrices import (
     above,
@@ -232,6 +232,7 @@ pinv = general(
     cost=MORE,
     flops=cubic(22),
     axes=axes.stacked,
+    bounds=interval_spectra.PINV,
 )
 """The pseudo-inverse; singular values below `rcond` times the largest count as zero."""
 
@@ -384,7 +385,7 @@ det = general(
     cost=MORE,
     flops=cubic(2 / 3),
     axes=axes.stacked,
-    bounds=interval_systems.det,
+    bounds=interval_systems.DET,
 )
 
 
@@ -403,7 +404,7 @@ slogdet = general(
     raises=NEVER,
     cost=MORE,
     flops=cubic(2 / 3),
-    bounds=interval_systems.slogdet,
+    bounds=interval_systems.SLOGDET,
 )
 """The sign of the determinant, and the logarithm of its absolute value."""
 
@@ -434,7 +435,7 @@ cholesky = general(
     cost=MORE,
     flops=cubic(1 / 3),
     axes=axes.stacked,
-    bounds=composed(interval_systems.cholesky),
+    bounds=interval_systems.CHOLESKY,
 )
 """The lower factor, of the lower triangle."""
 
@@ -459,6 +460,7 @@ qr = general(
     raises=NEVER,
     cost=MORE,
     flops=cubic(4 / 3),
+    bounds=refused("qr", "take np.linalg.cholesky(a.T @ a).T, which is r but for the signs of its rows"),
 )
 """Of matrices with at least as many rows as columns: orthonormal columns q, square upper r."""
 
@@ -492,7 +494,16 @@ def _lu_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any, Any]:
     return None, l_dot, u_dot
 
 
-lu = general("lu", _lu, (_lu_rule,), batch=batch_of_one(lambda: lu), raises=NEVER, cost=MORE, flops=cubic(2 / 3))
+lu = general(
+    "lu",
+    _lu,
+    (_lu_rule,),
+    batch=batch_of_one(lambda: lu),
+    raises=NEVER,
+    cost=MORE,
+    flops=cubic(2 / 3),
+    bounds=refused("lu, whose permutation jumps", "take np.linalg.solve and np.linalg.det, which have enclosures"),
+)
 """a = p l u with a permutation p, which is locally constant, a unit lower l and an upper u."""
 
 # ---------------------------------------------------------------------------------------------------------- banded

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from wengert.ops import axes, library
+from wengert.ops import axes, interval_spectra, library
 from wengert.ops.derive import general, unfit, zero
 from wengert.ops.elementwise import absolute, divide, equal, logical_or, maximum, minimum, power, stop_gradient, where
 from wengert.ops.linalg import inv, solve
@@ -188,6 +188,7 @@ expm = general(
     flops=cubic(20),
     axes=axes.stacked,
     series=_expm_series,
+    bounds=interval_spectra.EXPM,
 )
 
 expm_frechet = general(

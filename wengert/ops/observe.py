@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.ops.derive import zero
+from wengert.ops.enclosures import DECIDED
 from wengert.ops.traits import MORE, VALUES
 
 
@@ -18,4 +19,4 @@ def _observe(*args: Any, function: Callable) -> Any:
     return function(*args)
 
 
-observe = zero("observe", _observe, raises=VALUES, cost=MORE, pure=False)
+observe = zero("observe", _observe, raises=VALUES, cost=MORE, pure=False, bounds=DECIDED)

@@ -25,6 +25,7 @@ Values count as equal if they cannot be told apart in the precision of the matri
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -35,9 +36,11 @@ from wengert.errors import RepeatedValuesError
 from wengert.ops import library
 from wengert.ops.derive import general, linear, zero
 from wengert.ops.elementwise import stop_gradient
+from wengert.ops.enclosures import stated
 from wengert.ops.levels import Levels, is_symbol, is_unknown, levels
 from wengert.ops.matrices import batch_of_one
 from wengert.ops.op import call
+from wengert.ops.rounding import Bounds, V
 from wengert.ops.shape import broadcast_to
 from wengert.ops.traits import CHEAP, NEVER, VALUES
 from wengert.types import dtype_of, shape_of
@@ -92,9 +95,14 @@ groups = zero(
 """The pairs of values that are equal; `size` is that of the matrix."""
 
 null_mask = zero(
-    "null_mask", lambda s, size: is_null(s, size), batch=batch_of_one(lambda: null_mask), raises=NEVER, cost=CHEAP
+    "null_mask",
+    lambda s, size: is_null(s, size),
+    batch=batch_of_one(lambda: null_mask),
+    raises=NEVER,
+    cost=CHEAP,
+    bounds=stated(lambda s, size: Bounds(V.less(s.lo, -math.inf), V.logical_not(V.less(s.lo, -math.inf)))),
 )
-"""The singular values that are zero."""
+"""The singular values that are zero; of those in intervals, any."""
 
 
 def _coincidences(w: Any, size: int, zeros: bool) -> Any:

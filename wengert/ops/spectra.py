@@ -16,9 +16,10 @@ import numpy as np
 import scipy.linalg
 
 from wengert.errors import RepeatedValuesError
-from wengert.ops import axes, library
+from wengert.ops import axes, interval_spectra, library
 from wengert.ops.derive import general, zero
 from wengert.ops.elementwise import logical_and, logical_not, reciprocal, where
+from wengert.ops.enclosures import refused
 from wengert.ops.levels import is_unknown, levels
 from wengert.ops.linalg import cholesky, solve, solve_triangular
 from wengert.ops.matrices import (
@@ -89,6 +90,8 @@ def _shared(d: Any, together: Any) -> Any:
     return sum(weights / total * row(d), axis=(ndim_of(weights) - 1,))
 
 
+_NOT_SYMMETRIC = refused("eigenvalues of matrices that need not be symmetric", "take np.linalg.eigvalsh, if they are")
+
 # ------------------------------------------------------------------------------------------------ Hermitian matrices
 
 
@@ -117,6 +120,7 @@ eigh_distinct = general(
     raises=VALUES,
     cost=MORE,
     flops=cubic(9),
+    bounds=refused("the vectors of eigh", "take np.linalg.eigvalsh: eigenvalues have an enclosure"),
 )
 """Of matrices with different eigenvalues."""
 
@@ -208,6 +212,7 @@ eigvalsh = general(
     flops=cubic(4),
     axes=axes.stacked,
     dtype=Dtype.REAL,
+    bounds=interval_spectra.EIGVALSH,
 )
 """Eigenvalues in ascending order. A row of its own, since it needs no differences of eigenvalues."""
 
@@ -325,6 +330,7 @@ eig = general(
     raises=VALUES,
     cost=MORE,
     flops=cubic(25),
+    bounds=_NOT_SYMMETRIC,
 )
 """Eigenvalues and right eigenvectors; real if all eigenvalues are, as NumPy has it."""
 
@@ -339,6 +345,7 @@ eigvals = general(
     cost=MORE,
     flops=cubic(10),
     axes=axes.stacked,
+    bounds=_NOT_SYMMETRIC,
 )
 """Eigenvalues special_case, which need no differences of eigenvalues."""
 
@@ -398,6 +405,7 @@ svd_distinct = general(
     raises=VALUES,
     cost=MORE,
     flops=cubic(20),
+    bounds=refused("the vectors of svd", "take np.linalg.svd(a, compute_uv=False): singular values have an enclosure"),
 )
 """Of matrices with different singular values, none of them zero."""
 
@@ -511,5 +519,6 @@ svdvals = general(
     flops=cubic(4),
     axes=axes.stacked,
     dtype=Dtype.REAL,
+    bounds=interval_spectra.SVDVALS,
 )
 """Singular values in descending order."""

@@ -27,6 +27,7 @@ from wengert.ops import spectra
 from wengert.ops.index import index
 from wengert.ops.products import matmul
 from wengert.ops.reduce import argsort
+from wengert.ops.reduce import max as maximum
 from wengert.ops.subspaces import null_basis, reflecting
 from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
 
@@ -136,7 +137,10 @@ def least_squares(a: Any, b: Any, rcond: float, keep_axis: bool) -> tuple[Any, A
     agree(shape_of(b)[:1], (rows,), np.linalg.LinAlgError, "Incompatible dimensions")
     x = matmul(l.pinv(a, rcond=rcond, hermitian=False), b)
     values = spectra.svdvals(a)
-    rank = answer(lambda v: int(np.sum(v > rcond * np.max(v))) if v.size else 0, values)
+    rank: Any = 0
+    if min(rows, columns):
+        counts = e.greater(values, e.multiply(rcond, maximum(values, axis=(0,))))
+        rank = answer(int, s.sum(e.where(counts, 1, 0), axis=(0,)))
     if rows <= columns:
         return x, np.empty(0, dtype_of(s.real(b))), rank, values
     size = absolute(b - matmul(a, x))
