@@ -22,13 +22,16 @@ from wengert.box.writing import clone, settled
 from wengert.capture import hooks
 from wengert.capture.classes import meet_value
 from wengert.capture.optional import numbers_in
+from wengert.capture.snapshots import Reachable
+from wengert.control.budget import Account, account, refuse_straight
 from wengert.errors import MismatchError, NotDifferentiableInputError, NotDifferentiableOutputError
 from wengert.modes.dual import push
 from wengert.modes.linear import Tangent
 from wengert.modes.series import expand
-from wengert.modes.tape import Recorded, record
+from wengert.modes.tape import Recorded, bytes_of_nodes, memory_of, record
 from wengert.ops import library
 from wengert.ops.shape import astype
+from wengert.running import running
 from wengert.strides import copy_as
 from wengert.types import PLAIN, SCALARS, Aval, aval_of, dtype_of, is_inexact, shape_of
 
@@ -155,9 +158,23 @@ class Prepared:
         """
         if keep:
             self.leaves = [snapshot(x) for x in self.leaves]
-        values, program = record(self, self.leaves)
+        budget = account()
+        if budget is None or budget.memory is None or budget.inner or running.state.capture is not None:
+            values, program = record(self, self.leaves)
+        else:
+            values, program = self._record_within(budget, budget.memory)
         program.outputs = program.outputs[: self._count]
         return self._keep_aux(values), program
+
+    def _record_within(self, budget: Account, memory: int) -> tuple[list[Any], Recorded]:
+        """The same, where arrays that are there before, and results, do not count."""
+        there = Reachable((self._function, self._args, self._kwargs, self.leaves))
+        budget.known.update(memory_of([*there.arrays, *there.boxes]))
+        values, program = record(self, self.leaves)
+        size = bytes_of_nodes(program.nodes, {*budget.known, *memory_of(values)})
+        if size > memory:
+            refuse_straight("the function", size, memory, memory, size)
+        return values, program
 
     def push(self, tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The leaves of the function's value, and their tangents (`None` is zero)."""

@@ -6,6 +6,7 @@ Python does.
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,9 +15,10 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.capture import hooks, lowered, rewrite
-from wengert.capture.instrument import LOOPED
-from wengert.capture.repeating import RepeatingLoop
+from wengert.capture.instrument import LOOPED, is_user_function
+from wengert.capture.repeating import RepeatingLoop, call_within
 from wengert.capture.undefined import UNDEFINED, defined
+from wengert.control.budget import account
 from wengert.errors import REFUSALS, UnsupportedFunctionError
 from wengert.modes.tape import TapeTrace
 from wengert.running import running
@@ -162,6 +164,25 @@ def _run(trace: TapeTrace, iterate: Callable[[int], bool], count: int | None, ro
             return
 
 
+# ------------------------------------------------------------------------------------------------------------- calls
+
+
+def call(f: Any, operands: int = 1, given: int = hooks.ANYTHING) -> Any:
+    """What to call for `f`: within a number of bytes a call that is kept, or run again."""
+    found, now = hooks.call(f, operands, given), account()
+    if now is None or not now.calls or not is_user_function(f) or _is_suspended(f):
+        return found
+    trace = _tape()
+    if trace is None:
+        return found
+    return lambda *args, **kwargs: call_within(trace, found, args, kwargs, f.__name__)
+
+
+def _is_suspended(f: Any) -> bool:
+    """Whether a function goes on after it has returned: a generator, or a coroutine."""
+    return bool(f.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
+
+
 # ------------------------------------------------------------------------------------------- what Python does anyway
 
 
@@ -258,7 +279,7 @@ def _text(*parts: Any) -> str:
 
 LOOPED.set_hooks(
     {
-        rewrite.CALL: hooks.call,
+        rewrite.CALL: call,
         rewrite.OWN: hooks.own,
         rewrite.REFUSED: hooks.refused,
         rewrite.READ: hooks.read,

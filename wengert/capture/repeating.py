@@ -12,6 +12,8 @@ Code that is run again may do something else: an iterator inside of it has moved
 of the results of each iteration is kept, and another result is an error.
 
 A call that is to be run again (`checkpoint`) is a loop of one iteration of which nothing but the state before is kept.
+Within a number of bytes all calls outside of loops are such units, of which everything is kept while there is room for
+it: divide and conquer over the tree of calls (Siskind and Pearlmutter 2018).
 """
 
 from __future__ import annotations
@@ -25,11 +27,14 @@ import numpy as np
 from wengert.box.writing import become, clone, make_views_stale, plain
 from wengert.capture.snapshots import Reachable, Snapshot, fingerprint
 from wengert.capture.spilled import StatesOnDisk
-from wengert.control.budget import LoopSizes, account, inside
-from wengert.errors import InPlaceError, UnsupportedFunctionError
+from wengert.control.budget import Account, LoopSizes, account, inside
+from wengert.errors import BudgetError, InPlaceError, UnsupportedFunctionError
 from wengert.graphs.checkpoints import Segments, best_split, least_useful
-from wengert.modes.tape import Recorded, ResultsOfOps, Tape, TapeTrace, bytes_of_nodes, record
+from wengert.modes.tape import Recorded, ResultsOfOps, Tape, TapeTrace, bytes_of_nodes, memory_of, record
 from wengert.types import aval_of
+
+_OWN = 8
+"""The part of what is left that a call gets for what it keeps outside of the calls that it makes."""
 
 
 class _Kept:
@@ -78,6 +83,14 @@ class RepeatingLoop:
         self.last: list[Recorded] = []
         """The programs of the last iterations, from the first sweep."""
         self.inner_memory = 0
+        self.is_call = False
+        """Whether it is a call, in which calls are kept or run again, too."""
+        self.spent = 0
+        """What the last iteration keeps inside of loops and calls."""
+        self.least = 0
+        """What running the last iteration takes inside of calls at least."""
+        self.taken = 0
+        """What a call that is kept has taken of the budget."""
         self.plan: Segments | None = None
         """With how many states, and how many iterations at a time; None if everything is kept."""
         self.disk: StatesOnDisk | None = None
@@ -101,8 +114,9 @@ class RepeatingLoop:
         values = [box._value for box in boxes]
         now = account()
         if now is not None and now.left is not None:
-            with inside(self.inner_memory):
-                results, program = record(function, values)
+            with inside(self.inner_memory, self.is_call) as given:
+                results, program = record(function, values, self._results_of_ops())
+            self.spent, self.least = self.inner_memory - (given.left or 0), given.least
         else:
             results, program = record(function, values, self._results_of_ops())
         if self.trace.alive and len(self.trace.nodes) != before:
@@ -179,6 +193,63 @@ class RepeatingLoop:
         self._step()
         self.done = 1
         self._finish(begin)
+
+    def run_call(self) -> None:
+        """Run a call, of which the state before is kept, and what it has recorded if there is room for it."""
+        begin = [(box, clone(box)) for box in self.active]
+        now = account()
+        assert now is not None
+        assert now.left is not None
+        now.make_room(now.largest)
+        self.plan, self.is_call = Segments(1, 1), True
+        self.inner_memory = now.left - now.left // _OWN
+        self._keep()
+        try:
+            program, _ = self._step()
+        except BudgetError:
+            raise
+        except Exception:
+            self._run_as_it_is(now)
+            return
+        own = bytes_of_nodes(program.nodes, now.known)
+        states = {key: n for key, n in memory_of(self.stack[0].active).items() if key not in now.known}
+        now.known.update(states)
+        size = own + self.spent
+        self.last, self.taken = [program], size
+        if not now.keep_call(self, self.what, sum(states.values()), size, own + self.least):
+            self.drop()
+        self.done = 1
+        self._finish(begin)
+
+    def _run_as_it_is(self, now: Account) -> None:
+        """Run a call that raises, or that cannot be run again, on the tape around it, where it has its effects."""
+        self.stack.pop().restore()
+        calls, now.calls = now.calls, False
+        try:
+            self.iterate(0)
+        finally:
+            now.calls = calls
+
+    def drop(self) -> int:
+        """Keep a call no longer: it will be run again."""
+        freed, self.last, self.taken = self.taken, [], 0
+        return freed
+
+    @contextmanager
+    def _room_for(self, programs: Sequence[Recorded]) -> Iterator[None]:
+        """While the programs of a call that was run again are pulled back, calls inside of it have less room."""
+        now = account()
+        if not self.is_call or now is None or now.left is None:
+            yield
+            return
+        size = self.spent + sum(bytes_of_nodes(program.nodes, now.known) for program in programs)
+        now.make_room(size)
+        taken = min(size, now.left)
+        now.left -= taken
+        try:
+            yield
+        finally:
+            now.left += taken
 
     def _segment(self, end: int) -> list[Recorded]:
         """The programs of the iterations from here on."""
@@ -271,7 +342,15 @@ class RepeatingLoop:
                 cts = program.pull(cts)
             return cts
         stack, programs, self.last = self.stack[:1], self.last, []
-        end, now = self.done, Snapshot(self.roots)
+        end, now, budget = self.done, Snapshot(self.roots), account()
+        if self.is_call and budget is not None and budget.left is not None:
+            if self in budget.kept:
+                budget.kept.remove(self)
+                budget.left += self.taken
+            else:
+                budget.make_room(budget.largest)
+            self.taken = 0
+            self.inner_memory = max(self.inner_memory, budget.left - budget.left // _OWN)
         try:
             while end > 0:
                 if not programs:
@@ -285,8 +364,9 @@ class RepeatingLoop:
                     self._descend(begin // length)
                     programs = self._segment(end)
                 end -= len(programs)
-                for program in reversed(programs):
-                    cts = program.pull(cts, consume=True)
+                with self._room_for(programs):
+                    for program in reversed(programs):
+                        cts = program.pull(cts, consume=True)
                 programs = []
         finally:
             self.stack = stack  # from which it can be run again, as often as it is asked for
@@ -311,20 +391,39 @@ def call_again(
 ) -> Any:
     """What a function returns, of which the reverse sweep of `trace` runs the call once more; `keep` names ops whose
     results are kept."""
+    loop, result = _as_loop(trace, function, args, kwargs, f"{name}, which is checkpointed,")
+    loop.results = ResultsOfOps(keep) if keep else None
+    return _result(loop, RepeatingLoop.run_once, result)
+
+
+def call_within(trace: TapeTrace, function: Callable, args: tuple, kwargs: dict, name: str) -> Any:
+    """What a function returns, of which the reverse sweep of `trace` runs the call once more if there is no room to
+    keep what it has recorded."""
+    loop, result = _as_loop(trace, function, args, kwargs, name)
+    return _result(loop, RepeatingLoop.run_call, result)
+
+
+def _as_loop(trace: TapeTrace, function: Callable, args: tuple, kwargs: dict, what: str) -> tuple:
+    """A call as a loop of one iteration, and the list that it leaves its result in."""
     result: list[Any] = [None]
+    arrays: list[np.ndarray] = []  # (not by way of the loop: a cycle would keep it longer than needed)
 
     def iterate(k: int) -> bool:
-        with _held_read_only(loop.arrays, name):
+        with _held_read_only(arrays, what):
             result[0] = function(*args, **kwargs)
         return False
 
     loop = RepeatingLoop(trace, iterate, 1, [function, args, kwargs, result])
-    loop.results = ResultsOfOps(keep) if keep else None
-    loop.what = f"{name}, which is checkpointed,"
+    arrays += loop.arrays
+    loop.what = what
+    return loop, result
+
+
+def _result(loop: RepeatingLoop, run: Callable, result: list[Any]) -> Any:
     if loop.active:
-        loop.run_once()
+        run(loop)
     else:
-        iterate(0)
+        loop.iterate(0)
     found, result[0] = result[0], None
     return found
 
@@ -340,7 +439,7 @@ def _held_read_only(arrays: Sequence[np.ndarray], name: str) -> Iterator[None]:
         if "read-only" not in str(error):
             raise
         raise InPlaceError(
-            f"{name} is checkpointed and writes into an array from outside",
+            f"{name} is run again in the reverse sweep and writes into an array from outside",
             remedy="write into a copy, x = x.copy(), and return it",
         ) from None
     finally:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from wengert.errors import BudgetError, user_location
 from wengert.graphs.checkpoints import Segments, best_segments
@@ -38,17 +38,36 @@ class LoopSizes(NamedTuple):
         return self.state + self.residuals + self.always * (self.turns or 0)
 
 
+class CallProtocol(Protocol):
+    """A call that may be kept, or run again."""
+
+    taken: int
+
+    def drop(self) -> int:
+        """Keep it no longer; how much that gives back."""
+
+
 class Account:
     """A budget while it is spent. `inner` is that of what is inside another loop, where nothing is refused: the loop
     around it may still do with less."""
 
-    def __init__(self, budget: Budget, inner: bool = False, notes: list[tuple[str, str]] | None = None):
+    def __init__(
+        self, budget: Budget, inner: bool = False, notes: list[tuple[str, str]] | None = None, calls: bool = True
+    ):
         self.checkpoints = budget.checkpoints
         self.left = self.memory = budget.memory
         self.spill = budget.spill
         self.inner = inner
+        self.calls = calls and budget.memory is not None
+        """Whether calls of functions are units that are kept, or run again."""
         self.loops: list[LoopSizes] = []
         """Those that have got a part of it."""
+        self.kept: list[CallProtocol] = []
+        """Calls of which everything is kept, in their order."""
+        self.states = self.least = self.largest = 0
+        """What the states of calls take, alone and with the call that takes most to be run again; what that takes."""
+        self.known: set[int] = set()
+        """Arrays, by their ids, that take no room: arguments, and what has been counted already."""
         self.notes = [] if notes is None else notes
         """What was chosen for which loop."""
 
@@ -79,6 +98,7 @@ class Account:
             number = self.checkpoints if loop.turns is None else max(min(self.checkpoints, loop.turns), 1)
             found: Segments | None = Segments(number, 1)
         else:
+            self.make_room((self.memory or 0) // 2)  # calls can be run again instead
             if not self.inner and loop.least > (self.left or 0):
                 self._refuse(loop)
             found = self._share(loop)
@@ -111,6 +131,32 @@ class Account:
             remedy=f'the least possible is memory="{least}B"; with wg.checkpoint a function inside of it keeps less',
         )
 
+    def make_room(self, wanted: int) -> None:
+        """Drop what calls keep, the oldest first, until so much is left."""
+        assert self.left is not None
+        while self.left < wanted and self.kept:
+            self.left += self.kept.pop(0).drop()
+
+    def keep_call(self, call: CallProtocol, name: str, state: int, size: int, least: int) -> bool:
+        """Whether there is room for what a call keeps: its state, of so many bytes, and all else, which takes `size`.
+        Running it again takes `least`."""
+        assert self.left is not None
+        room = self.left + sum(c.taken for c in self.kept)
+        if state + least > room and not self.inner:
+            assert self.memory is not None
+            refuse_straight(f"a call of {name}", least, self.memory, room, state + least)
+        self.states += state
+        self.least = max(self.least, self.states + least)
+        self.largest = max(self.largest, least)
+        if size <= room - state:
+            self.make_room(state + size)
+        self.left = max(self.left - state, 0)
+        if size > self.left:
+            return False
+        self.left -= size
+        self.kept.append(call)
+        return True
+
     def _note(self, loop: LoopSizes, found: Segments | None, where: str = "") -> None:
         if found is None:
             text = "everything is kept"
@@ -122,6 +168,16 @@ class Account:
             if loop.turns is not None:
                 text += f", {found.repeated(loop.turns)} of {loop.turns} iterations run again"
         self.notes.append((f"reverse of the loop at {user_location()}", text))
+
+
+def refuse_straight(what: str, size: int, memory: int, left: int, least: int) -> None:
+    """Say that code which cannot be run again in parts keeps too much."""
+    raise BudgetError(
+        f"{what} keeps {described_bytes(size)} that cannot be divided further, and of {described_bytes(memory)} there "
+        f"are {described_bytes(left)} left",
+        remedy="put parts of what it does outside of loops into functions of their own, which are then run again one "
+        f'by one; or give more: so far the least possible is memory="{memory - left + least}B"',
+    )
 
 
 _ALL = 2**62
@@ -190,12 +246,13 @@ def under(budget: Budget | None) -> Iterator[Account | None]:
 
 
 @contextmanager
-def inside(memory: int) -> Iterator[None]:
-    """While the body of a loop is differentiated, for which there is so much."""
+def inside(memory: int, calls: bool = False) -> Iterator[Account]:
+    """While the body of a loop, or a call, is differentiated, for which there is so much."""
     state = running.state
-    outer, state.budget = state.budget, Account(Budget(memory=memory), inner=True, notes=state.budget.notes)
+    outer, state.budget = state.budget, Account(Budget(memory=memory), True, state.budget.notes, calls)
+    state.budget.known |= outer.known
     try:
-        yield
+        yield state.budget
     finally:
         state.budget = outer
 

@@ -10,7 +10,7 @@ applies the op itself; for any other op its tangent rule is run, once, with a sy
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -343,17 +343,22 @@ def _term(a: Tape, c: Any, y: Any) -> tuple:
     return (a._node, c, None if same_aval(x, y) else (aval_of(x), aval_of(y)))
 
 
-def bytes_of_nodes(nodes: Sequence[Any]) -> int:
-    """How much memory the coefficients of a linear program take."""
+def bytes_of_nodes(nodes: Sequence[Any], without: Collection[int] = ()) -> int:
+    """How much memory the coefficients of a linear program take, without some arrays, named by their ids."""
+    return sum(n for key, n in memory_of(nodes).items() if key not in without)
+
+
+def memory_of(things: Sequence[Any]) -> dict[int, int]:
+    """The arrays that own the memory of nodes or of boxes, by their ids, with their sizes in bytes."""
     found = {}
-    for node in nodes:
-        for x in _arrays_in(node):
+    for thing in things:
+        for x in _arrays_in(thing):
             while isinstance(x, Box) and "_value" in x._state:
                 x = x._value
             if isinstance(x, np.ndarray):
                 memory = _memory(x)
                 found[id(memory)] = memory.nbytes
-    return sum(found.values())
+    return found
 
 
 class Recorded:
