@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+import wengert as wg
 from tests.optimize import mgh
 from wengert import optimize
+from wengert.errors import MismatchError, UnsupportedFunctionError
 
 MGH = {problem.name: problem for problem in mgh.PROBLEMS}
 
@@ -81,3 +83,65 @@ def test_valleys_to_infinity_and_flat_starts_are_called_so():
     flat = optimize.minimize(lambda x: np.tanh(40 + x[0] ** 2), np.array([5.0]), jit=False)
     assert not flat.success
     assert "flat" in flat.message
+
+
+def test_options_that_there_are_not_are_refused():
+    F = lambda x: x**2 - 2
+    for run in (
+        lambda: optimize.solve(F, 1.0, options={"maxitre": 3}, jit=False),
+        lambda: optimize.nlp(F, 1.0, engine="interior-point", options={"maxitre": 3}, jit=False),
+        lambda: optimize.minimize(F, 1.0, method="sparse-newton", options={"maxitre": 3}, jit=False),
+        lambda: optimize.minimize(F, 1.0, method="interior-point", options={"maxitre": 3}, jit=False),
+    ):
+        with pytest.raises(ValueError, match="no option 'maxitre'"):
+            run()
+
+
+@pytest.mark.parametrize("solver", [optimize.minimize, optimize.least_squares, optimize.solve, optimize.nlp])
+def test_a_tuple_of_numbers_is_no_vector(solver):
+    with pytest.raises(MismatchError, match="x0 is a tuple"):
+        solver(lambda x: np.sum((x - 3.0) ** 2), (1.0, 2.0), jit=False)
+    with pytest.raises(IndexError):
+        solver(lambda x: x[2], (1.0, 2.0), jit=False)
+
+
+@pytest.mark.parametrize("method", ["trf", "dogbox"])
+def test_scipys_least_squares_is_stopped_by_callbacks_and_examined(method):
+    r = lambda x: np.array([10 * (x[1] - x[0] ** 2), 1 - x[0]])
+    seen = []
+    found = optimize.least_squares(
+        r, np.array([-1.2, 1.0]), method=method, callback=lambda x: seen.append(x) or len(seen) == 3, jit=False
+    )
+    assert len(seen) == 3
+    assert not found.success
+    assert "callback" in found.message
+    assert found.cost <= 0.5 * np.sum(r(np.array([-1.2, 1.0])) ** 2)
+    far = optimize.least_squares(lambda x: x + 50.0, np.zeros(1), loss="tukey", method=method, jit=False)
+    assert not far.success
+    assert "flat" in far.message
+
+
+@pytest.mark.parametrize("method", ["hybr", "krylov"])
+def test_scipys_roots_are_stopped_by_callbacks(method):
+    seen = []
+    found = optimize.solve(
+        lambda x: x**3 - 8, np.array([5.0]), method=method, callback=lambda x: seen.append(x) or len(seen) == 2
+    )
+    assert len(seen) == 2
+    assert not found.success
+    assert "callback" in found.message
+
+
+def test_nonlinear_programs_of_traced_values_are_refused():
+    def best(a):
+        return optimize.nlp(lambda x: (x - a) ** 2, 0.0).x
+
+    for transformed in (wg.grad(best), wg.jit(best)):
+        with pytest.raises(UnsupportedFunctionError, match="sensitivity"):
+            transformed(1.0)
+    assert np.allclose(wg.vmap(best)(np.array([1.0, 2.0])), [1, 2])  # one after the other
+
+
+def test_a_further_argument_of_a_continued_solution_may_stand_alone():
+    found = optimize.continue_solution(lambda x, p, a: x - a * p, 1.0, (1.0, 2.0), args=2.0, jit=False)
+    assert np.isclose(found.x[-1], 4.0)

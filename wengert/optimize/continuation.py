@@ -67,6 +67,7 @@ def continue_solution(
     >>> found.parameter[-1], bool(abs(found.parameter[-1] + found.x[-1] - found.x[-1] ** 3 / 3) < 1e-9)
     (np.float64(3.0), True)
     """
+    args = args if isinstance(args, tuple) else (args,)
     first, last = float(parameters[0]), float(parameters[1])
     if first == last or not np.isfinite(last - first):
         raise MismatchError(

@@ -26,7 +26,7 @@ from wengert.optimize.coordinates import coordinates_of
 from wengert.optimize.examination import fit_runs_away
 from wengert.optimize.fit import Fit
 from wengert.optimize.limits import limits_of
-from wengert.optimize.objective import Unknowns, demand_function, given_derivatives, started
+from wengert.optimize.objective import Unknowns, demand_function, explains_tuples, given_derivatives, started
 from wengert.optimize.progress import ProgressBar
 from wengert.optimize.residuals import DAMPING, KINDS, Residuals, residuals_of
 from wengert.optimize.robust import loss_of, scaled
@@ -60,6 +60,7 @@ _MESSAGES = {
 }
 
 
+@explains_tuples
 def least_squares(
     r: Callable[..., Any],
     x0: Any,
@@ -382,15 +383,25 @@ def _scipy(problem: FitProblem, method: str, loss: Any, function: Any, maxiter: 
             last["both"] = linearised(u, problem.start, problem.args)
             last["at"] = u.copy()
             problem.evaluations += 1
-            listener.tell(problem.evaluations, u, float(scaled(function, last["both"][0], problem.scale)[0]), None)
+            cost = float(scaled(function, last["both"][0], problem.scale)[0])
+            if cost < problem.best[0]:
+                problem.best = cost, last["at"]
+            listener.tell(problem.evaluations, u, cost, None)
         return last["both"]
 
     rows = "linear" if function is None else lambda z: np.stack(function(z))
     eps = 1e-15
-    found = scipy.optimize.least_squares(
-        lambda u: at(u)[0], problem.state, lambda u: at(u)[1], bounds=(problem.lower, problem.upper), method=method,
-        x_scale="jac", loss=rows, f_scale=problem.scale, ftol=eps, xtol=eps, gtol=1e-12, max_nfev=maxiter)  # fmt: skip
-    return found.x, {4: 2}.get(found.status, found.status), found.nfev
+    try:
+        found = scipy.optimize.least_squares(
+            lambda u: at(u)[0], problem.state, lambda u: at(u)[1], bounds=(problem.lower, problem.upper), method=method,
+            x_scale="jac", loss=rows, f_scale=problem.scale, ftol=eps, xtol=eps, gtol=1e-12, max_nfev=maxiter
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        return problem.best[1], -1, problem.evaluations
+    except Stopped:
+        return problem.best[1], -2, problem.evaluations
+    end = found.x, {4: 2}.get(found.status, found.status), found.nfev
+    return _examined(problem, end, *problem.evaluate(found.x))
 
 
 def _finished(problem: FitProblem, method: str, state: np.ndarray, status: int, count: int, last: tuple) -> Fit:

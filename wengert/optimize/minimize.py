@@ -14,7 +14,7 @@ from wengert.optimize import native, scipy_methods, sparse_newton, traced
 from wengert.optimize.constraints import rows_of
 from wengert.optimize.limits import limits_of
 from wengert.optimize.nlp import nlp
-from wengert.optimize.objective import Objective, Unknowns, demand_function, given_derivatives, started
+from wengert.optimize.objective import Objective, Unknowns, demand_function, explains_tuples, given_derivatives, started
 from wengert.optimize.progress import ProgressBar
 from wengert.optimize.result import Solved
 from wengert.optimize.telling import Listener
@@ -38,6 +38,7 @@ _FAR = 1e12
 """A point that is so many times further away than the start is on its way to infinity."""
 
 
+@explains_tuples
 def minimize(
     f: Callable[..., Any],
     x0: Any,

@@ -35,7 +35,7 @@ from wengert.api.jacobian import value_and_jacobian
 from wengert.api.jit import jit
 from wengert.errors import MismatchError, WengertError
 from wengert.optimize import examination
-from wengert.optimize.objective import Objective
+from wengert.optimize.objective import Objective, known_options
 from wengert.optimize.result import Solved
 from wengert.optimize.telling import Listener, Stopped
 
@@ -179,10 +179,7 @@ def limits_for(name: str, limits: tuple | None, n: int) -> tuple:
 def settings_of(name: str, options: dict[str, Any], tol: float | None) -> tuple[int, float, int]:
     """The largest number of iterations, the tolerance and the memory."""
     method = METHODS[name]
-    known = {"maxiter", "gtol", *method.options}
-    if set(options) - known:
-        unknown = sorted(set(options) - known)[0]
-        raise ValueError(f'method "{name}" has no option {unknown!r}; its options are {", ".join(sorted(known))}')
+    known_options(name, options, {"maxiter", "gtol", *method.options})
     gtol = options.get("gtol", TOLERANCE if tol is None else tol)
     return int(options.get("maxiter", method.maxiter)), float(gtol), int(options.get("memory", _MEMORY))
 

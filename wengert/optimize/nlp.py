@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from wengert.api.grad import grad
-from wengert.errors import NonFiniteError
+from wengert.errors import NonFiniteError, UnsupportedFunctionError
 from wengert.explain.nans import debug_nans
 from wengert.optimize.engines import interior_point, ipopt, trust_constr
 from wengert.optimize.limits import limits_of
-from wengert.optimize.objective import Unknowns, demand_function, started
+from wengert.optimize.objective import Unknowns, demand_function, explains_tuples, started
 from wengert.optimize.program import EngineResult, FlatProgram
 from wengert.optimize.progress import ProgressBar
 from wengert.optimize.result import Solved
 from wengert.optimize.telling import Listener, Stopped
+from wengert.solvers.parameters import Parameters
 
 ENGINES: dict[str, Callable[..., EngineResult]] = {
     "ipopt": ipopt.solve,
@@ -47,6 +48,7 @@ class Multipliers:
         return getattr(self, name)
 
 
+@explains_tuples
 def nlp(
     f: Callable[..., Any] | None,
     x0: Any,
@@ -98,6 +100,12 @@ def nlp(
     x0 = started(x0)
     if engine not in ("auto", *ENGINES):
         raise ValueError(f'engine is "auto" or one of {", ".join(ENGINES)}, not {engine!r}')
+    if Parameters((f, x0, equalities, inequalities, args)).any:
+        raise UnsupportedFunctionError(
+            "optimize.nlp of traced values: its answer has no derivative, and it is no part of a compiled program",
+            remedy="optimize.Model has derivatives of its optimum (solution.sensitivity); wg.qp and wg.lp, and "
+            "optimize.minimize without constraints, can be differentiated and compiled",
+        )
     unknowns = Unknowns(x0)
     limits = limits_of(bounds, unknowns)
     if limits is None:

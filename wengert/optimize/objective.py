@@ -7,8 +7,8 @@ and kept for the next question at the same point. The best point that was seen i
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
+from collections.abc import Callable, Iterable
+from functools import cached_property, wraps
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,33 @@ def started(x0: Any) -> Any:
     """Where to start: a list of numbers is a vector, as it is for SciPy. Other containers are what they are."""
     is_vector = isinstance(x0, list) and all(isinstance(v, (int, float, np.number)) for v in x0)
     return np.array(x0, float) if is_vector else x0
+
+
+def explains_tuples(solver: Callable) -> Callable:
+    """A solver that says what is meant where a function computes with a tuple of numbers as with a vector."""
+
+    @wraps(solver)
+    def explained(*args: Any, **named: Any) -> Any:
+        try:
+            return solver(*args, **named)
+        except TypeError as error:
+            x0 = named.get("x0", args[1] if len(args) > 1 else None)
+            if not isinstance(x0, tuple) or "'tuple'" not in str(error):
+                raise
+            raise MismatchError(
+                f"x0 is a tuple, so x is one in the function too, which computes with it as with a vector: {error}",
+                remedy="start at a vector, np.array([…]), or take x apart in the function: a, b = x",
+            ) from error
+
+    return explained
+
+
+def known_options(name: str, options: dict[str, Any], known: Iterable[str]) -> None:
+    """Refuse options that a method of our own does not have."""
+    known = sorted(known)
+    for unknown in sorted(set(options) - set(known)):
+        told = f"its options are {', '.join(known)}" if known else "it has none"
+        raise ValueError(f'method "{name}" has no option {unknown!r}; {told}')
 
 
 def _dtype(leaf: Any) -> np.dtype:

@@ -11,10 +11,10 @@ import scipy.optimize
 from wengert.algorithms.status import CONVERGED, INTERRUPTED, LIMIT, MESSAGES, NOT_FINITE, STUCK
 from wengert.api.flat import Layout, of_vector
 from wengert.optimize.equations import METHODS, Equations
-from wengert.optimize.objective import Unknowns, started
+from wengert.optimize.objective import Unknowns, explains_tuples, known_options, started
 from wengert.optimize.progress import ProgressBar
 from wengert.optimize.result import Solved
-from wengert.optimize.telling import Listener
+from wengert.optimize.telling import Listener, Stopped
 from wengert.solvers.native import root
 from wengert.solvers.parameters import Parameters
 
@@ -29,6 +29,7 @@ _NO_ROOT = (
 )
 
 
+@explains_tuples
 def solve(
     F: Callable[..., Any],
     x0: Any,
@@ -84,9 +85,10 @@ def solve(
     start = unknowns.vector(x0)
     chosen = _chosen(equations) if method == "auto" else method
     if chosen in _SCIPY:
-        return _by_scipy(equations, start, chosen, tol, options)
+        return _by_scipy(equations, start, chosen, tol, options, callback, progress)
     if chosen not in METHODS:
         raise ValueError(f'method is "auto" or one of {", ".join([*METHODS, *_SCIPY])}, not {method!r}')
+    known_options(chosen, options, {"maxiter", "order"} if chosen == "householder" else {"maxiter"})
     maxiter = int(options.get("maxiter", 200))
     with ProgressBar(chosen, maxiter, progress) as bar:
         listener = Listener(callback, bar, progress, unknowns.container)
@@ -119,11 +121,30 @@ def _chosen(equations: Equations) -> str:
     return "sparse-newton" if pattern is not None and pattern.nnz <= _SPARSE * n * n else "newton-krylov"
 
 
-def _by_scipy(equations: Equations, x: np.ndarray, method: str, tol: float, options: dict) -> Solved:
+def _by_scipy(
+    equations: Equations, x: np.ndarray, method: str, tol: float, options: dict, callback: Any, progress: bool
+) -> Solved:
+    """One of SciPy's methods; "hybr" and "lm" know no iterations, so that each evaluation is told."""
     jac = equations.dense if method in ("hybr", "lm") else None
-    found = scipy.optimize.root(equations.value, x, method=method, jac=jac, tol=tol, options=options)
-    result = Solved(found)
-    result.x = equations.unknowns.container(found.x)
-    result.success = bool(found.success)
+    last, count = x, 0
+
+    def value(x: np.ndarray) -> np.ndarray:
+        nonlocal last, count
+        last, count = np.array(x), count + 1
+        found = equations.value(last)
+        listener.tell(count, last, float(np.max(np.abs(found), initial=0.0)), None)
+        return found
+
+    with ProgressBar(method, options.get("maxiter"), progress) as bar:
+        listener = Listener(callback, bar, progress, equations.unknowns.container)
+        try:
+            result = Solved(scipy.optimize.root(value, x, method=method, jac=jac, tol=tol, options=options))
+        except (KeyboardInterrupt, Stopped) as stop:
+            status = INTERRUPTED + isinstance(stop, Stopped)
+            result = Solved(
+                x=last, fun=equations.value(last), success=False, status=status, message=_other(status), nfev=count
+            )
+    result.x = equations.unknowns.container(result.x)
+    result.success = bool(result.success)
     result.method = method
     return result

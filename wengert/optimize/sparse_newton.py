@@ -14,7 +14,7 @@ import numpy as np
 from wengert.algorithms.status import CONVERGED, INTERRUPTED, LIMIT, MESSAGES, NOT_FINITE, PRECISE, STUCK, VALLEY
 from wengert.errors import MismatchError
 from wengert.optimize.engines import interior_point
-from wengert.optimize.objective import Objective
+from wengert.optimize.objective import Objective, known_options
 from wengert.optimize.program import FlatProgram
 from wengert.optimize.result import Solved
 from wengert.optimize.telling import Listener, Stopped
@@ -31,9 +31,7 @@ def run(f: Callable, objective: Objective, x0: np.ndarray, limits: tuple | None,
     """The minimum, on vectors."""
     if limits is not None:  # barriers would leave gradients that are small only in comparison
         raise MismatchError(f'method "{NAME}" takes no bounds', remedy='use method "lbfgs", or optimize.nlp')
-    unknown = sorted(set(options) - {"maxiter", "gtol"})
-    if unknown:
-        raise ValueError(f'method "{NAME}" has no option {unknown[0]!r}; its options are gtol, maxiter')
+    known_options(NAME, options, ("gtol", "maxiter"))
     gtol = options.get("gtol", _TOLERANCE if tol is None else tol)
     n = len(x0)
     given = np.full(n, -np.inf), np.full(n, np.inf)

@@ -24,6 +24,7 @@ from wengert.optimize.engines.barrier import (
     moved,
 )
 from wengert.optimize.engines.kkt import Singular
+from wengert.optimize.objective import known_options
 from wengert.optimize.program import EngineResult, FlatProgram, Watch
 
 _RELAXED = 1e-9
@@ -358,6 +359,7 @@ def _inside(x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
 
 def solve(program: FlatProgram, tol: float, maxiter: int, watch: Watch | None, options: dict[str, Any]) -> EngineResult:
     """The program's solution from its start, or from beside where that is on a ridge."""
+    known_options("interior-point", options, ())
     found, beside = _solved(program, program.x0, tol, maxiter, watch)
     if beside is not None and found.iterations < maxiter:
         again, _ = _solved(program, beside, tol, maxiter - found.iterations, watch)
