@@ -133,6 +133,19 @@ def broadcast_shapes(shapes: Sequence[tuple]) -> tuple:
     return tuple(result)
 
 
+def demand_same_length(name: str, signature: str, m: Any, n: Any) -> None:
+    """Raise what NumPy raises if an axis of the second operand is not as long as one of the first. A length that is
+    known only when a program runs is looked at there.
+
+    >>> demand_same_length("matmul", "(n?,k),(k,m?)->(n?,m?)", 4, 4)
+    """
+    if m.__class__ is int and n.__class__ is int and m != n:
+        raise ValueError(
+            f"{name}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {signature} "
+            f"(size {n} is different from {m})"
+        )
+
+
 def is_inexact(dtype: np.dtype) -> bool:
     """Whether numbers of this dtype have derivatives: the real and complex floating types."""
     return dtype.kind in "fc"

@@ -48,8 +48,9 @@ def test_cross_entropies(rng):
     np.testing.assert_allclose(gradient, p - np.eye(4)[labels], atol=1e-12)
     with pytest.raises(MismatchError, match="reduction"):
         nn.cross_entropy(logits, labels, reduction="average")
-    with pytest.raises(MismatchError, match="integers"):
-        nn.cross_entropy(logits, labels[0])
+    for wrong in (labels[0], labels[..., None], labels.astype(float), labels[:, :1]):
+        with pytest.raises(MismatchError, match="integers"):
+            nn.cross_entropy(logits, wrong)
     with pytest.raises(MismatchError, match="probabilities"):
         nn.cross_entropy(logits, p, ignore_index=0)
 
@@ -72,6 +73,17 @@ def test_losses_of_pairs(rng):
     q = np.exp(-t * t / 2) / np.sqrt(2 * np.pi)
     wanted = np.sum(p * np.log(np.where(p > 0, p, 1) / q)) * (t[1] - t[0])
     np.testing.assert_allclose(nn.kl_normal(mean[:1], log_variance[:1]), wanted, rtol=1e-6)
+
+
+def test_shapes_that_would_broadcast_are_refused():
+    """A column of results against a row of what they should be would compare each with all."""
+    x, y = np.ones((5, 1)), np.zeros(5)
+    for loss in (nn.mse, nn.mae, nn.huber, nn.hinge, nn.binary_cross_entropy):
+        with pytest.raises(MismatchError, match="shape"):
+            loss(x, y)
+        assert loss(x, y[:, None]) == loss(x, 0.0)
+    with pytest.raises(MismatchError, match="shape"):
+        nn.accuracy(np.ones((5, 2)), np.zeros((5, 1), int))
 
 
 def test_ctc_counts_all_ways_to_say_the_labels(rng):

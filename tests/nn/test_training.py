@@ -120,6 +120,16 @@ def test_batches_may_come_from_a_function(rng):
     assert not np.array_equal(seen[0], seen[3])
 
 
+def test_data_by_name_is_the_data(rng):
+    x = rng.normal(size=(20, 3))
+    y = x @ np.ones((3, 1))
+    options = {"epochs": 2, "batch_size": 8, "validation": 0.2, "jit": False}
+    by_place = nn.fit(nn.Dense(3, 1, rng=0), lambda m, x, y: nn.mse(m(x), y), (x.tolist(), y), **options)
+    by_name = nn.fit(nn.Dense(3, 1, rng=0), lambda m, d: nn.mse(m(d["x"]), d["y"]), {"x": x, "y": y}, **options)
+    assert by_place.history["validation"] == by_name.history["validation"]
+    assert equal(by_place.model, by_name.model)
+
+
 def test_what_goes_wrong_is_said(rng, tmp_path):
     x = rng.normal(size=(4, 2))
     options = {"optimizer": Adam(0.1), "epochs": 1, "jit": False}
@@ -130,5 +140,13 @@ def test_what_goes_wrong_is_said(rng, tmp_path):
         nn.fit(nn.Dense(2, 1, rng=0), loss, (x, x[:3]), **options)
     with pytest.raises(MismatchError, match="to train"):
         nn.fit(nn.freeze(nn.Dense(2, 1, rng=0)), loss, x, **options)
+    with pytest.raises(MismatchError, match="once"):
+        nn.fit(nn.Dense(2, 1, rng=0), loss, (x for _ in range(3)), **options)
+    with pytest.raises(MismatchError, match="batches"):
+        nn.fit(nn.Dense(2, 1, rng=0), loss, [(x, x), (x, x)], **options)
+    with pytest.raises(MismatchError, match="patience"):
+        nn.fit(nn.Dense(2, 1, rng=0), loss, x, patience=2, **options)
+    with pytest.raises(MismatchError, match="optimizer"):
+        nn.fit(nn.Dense(2, 1, rng=0), loss, x, **{**options, "optimizer": "adam"})
     with pytest.raises(MismatchError, match="resume"):
         nn.fit(nn.Dense(2, 1, rng=0), loss, x, resume=True, **options)

@@ -21,6 +21,15 @@ def _reduced(losses: Any, reduction: str) -> Any:
     raise MismatchError(f"reduction={reduction!r}", remedy="write 'mean', 'sum' or 'none'")
 
 
+def _alike(x: Any, y: Any) -> None:
+    """Shapes that differ would broadcast: of (n, 1) and (n,) to n × n pairs, which nobody means."""
+    if np.shape(x) != np.shape(y) and np.ndim(x) and np.ndim(y):
+        raise MismatchError(
+            f"results of shape {np.shape(x)}, and what they should be of shape {np.shape(y)}",
+            remedy="bring both into one shape, for instance by y[:, None] or y.reshape(x.shape)",
+        )
+
+
 def cross_entropy(logits: Any, labels: Any, *, smoothing: float = 0.0, weights: Any = None,
                   ignore_index: int | None = None, reduction: str = "mean") -> Any:  # fmt: skip
     """−log of the probability that softmax(logits), over the last axis, gives to the labels.
@@ -51,11 +60,11 @@ def _at_labels(logp: Any, labels: Any, smoothing: float, weights: Any, ignore_in
     labels = np.asarray(labels)
     weighted = logp if weights is None else weights * logp
     even = smoothing * np.mean(weighted, axis=-1) if smoothing else 0.0
-    if labels.ndim == logp.ndim:
+    if labels.shape == logp.shape:
         if ignore_index is not None:
             raise MismatchError("ignore_index for labels that are probabilities", remedy="give integers as labels")
         return _reduced(-(1 - smoothing) * np.sum(labels * weighted, axis=-1) - even, reduction)
-    if labels.ndim != logp.ndim - 1 or labels.dtype.kind not in "iu":
+    if labels.shape != logp.shape[:-1] or labels.dtype.kind not in "iu":
         raise MismatchError(
             f"labels of type {labels.dtype} and shape {labels.shape} for logits of shape {logp.shape}",
             remedy="give integers for all axes but the last, or probabilities in the shape of the logits",
@@ -81,6 +90,7 @@ def binary_cross_entropy(logits: Any, labels: Any, *, positive_weight: Any = Non
     >>> binary_cross_entropy(np.array([0.0, 1000.0]), np.array([1.0, 1.0])).round(4)
     np.float64(0.3466)
     """
+    _alike(logits, labels)
     if positive_weight is not None:
         against, for_it = np.logaddexp(0.0, logits), np.logaddexp(0.0, -logits)
         return _reduced((1 - labels) * against + positive_weight * labels * for_it, reduction)
@@ -93,6 +103,7 @@ def mse(predicted: Any, wanted: Any, *, reduction: str = "mean") -> Any:
     >>> mse(np.array([1.0, 3.0]), np.array([1.0, 1.0]))
     np.float64(2.0)
     """
+    _alike(predicted, wanted)
     d = predicted - wanted
     return _reduced(d * d, reduction)
 
@@ -103,6 +114,7 @@ def mae(predicted: Any, wanted: Any, *, reduction: str = "mean") -> Any:
     >>> mae(np.array([1.0, 3.0]), np.array([1.0, 1.0]))
     np.float64(1.0)
     """
+    _alike(predicted, wanted)
     return _reduced(np.abs(predicted - wanted), reduction)
 
 
@@ -112,6 +124,7 @@ def huber(predicted: Any, wanted: Any, *, delta: float = 1.0, reduction: str = "
     >>> huber(np.array([0.5, 3.0]), np.zeros(2), reduction="none")
     array([0.125, 2.5  ])
     """
+    _alike(predicted, wanted)
     d = np.abs(predicted - wanted)
     near = np.minimum(d, delta)
     return _reduced(near * (d - 0.5 * near), reduction)
@@ -123,6 +136,7 @@ def hinge(scores: Any, labels: Any, *, reduction: str = "mean") -> Any:
     >>> hinge(np.array([0.5, -2.0]), np.array([1.0, -1.0]), reduction="none")
     array([0.5, 0. ])
     """
+    _alike(scores, labels)
     margin = 1 - labels * scores
     return _reduced(np.where(margin <= 0, 0.0, margin), reduction)
 
@@ -194,7 +208,9 @@ def accuracy(logits: Any, labels: Any) -> Any:
     >>> accuracy(np.array([[0.0, 1.0], [2.0, 1.0]]), np.array([1, 1]))
     np.float64(0.5)
     """
-    return np.mean(np.argmax(logits, axis=-1) == labels)
+    chosen = np.argmax(logits, axis=-1)
+    _alike(chosen, labels)
+    return np.mean(chosen == labels)
 
 
 def perplexity(loss: float) -> float:

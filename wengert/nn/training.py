@@ -94,8 +94,8 @@ def fit(
         loss: `loss(model, *batch)` returns the mean loss of a batch. If it has a parameter `rng`, it is called with a
             generator in training, and with None for validation; it may return the model as it is afterwards as well
             (`nn.supervised` makes such functions).
-        data: an array or a tuple of arrays with the examples along their first axes, or a function of a generator that
-            gives the batches of an epoch, one after the other.
+        data: an array, or a tuple or dict of arrays, with the examples along their first axes, or a function of a
+            generator that gives the batches of an epoch, one after the other. A dict is one argument of the loss.
         optimizer: one of `wengert.optimize`, or what has `init(parameters)` and `update(gradients, state, parameters)`
             like those; by default `optimize.adam(1e-3)`.
         validation: data like that, or how much of the data (0.1 for a tenth, the last ones) is not trained on.
@@ -117,7 +117,12 @@ def fit(
     >>> result.history["loss"][-1] < 0.05
     True
     """
-    training = Training(model, loss, adam(1e-3) if optimizer is None else optimizer, seed, jit)
+    optimizer = adam(1e-3) if optimizer is None else optimizer
+    if not hasattr(optimizer, "init") or not hasattr(optimizer, "update"):
+        raise MismatchError(f"optimizer={optimizer!r}", remedy="give a method, such as optimize.adam(1e-3)")
+    if patience is not None and validation is None:
+        raise MismatchError("patience without validation", remedy="say what to validate on: validation=0.1, or data")
+    training = Training(model, loss, optimizer, seed, jit)
     batches, held_out = _data(data, validation, batch_size)
     path = None if checkpoint is None else Path(checkpoint)
     if resume and path is None:
@@ -291,56 +296,68 @@ class Training:
 
 def _data(data: Any, validation: Any, batch_size: int) -> tuple[Callable, Callable | None]:
     """Batches of an epoch, from a generator; and those for validation."""
-    if isinstance(validation, float):
+    if isinstance(validation, (int, float)):
         if callable(data) or not 0 < validation < 1:
             raise MismatchError(
                 f"validation={validation} of this data", remedy="give a part between 0 and 1 of arrays, or arrays"
             )
-        arrays = _arrays(data)
-        kept = len(arrays[0]) - max(1, round(validation * len(arrays[0])))
-        data, validation = tuple([a[:kept] for a in arrays]), tuple([a[kept:] for a in arrays])
+        data, count = _arrays(data)
+        kept = count - max(1, round(validation * count))
+        data, validation = [tree.map(lambda a, part=part: a[part], data) for part in (slice(kept), slice(kept, None))]
     held_out = None
     if validation is not None:
         given = validation
-        held_out = (lambda: _counted(given(None))) if callable(given) else _in_order(_arrays(given), batch_size)
+        held_out = (lambda: _counted(given(None))) if callable(given) else _in_order(given, batch_size)
     if callable(data):
         return (lambda rng, shuffle: _counted(data(rng))), held_out
-    arrays = _arrays(data)
+    arrays, count = _arrays(data)
 
     def batches(rng: np.random.Generator, shuffle: bool) -> Iterator:
-        n = len(arrays[0])
-        order = rng.permutation(n) if shuffle else np.arange(n)
-        for start in range(0, n, batch_size):
+        order = rng.permutation(count) if shuffle else np.arange(count)
+        for start in range(0, count, batch_size):
             some = order[start : start + batch_size]
-            yield tuple([a[some] for a in arrays]), len(some)
+            yield tree.map(lambda a, some=some: a[some], arrays), len(some)
 
     return batches, held_out
 
 
-def _in_order(arrays: tuple, batch_size: int) -> Callable:
+def _in_order(data: Any, batch_size: int) -> Callable:
+    arrays, count = _arrays(data)
+
     def batches() -> Iterator:
-        for start in range(0, len(arrays[0]), batch_size):
-            some = tuple([a[start : start + batch_size] for a in arrays])
-            yield some, len(some[0])
+        for start in range(0, count, batch_size):
+            some = slice(start, min(start + batch_size, count))
+            yield tree.map(lambda a, some=some: a[some], arrays), some.stop - start
 
     return batches
 
 
 def _counted(batches: Any) -> Iterator:
     for batch in batches:
-        batch = batch if isinstance(batch, tuple) else (batch,)
-        yield batch, len(batch[0])
+        batch = tuple(batch) if isinstance(batch, (tuple, list)) else (batch,)
+        yield batch, len(tree.leaves(batch)[0])
 
 
-def _arrays(data: Any) -> tuple[np.ndarray, ...]:
-    arrays = tuple([np.asarray(a) for a in (data if isinstance(data, (tuple, list)) else (data,))])
-    lengths = {len(a) if a.ndim else 0 for a in arrays}
+def _arrays(data: Any) -> tuple[tuple, int]:
+    """The arguments that a loss takes of all data, arrays or dicts of such, and how many examples there are."""
+    if isinstance(data, Iterator):
+        raise MismatchError(
+            "data that can be gone through once", remedy="give a function that makes the batches of an epoch anew"
+        )
+    parts = tuple(data) if isinstance(data, (tuple, list)) else (data,)
+    if any(isinstance(part, (tuple, list)) and any(isinstance(a, np.ndarray) for a in part) for part in parts):
+        raise MismatchError(
+            "data that is a list of batches", remedy="give arrays of all examples, or lambda rng: batches"
+        )
+    arrays = tuple([{k: np.asarray(v) for k, v in p.items()} if isinstance(p, dict) else np.asarray(p) for p in parts])
+    leaves = tree.leaves(arrays)
+    lengths = {len(a) if a.ndim else 0 for a in leaves}
     if len(lengths) != 1 or lengths == {0}:
         raise MismatchError(
-            f"data of shapes {', '.join(str(a.shape) for a in arrays)}",
+            f"data of shapes {', '.join(str(a.shape) for a in leaves)}",
             remedy="give arrays with as many examples along their first axes",
         )
-    return arrays
+    return arrays, lengths.pop()
 
 
 # -------------------------------------------------------------------------------------------------------- the terminal

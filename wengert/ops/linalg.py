@@ -45,7 +45,7 @@ from wengert.ops.products import matmul
 from wengert.ops.reduce import any
 from wengert.ops.shape import broadcast_to, concatenate, imag, real, reshape, sum
 from wengert.ops.traits import MORE, NEVER, VALUES, cubic
-from wengert.types import dtype_of, ndim_of, shape_of
+from wengert.types import demand_same_length, dtype_of, ndim_of, shape_of
 
 # -------------------------------------------------------------------------------------------------- linear systems
 
@@ -133,7 +133,7 @@ solve_factored = general(
         2: lambda ct, a, factors, b, turned: unfit(solve_factored(a, factors, ct, turned=not turned), b.shape, b.dtype)
     },
     batch=_batch_factored,
-    shape=lambda a, factors, b, turned: b.shape,
+    shape=lambda a, factors, b, turned: solution_shape(a, b),
     raises=VALUES,
     cost=MORE,
     solves=True,
@@ -536,6 +536,11 @@ def _batch_banded(args: Any, mapped: Any, params: dict) -> Any:
     return NotImplemented if mapped[0] else batch_of_columns(lambda: solve_banded)(args, mapped, params)
 
 
+def _banded_shape(ab: Any, b: Any, l: int, u: int) -> tuple[int, ...]:
+    demand_same_length("solve_banded", "(k,m),(m,n)->(m,n)", ab.shape[-1], b.shape[0])
+    return b.shape
+
+
 solve_banded = general(
     "solve_banded",
     lambda ab, b, l, u: scipy.linalg.solve_banded((l, u), ab, b, check_finite=False),
@@ -545,7 +550,7 @@ solve_banded = general(
     ),
     transposes={1: _banded_transpose},
     batch=_batch_banded,
-    shape=lambda ab, b, l, u: b.shape,
+    shape=_banded_shape,
     raises=VALUES,
     cost=MORE,
     solves=True,

@@ -17,7 +17,7 @@ from wengert.ops.index import ARRAY, index
 from wengert.ops.op import call
 from wengert.ops.reduce import all
 from wengert.ops.shape import concatenate, conjugate, reshape, sum, transpose
-from wengert.types import dtype_of, ndim_of, shape_of
+from wengert.types import demand_same_length, dtype_of, ndim_of, shape_of
 
 
 def swapped(x: Any) -> Any:
@@ -180,4 +180,5 @@ def batch_of_columns(op_getter: Any) -> Any:
 
 def solution_shape(a: Any, b: Any, **params: Any) -> tuple[int, ...]:
     """The shape of a⁻¹ b."""
+    demand_same_length("solve", "(m,m),(m,n)->(m,n)", a.shape[-1], b.shape[-2:][0])
     return (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *b.shape[-2:])

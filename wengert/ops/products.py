@@ -21,7 +21,7 @@ from wengert.ops.op import TABLE, call
 from wengert.ops.reduce import reduction
 from wengert.ops.shape import broadcast_to, flip, reshape, transpose
 from wengert.ops.traits import CHEAP, LENGTHS, MORE, NEVER
-from wengert.types import broadcast_shapes, ndim_of, shape_of
+from wengert.types import broadcast_shapes, demand_same_length, ndim_of, shape_of
 
 _BLAS_PAYS = 20_000
 """From this many multiplications on, searching a contraction order is cheaper than not doing so."""
@@ -105,6 +105,12 @@ def _pad_rank(a: Any, mapped: bool, rank: int) -> Any:
 
 
 def _matmul_shape(x: Any, y: Any) -> tuple[int, ...]:
+    if not x.shape or not y.shape:
+        raise ValueError(
+            f"matmul: Input operand {int(bool(x.shape))} does not have enough dimensions (has 0, gufunc core with "
+            "signature (n?,k),(k,m?)->(n?,m?) requires 1)"
+        )
+    demand_same_length("matmul", "(n?,k),(k,m?)->(n?,m?)", x.shape[-1], y.shape[-2:][0])
     lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
     return lead + x.shape[-2:-1] + (y.shape[-1:] if len(y.shape) > 1 else ())
 
@@ -115,7 +121,7 @@ matmul = multilinear(
     (_matmul_left, _matmul_right),
     batch=_batch_matmul,
     shape=_matmul_shape,
-    raises=NEVER,
+    raises=LENGTHS,
     cost=MORE,
     flops=lambda shapes, result: 2.0 * math.prod(result) * shapes[0][-1],
     axes=axes.of_matmul,

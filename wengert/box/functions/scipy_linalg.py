@@ -225,6 +225,8 @@ def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False,
     factors, b = squares(factors), inexact(b)
     if ndim_of(factors) > 2 or ndim_of(b) > 2:
         raise unsupported_option("scipy.linalg.lu_solve", "stacks of matrices", "use np.linalg.solve")
+    if all(n.__class__ is int and n != shape_of(factors)[-1] for n in shape_of(b)[:1]):
+        raise ValueError(f"Shapes of lu {shape_of(factors)} and b {shape_of(b)} are incompatible")
     order = answer(_order, pivots)
 
     def solver(columns: Any) -> Any:

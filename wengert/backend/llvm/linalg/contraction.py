@@ -81,6 +81,10 @@ def matmul(cx: Any, inputs: list[Buffer], out: Buffer) -> Any:
         terms = [own[0] + "yz"[2 - x_core :], own[1] + "zx"[:y_core]]
         if contract(cx, inputs, out, terms, letters + "y"[: x_core - 1] + "x"[: y_core - 1]):
             return "blas"
+    summed, rows = x.lengths[-1], y.lengths[-y_core]
+    if known(summed) is None or known(rows) is None:
+        message = "matmul: Input operand 1 has a mismatch in its core dimension 0"
+        cx.fail_if(cx.builder.icmp_signed("!=", summed, rows), "ValueError", message)
     with shared(cx, list(lead), weight=CALL) as indices:
         a, b, c = (
             part(cx, buffer, lead, indices, core) for buffer, core in ((x, x_core), (y, y_core), (out, out_core))

@@ -1,0 +1,48 @@
+"""Matrices whose sizes do not fit are refused by compiled functions as NumPy refuses them, also computed ones."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import wengert as wg
+
+ONES, SQUARE = np.ones, np.eye(4) * 3 + 1
+PAIRS = {
+    "matrices": (np.matmul, ONES((3, 4)), ONES((5, 2))),
+    "stacks": (lambda x, y: x @ y, ONES((2, 3, 4)), ONES((5, 2))),
+    "matrix and vector": (lambda x, y: x @ y, ONES((3, 4)), ONES(5)),
+    "vector and matrix": (lambda x, y: x @ y, ONES(4), ONES((5, 2))),
+    "vectors": (lambda x, y: x @ y, ONES(4), ONES(5)),
+    "number": (lambda x, y: x @ y, np.ones(()), ONES((5, 2))),
+    "dot": (np.dot, ONES((3, 4)), ONES((5, 2))),
+    "inner": (np.inner, ONES((3, 4)), ONES((2, 5))),
+    "vdot": (np.vdot, ONES(4), ONES(5)),
+    "tensordot": (lambda x, y: np.tensordot(x, y, 1), ONES((3, 4)), ONES((5, 2))),
+    "einsum": (lambda x, y: np.einsum("ij,jk->ik", x, y), ONES((3, 4)), ONES((5, 2))),
+    "solve": (np.linalg.solve, SQUARE, ONES(5)),
+    "triangular": (scipy.linalg.solve_triangular, SQUARE, ONES((5, 2))),
+    "Cholesky factors": (lambda a, b: scipy.linalg.cho_solve((a, True), b), SQUARE, ONES(5)),
+    "LU factors": (lambda a, b: scipy.linalg.lu_solve(scipy.linalg.lu_factor(a), b), SQUARE, ONES(5)),
+    "banded": (lambda a, b: scipy.linalg.solve_banded((1, 1), a, b), SQUARE[:3], ONES(5)),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_sizes_that_are_known(name):
+    f, a, b = PAIRS[name]
+    for function in (f, wg.jit(f), lambda a, b: wg.jvp(f, (a, b), (a, b)), wg.jit(lambda a, b: wg.vjp(f, a, b)[0])):
+        with pytest.raises(ValueError):
+            function(a, b)
+
+
+def test_sizes_that_are_computed():
+    for f, x, y in [
+        (lambda x, y, n: x[:n] @ y, ONES(6), ONES(3)),
+        (lambda x, y, n: x[:, :n] @ y, ONES((3, 6)), ONES((3, 2))),
+        (lambda x, y, n: x @ y[:n], ONES((3, 6)), ONES(7)),
+    ]:
+        compiled = wg.jit(f)
+        with pytest.raises(ValueError, match="matmul"):
+            compiled(x, y, 5)
+        fits = 6 if len(y) == 7 else 3
+        np.testing.assert_array_equal(compiled(x, y, fits), f(x, y, fits))
