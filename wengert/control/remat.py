@@ -133,6 +133,12 @@ class _Search:
             elif var.type.is_static and var.type.dtype.kind in "fcb":
                 given.add(var)
                 taken.append(var)
+        for var in self.variables:  # integers on the way to others, which are computed again by now
+            if var not in given and var not in chosen and not var.type.shape:
+                used = self.needed(var, given, needed, most)
+                if used is not None:
+                    chosen.append(var)
+                    needed.update(used)
         ys = [same.get(v, v) if same.get(v, v) in given or same.get(v, v) in chosen else v for v in chosen]
         again = _ordered(ys, self.made, given)
         read = {a for node in again for a in (*node.args, *node.sizes)}.union(ys)

@@ -111,8 +111,10 @@ def sliced(item: slice, n: Any) -> tuple[slice, Any]:
         if span.__class__ is int:
             span, stop = max(span, 0), stop if span >= 0 else start
         elif not _at_least(span, 0):
-            span = e.maximum(span, 0)
-            stop = start + span
+            stop = e.maximum(stop, start)
+            span = stop - start
+            if span.__class__ is Sym:
+                span._span = (0, interval_of(stop)[1])
     count = span if step == 1 else -(-span // step)
     return slice(start, stop, None if step == 1 else step), count
 

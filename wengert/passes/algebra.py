@@ -206,9 +206,16 @@ def _absolute(node: Node, scope: Scope) -> Rewritten:
 
 
 def _idempotent(node: Node, scope: Scope) -> Rewritten:
-    """x and x is x."""
+    """x and x is x; of integers also (x and y) and y is x and y."""
     x, y = node.args
-    return _as_it_is(x, node) if _same(x, y) else None
+    if _same(x, y):
+        return _as_it_is(x, node)
+    if node.outs[0].type.dtype.kind in "biu":
+        for a, b in (node.args, node.args[::-1]):
+            maker = scope.maker(a, node.op.name)
+            if maker is not None and any(_same(c, b) for c in maker.args):
+                return _as_it_is(a, node)
+    return None
 
 
 def _logical(neutral: bool) -> Callable[[Node, Scope], Rewritten]:
