@@ -22,7 +22,7 @@ BY_PYTHON = {
     "convolve_nd", "recursive_filter", "spline_filter", "dct", "dst",
     "argpartition",
     # factorisations and functions of matrices without a routine here
-    "pinv", "borders", "vanishes", "solve_banded", "sylvester", "expm", "expm_frechet", "sqrtm", "halvings",
+    "borders", "vanishes", "solve_banded", "sylvester", "expm", "expm_frechet", "sqrtm", "halvings",
     "logm", "polar", "ldl", "continuous_riccati", "discrete_riccati", "matrix_function", "matrix_derivative",
     "eigh_generalized", "eig", "eigvals", "null_basis", "roots", "sparse_matmul",
     "sparse_solve",

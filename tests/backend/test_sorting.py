@@ -1,4 +1,4 @@
-"""Sorting and spectra in native code: NumPy's order, also of equal elements, and Python only where values coincide."""
+"""Sorting, spectra and pseudo-inverses: NumPy's order, also of equal elements; Python only where values coincide."""
 
 import numpy as np
 import pytest
@@ -112,3 +112,34 @@ def test_stacks_and_what_is_refused():
     stack[1] = np.eye(3)
     with pytest.raises(RepeatedValuesError):
         compiled(stack)
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 4)])
+def test_pseudo_inverses(shape):
+    """Also of deficient rank, for each cutoff, and of nothing but zeros."""
+    a = RANDOM.normal(size=shape)
+    compiled = wg.jit(lambda a: (np.linalg.pinv(a), np.linalg.pinv(a, 0.3)))
+    deficient = np.outer(a[:, 0], a[0]) + np.outer(a[:, 1], a[1])
+    for matrix in (a, deficient, np.zeros(shape)):
+        for got, cutoff in zip(compiled(matrix), (1e-15, 0.3), strict=True):
+            np.testing.assert_allclose(got, np.linalg.pinv(matrix, cutoff), rtol=1e-9, atol=1e-12)
+    single = wg.jit(lambda a: np.linalg.pinv(a))(a.astype(np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, np.linalg.pinv(a), rtol=1e-3, atol=1e-4)
+    assert ways(lambda a: np.linalg.pinv(a), a)["pinv"] == "lapack"
+    with pytest.raises(np.linalg.LinAlgError):
+        compiled(np.full(shape, np.nan))
+
+
+@pytest.mark.parametrize("function", [np.linalg.svd, np.linalg.svdvals, np.linalg.eigvalsh, np.linalg.eigh])
+def test_what_is_no_number(function):
+    """As NumPy: what it raises is raised, and what it gives is given."""
+    bad = np.full((3, 3), np.nan)
+    compiled = wg.jit(lambda a: function(a)[0])
+    try:
+        expected = function(bad)[0]
+    except np.linalg.LinAlgError:
+        with pytest.raises(np.linalg.LinAlgError):
+            compiled(bad)
+    else:
+        np.testing.assert_array_equal(compiled(bad), expected)

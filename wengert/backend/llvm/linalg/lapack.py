@@ -16,11 +16,23 @@ import numpy as np
 from llvmlite import ir
 
 from wengert.backend.llvm import scalars
-from wengert.backend.llvm.arrays.buffer import I32, I64, Buffer, Scalar, known, load_element, minus, store_element
+from wengert.backend.llvm.arrays.buffer import (
+    I32,
+    I64,
+    Buffer,
+    Scalar,
+    known,
+    load_element,
+    minus,
+    product,
+    store_element,
+)
 from wengert.backend.llvm.linalg.blas import straight
+from wengert.backend.llvm.linalg.contraction import matmul
 from wengert.backend.llvm.linalg.matrices import (
     Info,
     Matrix,
+    as_matrix,
     at_least_one,
     call,
     choose,
@@ -433,6 +445,37 @@ def svd(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
 @_rule
 def svdvals(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
     return _singular(cx, inputs[0], None, outs[0], None)
+
+
+@_rule
+def pinv(cx: Any, inputs: list[Buffer], outs: list[Buffer], rcond: float, hermitian: bool) -> Any:
+    """vᵀ (uᵀ / s), as NumPy has it: without the singular values that are not larger than rcond times the largest."""
+    (a,), (out,) = inputs, outs
+    if hermitian or a.ndim != 2 or a.dtype != out.dtype or a.dtype.kind != "f" or None in map(known, a.lengths):
+        return NotImplemented
+    d, (m, n) = a.dtype, a.lengths
+    k = smaller(cx, m, n)
+    u, s, vh = (
+        Buffer(scratch(cx, product(cx.builder, lengths), d), lengths, None, d) for lengths in ([m, k], [k], [k, n])
+    )
+    _singular(cx, a, u, s, vh)
+    b = cx.builder
+    largest = load_element(b, s.pointer, I64(0), d)  # the first
+    cutoff = b.fmul(largest, scalars.constant(rcond, d))
+    with cx.loop(k) as i:
+        b = cx.builder
+        value = load_element(b, s.pointer, i, d)
+        inverse = b.select(
+            b.fcmp_ordered(">", value, cutoff), b.fdiv(scalars.constant(1, d), value), scalars.constant(0, d)
+        )
+        with cx.loop(m) as j:
+            row = as_matrix(Buffer(u.pointer, [m, k], [k, I64(1)], d))
+            row.store(cx, cx.builder.fmul(row.load(cx, j, i), inverse), j, i)
+    turned = [
+        Buffer(vh.pointer, [n, k], [I64(1), n], d),
+        Buffer(u.pointer, [k, m], [I64(1), k], d),
+    ]
+    return "lapack" if matmul(cx, turned, out) is not NotImplemented else NotImplemented
 
 
 __all__ = ["RULES"]

@@ -248,7 +248,8 @@ class Info:
 
     @property
     def failed(self) -> ir.Value:
-        return self.cx.builder.icmp_signed(">", self.value, I32(0))
+        """Also for negative ones: gesdd reports so that a matrix has elements that are no numbers, and does nothing."""
+        return self.cx.builder.icmp_signed("!=", self.value, I32(0))
 
     def check(self, message: str) -> None:
         """Raise LinAlgError if the routine failed."""
