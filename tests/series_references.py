@@ -272,7 +272,7 @@ def cases():
 def coefficients(f, x, order):
     """By Cauchy's formula on a small circle, with so many digits that its radius does not matter."""
     away = abs(math.log10(abs(x))) if x else 0
-    with mp.workdps(100 + round(order * min(4 + away, 16))):
+    with mp.workdps(300 + round(order * min(4 + away, 16))):
         x = mp.mpf(x)
         r = mp.mpf(10) ** -4 * (min(1, abs(x)) if x else 1)
         n = order + 10

@@ -100,6 +100,26 @@ def test_integration():
     assert abs(y[1] - math.e) < 1e-10
 
 
+def test_integration_of_containers():
+    """An oscillator whose place and speed have names; compiled, and differentiated."""
+
+    def rates(t, y, w):
+        return {"place": y["speed"], "speed": -(w**2) * y["place"]}
+
+    def integrated(x, w):
+        start = {"place": np.array([x, 2 * x]), "speed": np.zeros(2)}
+        return wg.integrate_taylor(rates, start, times, args=(w,))
+
+    times = np.array([0.0, 0.7, 2.0])
+    for found in (integrated(1.0, 3.0), wg.jit(integrated)(1.0, 3.0)):
+        np.testing.assert_allclose(found["place"], np.outer(np.cos(3 * times), [1.0, 2.0]), atol=1e-11)
+        np.testing.assert_allclose(found["speed"], np.outer(-3 * np.sin(3 * times), [1.0, 2.0]), atol=1e-11)
+    slope = wg.grad(lambda w: integrated(1.0, w)["place"][2, 1])(3.0)
+    np.testing.assert_allclose(slope, -4 * np.sin(6.0), rtol=1e-10)
+    with pytest.raises(MismatchError, match="no numbers"):
+        wg.integrate_taylor(lambda t, y: y, {}, times)
+
+
 def test_energy_of_a_kepler_orbit():
     def kepler(t, y):
         r = np.sqrt(y[0] ** 2 + y[1] ** 2)

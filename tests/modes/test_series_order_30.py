@@ -24,10 +24,6 @@ LESS = {
     # lost grows with the order.
     "rgamma": 13, "gamma_density": 10, "beta_density": 12, "poch": 11, "binom": 21, "betainc": 22, "betaincc": 22,
     "ellipk": 27, "ellipe": 23, "mills": 29,
-    # exp(±x) times a function that grows or decays as the inverse
-    "dawsn": 4, "ive": 7, "kve": 8,
-    # (10⁶, 0.1): second derivatives are 10⁻²¹ of the first ones
-    "hypot": 13,
 }  # fmt: skip
 """To which order the tolerance holds, where it does not to order 30."""
 

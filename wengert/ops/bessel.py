@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
+from wengert.ops.circles import RADII, WITHIN, on_circles
 from wengert.ops.derive import elementwise
 from wengert.ops.elementwise import exp
 from wengert.ops.enclosures import decreasing, even, increasing, with_slope
@@ -140,6 +141,26 @@ def _differences(f: Any, v: Any, x: Any, n: int, sign: int) -> Any:
     return (0.5 * sign) ** n * total
 
 
+def _ive_around(v: Any, z: Any) -> Any:
+    """exp(−z)·I, which is analytic: SciPy's has exp(−|x|)."""
+    return sc.ive(v, z) * np.exp(np.abs(z.real) - z)
+
+
+def _near(f: Any, f_real: Any, v: Any, x: Any, n: int, sign: int) -> Any:
+    """By differences, of which (2x)ⁿ/n! tells how much they lose; where that is much, by circles on which the function
+    is analytic: around x without zero, or, of I of an integer order, any."""
+    y = np.array(_differences(f_real, v, x, n, sign))
+    if n < 3 or x.__class__ is not np.ndarray:
+        return y
+    loses = (2 * np.maximum(x, 1)) ** n > 100.0 * math.factorial(n)
+    entire = (v == np.round(v)) & (sign > 0) & (x < 3)
+    for where in (loses & entire, loses & ~entire & (x > 0)):
+        orders, there = v[where], x[where]
+        radii = RADII[:, None] if np.any(entire & where) else WITHIN[:, None] * there
+        y[where] = on_circles(lambda z, part: f(orders[part], z), there, n, radii)  # noqa: B023
+    return y
+
+
 def _large(v: Any, x: Any, n: int) -> Any:
     return x > 40 + 10 * n + v * v
 
@@ -154,8 +175,7 @@ def _ive(v: Any, x: Any, n: int) -> Any:
     r = np.abs(x)
     far = _large(v, r, n)
     series = _asymptotic(v, np.where(far, r, 1e3), n, -1) / math.sqrt(2 * math.pi)
-    near = np.where(far, 1.0, r)
-    y = np.where(far, series, _differences(sc.ive, v, near, n, 1))
+    y = np.where(far, series, _near(_ive_around, sc.ive, v, np.where(far, 1.0, r), n, 1))
     # ive(−x) = (−1)^v·ive(x) for integers v. At zero exp(−|x|) has a kink: half way between the sides.
     odd = (np.remainder(v, 2) == 1) != bool(n % 2)
     mirrored = np.where(odd, -y, y)
@@ -186,7 +206,7 @@ def _kve(v: Any, x: Any, n: int) -> Any:
     v, x = np.broadcast_arrays(double(v), double(x))
     far = _large(v, x, n)
     series = _asymptotic(v, np.where(far, x, 1e3), n, 1) * math.sqrt(math.pi / 2)
-    return rounded(np.where(far, series, _differences(sc.kve, v, np.where(far, 1.0, x), n, -1)), dtype)
+    return rounded(np.where(far, series, _near(sc.kve, sc.kve, v, np.where(far, 1.0, x), n, -1)), dtype)
 
 
 _SIMPLE_K = {0: sc.k0e, 1: sc.k1e}

@@ -433,10 +433,19 @@ def _hypot_slope(z: Any, x: Any) -> Any:
     return x / where(equal(z, 0), math.inf, z)
 
 
+def _hypot_expansion(x: Any, y: Any) -> Any:
+    """The larger of both, and what is left: its coefficients may be so much smaller that a root loses them."""
+    x_is_larger = greater_equal(absolute(x), absolute(y))
+    large, small = absolute(where(x_is_larger, x, y)), where(x_is_larger, y, x)
+    ratio = small / where(equal(large, 0), math.inf, large)
+    return large + small * ratio / (1 + sqrt(1 + ratio * ratio))
+
+
 hypot = elementwise(
     "hypot",
     np.hypot,
     (lambda z, x, y: _hypot_slope(z, x), lambda z, x, y: _hypot_slope(z, y)),
+    expansion=_hypot_expansion,
     bounds=stated(arithmetic.hypot),
 )
 

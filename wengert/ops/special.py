@@ -19,6 +19,7 @@ import numpy as np
 import scipy.special as sc
 
 from wengert.errors import UnsupportedFunctionError
+from wengert.ops.circles import RADII, on_circles
 from wengert.ops.derive import elementwise
 from wengert.ops.elementwise import (
     absolute,
@@ -153,7 +154,7 @@ erfcx = elementwise("erfcx", _erfcx, (lambda y, x, n: erfcx(x, n=n + 1),))
 
 
 def _dawsn(x: Any, n: int) -> Any:
-    """The n-th derivative of Dawson's integral: by recurrence, and far out by the asymptotic series."""
+    """The n-th derivative of Dawson's integral: by recurrence, by circles, and far out by the asymptotic series."""
     if n == 0:
         return sc.dawsn(x)
     dtype = precision(x)
@@ -164,6 +165,14 @@ def _dawsn(x: Any, n: int) -> Any:
     previous, current = sc.dawsn(near), 1 - 2 * near * sc.dawsn(near)
     for k in range(2, n + 1):
         previous, current = current, -2 * near * current - 2 * (k - 1) * previous
+    if n > 1 and near.__class__ is np.ndarray and dtype.kind == "f":  # the recurrence loses digits with every order
+        current = np.array(current)
+        size = np.abs(near)
+        # Beyond 0.7·|x| from x it grows as exp(x²).
+        for between, radii in (((size > 1) & (size <= 6), RADII), ((size > 6) & ~far, np.array([0.5, 0.65]))):
+            x_there = near[between]
+            scale = 1.0 if radii is RADII else np.abs(x_there)
+            current[between] = on_circles(lambda z, part: sc.dawsn(z), x_there, n, radii[:, None] * scale)
     away = np.where(far, x, math.inf if dtype.kind == "f" else 1e30)
     # D ~ Σ (2k−1)!!/(2^(k+1)·x^(2k+1)), differentiated n times.
     term = (-1) ** n * math.factorial(n) * 0.5 / away ** (n + 1)

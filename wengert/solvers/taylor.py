@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert import tree
 from wengert.algorithms import taylor as steps
 from wengert.api.operators import operation
 from wengert.api.taylor import checked_order
@@ -20,8 +21,9 @@ from wengert.box.writing import settled
 from wengert.capture.hooks import instrument
 from wengert.errors import MismatchError
 from wengert.ops.elementwise import stop_gradient
+from wengert.ops.index import index
 from wengert.ops.op import Traced
-from wengert.ops.shape import reshape
+from wengert.ops.shape import concatenate, reshape
 from wengert.types import dtype_of, shape_of
 
 _STEPS = 100_000
@@ -43,13 +45,13 @@ def integrate_taylor(
 
     Args:
         f: the right-hand side.
-        y0: the value at t[0]: a number or an array.
+        y0: the value at t[0]: a number, an array, or a container of them; a list or a tuple is an array.
         t: times, increasing or decreasing.
         rtol, atol: the error of each step is at most atol + rtol·|y|, component by component.
         order: that of the series; by default it follows from the tolerances.
 
     Returns:
-        An array of shape `(len(t), *y0.shape)`; row 0 is y0.
+        An array of shape `(len(t), *y0.shape)`, or such arrays in the containers of y0; row 0 is y0.
 
     For smooth problems that are not stiff, and high accuracy. It can be differentiated in y0, t and args: the
     derivative is that of the steps that were taken. Under `jit` it is a native loop.
@@ -67,21 +69,35 @@ def integrate_taylor(
         ahead = np.diff(known)
         if not (np.all(ahead >= 0) or np.all(ahead <= 0)) or not np.all(np.isfinite(known)):
             raise MismatchError("times must be finite, and increase or decrease", remedy="sort them")
-    y = floating(array(y0) if isinstance(y0, (list, tuple)) else y0)
-    shape, dtype = shape_of(y), dtype_of(y)
-    size = math.prod(shape)
+    leaves, structure = tree.flatten(array(y0) if y0.__class__ in (list, tuple) else y0)
+    leaves = [floating(x) for x in leaves]
+    if not leaves:
+        raise MismatchError(
+            "the initial value has no numbers", remedy="pass a number, an array, or a container of them"
+        )
+    shapes, dtype = [shape_of(x) for x in leaves], np.result_type(*[dtype_of(x) for x in leaves])
     n = _order_for(rtol, atol) if order is None else max(2, checked_order(order))
     right_hand_side = instrument(f)
 
-    def vector(y: Any) -> Any:
-        return reshape(cast(y, dtype), shape=(size,))
+    def vector(leaves: Sequence[Any]) -> Any:
+        parts = [reshape(cast(x, dtype), shape=(math.prod(shape_of(x)),)) for x in leaves]
+        return parts[0] if len(parts) == 1 else concatenate(*parts, axis=0)
+
+    def container(rows: Any, lead: tuple[int, ...]) -> Any:
+        found, start = [], 0
+        for shape in shapes:
+            end = start + math.prod(shape)
+            part = index(rows, pattern=(Ellipsis, slice(start, end))) if len(shapes) > 1 else rows
+            found.append(reshape(part, shape=(*lead, *shape)))
+            start = end
+        return tree.unflatten(structure, found)
 
     def expand(t: Any, y: Any) -> Any:
-        y = reshape(y, shape=shape)
-        return stacked([vector(c) for c in taylor_ode(right_hand_side, y, n, t0=t, args=args)], 0)
+        series = taylor_ode(right_hand_side, container(y, ()), n, t0=t, args=args)
+        return stacked([vector(tree.leaves(c)) for c in series], 0)
 
-    out = instrument(steps.integrate)(expand, vector(y), times, stop_gradient, rtol, atol, _STEPS)
-    return reshape(out, shape=(shape_of(times)[0], *shape))
+    out = instrument(steps.integrate)(expand, vector(leaves), times, stop_gradient, rtol, atol, _STEPS)
+    return container(out, (shape_of(times)[0],))
 
 
 def _order_for(rtol: float, atol: float) -> int:
