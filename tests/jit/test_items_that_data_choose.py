@@ -1,4 +1,4 @@
-"""`sum`, `any`, `all` and `len` of comprehensions whose conditions only the running program can decide."""
+"""Comprehensions whose conditions only the running program can decide: builtins of them, and lists of numbers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.errors import StagingError
 
 X = np.array([1.0, -2.0, 3.0, -4.0, 5.0, 6.0, -7.0])
 
@@ -19,7 +20,36 @@ def some_of_the_items_before(x):
     return s
 
 
+def entropy(x):
+    p = [v for v in x if v > 0]
+    return -np.sum(p * np.log(p)) + np.log(p) @ p
+
+
+def mean_of_the_near(x):
+    total = 0.0
+    for k in range(len(x)):
+        near = [x[j] for j in range(len(x)) if abs(x[j] - x[k]) < 4 and j != k]
+        if near:
+            total += sum(near) / len(near) * x[k]
+    return total
+
+
+def first_and_last(x):
+    above = [float(v) for v in x if v > 2]
+    if not above:
+        return x[0]
+    below = [k for k, v in enumerate(x) if v < 0 if k > 1]
+    product = 1.0
+    for v in above[1:]:
+        product *= v
+    return above[0] / above[-1] * product + np.sum(x[below]) * np.concatenate([above, x]).mean()
+
+
 FUNCTIONS = [
+    lambda x: min(v for v in x if v > 0) * max([v * v for v in x if v < 0]),
+    lambda x: x[1] if any(v > 5 for v in x if v > 0) and isinstance([v for v in x if v > 0], list) else x[0],
+    entropy,
+    mean_of_the_near,
     lambda x: sum(v**2 for v in x if v > 0),
     lambda x: sum([math.log(v) for v in x if v > 0]),  # which is asked of no other item
     lambda x: sum(v for v in x if v > 0 if v < 4),
@@ -50,6 +80,13 @@ def test_items_that_are_only_counted_are_made():
         wg.jit(lambda x: len(v for v in x if v > 0))(X)  # as Python's
 
 
+def test_lists_of_several_lengths():
+    f, gradient = wg.jit(first_and_last), wg.jit(wg.grad(first_and_last))
+    for x in (X, -X, np.roll(X, 2), X - 5):
+        assert np.isclose(f(x), first_and_last(x))
+        np.testing.assert_allclose(gradient(x), wg.grad(first_and_last)(x))
+
+
 def test_names_that_stand_for_something_else():
     def shadowed(x, sum):
         return sum([v for v in (1.0, 2.0, 3.0) if v > 1]) * x
@@ -62,3 +99,28 @@ def test_names_that_stand_for_something_else():
 
     assert wg.jit(assigned)(2.0) == 2.0
     assert wg.jit(lambda x: sum([v for v in (1, 2, 3) if v > 1], 10) * x)(2.0) == 30.0
+
+
+REFUSED = [
+    lambda x: ([v for v in x if v > 0] + [1.0])[0],
+    lambda x: np.sum([v for v in x if v > 0] * 2),
+    lambda x: [v for v in x if v > 0].count(1.0) * x[0],
+    lambda x: x[0] if type([v for v in x if v > 0]) is list else x[1],
+    lambda x: x[0] * (2.0 in [v for v in x if v > 0]),
+    lambda x: [(v, v) for v in x if v > 0][1][0],
+    lambda x: [v for v in x if v > 0],
+]
+
+
+@pytest.mark.parametrize("f", REFUSED)
+def test_what_such_a_list_cannot_do_is_refused(f):
+    with pytest.raises(StagingError):
+        wg.jit(f)(X)
+
+
+def test_none_that_count():
+    for f in (lambda x: min(v for v in x if v > 9), lambda x: [v for v in x if v > 9][1]):
+        for g in (f, wg.jit(f)):
+            with pytest.raises((ValueError, IndexError)):
+                g(X)
+    assert wg.jit(lambda x: sum([v for v in x if v > 9]) + x[0])(X) == 1.0

@@ -26,7 +26,7 @@ from wengert.box import writers
 from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
 from wengert.box.dispatch import DEFERRING, FUNCTIONS, OPERANDS, UFUNCS, name_of, place_of_out, unsupported
 from wengert.box.foreign import library_that_asks, remedy_for
-from wengert.box.functions.operands import array, operand
+from wengert.box.functions.operands import array, demand, operand
 from wengert.box.functions.shapes import astype, copied
 from wengert.box.memory import laid_out
 from wengert.box.subclasses import refusal
@@ -679,9 +679,10 @@ class Box(Traced):
         """As `ndarray.item`, but the element stays traced."""
         if args:
             return (self.ravel()[args[0]] if len(args) == 1 and isinstance(args[0], int) else self[args]).item()
-        if self.size != 1:
-            raise ValueError("can only convert an array of size 1 to a Python scalar")
-        return as_python_number(self)
+        if isinstance(self.size, int) and self.size == 1:
+            return as_python_number(self)
+        demand(np.equal(self.size, 1), "can only convert an array of size 1 to a Python scalar")
+        return as_python_number(self[(0,) * self.ndim])
 
     def tolist(self) -> Any:
         """Nested lists of traced scalars."""

@@ -335,6 +335,12 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
     if running.state.capture is not None:
         _write_through(view, idx, v)
         return
+    if not view.root.shape:  # a number, seen as an array of one element
+        positions = view.positions[idx]
+        if positions.size:
+            v = call(broadcast_to, array(v), shape=positions.shape) if shape_of(v) != positions.shape else v
+            view.write(v if not positions.shape else call(index, v, pattern=(0,) * positions.ndim), (), ())
+        return
     place = np.unravel_index(view.positions[idx], view.root.shape)
     if place and not shape_of(place[0]):
         view.write(v, tuple([int(k) for k in place]), ())

@@ -14,8 +14,10 @@ from wengert.capture.lowered import (
     BASE,
     BUILTIN,
     CHAIN,
+    CHOSEN,
     DEFAULT,
     DEFINED,
+    FILTERED,
     IFEXP,
     IS,
     ITERATE,
@@ -206,8 +208,11 @@ class Expressions(ast.NodeTransformer):
 
     def _with_all_items(self, node: ast.Call) -> ast.AST | None:
         """`sum(v for v in x if v > 0)` as `sum((v if v > 0 else 0) for v in x)`, if the name is that of the builtin
-        when it runs: whether an item counts may then be known only to the program. `any`, `all`, `len` alike."""
+        when it runs: whether an item counts may then be known only to the program. `any`, `all`, `len` alike; `min` and
+        `max` are given a list instead of a generator."""
         name = getattr(node.func, "id", None)
+        if name in ("min", "max"):
+            return self._of_a_list(node, name)
         if name not in _NEUTRAL or len(node.args) != 1 or node.keywords or binds_in_place(node):
             return None
         items, builtin = node.args[0], "sum" if name == "len" else name
@@ -230,6 +235,19 @@ class Expressions(ast.NodeTransformer):
         self.generic_visit(node)
         whole = at(ast.Call(load(builtin), [self.visit(every)], []), items)
         return at(ast.IfExp(known, whole, node), node)
+
+    def _of_a_list(self, node: ast.Call, name: str) -> ast.AST | None:
+        """`min(v for v in x if v > 0)` as `min([v for v in x if v > 0])`, if the name is that of the builtin."""
+        items = node.args[0] if len(node.args) == 1 else None
+        if not isinstance(items, ast.GeneratorExp) or not items.generators[-1].ifs or binds_in_place(node):
+            return None
+        if name in self.scope.local | self.scope.as_global | self.around | self.free:
+            return None
+        whole = copy.deepcopy(node)
+        whole.args = [at(ast.ListComp(whole.args[0].elt, whole.args[0].generators), items)]  # type: ignore[attr-defined]
+        self.generic_visit(node)
+        self.generic_visit(whole)
+        return at(ast.IfExp(hook(BUILTIN, ast.Constant(name), load(name)), whole, node), node)
 
     def _passed(self, argument: ast.expr) -> ast.expr:
         """An argument that may be a container from outside (`session.py`)."""
@@ -282,12 +300,19 @@ class Expressions(ast.NodeTransformer):
             if k == 0:  # the first is evaluated outside
                 self.hidden = [*hidden, *[name for g in node.generators for name in bound([g.target])]]
             generator.target = self.visit(generator.target)
-            generator.ifs = [at(hook(TEST, self.visit(test)), test) for test in generator.ifs]
+            tests = [self.visit(test) for test in generator.ifs]
+            generator.ifs = [at(hook(TEST, test), test) for test in tests]
+        chooses = isinstance(node, ast.ListComp) and bool(tests) and not binds_in_place(node)
         for field in ("elt", "key", "value"):
             if hasattr(node, field):
                 setattr(node, field, self.visit(getattr(node, field)))
         self.hidden = hidden
-        return at(hook(MADE, node), node)
+        if not chooses:
+            return at(hook(MADE, node), node)
+        node.generators[-1].ifs = []
+        every: ast.expr = tests[0] if len(tests) == 1 else hook(AND, *[thunk(test) for test in tests])
+        node.elt = at(hook(CHOSEN, every, thunk(node.elt)), node.elt)
+        return at(hook(FILTERED, node), node)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 

@@ -304,6 +304,8 @@ LOOPED.set_hooks(
         lowered.BASE: lambda base: base,
         lowered.DEFAULT: lambda value: value,
         lowered.BUILTIN: hooks.is_builtin,
+        lowered.CHOSEN: lambda test, item: [item()] if test else [],
+        lowered.FILTERED: lambda items: [value for item in items for value in item],
         lowered.PASSED: lambda argument, is_read: argument,
         lowered.ATTR: getattr,
         lowered.ASSERT: _assert,

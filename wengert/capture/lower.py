@@ -23,6 +23,7 @@ become flags (`flags.py`); then suites become functions, which share the variabl
     [a, b], {k: v}          made([a, b]), made({k: v})                   also what comprehensions give
     nonlocal a, b           rebinds(lambda: (a, b))                      where the function begins; `global` too
     sum(e for x in y if t)  sum((e if t else 0) for x in y) if builtin("sum", sum) else sum(…)        any, all, len too
+    [e for x in y if t]     filtered([chosen(t, lambda: e) for x in y])
 
 What `load` loads is neither local, nor of a function around it in the same source, nor a builtin. `names` are the
 variables that the suites may bind; `stores` those of them that are written into; `temporaries` those whose value nobody

@@ -5,7 +5,7 @@ from __future__ import annotations
 (
     IF, FOR, WHILE, AND, OR, NOT, IFEXP, CHAIN, LOAD, ATTR, ASSERT, RAISE, ITERATE, TEST, UNDEFINED_NAME, DEFINED, MADE,
     NAMED, GIVEN, SET_ATTRIBUTE, DELETE_ATTRIBUTE, DELETE_ITEM, TRYING, RAISED_HERE, CAUGHT, CATCHES, ERROR_OF,
-    OWN_ERRORS, BASE, TEXT, IS, SUBJECT, ATTEMPTED, FAILED, PASSED, DEFAULT, BUILTIN, REBINDS,
+    OWN_ERRORS, BASE, TEXT, IS, SUBJECT, ATTEMPTED, FAILED, PASSED, DEFAULT, BUILTIN, REBINDS, CHOSEN, FILTERED,
 ) = LOWERED_HOOKS = (
     "_wengert_if",
     "_wengert_for",
@@ -45,4 +45,6 @@ from __future__ import annotations
     "_wengert_default",
     "_wengert_builtin",
     "_wengert_rebinds",
+    "_wengert_chosen",
+    "_wengert_filtered",
 )  # fmt: skip

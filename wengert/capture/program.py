@@ -19,13 +19,14 @@ from wengert.box.box import Box
 from wengert.box.foreign import hides_traced, where_it_hides
 from wengert.box.memory import order_given
 from wengert.box.writing import clone, plain, settled
-from wengert.capture import staged_hooks
+from wengert.capture import staged_hooks, words
 from wengert.capture.assuming import TELLS_NUMBERS_APART, Assumptions, can_begin_again
 from wengert.capture.effects import refuse
 from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, itself, same
 from wengert.capture.kept import Kept
 from wengert.capture.session import Session, ValuesDecide, WrittenTo, current
 from wengert.capture.values import BranchesDiffer
+from wengert.capture.words import Words
 from wengert.control.budget import without_budget
 from wengert.errors import (
     ConcretizationError,
@@ -290,6 +291,8 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
                 elif isinstance(y, np.ndarray) and y.dtype.kind in "biufc":
                     places.append(("result", len(outputs)))
                     outputs.append(y)
+                elif y.__class__ is Words:
+                    words.refused()
                 elif _mentions_symbols(y) or hides_traced(y):
                     raise StagingError(
                         f"a compiled function returned a {type(y).__name__}, which holds values that are known only "

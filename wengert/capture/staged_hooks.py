@@ -35,6 +35,7 @@ from wengert.box.writing import settled, without_flags
 from wengert.capture import exceptions, hooks, retrying, rewrite, stage, texts
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
+from wengert.capture.chosen import as_array_of, chosen, filtered, in_place_of_lists
 from wengert.capture.containers import about_to_change, about_to_iterate, leaves, note_created, stages
 from wengert.capture.copying import COPYING
 from wengert.capture.draws import generator_made, random_method
@@ -43,7 +44,9 @@ from wengert.capture.guards import itself
 from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_staged_hooks, staged
 from wengert.capture.iteration import (
     Items,
+    Listed,
     number_at,
+    refused,
     staged_enumerate,
     staged_range,
     staged_reversed,
@@ -58,6 +61,8 @@ from wengert.capture.replacements import FOLLOW_ARGUMENTS, class_of, has_attribu
 from wengert.capture.session import current, is_method_of_array, is_of_libraries, is_of_user
 from wengert.capture.syntax import OURS
 from wengert.capture.values import as_number, converted, holds_symbols, is_number, is_symbolic, truth
+from wengert.capture.words import Words, are_words
+from wengert.capture.words import refused as words_refused
 from wengert.errors import StagingError
 from wengert.ir.node import Type
 from wengert.ir.numbers import as_python, check_whole, python_class
@@ -194,6 +199,7 @@ def _sum(iterable: Any, /, start: Any = 0) -> Any:
 
 def _all_of(original: Callable, numpy_function: Callable) -> Callable:
     def answer(iterable: Any, /) -> Any:
+        iterable = iterable.array if iterable.__class__ is Listed else iterable
         if isinstance(iterable, Box) and is_symbolic(iterable):
             return FUNCTIONS[numpy_function](iterable)
         decides = original is any
@@ -219,6 +225,9 @@ BUILTINS[any], BUILTINS[all] = _all_of(any, np.any), _all_of(all, np.all)
 @_replaces(isinstance)
 def _isinstance(x: Any, classes: Any) -> Any:
     of_value = hooks.REPLACEMENTS[isinstance]
+    if x.__class__ is Words:
+        words_refused()
+    x = [] if x.__class__ is Listed else x
     return is_instance(x, classes, of_value) if x.__class__ is Optional else of_value(x, classes)
 
 
@@ -342,6 +351,21 @@ def _of_lists(original: Callable) -> Callable:
 for _joining in (np.array, np.asarray, np.stack):
     BUILTINS[_joining] = _of_lists(_joining)
 
+
+def _choosing(original: Callable) -> Callable:
+    """`np.where` or `np.select`, which may choose among texts."""
+
+    def chosen_from(tests: Any, *choices: Any, **options: Any) -> Any:
+        listed = [c for choice in choices for c in (choice if choice.__class__ in (list, tuple) else [choice])]
+        if holds_symbols(tests) and any(isinstance(c, str) or are_words(c) for c in listed):
+            return Words(tests)
+        return hooks.call(original, 1, rewrite.ANYTHING)(tests, *choices, **options)
+
+    return chosen_from
+
+
+BUILTINS[np.where], BUILTINS[np.select] = _choosing(np.where), _choosing(np.select)
+
 # ------------------------------------------------------------------------------------------------------------- calls
 
 _CHANGING = frozenset(
@@ -439,8 +463,9 @@ def _with_numbers(f: Callable, named: Any) -> Callable:
         to = getattr(named, "__qualname__", None) or type(named).__qualname__
         if named.__class__ is MethodType:
             given_to_others(named.__self__, to)
-        args = tuple([given_to_others(a, to) for a in args])
-        return f(*args, **{name: given_to_others(a, to) for name, a in kwargs.items()})
+        args = tuple([given_to_others(a, to) for a in in_place_of_lists(named, args)])
+        values = in_place_of_lists(named, kwargs.values())
+        return f(*args, **{name: given_to_others(a, to) for name, a in zip(kwargs, values, strict=True)})
 
     return called
 
@@ -558,8 +583,13 @@ def _holds_symbols(key: Any) -> bool:
 def read(container: Any, key: Any) -> Any:
     """`container[key]`."""
     container, key = number_of(container), numbers_in(key)
+    if isinstance(container, (np.ndarray, Box)):
+        key = as_array_of(key)
     if container.__class__ is np.ndarray:
         if _holds_symbols(key):
+            if are_words(container):
+                read(np.zeros(container.shape, bool), key)  # where the place must be
+                return Words(key)
             container, key = without_flags(container, _settled(key))
             pattern, arrays = split_index(key)
             if any(isinstance(a, Traced) for a in arrays):
@@ -623,6 +653,10 @@ def _settled(key: Any) -> Any:
 
 def _writable(container: Any, v: Any, key: Any) -> Any:
     """What is written to: a plain array that is about to hold symbols becomes a cell."""
+    if are_words(container) and container.base is None and _holds_symbols(key):
+        if current.session is not None:
+            current.session.about_to_write(container)
+        return read(container, key)
     if container.__class__ is np.ndarray and container.dtype.kind != "O":
         if current.session is not None:
             current.session.about_to_write(container)
@@ -824,6 +858,8 @@ def passed(value: Any, is_read: bool) -> Any:
 def attr(owner: Any, name: str) -> Any:
     """`owner.name`."""
     owner = number_of(owner, name)
+    if owner.__class__ is Listed:
+        return refused()
     if isinstance(owner, Box):
         if name == "__class__":
             return class_of(owner)
@@ -897,6 +933,8 @@ set_staged_hooks(
         lowering.ITERATE: stage.iterate,
         lowering.TEST: stage.test,
         lowering.BUILTIN: hooks.is_builtin,
+        lowering.CHOSEN: chosen,
+        lowering.FILTERED: filtered,
         lowering.MADE: made,
         lowering.DEFINED: defined,
         lowering.NAMED: named,

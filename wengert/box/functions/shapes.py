@@ -28,6 +28,7 @@ from wengert.ops import shape as s
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
 from wengert.ops.sizes import counting
+from wengert.running import running
 from wengert.types import dtype_of, ndim_of, shape_of
 
 # ------------------------------------------------------------------------------------------------ order of elements
@@ -327,6 +328,10 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 
 @implements(np.real_if_close)
 def real_if_close(a: Any, tol: float = 100) -> Any:
-    if dtype_of(a).kind == "c":
+    if dtype_of(a).kind != "c":
+        return a
+    if running.state.capture is not None:  # the type of the result would depend on values
         raise unsupported_option("np.real_if_close", "complex values", "write np.real(x) where x is known to be real")
-    return a
+    if tol > 1:
+        tol *= float(np.finfo(dtype_of(a)).eps)
+    return s.real(a) if np.all(np.absolute(s.imag(a)) < tol) else a
