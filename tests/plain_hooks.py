@@ -174,7 +174,8 @@ LOWERED = dict(zip(
      operator.delitem, Trying, raised_here, caught, catches, error_of, (), lambda base: base,
      text, lambda a, b, positive: (a is b) == positive, lambda subject, around=None: subject, attempted,
      lambda attempt: 1, lambda argument, is_read: argument, lambda value: value,
-     lambda name, f: f is getattr(builtins, name), lambda reads: None),
+     lambda name, f: f is getattr(builtins, name), lambda reads: None, lambda test, item: [item()] if test else [],
+     lambda items: [value for item in items for value in item]),
     strict=True,
 ))  # fmt: skip
 

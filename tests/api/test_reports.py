@@ -216,10 +216,21 @@ def bisected(a):
     return middle
 
 
-@pytest.mark.parametrize(("f", "line"), [(rounded, "round"), (bisected, "if middle")])
-def test_a_derivative_that_was_cut_is_a_warning(f, line):
+DERIVATIVES = {
+    "grad": wg.grad,
+    "jvp": lambda f: lambda x: wg.jvp(f, (x,), (1.0,))[1],
+    "jacobian": wg.jacobian,
+    "jit(grad)": lambda f: wg.jit(wg.grad(f)),
+    "grad(jit)": lambda f: wg.grad(wg.jit(f)),
+    "jvp(jit)": lambda f: lambda x: wg.jvp(wg.jit(f), (x,), (1.0,))[1],
+}
+
+
+@pytest.mark.parametrize(("f", "line"), [(rounded, "return round"), (bisected, "if middle")])
+@pytest.mark.parametrize("derivative", DERIVATIVES.values(), ids=DERIVATIVES)
+def test_a_derivative_that_was_cut_is_a_warning(f, line, derivative):
     with pytest.warns(wg.errors.ConstantResultWarning, match=line):
-        assert wg.grad(f)(2.0) == 0.0
+        assert derivative(f)(2.0) == 0.0
 
 
 def test_constants_and_derivatives_that_are_zero_are_no_warning():
@@ -228,3 +239,7 @@ def test_constants_and_derivatives_that_are_zero_are_no_warning():
         assert wg.grad(lambda x: 3.0)(2.0) == 0.0
         assert wg.grad(lambda x: x if x > 0 else -x)(2.0) == 1.0
         assert wg.grad(lambda x: np.round(x) + x)(2.0) == 1.0
+        x = np.array([1.0, -2.0])
+        kinks = lambda x: np.sum(np.maximum(x, 0)) + np.max(np.abs(x))
+        for second in (wg.hessian(kinks), wg.jacobian(wg.grad(kinks)), wg.jit(wg.jacobian(wg.grad(kinks)))):
+            assert np.all(second(x) == 0)

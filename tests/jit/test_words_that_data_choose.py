@@ -40,7 +40,12 @@ def selected(x):
     return Judged(x**2, np.select([x < 1, x < 2], ["low", "middle"], default="high"))
 
 
-@pytest.mark.parametrize("judge", [looked_up, written, told_apart, selected])
+def lettered(x):
+    k = int(x[0] + 1) >> 1
+    return Judged(x**2, ("ABC"[k], ["low", "high"][-k]))
+
+
+@pytest.mark.parametrize("judge", [looked_up, written, told_apart, selected, lettered])
 def test_the_numbers_beside_them(judge):
     f = lambda x: np.sum(judge(x).value)
     assert np.isclose(wg.jit(f)(X), 8.75)

@@ -176,9 +176,9 @@ class Prepared:
             refuse_straight("the function", size, memory, memory, size)
         return values, program
 
-    def push(self, tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """The leaves of the function's value, and their tangents (`None` is zero)."""
-        values, dots = push(self, self.leaves, tangents)
+    def push(self, tangents: Sequence[Any], warns: bool = False) -> tuple[list[Any], list[Any]]:
+        """The leaves of the function's value, and their tangents (`None` is zero); `warns` if all are constant."""
+        values, dots = push(self, self.leaves, tangents, warns)
         return self._keep_aux(values), dots[: self._count]
 
     def expand(self, curves: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:

@@ -34,11 +34,12 @@ def value_and_dense(f: Callable, argnums: Argnums, mode: str, has_aux: bool, hol
             demand_real(ins)
         if mode == "forward":
             batch, vectors = unit_vectors(ins, 0, total_size(ins), like)
-            values, dots = prepared.push(vectors)
+            values, dots = prepared.push(vectors, warns=True)
             outs = [aval_of(y) for y in values]
             blocks = _from_columns(batch, dots, ins, outs, like)
         else:
             values, program = prepared.record()
+            program.warn_if_constant()
             outs = [aval_of(y) for y in values]
             complex_result = any(aval.dtype.kind == "c" for aval in outs)
             fewer_inputs = total_size(ins) < total_size(outs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Concatenate, Literal, overload
 
@@ -12,7 +11,7 @@ from wengert.api.arguments import Argnums, Prepared, demand_complex
 from wengert.api.budget import Memory, budget_of
 from wengert.api.operators import Operated, result_of
 from wengert.api.signatures import A, P, R, X
-from wengert.errors import ConstantResultWarning, NonScalarOutputError, described_line
+from wengert.errors import NonScalarOutputError
 from wengert.types import dtype_of, shape_of
 
 _ONES = {np.dtype(np.float64): np.float64(1), np.dtype(np.float32): np.float32(1)}
@@ -152,34 +151,11 @@ def _value_gradient_and_aux(
         demand_complex(prepared.leaves, "argument")
     values, program = prepared.record()
     value = _the_scalar(values, holomorphic)
-    if program.outputs[0] is None and program.cut is not None:
-        _warn_of_constant(program.cut)
+    program.warn_if_constant()
     dtype = dtype_of(value)
     one = _ONES.get(dtype)
     gradient = prepared.cotangents(program.pull([dtype.type(1) if one is None else one], consume=True))
     return value, gradient, prepared.aux
-
-
-def _warn_of_constant(cut: tuple[str, str, int]) -> None:
-    """Say, once for each line, that a gradient is zero because the result does not depend on the argument any more."""
-    name, filename, line = cut
-    is_rounding = name in ("round", "rint", "floor", "ceil", "trunc")
-    did = "was rounded" if is_rounding else f"only decided something ({name})"
-    warnings.warn_explicit(
-        ConstantResultWarning(
-            f"the gradient is zero: the result is constant, because on its way what depends on the argument {did}\n"
-            f"  at {described_line(filename, line)}\n"
-            "  remedy: differentiate what comes before\n"
-            "  more: docs/errors/constant-results.md"
-        ),
-        None,
-        filename,
-        line,
-        registry=_warned,
-    )
-
-
-_warned: dict = {}
 
 
 def _the_scalar(values: list[Any], holomorphic: bool) -> Any:

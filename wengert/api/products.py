@@ -48,7 +48,7 @@ def jvp(f: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: b
             f"{len(tangents)} tangents for {len(primals)} primals", remedy="pass one tangent for each primal"
         )
     given = prepared.input_leaves(tangents, "a tangent")
-    values, dots = prepared.push(given)
+    values, dots = prepared.push(given, warns=True)
     result = (prepared.outputs(values), prepared.tangents(values, dots, given))
     return (*result, prepared.aux) if has_aux else result
 

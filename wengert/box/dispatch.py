@@ -135,12 +135,16 @@ def if_present(name: str) -> Any:
     return getattr(np, name, None)
 
 
+_OF_UFUNCS = ("scipy.special", "shapely.lib")
+"""Modules with ufuncs, which do not say where they come from."""
+
+
 def name_of(function: Any) -> str:
     """A NumPy function as users write it."""
     name = getattr(function, "__name__", repr(function))
     module = getattr(function, "__module__", "") or "numpy"
     if isinstance(function, np.ufunc) and getattr(np, name, None) is not function:
-        module = "scipy.special"  # ufuncs do not say where they come from
+        return next((f"{m}.{name}" for m in _OF_UFUNCS if getattr(sys.modules.get(m), name, None) is function), name)
     public = ".".join(part for part in module.split(".") if not part.startswith("_"))
     return (f"{public}.{name}" if public else name).replace("numpy.", "np.", 1)
 

@@ -117,6 +117,12 @@ def _as_double(x: Any) -> Any:
 _SHORTER = frozenset((np.dtype(np.float32), np.dtype(np.float16)))
 
 
+def demand_number(x: Any) -> None:
+    """Raise what NumPy raises where an array that is no single number is made a number of Python's."""
+    if isinstance(x, Box) and x.shape:
+        float(np.ones([n if n.__class__ is int else 2 for n in x.shape]))  # of one axis, it depends on the version
+
+
 def _of_numbers(original: Callable, on_traced: Callable) -> Callable:
     """A function of the math module that is also one of traced numbers. It fails where the original does."""
 
@@ -131,6 +137,8 @@ def _of_numbers(original: Callable, on_traced: Callable) -> Callable:
             original(inside(a))
             y = on_traced(a)
             return tuple([python_number(part) for part in y]) if y.__class__ is tuple else python_number(y)
+        for a in args:
+            demand_number(a)
         numbers = [plain(a) for a in args]
         known = not any(isinstance(number, Traced) for number in numbers)
         if known and all(shape_of(number) == shape_of(a) for number, a in zip(numbers, args, strict=True)):
@@ -188,7 +196,8 @@ def _whole(original: Callable, x: Any) -> int:
 
 @_replaces(int)
 def _int(x: Any = 0, *base: Any) -> int:
-    if not isinstance(x, Box) or base or math.prod(shape_of(x)) != 1 or dtype_of(x).kind == "c":
+    demand_number(x)
+    if not isinstance(x, Box) or base or dtype_of(x).kind == "c":
         return int(x, *base)
     return _whole(int, s.reshape(x, shape=()) if shape_of(x) else x)
 
@@ -269,8 +278,7 @@ for _kind in {np.dtype(code).type for code in "?bhilqBHILQefdgFDG"}:
 def _float(x: Any = 0.0) -> Any:
     if not isinstance(x, Box):
         return float(x)
-    if math.prod(shape_of(x)) != 1:
-        raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+    demand_number(x)
     if dtype_of(x).kind == "c":
         raise TypeError("can't convert complex to float")
     if x._is_python_number and dtype_of(x) == np.float64:
@@ -284,6 +292,8 @@ def _float(x: Any = 0.0) -> Any:
 def _complex(*args: Any, **kwargs: Any) -> Any:
     if any(isinstance(a, Traced) for a in (*args, *kwargs.values())):
         parts = dict(zip(("real", "imag"), args, strict=False)) | kwargs
+        for part in parts.values():
+            demand_number(part)
         wide = {name: as_python_number(x) if isinstance(x, Traced) else x for name, x in parts.items()}
         return wide.get("real", 0.0) + 1j * wide.get("imag", 0.0)
     return complex(*args, **kwargs)

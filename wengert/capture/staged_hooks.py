@@ -57,7 +57,7 @@ from wengert.capture.objects import MUTABLE
 from wengert.capture.optional import Optional, condition, given_to_others, is_instance, number_of, numbers_in
 from wengert.capture.ordering import REPLACED, sort_list
 from wengert.capture.outside import outside
-from wengert.capture.replacements import FOLLOW_ARGUMENTS, class_of, has_attribute
+from wengert.capture.replacements import FOLLOW_ARGUMENTS, class_of, demand_number, has_attribute
 from wengert.capture.session import current, is_method_of_array, is_of_libraries, is_of_user
 from wengert.capture.syntax import OURS
 from wengert.capture.values import as_number, converted, holds_symbols, is_number, is_symbolic, truth
@@ -119,6 +119,7 @@ def _conversion(original: Callable, dtype: Any, default: Any) -> Callable:
     eager = hooks.REPLACEMENTS.get(original, original)
 
     def python_number(x: Any = default, *rest: Any) -> Any:
+        demand_number(x)
         if is_symbolic(x) and dtype is np.int64:
             check_whole(x)
         if _is_plain_symbol(x):
@@ -164,6 +165,7 @@ def _rounding(op: Any, original: Callable) -> Callable:
     eager = hooks.REPLACEMENTS.get(original, original)
 
     def rounded(x: Any) -> Any:
+        demand_number(x)
         if not is_symbolic(x):
             return eager(x)
         check_whole(x)
@@ -181,6 +183,8 @@ BUILTINS[math.trunc] = _rounding(e.trunc, math.trunc)
 def _round(x: Any, ndigits: Any = None) -> Any:
     if not is_symbolic(x):
         return round(x) if ndigits is None else round(x, ndigits)
+    if shape_of(x):
+        raise TypeError("type numpy.ndarray doesn't define __round__ method")
     if ndigits is None and not shape_of(x):
         check_whole(x)
         return x if dtype_of(x).kind in "iu" else as_number(e.rint(e.stop_gradient(x)), np.int64)
@@ -608,6 +612,9 @@ def read(container: Any, key: Any) -> Any:
         found = _number_in(container, key)
         if found is not None:
             return found
+    if container.__class__ in (str, tuple, list) and is_symbolic(key) and all(isinstance(x, str) for x in container):
+        read(np.zeros(len(container), bool), key)
+        return Words(key)
     if container.__class__ in SUBSCRIPTED:
         return hooks.subscripted(container, key)
     value = container[key]

@@ -12,6 +12,7 @@ from typing import Any
 
 from wengert.box.box import Box, escaped, outside
 from wengert.box.writing import overwrite, settled, zeros
+from wengert.modes.cuts import Cut, cut_by, warn_of_constant
 from wengert.modes.mode import Mode
 from wengert.ops.derive import Control
 from wengert.ops.index import index
@@ -39,19 +40,24 @@ Dual.__name__ = "traced array"
 class DualTrace(Mode):
     """One forward differentiation."""
 
-    __slots__ = ("alive", "tag")
+    __slots__ = ("alive", "cut", "tag")
     name = "tangent"
     companions = 1
 
     def __init__(self) -> None:
         self.tag = fresh_tag()
         self.alive = True
+        self.cut: Cut | None = None
+        """The first op with a derivative of zero."""
 
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         if not self.alive:
             return outside(self, op, args, params)
         if op.__class__ is Control:
-            return op.lift(self, args, params)
+            results = op.lift(self, args, params)
+            if self.cut is None and not any(r.__class__ is Dual for r in results):
+                self.cut = cut_by(self, op, params)
+            return results
         if running.state.library is not None:
             args = tuple(gathered(args))
         values = []
@@ -66,6 +72,8 @@ class DualTrace(Mode):
         y = call(op, *values, **params)
         y_dot = op.tangent(y, tuple(values), dots, params)
         if y_dot is None:
+            if self.cut is None or (self.cut.decides and not op.compares):
+                self.cut = cut_by(self, op, params)
             return y
         if y.__class__ is tuple:
             return tuple(v if d is None else Dual(self, v, d) for v, d in zip(y, y_dot, strict=True))
@@ -97,9 +105,12 @@ class DualTrace(Mode):
 
 
 def push(
-    function: Callable[..., Sequence[Any]], primals: Sequence[Any], tangents: Sequence[Any]
+    function: Callable[..., Sequence[Any]], primals: Sequence[Any], tangents: Sequence[Any], warns: bool = False
 ) -> tuple[list[Any], list[Any]]:
-    """Values and tangents of a function from leaves to a list of leaves. A tangent `None` is zero, in and out."""
+    """Values and tangents of a function from leaves to a list of leaves. A tangent `None` is zero, in and out.
+
+    With `warns`, there is a warning if all results are constant, because the derivative was cut.
+    """
     watch = running.state.watch
     trace = DualTrace() if watch is None else watch.dual()
     with entered(trace, library=example_of(primals)):
@@ -115,6 +126,8 @@ def push(
                 check_not_inner(y, trace.tag)
                 values.append(y)
                 dots.append(None)
+        if warns and trace.cut is not None and all(dot is None for dot in dots):
+            warn_of_constant(trace.cut)
         if watch is not None:
             watch.pushed(values, dots)
         return values, dots

@@ -18,7 +18,8 @@ import numpy as np
 
 from wengert.box.box import Box, outside
 from wengert.box.writing import clone, overwrite, settled
-from wengert.errors import MismatchError, user_frame
+from wengert.errors import MismatchError
+from wengert.modes.cuts import Cut, cut_by, warn_of_constant
 from wengert.modes.dual import check_not_inner
 from wengert.modes.linear import (
     APPLY,
@@ -39,7 +40,7 @@ from wengert.modes.linear import (
 )
 from wengert.ops.derive import Control, Elementwise, General, Multilinear, Zero
 from wengert.ops.library import example_of, gathered
-from wengert.ops.op import NO_PARAMS, TABLE, Op, Trace, call, call1, call2, enclosing, fresh_tag, pointed
+from wengert.ops.op import NO_PARAMS, Op, Trace, call, call1, call2, enclosing, fresh_tag, pointed
 from wengert.ops.store import store
 from wengert.running import entered, making, running
 from wengert.types import PLAIN, aval_of, dtype_of, is_inexact, same_aval
@@ -76,8 +77,8 @@ class TapeTrace(Trace):
         self._searched = 0
         self.library = running.state.library
         """An array of the library of the arguments, if that is not NumPy."""
-        self.cut: tuple[str, str, int] | None = None
-        """The first op with a derivative of zero: its name, file and line. Roundings count more than decisions."""
+        self.cut: Cut | None = None
+        """The first op with a derivative of zero. Roundings count more than decisions."""
 
     def input(self, value: Any) -> Tape:
         """A new independent variable."""
@@ -93,7 +94,10 @@ class TapeTrace(Trace):
         if family is Elementwise:
             return self._elementwise(op, args, params)  # type: ignore[arg-type]
         if family is Control:
-            return op.record(self, args, params)  # type: ignore[attr-defined]
+            results = op.record(self, args, params)  # type: ignore[attr-defined]
+            if self.cut is None and not any(r.__class__ is Tape for r in results):
+                self.cut = cut_by(self, op, params)
+            return results
         if len(args) == 1 and family is not Zero and not isinstance(op, General):
             (a,) = args
             x = a._value
@@ -117,13 +121,8 @@ class TapeTrace(Trace):
         return call(op, *values, **params)
 
     def _cut_by(self, op: Op) -> None:
-        if self.cut is None or (TABLE[self.cut[0]].compares and not op.compares):
-            self._note_cut(op.name)
-
-    def _note_cut(self, name: str) -> None:
-        frame = user_frame() if running.state.capture is None and name != "stop_gradient" else None
-        if frame is not None:
-            self.cut = (name, frame.f_code.co_filename, frame.f_lineno)
+        if self.cut is None or (self.cut.decides and not op.compares):
+            self.cut = cut_by(self, op, NO_PARAMS)
 
     def _append(self, node: tuple, value: Any) -> Tape:
         """Record a node; box the value it belongs to."""
@@ -366,9 +365,7 @@ class Recorded:
 
     __slots__ = ("cut", "inputs", "intervals", "library", "nodes", "outputs")
 
-    def __init__(
-        self, nodes: list[Any], inputs: int, outputs: list[int | None], cut: tuple[str, str, int] | None = None
-    ):
+    def __init__(self, nodes: list[Any], inputs: int, outputs: list[int | None], cut: Cut | None = None):
         self.nodes = nodes
         self.inputs = inputs
         self.outputs = outputs
@@ -377,6 +374,11 @@ class Recorded:
         """The transformation whose values are intervals, if there is one: tangents and cotangents are some, too."""
         self.library: Any = None
         """An empty array of the library of the inputs, if that is not NumPy."""
+
+    def warn_if_constant(self) -> None:
+        """Warn if no output depends on the inputs, because the derivative was cut."""
+        if self.cut is not None and all(k is None for k in self.outputs):
+            warn_of_constant(self.cut)
 
     def prune(self) -> None:
         """Forget what the outputs do not depend on. Worth its cost if the program is kept."""

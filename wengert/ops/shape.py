@@ -26,12 +26,19 @@ def _reshape(x: Any, shape: tuple[int, ...]) -> Any:
     return np.reshape(x, shape) if x.__class__ in SCALARS else x.reshape(shape)
 
 
+def _reshaped(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    lengths = shape_of(x)
+    if all(n.__class__ is int for n in (*lengths, *shape)) and math.prod(lengths) != math.prod(shape):
+        raise ValueError(f"cannot reshape array of size {math.prod(lengths)} into shape {shape}")
+    return shape
+
+
 reshape = linear(
     "reshape",
     _reshape,
     lambda ct, x, shape: reshape(ct, shape=x.shape),
     batch=lambda args, mapped, params: reshape(args[0], shape=shape_of(args[0])[:1] + params["shape"]),
-    shape=lambda x, shape: shape,
+    shape=_reshaped,
     raises=LENGTHS,
     cost=FREE,
     moves=True,

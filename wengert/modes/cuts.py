@@ -1,0 +1,90 @@
+"""Where a derivative ends: the first op on the way that has the derivative zero, for a warning if nothing else is left.
+
+A result that depends on the argument only through roundings and decisions, as that of a bisection, is piecewise
+constant. Its derivative is zero, which is seldom what is wanted. So modes note where that happened first (`Cut`), and
+operators warn, once for each line, if a result turns out to be constant.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+from wengert.errors import ConstantResultWarning, described_line, user_frame
+from wengert.ops.derive import Control
+from wengert.ops.op import Op
+from wengert.running import running
+
+
+class Cut(NamedTuple):
+    """An op with a derivative of zero, and its line; `decides` if it is no rounding, which counts more."""
+
+    name: str
+    filename: str
+    line: int
+    decides: bool
+
+
+def cut_by(trace: Any, op: Op, params: dict) -> Cut | None:
+    """Where the derivative of a trace ends, given that it does so in `op`, and what was found before."""
+    known: Cut | None = trace.cut
+    if op.name in ("stop_gradient", "require") or _is_of_a_rule(trace):
+        return known
+    decides = op.name not in ROUNDINGS
+    if known is not None and decides:
+        return known
+    if op.__class__ is Control:
+        inside = _inside([p for p in params.values() if hasattr(p, "nodes")], None)
+        if inside is not None:
+            return inside
+    frame = user_frame()
+    return known if frame is None else Cut(op.name, frame.f_code.co_filename, frame.f_lineno, decides)
+
+
+def _is_of_a_rule(trace: Any) -> bool:
+    """Whether an inner differentiation runs: its rules compare, and round, for what has the derivative zero indeed."""
+    return any(t.tag > trace.tag for t in running.state.traces if hasattr(t, "cut"))
+
+
+def _inside(blocks: list[Any], found: Cut | None) -> Cut | None:
+    """A rounding in blocks of a program, or else a comparison, of numbers that are no integers."""
+    for block in blocks:
+        for node in block.nodes:
+            is_cut = node.op.compares or node.op.name in ROUNDINGS
+            if is_cut and node.source is not None and any(map(_is_inexact, node.args)):
+                cut = Cut(node.op.name, node.source.file, node.source.line, bool(node.op.compares))
+                if not cut.decides:
+                    return cut
+                found = found or cut
+            found = _inside(list(node.blocks), found)
+            if found is not None and not found.decides:
+                return found
+    return found
+
+
+def _is_inexact(operand: Any) -> bool:
+    kind = getattr(getattr(operand, "type", None), "dtype", None)
+    return kind is not None and kind.kind in "fc"
+
+
+ROUNDINGS = ("round", "rint", "floor", "ceil", "trunc")
+
+
+def warn_of_constant(cut: Cut) -> None:
+    """Say, once for each line, that a derivative is zero because the result no longer depends on the argument."""
+    did = "was rounded" if cut.name in ROUNDINGS else f"only decided something ({cut.name})"
+    warnings.warn_explicit(
+        ConstantResultWarning(
+            f"the derivative is zero: the result is constant, because on its way what depends on the argument {did}\n"
+            f"  at {described_line(cut.filename, cut.line)}\n"
+            "  remedy: differentiate what comes before\n"
+            "  more: docs/errors/constant-results.md"
+        ),
+        None,
+        cut.filename,
+        cut.line,
+        registry=_warned,
+    )
+
+
+_warned: dict = {}
