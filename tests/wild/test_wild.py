@@ -6,13 +6,25 @@ import os
 
 import numpy as np
 import pytest
-from wild import programs_by_field, programs_of_engineers, programs_of_practice, programs_of_sciences
+from wild import (
+    programs_by_field,
+    programs_of_engineers,
+    programs_of_laboratories,
+    programs_of_practice,
+    programs_of_sciences,
+)
 from wild.programs import LONG, PROGRAMS, REFUSED, REFUSED_COMPILED
 
 import wengert as wg
 from wengert.errors import WengertError
 
-_adds_more = programs_by_field, programs_of_engineers, programs_of_practice, programs_of_sciences
+_adds_more = (
+    programs_by_field,
+    programs_of_engineers,
+    programs_of_laboratories,
+    programs_of_practice,
+    programs_of_sciences,
+)
 
 
 def differences(f, point):

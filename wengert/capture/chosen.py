@@ -3,9 +3,9 @@
     [f(v) for v in x if v > 0]      ->      filtered([chosen(v > 0, lambda: f(v)) for v in x])
 
 `chosen` is asked for each item. What Python can decide it decides, and then the result is a list. Otherwise the item is
-a branch of the program, and the result is a `Listed`: the numbers as an array, of which a mask has taken those that
-count. It can be iterated over, read at a place, counted, tested and given to functions that take a list of numbers as
-an array; whatever else is done to it is refused.
+a branch of the program, and the result is a `ChosenItems`: the numbers as an array, of which a mask has taken those
+that count. It can be iterated over, read at a place, counted, tested and given to functions that take a list of numbers
+as an array; whatever else is done to it is refused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from wengert.box.functions.operands import array
 from wengert.capture.containers import note_created
-from wengert.capture.iteration import Listed, refused
+from wengert.capture.iteration import ChosenItems, refused
 from wengert.capture.optional import condition
 from wengert.capture.stage import ifexp
 from wengert.capture.values import is_number, is_symbolic, truth
@@ -33,8 +33,8 @@ _LIBRARIES = ("numpy", "scipy")
 
 
 def in_place_of_lists(f: Any, args: Any) -> Any:
-    """The arguments of a function that takes an array where it takes a list of numbers, with arrays for `Listed`."""
-    if not any(a.__class__ is Listed or (a.__class__ in (list, tuple) and _holds_listed(a)) for a in args):
+    """The arguments of a function that takes an array where it takes a list of numbers, as arrays where need be."""
+    if not any(a.__class__ is ChosenItems or (a.__class__ in (list, tuple) and _holds_listed(a)) for a in args):
         return args
     module = str(getattr(f, "__module__", None) or type(f).__module__)
     if f not in _COUNTING and module.partition(".")[0] not in _LIBRARIES and not isinstance(f, np.ufunc):
@@ -43,14 +43,14 @@ def in_place_of_lists(f: Any, args: Any) -> Any:
 
 
 def _holds_listed(things: Any) -> bool:
-    return any(item.__class__ is Listed for item in things)
+    return any(item.__class__ is ChosenItems for item in things)
 
 
 def as_array_of(x: Any) -> Any:
-    """A `Listed`, or those in a tuple or list, as arrays."""
+    """A `ChosenItems`, or those in a tuple or list, as arrays."""
     if x.__class__ in (list, tuple) and _holds_listed(x):
         return x.__class__([as_array_of(item) for item in x])
-    return x.array if x.__class__ is Listed else x
+    return x.array if x.__class__ is ChosenItems else x
 
 
 _NOT_CHOSEN: Any = object()
@@ -88,4 +88,4 @@ def filtered(items: list) -> Any:
     kind = kinds.pop() if len(kinds) == 1 else None
     numbers = array([item[1] for item in counting])
     mask = array([item[0] for item in counting])
-    return Listed(numbers[mask], kind if kind in (float, int) else None)
+    return ChosenItems(numbers[mask], kind if kind in (float, int) else None)

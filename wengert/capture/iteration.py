@@ -54,7 +54,7 @@ def refused(*args: Any, **kwargs: Any) -> Any:
     )
 
 
-class Listed(Items):
+class ChosenItems(Items):
     """A list of numbers whose length only the program knows (`chosen.py`), as an array of one axis; `kind` is the class
     of Python's that they are of, if they are of one."""
 
@@ -67,7 +67,7 @@ class Listed(Items):
 
     def _at(self, k: Any) -> Any:
         if k.__class__ is slice:
-            return Listed(self.array[k], self.kind)
+            return ChosenItems(self.array[k], self.kind)
         found = self.array[k]
         return found if self.kind is None else as_python(found)
 
@@ -78,7 +78,7 @@ class Listed(Items):
 def _with_arrays(name: str) -> Callable:
     """An operator of a list and an array, which is one of arrays; of lists it means something else."""
 
-    def operated(self: Listed, other: Any) -> Any:
+    def operated(self: ChosenItems, other: Any) -> Any:
         if isinstance(settled(other), (Traced, np.ndarray)) and shape_of(other):
             return getattr(self.array, name)(other)
         return refused()
@@ -86,10 +86,10 @@ def _with_arrays(name: str) -> Callable:
     return operated
 
 
-OPERANDS[Listed] = lambda op, x, y: NotImplemented  # the operators above
+OPERANDS[ChosenItems] = lambda op, x, y: NotImplemented  # the operators above
 for _name in ("add", "sub", "mul", "truediv", "pow", "matmul"):
     for _dunder in (f"__{_name}__", f"__r{_name}__"):
-        setattr(Listed, _dunder, _with_arrays(_dunder))
+        setattr(ChosenItems, _dunder, _with_arrays(_dunder))
 
 
 def _affine(start: Any, step: Any, k: Any) -> Any:

@@ -20,7 +20,7 @@ import numpy as np
 from wengert import tree
 from wengert.box.dispatch import OPERANDS
 from wengert.box.writing import settled
-from wengert.capture.iteration import Listed
+from wengert.capture.iteration import ChosenItems
 from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED
 from wengert.errors import ConcretizationError, StagingError
@@ -199,7 +199,7 @@ def negation(x: Any) -> Any:
 def condition(x: Any) -> Any:
     """What decides where `x` is tested: of what may be None, whether it is something, and true."""
     if x.__class__ is not Optional:
-        return call(e.greater, x.count, 0) if x.__class__ is Listed else x
+        return call(e.greater, x.count, 0) if x.__class__ is ChosenItems else x
     value = settled(x.value)
     if not isinstance(value, Traced) and not isinstance(value, np.ndarray):
         kind = value.__class__

@@ -26,7 +26,7 @@ from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_hol
 from wengert.capture.kept import Kept
 from wengert.capture.session import Session, ValuesDecide, WrittenTo, current
 from wengert.capture.values import BranchesDiffer
-from wengert.capture.words import Words
+from wengert.capture.words import ChosenWords
 from wengert.control.budget import without_budget
 from wengert.errors import (
     ConcretizationError,
@@ -291,7 +291,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
                 elif isinstance(y, np.ndarray) and y.dtype.kind in "biufc":
                     places.append(("result", len(outputs)))
                     outputs.append(y)
-                elif y.__class__ is Words:
+                elif y.__class__ is ChosenWords:
                     words.refused()
                 elif _mentions_symbols(y) or hides_traced(y):
                     raise StagingError(

@@ -43,8 +43,8 @@ from wengert.capture.growing import as_array, earlier_of, item_of, length_of
 from wengert.capture.guards import itself
 from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_staged_hooks, staged
 from wengert.capture.iteration import (
+    ChosenItems,
     Items,
-    Listed,
     number_at,
     refused,
     staged_enumerate,
@@ -61,7 +61,7 @@ from wengert.capture.replacements import FOLLOW_ARGUMENTS, class_of, demand_numb
 from wengert.capture.session import current, is_method_of_array, is_of_libraries, is_of_user
 from wengert.capture.syntax import OURS
 from wengert.capture.values import as_number, converted, holds_symbols, is_number, is_symbolic, truth
-from wengert.capture.words import Words, are_words
+from wengert.capture.words import ChosenWords, are_words
 from wengert.capture.words import refused as words_refused
 from wengert.errors import StagingError
 from wengert.ir.node import Type
@@ -203,7 +203,7 @@ def _sum(iterable: Any, /, start: Any = 0) -> Any:
 
 def _all_of(original: Callable, numpy_function: Callable) -> Callable:
     def answer(iterable: Any, /) -> Any:
-        iterable = iterable.array if iterable.__class__ is Listed else iterable
+        iterable = iterable.array if iterable.__class__ is ChosenItems else iterable
         if isinstance(iterable, Box) and is_symbolic(iterable):
             return FUNCTIONS[numpy_function](iterable)
         decides = original is any
@@ -229,9 +229,9 @@ BUILTINS[any], BUILTINS[all] = _all_of(any, np.any), _all_of(all, np.all)
 @_replaces(isinstance)
 def _isinstance(x: Any, classes: Any) -> Any:
     of_value = hooks.REPLACEMENTS[isinstance]
-    if x.__class__ is Words:
+    if x.__class__ is ChosenWords:
         words_refused()
-    x = [] if x.__class__ is Listed else x
+    x = [] if x.__class__ is ChosenItems else x
     return is_instance(x, classes, of_value) if x.__class__ is Optional else of_value(x, classes)
 
 
@@ -362,7 +362,7 @@ def _choosing(original: Callable) -> Callable:
     def chosen_from(tests: Any, *choices: Any, **options: Any) -> Any:
         listed = [c for choice in choices for c in (choice if choice.__class__ in (list, tuple) else [choice])]
         if holds_symbols(tests) and any(isinstance(c, str) or are_words(c) for c in listed):
-            return Words(tests)
+            return ChosenWords(tests)
         return hooks.call(original, 1, rewrite.ANYTHING)(tests, *choices, **options)
 
     return chosen_from
@@ -593,7 +593,7 @@ def read(container: Any, key: Any) -> Any:
         if _holds_symbols(key):
             if are_words(container):
                 read(np.zeros(container.shape, bool), key)  # where the place must be
-                return Words(key)
+                return ChosenWords(key)
             container, key = without_flags(container, _settled(key))
             pattern, arrays = split_index(key)
             if any(isinstance(a, Traced) for a in arrays):
@@ -614,7 +614,7 @@ def read(container: Any, key: Any) -> Any:
             return found
     if container.__class__ in (str, tuple, list) and is_symbolic(key) and all(isinstance(x, str) for x in container):
         read(np.zeros(len(container), bool), key)
-        return Words(key)
+        return ChosenWords(key)
     if container.__class__ in SUBSCRIPTED:
         return hooks.subscripted(container, key)
     value = container[key]
@@ -865,7 +865,7 @@ def passed(value: Any, is_read: bool) -> Any:
 def attr(owner: Any, name: str) -> Any:
     """`owner.name`."""
     owner = number_of(owner, name)
-    if owner.__class__ is Listed:
+    if owner.__class__ is ChosenItems:
         return refused()
     if isinstance(owner, Box):
         if name == "__class__":

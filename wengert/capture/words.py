@@ -1,8 +1,8 @@
 """Arrays of texts and objects of which data choose the elements: `categories[np.digitize(x, bins)]`.
 
 Compiled code computes with numbers, so nobody can say in it what such an element is. But many functions only put such a
-label beside the numbers that they compute. So the array is there, as a `Words`, can be written to and put away; whoever
-looks at it, or returns it, is told that this is not known.
+label beside the numbers that they compute. So the array is there, as a `ChosenWords`, can be written to and put away;
+whoever looks at it, or returns it, is told that this is not known.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def refused(*args: Any, **kwargs: Any) -> Any:
     )
 
 
-class Words:
+class ChosenWords:
     """Texts or objects that the running program would choose. It holds the symbols that do, so that it is not returned
     in a container that nobody looks into."""
 
@@ -40,7 +40,7 @@ class Words:
     def __setitem__(self, key: Any, value: Any) -> None:
         """What they are was not known before."""
 
-    def __getitem__(self, key: Any) -> Words:
+    def __getitem__(self, key: Any) -> ChosenWords:
         return self
 
     __getattr__ = __array__ = __len__ = __iter__ = __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = refused

@@ -1,8 +1,8 @@
 """Where a derivative ends: the first op on the way that has the derivative zero, for a warning if nothing else is left.
 
 A result that depends on the argument only through roundings and decisions, as that of a bisection, is piecewise
-constant. Its derivative is zero, which is seldom what is wanted. So modes note where that happened first (`Cut`), and
-operators warn, once for each line, if a result turns out to be constant.
+constant. Its derivative is zero, which is seldom what is wanted. So modes note where that happened first (`Cutoff`),
+and operators warn, once for each line, if a result turns out to be constant.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wengert.ops.op import Op
 from wengert.running import running
 
 
-class Cut(NamedTuple):
+class Cutoff(NamedTuple):
     """An op with a derivative of zero, and its line; `decides` if it is no rounding, which counts more."""
 
     name: str
@@ -25,9 +25,9 @@ class Cut(NamedTuple):
     decides: bool
 
 
-def cut_by(trace: Any, op: Op, params: dict) -> Cut | None:
+def cut_by(trace: Any, op: Op, params: dict) -> Cutoff | None:
     """Where the derivative of a trace ends, given that it does so in `op`, and what was found before."""
-    known: Cut | None = trace.cut
+    known: Cutoff | None = trace.cut
     if op.name in ("stop_gradient", "require") or _is_of_a_rule(trace):
         return known
     decides = op.name not in ROUNDINGS
@@ -38,7 +38,7 @@ def cut_by(trace: Any, op: Op, params: dict) -> Cut | None:
         if inside is not None:
             return inside
     frame = user_frame()
-    return known if frame is None else Cut(op.name, frame.f_code.co_filename, frame.f_lineno, decides)
+    return known if frame is None else Cutoff(op.name, frame.f_code.co_filename, frame.f_lineno, decides)
 
 
 def _is_of_a_rule(trace: Any) -> bool:
@@ -46,13 +46,13 @@ def _is_of_a_rule(trace: Any) -> bool:
     return any(t.tag > trace.tag for t in running.state.traces if hasattr(t, "cut"))
 
 
-def _inside(blocks: list[Any], found: Cut | None) -> Cut | None:
+def _inside(blocks: list[Any], found: Cutoff | None) -> Cutoff | None:
     """A rounding in blocks of a program, or else a comparison, of numbers that are no integers."""
     for block in blocks:
         for node in block.nodes:
             is_cut = node.op.compares or node.op.name in ROUNDINGS
             if is_cut and node.source is not None and any(map(_is_inexact, node.args)):
-                cut = Cut(node.op.name, node.source.file, node.source.line, bool(node.op.compares))
+                cut = Cutoff(node.op.name, node.source.file, node.source.line, bool(node.op.compares))
                 if not cut.decides:
                     return cut
                 found = found or cut
@@ -70,7 +70,7 @@ def _is_inexact(operand: Any) -> bool:
 ROUNDINGS = ("round", "rint", "floor", "ceil", "trunc")
 
 
-def warn_of_constant(cut: Cut) -> None:
+def warn_of_constant(cut: Cutoff) -> None:
     """Say, once for each line, that a derivative is zero because the result no longer depends on the argument."""
     did = "was rounded" if cut.name in ROUNDINGS else f"only decided something ({cut.name})"
     warnings.warn_explicit(

@@ -12,7 +12,7 @@ from typing import Any
 
 from wengert.box.box import Box, escaped, outside
 from wengert.box.writing import overwrite, settled, zeros
-from wengert.modes.cuts import Cut, cut_by, warn_of_constant
+from wengert.modes.cuts import Cutoff, cut_by, warn_of_constant
 from wengert.modes.mode import Mode
 from wengert.ops.derive import Control
 from wengert.ops.index import index
@@ -47,7 +47,7 @@ class DualTrace(Mode):
     def __init__(self) -> None:
         self.tag = fresh_tag()
         self.alive = True
-        self.cut: Cut | None = None
+        self.cut: Cutoff | None = None
         """The first op with a derivative of zero."""
 
     def process(self, op: Op, args: tuple, params: dict) -> Any:

@@ -19,7 +19,7 @@ import numpy as np
 from wengert.box.box import Box, outside
 from wengert.box.writing import clone, overwrite, settled
 from wengert.errors import MismatchError
-from wengert.modes.cuts import Cut, cut_by, warn_of_constant
+from wengert.modes.cuts import Cutoff, cut_by, warn_of_constant
 from wengert.modes.dual import check_not_inner
 from wengert.modes.linear import (
     APPLY,
@@ -77,7 +77,7 @@ class TapeTrace(Trace):
         self._searched = 0
         self.library = running.state.library
         """An array of the library of the arguments, if that is not NumPy."""
-        self.cut: Cut | None = None
+        self.cut: Cutoff | None = None
         """The first op with a derivative of zero. Roundings count more than decisions."""
 
     def input(self, value: Any) -> Tape:
@@ -365,7 +365,7 @@ class Recorded:
 
     __slots__ = ("cut", "inputs", "intervals", "library", "nodes", "outputs")
 
-    def __init__(self, nodes: list[Any], inputs: int, outputs: list[int | None], cut: Cut | None = None):
+    def __init__(self, nodes: list[Any], inputs: int, outputs: list[int | None], cut: Cutoff | None = None):
         self.nodes = nodes
         self.inputs = inputs
         self.outputs = outputs
