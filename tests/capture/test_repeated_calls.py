@@ -1,5 +1,6 @@
 """Calls of functions as units of `memory=`: kept while there is room, otherwise run again in the reverse sweep."""
 
+import functools
 import itertools
 import tracemalloc
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.errors import BudgetError
+from wengert.errors import BudgetError, UnsupportedFunctionError
 
 N = 2000
 X = np.linspace(0.1, 1.0, N)
@@ -104,11 +105,13 @@ def with_everything_else(x):
     def deeper(y):
         raise ValueError(np.sum(layer(y, 3.0)))
 
+    scaled = functools.partial(lambda k, y: np.sin(k * y), 1.5)
+
     def rows(y):
         for k in range(2):
             yield np.sin(y * k)
 
-    y = simulate(x) + compiled(x)
+    y = simulate(x) + scaled(compiled(x))
     try:
         y = fails(y)
     except ValueError as error:
@@ -185,6 +188,17 @@ def test_what_cannot_be_divided():
         assert name in text
         assert "functions of their own" in text
         np.testing.assert_allclose(found, wg.grad(f)(X), rtol=1e-12)
+
+
+def test_an_iterator_that_has_moved_on():
+    def f(x):
+        numbers = iter([1.0, 2.0, 3.0])
+        step = lambda y: np.sin(y * next(numbers)) * y
+        return np.sum(step(step(step(x))))
+
+    np.testing.assert_allclose(wg.grad(f, memory=int(20e6 * MB))(X), wg.grad(f)(X), rtol=1e-12)
+    with pytest.raises(UnsupportedFunctionError, match="raised StopIteration when it was run again"):
+        wg.grad(f, memory=int(6e6 * MB))(X)
 
 
 def test_arguments_are_not_counted():

@@ -6,6 +6,7 @@ Python does.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 from collections.abc import Callable, Iterator
@@ -175,12 +176,17 @@ def call(f: Any, operands: int = 1, given: int = hooks.ANYTHING) -> Any:
     trace = _tape()
     if trace is None:
         return found
-    return lambda *args, **kwargs: call_within(trace, found, args, kwargs, f.__name__)
+    return lambda *args, **kwargs: call_within(trace, found, args, kwargs, getattr(f, "__name__", "a function"))
 
 
 def _is_suspended(f: Any) -> bool:
-    """Whether a function goes on after it has returned: a generator, or a coroutine."""
-    return bool(f.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
+    """Whether a function goes on after it has returned: a generator, or a coroutine; or it is not known."""
+    while f.__class__ is functools.partial:
+        f = f.func
+    code = getattr(f, "__code__", None)
+    return code is None or bool(
+        code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
+    )
 
 
 # ------------------------------------------------------------------------------------------- what Python does anyway

@@ -28,7 +28,7 @@ from wengert.box.writing import become, clone, make_views_stale, plain
 from wengert.capture.snapshots import Reachable, Snapshot, fingerprint
 from wengert.capture.spilled import StatesOnDisk
 from wengert.control.budget import Account, LoopSizes, account, inside
-from wengert.errors import BudgetError, InPlaceError, UnsupportedFunctionError
+from wengert.errors import BudgetError, InPlaceError, UnsupportedFunctionError, WengertError
 from wengert.graphs.checkpoints import Segments, best_split, least_useful
 from wengert.modes.tape import Recorded, ResultsOfOps, Tape, TapeTrace, bytes_of_nodes, memory_of, record
 from wengert.types import aval_of
@@ -107,7 +107,7 @@ class RepeatingLoop:
             for box, x in zip(boxes, inputs, strict=True):
                 become(box, x)
                 make_views_stale(box)
-            found.append(self.iterate(k))
+            found.append(self._iterate(k))
             self.active = [box for box in Reachable(self.roots).boxes if _is_of(box, inputs[0]._owner)]
             return [clone(box) for box in self.active]
 
@@ -128,6 +128,23 @@ class RepeatingLoop:
         self.at += 1
         return program, found[0]
 
+    def _iterate(self, k: int) -> bool:
+        try:
+            return self.iterate(k)
+        except WengertError:
+            raise
+        except Exception as error:
+            if k >= len(self.prints):
+                raise
+            raise self._other(k, f"raised {type(error).__name__}") from error
+
+    def _other(self, k: int, did: str) -> UnsupportedFunctionError:
+        return UnsupportedFunctionError(
+            f"{self.what or f'iteration {k} of a loop'} {did} when it was run again for the reverse sweep",
+            remedy="what has checkpoints must compute the same again: let it use no iterators, files or clocks, "
+            "only variables, containers, objects and random generators",
+        )
+
     def _results_of_ops(self) -> ResultsOfOps | None:
         """What the first run keeps of ops, or what there is of it when it is run again."""
         if self.results is None or not self.results.kept or not self.prints:
@@ -139,12 +156,7 @@ class RepeatingLoop:
         if k == len(self.prints):
             self.prints.append(new)
         elif self.prints[k] != new:
-            raise UnsupportedFunctionError(
-                f"{self.what or f'iteration {k} of a loop'} gave other numbers when it was run again for the reverse "
-                "sweep",
-                remedy="what has checkpoints must compute the same again: let it use no iterators, files or clocks, "
-                "only variables, containers, objects and random generators",
-            )
+            raise self._other(k, "gave other numbers")
 
     # ------------------------------------------------------------------------------------------------ the first sweep
 
