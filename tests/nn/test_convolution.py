@@ -118,6 +118,7 @@ NATIVE = [
     ((1, 2, 30, 31), (3, 2, 4, 5), 1, (2, 3), "f8"),  # one example at a time
     ((2, 1, 4, 5, 6), (2, 1, 2, 3, 2), 1, 1, "f8"),
     ((1, 2, 4, 5), (6, 1, 1, 1), 2, (3, 1), "f8"),  # one weight for each result
+    ((4, 16, 9, 9), (64, 8, 3, 3), 2, 1, "f4"),  # matrices large enough for tiles, of several examples
 ]
 
 

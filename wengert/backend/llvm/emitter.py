@@ -42,6 +42,7 @@ from wengert.backend.llvm.arrays.buffer import (
     register_type,
     store_element,
 )
+from wengert.backend.llvm.arrays.transposition import copy_transposed, has_blocks
 from wengert.backend.llvm.calls.faults import SIGNALLED
 from wengert.backend.llvm.calls.interrupt import poll_function
 from wengert.backend.llvm.context import Context, GrowingMemory
@@ -263,7 +264,14 @@ class Emitter:
                 self.copy_bytes(target.pointer, array.buffer.pointer, self.byte_count(array.lengths, array.dtype))
                 self.work(total)
                 return
-        if target.strides is None and array.flat is not None:
+        if not folds and target.strides is None and array.buffer is not None and _is_transposed(array.buffer):
+            array.check()
+            assert array.buffer.strides is not None
+            rows, columns = array.lengths
+            copy_transposed(
+                cx, target.dtype, array.buffer.pointer, array.buffer.strides[1], target.pointer, columns, rows, columns
+            )
+        elif target.strides is None and array.flat is not None:
             with shared(cx, [total], target.dtype, totals=folds, is_independent=True) as (i,):
                 value = array.flat(i)
                 store_element(cx.builder, value, target.pointer, i, target.dtype)
@@ -329,6 +337,20 @@ class Emitter:
 
 POLL_EVERY = 1 << 20
 """Steps of loops between two looks whether the user pressed Ctrl-C: well under a millisecond for the cheapest steps."""
+
+
+_SQUARE = 16
+"""Rows and columns from which on matrices are transposed in blocks."""
+
+
+def _is_transposed(buffer: Buffer) -> bool:
+    """Whether a buffer is a matrix that lies by columns, and large enough to be copied in blocks."""
+    if buffer.ndim != 2 or buffer.strides is None or not has_blocks(buffer.dtype):
+        return False
+    if any((known(n) or 0) < _SQUARE for n in buffer.lengths):
+        return False
+    down, right = map(known, buffer.strides)
+    return down == 1 and right is not None and right >= _SQUARE
 
 
 def _is_at_most(length: ir.Value, bound: int) -> bool:

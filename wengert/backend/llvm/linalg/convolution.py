@@ -30,7 +30,18 @@ from wengert.backend.llvm.arrays.buffer import (
     store_element,
     times,
 )
-from wengert.backend.llvm.linalg.matrices import Matrix, at_least_one, call, letter, number, scratch, strides_of
+from wengert.backend.llvm.linalg.blas import is_tiled, multiply
+from wengert.backend.llvm.linalg.matrices import (
+    Matrix,
+    at_least_one,
+    call,
+    copy,
+    fresh,
+    letter,
+    number,
+    scratch,
+    strides_of,
+)
 from wengert.backend.llvm.machine.subroutines import shared_function
 from wengert.backend.llvm.threads.sharing import shared
 
@@ -39,6 +50,10 @@ _CACHED = 1 << 19
 
 _FEWEST = 256
 """So many columns make a product of matrices worth its while."""
+
+
+_FEWEST_ROWS = 8
+"""So many rows of a first factor make tiles of a product worth their while."""
 
 
 @dataclass
@@ -116,6 +131,9 @@ def _conv_input(cx: Any, geo: Geometry, y: Buffer, w: Buffer, x: Buffer) -> None
 
 def _conv_weight(cx: Any, geo: Geometry, x: Buffer, y: Buffer, w: Buffer) -> None:
     y = _in_order(cx, y)
+    if geo.examples % geo.together == 0 and _is_tiled(geo.rows, geo.together * geo.each, geo.outputs, geo.dtype):
+        _conv_weight_by_tiles(cx, geo, x, y, w)
+        return
     _clear(cx, w, I64(0), I64(geo.groups * geo.outputs * geo.rows))
     with _blocks(cx, geo, False) as (start, count), cx.loop(I64(geo.groups)) as group:
         columns = _columns(cx, geo, x, start, count, group)
@@ -123,6 +141,31 @@ def _conv_weight(cx: Any, geo: Geometry, x: Buffer, y: Buffer, w: Buffer) -> Non
         if geo.together > 1:
             _move(cx, geo, y, given, start, count, group, into=False)
         _gemm(cx, given, columns.turned, _weights(cx, geo, w, group), add=True)
+
+
+def _conv_weight_by_tiles(cx: Any, geo: Geometry, x: Buffer, y: Buffer, w: Buffer) -> None:
+    """columns · resultᵀ, added up over the examples, and transposed at the end: tiles read rows of both factors."""
+    size = geo.rows * geo.outputs
+    everything = Buffer(scratch(cx, I64(geo.groups * size), geo.dtype), [I64(geo.groups * size)], None, geo.dtype)
+    _clear(cx, everything, I64(0), I64(geo.groups * size))
+    with _blocks(cx, geo, False) as (start, count), cx.loop(I64(geo.groups)) as group:
+        columns = _columns(cx, geo, x, start, count, group)
+        given = _result_rows(cx, geo, y, start, count, group)
+        if geo.together > 1:
+            _move(cx, geo, y, given, start, count, group, into=False)
+        turned = fresh(cx, given.columns, given.rows, geo.dtype)
+        copy(cx, given.turned, turned)
+        part = fresh(cx, I64(geo.rows), I64(geo.outputs), geo.dtype)
+        multiply(cx, columns, turned, part)
+        b, first = cx.builder, times(cx.builder, group, I64(size))
+        with cx.loops([I64(size)], geo.dtype) as (i,):
+            at = plus(b, first, i)
+            pair = [load_element(b, everything.pointer, at, geo.dtype), load_element(b, part.pointer, i, geo.dtype)]
+            store_element(b, b.fadd(*pair), everything.pointer, at, geo.dtype)
+    with cx.loop(I64(geo.groups)) as group:
+        place = element_pointer(cx.builder, everything.pointer, times(cx.builder, group, I64(size)), geo.dtype)
+        found = Matrix(place, I64(geo.rows), I64(geo.outputs), I64(geo.outputs), I64(1), geo.dtype)
+        copy(cx, found.turned, _weights(cx, geo, w, group))
 
 
 _RULES: dict[str, Callable[..., None]] = {"conv": _conv, "conv_input": _conv_input, "conv_weight": _conv_weight}
@@ -297,9 +340,17 @@ def _move(
                 store_element(b, value, target, plus(b, to, p), geo.dtype)
 
 
+def _is_tiled(rows: int, inner: int, columns: int, dtype: np.dtype) -> bool:
+    return dtype.kind == "f" and rows >= _FEWEST_ROWS and is_tiled(rows, inner, columns, dtype)
+
+
 def _gemm(cx: Any, x: Matrix, y: Matrix, z: Matrix, add: bool) -> None:
     """z = x·y, or what was there and x·y; z is stored by rows."""
     d = z.dtype
+    m, n, k = known(x.rows), known(y.columns), known(x.columns)
+    if not add and m is not None and n is not None and k is not None and known(y.right) == 1 and _is_tiled(m, k, n, d):
+        multiply(cx, x, y, z)
+        return
     one = number(cx, 1, d)
     x_pointer, x_flag, x_apart = _as_stored(x)
     y_pointer, y_flag, y_apart = _as_stored(y)

@@ -36,7 +36,7 @@ from wengert.backend.llvm.arrays.buffer import (
     store_element,
     times,
 )
-from wengert.backend.llvm.linalg.transposition import copy_transposed
+from wengert.backend.llvm.arrays.transposition import copy_transposed, has_blocks
 from wengert.backend.llvm.machine import natives
 from wengert.backend.llvm.threads.sharing import shared
 
@@ -109,10 +109,11 @@ def copy(cx: Any, source: Matrix, target: Matrix) -> None:
     """Elements from one matrix to another of the same size, in the order of the target's memory."""
     if known(target.down) == 1 and known(target.right) != 1:
         source, target = source.turned, target.turned
-    if source.dtype == target.dtype and source.dtype.kind == "f" and source.dtype.itemsize in (4, 8):
-        if known(source.down) == 1 and known(source.right) != 1 and known(target.right) == 1:
-            copy_transposed(cx, source, target)
-            return
+    if source.dtype == target.dtype and has_blocks(source.dtype) and known(source.down) == known(target.right) == 1:
+        copy_transposed(
+            cx, source.dtype, source.pointer, source.right, target.pointer, target.down, target.rows, target.columns
+        )
+        return
     with cx.loop(target.rows) as i, cx.loop(target.columns) as j:
         value = scalars.convert(cx, source.load(cx, i, j), source.dtype, target.dtype)
         target.store(cx, value, i, j)

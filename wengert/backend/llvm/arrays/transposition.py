@@ -26,15 +26,19 @@ from wengert.backend.llvm.machine.hints import vector_bytes
 from wengert.backend.llvm.machine.subroutines import shared_function
 
 
-def copy_transposed(cx: Any, source: Any, target: Any) -> None:
-    """Elements of a matrix whose columns lie in a row to one of the same size and type whose rows do."""
-    dtype = source.dtype
-    values = [source.pointer, source.right, target.pointer, target.down, target.rows, target.columns]
+def copy_transposed(cx: Any, dtype: np.dtype, source: ir.Value, right: ir.Value, target: ir.Value, down: ir.Value,
+                    rows: ir.Value, columns: ir.Value) -> None:  # fmt: skip
+    """Elements of a matrix whose columns lie in a row, `right` elements apart, to one whose rows do, `down` apart."""
     function = shared_function(
         cx, f"transposed_{dtype.char}", [POINTER, I64, POINTER, I64, I64, I64],
         lambda inner, arguments: _write(inner, dtype, arguments),
     )  # fmt: skip
-    cx.builder.call(function, values)
+    cx.builder.call(function, [source, right, target, down, rows, columns])
+
+
+def has_blocks(dtype: np.dtype) -> bool:
+    """Whether numbers of this type can be copied so."""
+    return dtype.kind == "f" and dtype.itemsize in (4, 8)
 
 
 def _write(cx: Any, dtype: np.dtype, arguments: Sequence[ir.Value]) -> None:
