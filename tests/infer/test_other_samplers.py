@@ -66,6 +66,55 @@ def test_draws_of_a_model_itself():
         infer.prior_predictive(lambda: infer.sample("x", infer.flat()))
 
 
+def test_new_data_of_a_model_with_factors():
+    """A factor (four values beyond 2, say) has weighed the draws of sites; sites that are drawn now would miss it."""
+
+    def censored(y, n, discrete=False):
+        mu = infer.sample("mu", stats.norm(0, 5))
+        infer.observe(y, stats.norm(mu, 1.0))
+        infer.factor(n * stats.norm(mu, 1.0).logsf(2.0))
+        if discrete:
+            infer.observe(y, stats.norm(infer.sample("z", stats.bernoulli(0.5)), 1.0))
+
+    given = {"mu": np.full((2, 100), 30.0)}
+    new = infer.posterior_predictive(censored, np.zeros(3), 4, draws=given)["observed"]
+    assert new.shape == (2, 100, 3)
+    assert abs(np.mean(new) - 30) < 5 / np.sqrt(600)
+    with pytest.raises(infer.ModelError, match="factor"):
+        infer.posterior_predictive(censored, np.zeros(3), 4, True, draws=given)
+    with pytest.raises(infer.ModelError, match="factor"):
+        infer.prior_predictive(censored, np.zeros(3), 4)
+    with pytest.raises(infer.ModelError, match="observes nothing"):
+        infer.posterior_predictive(lambda: infer.factor(infer.sample("mu", stats.norm())), draws=given)
+
+
+def test_draws_that_do_not_fit_a_model():
+    """A site without draws is not drawn from the prior beside others from the posterior."""
+    draws = {"double": np.ones((2, 4, 2))}
+    for function in (infer.posterior_predictive, infer.log_likelihood):
+        with pytest.raises(infer.ModelError, match="no draws of site 'b'"):
+            function(regression, X, Y, draws=draws)
+        for wrong in ({"b": np.ones(2)}, {"b": np.ones((2, 4, 2)), "c": np.ones((2, 5))}, {}):
+            with pytest.raises(infer.ModelError, match="axes chain and draw"):
+                function(regression, X, Y, draws=wrong)
+
+
+def test_shapes_that_do_not_fit_are_named():
+    def model(y, b=3, plate=2):
+        with infer.plate("p", plate):
+            infer.sample("a", stats.norm(np.zeros(2), 1))
+        infer.observe(y, stats.norm(infer.sample("b", stats.norm(), shape=b), 1))
+
+    with pytest.raises(infer.ModelError, match=r"values of shape \(3,\) are observed.*shape \(2,\)"):
+        infer.posterior(model, np.zeros(3), 2)
+    with pytest.raises(infer.ModelError, match="site 'a' have shape"):
+        infer.posterior(model, np.zeros(3), 3, 5)
+    fitting = infer.posterior(model, np.zeros(3))
+    with pytest.raises(infer.ModelError, match=r"shape \(2,\) for site 'b'"):
+        fitting.unconstrain({"a": 0.0, "b": np.zeros(2)})
+    np.testing.assert_array_equal(fitting.unconstrain({"a": 1.0, "b": np.arange(3.0)}), [1, 1, 0, 1, 2])
+
+
 @pytest.mark.parametrize("n", [1, 2, 7])
 def test_rotations_find_eigenvalues(n):
     """V diag(w) Vᵀ is the matrix and V orthogonal; small eigenvalues of a graded matrix keep their digits."""

@@ -17,14 +17,32 @@ from wengert.infer.ways import Handler, observed_name
 
 
 class DrawTheRest(DrawFromModel):
-    """Runs a model with given values of some sites; draws the others, and data in the shape that the model gives."""
+    """Runs a model with given values of some sites; draws the others, and data in the shape that the model gives.
+
+    A factor weighs the sites. Where all of them are given that has been done; a site that is drawn would miss it.
+    """
 
     def __init__(self, rng: np.random.Generator, given: dict[str, Any]):
         super().__init__(rng)
         self.given = given
+        self.has_factors = False
 
     def sample(self, name: str, dist: Any, shape: Any, transform: Transform | None) -> Any:
-        return self.given[name] if name in self.given else super().sample(name, dist, shape, transform)
+        if name in self.given:
+            return self.given[name]
+        if self.given and not distributions.is_discrete(dist):
+            raise ModelError(
+                f"there are no draws of site {name!r}",
+                remedy="give the draws of a sampler for this model; a value from the prior would not fit to the others",
+            )
+        if self.has_factors:
+            super().factor(0.0)
+        return super().sample(name, dist, shape, transform)
+
+    def factor(self, logp: Any) -> None:
+        self.has_factors = True
+        if self.sites or not self.given:
+            super().factor(logp)
 
     def observe(self, value: Any, dist: Any, name: str | None) -> None:
         shape = np.shape(value)
@@ -77,11 +95,17 @@ def _site_draws(draws: Any) -> dict[str, np.ndarray]:
     found = draws.draws if isinstance(draws, Samples) else draws
     if not isinstance(found, dict):
         raise ModelError("draws= is what a sampler returned for a model", remedy="write draws=infer.nuts(model, y)")
-    return {name: np.asarray(x) for name, x in found.items()}
+    arrays = {name: np.asarray(x) for name, x in found.items()}
+    if not arrays or len({x.shape[:2] for x in arrays.values()}) != 1 or any(x.ndim < 2 for x in arrays.values()):
+        raise ModelError(
+            f"draws= with arrays of shapes {', '.join(str(x.shape) for x in arrays.values()) or 'no site at all'}",
+            remedy="give each the axes chain and draw in front, as samplers do: x[None] if there is one chain",
+        )
+    return arrays
 
 
 def posterior_predictive(model: Callable, *args: Any, draws: Any, seed: Any = 0) -> dict[str, np.ndarray]:
-    """New data ("observed") for each draw of the posterior; discrete sites are drawn anew.
+    """New data ("observed") for each draw of the posterior; discrete sites are drawn anew, and factors give no data.
 
     Args:
         model, args: as given to the sampler; other arguments give predictions for other data.
@@ -110,6 +134,11 @@ def posterior_predictive(model: Callable, *args: Any, draws: Any, seed: Any = 0)
             run_under(handler, model, args)
             row.append(handler.observed)
         rows.append(row)
+    if not rows[0][0]:
+        raise ModelError(
+            "the model observes nothing, so that there are no new data to draw",
+            remedy="write infer.observe(y, …) for the data; a factor is no distribution",
+        )
     return {name: np.stack([np.stack([x[name] for x in row]) for row in rows]) for name in rows[0][0]}
 
 

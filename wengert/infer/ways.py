@@ -30,7 +30,13 @@ def site_shape(name: str, dist: Any, shape: Any, plates: list[int]) -> tuple[int
     """The shape of a site, without the axes of one value."""
     given = distributions.parameter_shape(dist)
     if shape is None:
-        return np.broadcast_shapes(given, tuple(plates))
+        try:
+            return np.broadcast_shapes(given, tuple(plates))
+        except ValueError:
+            raise ModelError(
+                f"the parameters of the distribution of site {name!r} have shape {given}, its plates {tuple(plates)}",
+                remedy="give parameters that broadcast to the plates: the axis of an inner plate is in front",
+            ) from None
     wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (int(shape),)
     if wanted[: len(plates)] != tuple(plates):
         wanted = (*plates, *wanted)
@@ -108,12 +114,25 @@ class FindSites(Handler):
             )
         if not array.size:
             raise ModelError("nothing is observed: the array is empty", remedy="leave the observation out")
+        if not distributions.event_ndim(dist):
+            _demand_that_fits(array.shape, distributions.parameter_shape(dist))
         self.observed.append(observed_name(name, self.observed))
 
     def record(self, name: str, value: Any) -> None:
         if name in self.sites or name in self.records:
             raise ModelError(f"two sites are called {name!r}", remedy="give each its own name")
         self.records[name] = value
+
+
+def _demand_that_fits(shape: tuple[int, ...], parameters: tuple[int, ...]) -> None:
+    """Raise where observed values and the parameters of their distribution do not broadcast."""
+    try:
+        np.broadcast_shapes(shape, parameters)
+    except ValueError:
+        raise ModelError(
+            f"values of shape {shape} are observed, but the parameters of their distribution have shape {parameters}",
+            remedy="give parameters that broadcast to the values, one for each of them or one for all",
+        ) from None
 
 
 def observed_name(name: str | None, before: list[str]) -> str:
@@ -283,7 +302,13 @@ class Unconstrain(Handler):
             raise ModelError(f"there is no value for site {name!r}", remedy="give one for each site")
         chosen = transform if transform is not None else distributions.transform_of(dist)
         site = self.sites[name]
-        value = np.broadcast_to(np.asarray(self.values[name], dtype=float), site.shape)
+        given = np.asarray(self.values[name], dtype=float)
+        if given.shape != site.shape and given.size != 1:
+            raise ModelError(
+                f"a value of shape {given.shape} for site {name!r}, whose shape is {site.shape}",
+                remedy="give a value of that shape, or one number for all",
+            )
+        value = np.broadcast_to(given if given.shape == site.shape else np.reshape(given, ()), site.shape)
         with np.errstate(all="ignore"):
             part = chosen.inverse(value)
         if not np.all(np.isfinite(part)):
