@@ -8,7 +8,7 @@ metric that knows nothing trajectories would be long, and most of the warm-up wo
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,15 +57,10 @@ def scales_squared(draws: np.ndarray, gradients: np.ndarray) -> np.ndarray:
     Two draws of such a one are enough, since its gradient is −x/σ²; of correlated ones it is the diagonal metric with
     the least Fisher divergence (Seyboldt, Carlson and Carpenter 2024, which nutpie implements).
     """
-    return _scales_squared(np.var(draws, axis=0), gradients, 1.0)
-
-
-def _scales_squared(spread: np.ndarray, gradients: np.ndarray, otherwise: Any) -> np.ndarray:
-    """The same of numbers with these variances; `otherwise` where there are no gradients to be compared with."""
-    slope = np.var(gradients, axis=0)
+    spread, slope = np.var(draws, axis=0), np.var(gradients, axis=0)
     usable = np.isfinite(slope) & (slope > 0) & (spread > 0)
     ratio = np.sqrt(spread / np.where(usable, slope, 1.0))
-    return np.clip(np.where(usable, ratio, otherwise), 1e-20, 1e20)
+    return np.clip(np.where(usable, ratio, 1.0), 1e-20, 1e20)
 
 
 class Metric:
@@ -78,9 +73,8 @@ class Metric:
         return (np.ones(size),)
 
     def estimate(self, draws: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, ...]:
-        n, spread = len(draws), np.var(draws, axis=0, ddof=1)
-        found = _scales_squared(spread, gradients, spread)
-        return ((n / (n + 5.0)) * found + 1e-3 * (5.0 / (n + 5.0)),)
+        n = len(draws)
+        return ((n / (n + 5.0)) * np.var(draws, axis=0, ddof=1) + 1e-3 * (5.0 / (n + 5.0)),)
 
     def of_few(self, draws: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, ...]:
         """An estimate from so few draws that directions cannot be told."""
