@@ -184,3 +184,42 @@ def test_a_fit_of_a_sum_knows_how_many_residuals_there_are(rows):
         assert "700 residuals" in fit.report()
     with pytest.raises(MismatchError, match="robust"):
         optimize.least_squares(total, P, loss="huber")
+
+
+class Column:
+    """What sum_over asks of a column of pandas: it does not compute with traced values."""
+
+    def __init__(self, values):
+        self.to_numpy = lambda: values
+
+    def __array__(self, dtype=None, copy=None):
+        return self.to_numpy()
+
+
+class Table:
+    """What sum_over asks of a dataframe of pandas."""
+
+    def __init__(self, columns):
+        self._columns = columns
+        self.columns, self.index = list(columns), range(len(next(iter(columns.values()))))
+
+    def __getitem__(self, name):
+        return Column(self._columns[name])
+
+
+def test_lists_of_tables_and_loaders_of_columns():
+    x = np.linspace(0, 1, 30)
+    y = 3 * x + 1
+    halves = [slice(0, 12), slice(12, 30)]
+    of_table = lambda p, block: np.sum((p[0] * block["x"] + p[1] - block["y"]) ** 2)
+    of_columns = lambda p, x, y: np.sum((p[0] * x + p[1] - y) ** 2)
+    totals = [
+        optimize.sum_over(of_table, [Table({"x": x[k], "y": y[k]}) for k in halves]),
+        optimize.sum_over(of_columns, [lambda k=k: (Column(x[k]), Column(y[k])) for k in halves]),
+    ]
+    p = np.array([2.0, 0.5])
+    r = p[0] * x + p[1] - y
+    for total in totals:
+        value, slope = wg.value_and_grad(total)(p)
+        assert np.isclose(value, r @ r)
+        assert np.allclose(slope, [2 * r @ x, 2 * np.sum(r)])

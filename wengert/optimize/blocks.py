@@ -122,10 +122,15 @@ class Shipped:
 
 
 def arrays_of(part: Any) -> Any:
-    """A part of a block as arrays: a table as a dict of its columns."""
-    if hasattr(part, "columns") and hasattr(part, "index"):
+    """A part of a block as arrays: a table as a dict of its columns, a column as an array."""
+    if is_table(part):
         return {str(name): np.asarray(part[name]) for name in part.columns}
-    return part
+    return part.to_numpy() if hasattr(part, "to_numpy") else part
+
+
+def is_table(part: Any) -> bool:
+    """Whether a part is a dataframe that is here."""
+    return hasattr(part, "columns") and hasattr(part, "index") and not hasattr(part, "dask")
 
 
 def evaluate(shipped: Shipped, kind: str, p: np.ndarray, v: np.ndarray | None, *parts: Any) -> tuple:

@@ -18,7 +18,7 @@ from wengert import tree
 from wengert.api.custom import custom_jvp
 from wengert.api.flat import Layout
 from wengert.errors import MismatchError, MissingPackageError, StagingError, UnsupportedFunctionError
-from wengert.optimize.blocks import Shipped, added, added_in_a_tree, evaluate
+from wengert.optimize.blocks import Shipped, added, added_in_a_tree, evaluate, is_table
 
 _FEW = 3
 """Up to so many different lengths of blocks, each gets compiled code of its own."""
@@ -46,9 +46,10 @@ def sum_over(
     Args:
         f: a plain function that returns the sum over the rows of a block: a number or arrays. With `residuals=True` it
             returns the residuals of the rows, and the sum is ½ Σ r².
-        data: a Dask array, or a tuple of arrays with the same rows and chunks (NumPy's among them); a Dask dataframe,
-            whose blocks are dicts of columns; or a list of functions without arguments, each of which loads a block: an
-            array, a tuple of arrays or a dict of columns.
+        data: a Dask array, or a tuple of arrays with the same rows and chunks (NumPy's among them); a dataframe of Dask
+            or pandas, or a list of these, whose blocks are dicts of columns; a tuple of columns of a Dask dataframe; or
+            a list of functions without arguments, each of which loads a block: an array, a tuple of arrays, a dataframe
+            or a dict of columns.
         scheduler: a `distributed.Client`, "threads" or "synchronous". By default Dask's own choice, and for data that
             are not Dask's a plain loop.
         check: try on a few rows whether `f` is a sum over rows.
@@ -277,14 +278,20 @@ def _blocks(data: Any) -> tuple[list[tuple], list[int | None], bool]:
     """The parts of each block, their lengths as far as they are known, and whether they are Dask's."""
     if isinstance(data, list):
         for load in data:
-            if not callable(load) and not hasattr(load, "dask"):
+            if not callable(load) and not hasattr(load, "dask") and not is_table(load):
                 raise MismatchError(
-                    f"a list of data holds functions that load a block each, not {type(load).__name__}",
+                    f"a list of data holds functions that load a block each, or dataframes, not {type(load).__name__}",
                     remedy="give a tuple of arrays, or a list such as [partial(np.load, path) for path in paths]",
                 )
         return [(load,) for load in data], [None] * len(data), any(hasattr(load, "dask") for load in data)
     arrays = data if isinstance(data, tuple) else (data,)
-    if any(hasattr(x, "columns") and hasattr(x, "to_delayed") for x in arrays):
+    if any(hasattr(x, "npartitions") and hasattr(x, "to_delayed") and not hasattr(x, "chunks") for x in arrays):
+        if not all(hasattr(x, "to_delayed") for x in arrays):
+            raise MismatchError(
+                "columns of a Dask dataframe together with arrays that are not Dask's: their rows are not cut alike",
+                remedy="make the arrays a column of the dataframe, or the columns Dask arrays: "
+                'df["x"].to_dask_array(lengths=True)',
+            )
         parts = [list(x.to_delayed()) for x in arrays]
         _demand_equal([len(p) for p in parts], "partitions")
         return list(zip(*parts, strict=True)), [None] * len(parts[0]), True
