@@ -685,3 +685,17 @@ def test_integers_that_an_interval_decides_are_indices(transform):
         assert y.lo <= value <= y.hi
         with pytest.raises((UndecidedError, ValueError), match="interval"):
             wg.enclose(transform(f), branch="both")(wg.interval(0.1, 0.5))
+
+
+def test_remainders_stay_between_zero_and_the_divisor():
+    """Also where the quotient is not decided; as narrow as a difference where it is."""
+    X = wg.interval(5.0, 7.0)
+    for found, (low, high) in (
+        (X % 3, (0.0, 3.0)),
+        (X % -3.0, (-3.0, 0.0)),
+        (np.fmod(X, 3.0), (0.0, 3.0)),
+        (np.fmod(-X, 3.0), (-3.0, 0.0)),
+        (wg.interval(4.0, 5.0) % 3, (1.0, 2.0)),
+        (np.fmod(wg.interval(-1.0, 2.0), 5.0), (-1.0, 2.0)),
+    ):
+        assert (found.lo, found.hi) == (low, high)

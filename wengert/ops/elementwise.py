@@ -305,6 +305,18 @@ power_log = elementwise(
 )
 """x^p · logⁿ x, the derivatives of a power in its exponent; where x = 0 and p > 0 the limit, zero."""
 
+
+def _enclosed_remainder(x: Any, y: Any) -> Any:
+    """Between zero and y, whatever the quotient is."""
+    return minimum(maximum(x - y * floor(divide(x, y)), minimum(y, 0)), maximum(y, 0))
+
+
+def _enclosed_fmod(x: Any, y: Any) -> Any:
+    """Between zero and x, and not larger than y."""
+    z = minimum(maximum(x - y * trunc(divide(x, y)), minimum(x, 0)), maximum(x, 0))
+    return minimum(maximum(z, -absolute(y)), absolute(y))
+
+
 # The integer quotients are those that belong to the remainders: rounding x / y may miss them by one.
 remainder = elementwise(
     "remainder",
@@ -312,7 +324,7 @@ remainder = elementwise(
     (1, lambda z, x, y: -floor_divide(x, y)),
     raises=INTEGERS,
     cost=MODERATE,
-    bounds=composed(lambda x, y: x - y * floor(divide(x, y))),
+    bounds=composed(_enclosed_remainder),
 )
 fmod = elementwise(
     "fmod",
@@ -320,7 +332,7 @@ fmod = elementwise(
     (1, lambda z, x, y: -rint((x - z) / y)),
     raises=INTEGERS,
     cost=MODERATE,
-    bounds=composed(lambda x, y: x - y * trunc(divide(x, y))),
+    bounds=composed(_enclosed_fmod),
 )
 ldexp = elementwise(
     "ldexp",

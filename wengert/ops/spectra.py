@@ -120,7 +120,10 @@ eigh_distinct = general(
     raises=VALUES,
     cost=MORE,
     flops=cubic(9),
-    bounds=refused("the vectors of eigh", "take np.linalg.eigvalsh: eigenvalues have an enclosure"),
+    bounds=refused(
+        "the vectors of eigh, which derivatives of eigenvalues need as well",
+        'take np.linalg.eigvalsh, which has one by method="natural"',
+    ),
 )
 """Of matrices with different eigenvalues."""
 
@@ -405,7 +408,10 @@ svd_distinct = general(
     raises=VALUES,
     cost=MORE,
     flops=cubic(20),
-    bounds=refused("the vectors of svd", "take np.linalg.svd(a, compute_uv=False): singular values have an enclosure"),
+    bounds=refused(
+        "the vectors of svd, which derivatives of singular values need as well",
+        'take np.linalg.svd(a, compute_uv=False), which has one by method="natural"',
+    ),
 )
 """Of matrices with different singular values, none of them zero."""
 
