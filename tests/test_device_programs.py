@@ -55,6 +55,32 @@ def test_reductions(n, rng):
     assert np.isnan(host(wg.jit(np.max)(strict(both))))
 
 
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [((40, 50, 3), 0), ((40, 50, 3), 1), ((1000, 3), 0), ((3, 700, 2), 1), ((60, 2, 2), 0), ((20, 30, 1), 1),
+     ((3, 20, 2, 25, 2), (1, 3)), ((600, 9), 0), ((30000, 2), 0)],
+)  # fmt: skip
+def test_short_axes_at_the_end_are_kept(shape, axis, rng):
+    """A thread makes a number for each place along them."""
+    x = rng.normal(size=shape)
+    w = rng.normal(size=(*shape[:-1], 1))
+    for f in (
+        lambda x: np.sum(np.sin(w) * x, axis),
+        lambda x: np.max(x, axis),
+        lambda x: (np.sum(x * x, axis), np.sum(1j * x, axis)),
+    ):
+        for got, right in zip(*[wg.tree.leaves(y) for y in (wg.jit(f)(strict(x)), f(x))], strict=True):
+            np.testing.assert_allclose(host(got), right, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("sizes", [(40, 24), (42, 8), (41, 7), (2, 64)])
+def test_tables_of_distances(sizes, rng):
+    """A thread makes a few numbers that are neighbours, where that divides the table."""
+    x, y = [rng.normal(size=(n, 50)) for n in sizes]
+    f = lambda x, y: np.sum((x[:, None, :] - y[None]) ** 2, 2)
+    np.testing.assert_allclose(host(wg.jit(f)(strict(x), strict(y))), f(x, y), rtol=1e-12)
+
+
 def test_layouts():
     """Operands lie as they lie: transposed, with gaps, backwards, broadcast."""
     a = np.arange(24.0).reshape(4, 6)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import re
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -103,7 +104,36 @@ def ptx_of(text: str, processor: str = "sm_70") -> str:
     options.loop_vectorization = options.slp_vectorization = False
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
-    return machine.emit_assembly(module)
+    return _with_constants_in_memory(machine.emit_assembly(module))
+
+
+_WIDE = re.compile(r"0d[0-9A-Fa-f]{8}(?!00000000)[0-9A-Fa-f]{8}")
+_ARITHMETIC = re.compile(r"\s+(fma|mul|add|sub)\.rn\.f64\s")
+_MOST_CONSTANTS = 4096
+
+
+def _with_constants_in_memory(ptx: str) -> str:
+    """A kernel in which numbers that do not fit into an instruction are in constant memory.
+
+    Instructions read them there for nothing. Otherwise two more instructions make each of them anew: in polynomials two
+    of three.
+    """
+    before, entry, kernel = ptx.partition(".visible .entry")
+    names: dict[str, str] = {}
+
+    def name(found: re.Match) -> str:
+        if found[0] not in names and len(names) == _MOST_CONSTANTS:
+            return found[0]
+        return names.setdefault(found[0], f"wg_constant_{len(names)}")
+
+    lines = kernel.split("\n")
+    first = next((k for k, line in enumerate(lines) if line == "{"), 0) + 1
+    for k, line in enumerate(lines):
+        if _ARITHMETIC.match(line):
+            lines[k] = _WIDE.sub(lambda found: f"%{name(found)}", line)
+    placed = "".join([f".const .align 8 .f64 {place} = {number};\n" for number, place in names.items()])
+    loads = [f"\t.reg .f64 %{place};\n\tld.const.f64 %{place}, [{place}];" for place in names.values()]
+    return f"{before}{placed}{entry}" + "\n".join([*lines[:first], *loads, *lines[first:]])
 
 
 _MOST_KERNELS = 4096

@@ -3,19 +3,20 @@
 Where elements are written, thread t of T computes the elements t, t + T, t + 2T, … of the region's shape, counted in C
 order; a reduction of everything leaves one number for each thread. Where an array is reduced along some axes, so many
 threads (`parts`) share the work for one number, and leave as many numbers. Further kernels of the same kind reduce
-those. Operands are read where they lie; their strides are constants of the kernel.
+those. A thread may make several numbers at a time (`Tiling`), and what these have in common is read and computed once.
+Operands are read where they lie; their strides are constants of the kernel.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.gpu.elements import Elements, OperandLayout, merged
+from wengert.backend.gpu.elements import Coordinates, Elements, OperandLayout, merged
 from wengert.backend.gpu.scalar import KernelContext, combined, flat, gathered, parts_of
 from wengert.backend.llvm.arrays.buffer import I64, POINTER, VOID, store_element
 from wengert.backend.llvm.scalars.values import convert
@@ -33,25 +34,74 @@ def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def parts_for(shape: Sequence[int], axes: Sequence[int], threads: int, lanes: int) -> int:
-    """How many threads share the work for one number of a reduction along axes."""
+_MOST_OWN = 16
+"""So many numbers of a reduction at most a thread makes at a time."""
+_FEW = 16
+"""A reduction of so few elements is one thread's work."""
+
+
+class Tiling(NamedTuple):
+    """How the work of a reduction along some axes is shared: each thread makes the numbers of a tile of the axes that
+    are kept, and so many threads (`parts`) share the work for it. `in_a_row`: these are neighbours, which read
+    neighbours, and as many as are `joined` join what they have found in registers; otherwise neighbours make tiles that
+    are neighbours."""
+
+    tile: tuple[int, ...]
+    parts: int
+    in_a_row: bool
+    joined: int
+
+    @property
+    def numbers(self) -> int:
+        return math.prod(self.tile)
+
+
+def tiling_for(region: Any, threads: int, lanes: int) -> Tiling:
+    """How the work of a region that is reduced along some axes is shared by about so many threads."""
+    shape, axes = region.shape, region.axes
     length = math.prod([shape[k] for k in axes])
-    kept = math.prod(shape) // length
-    if length <= 16:
+    kept = [k for k in range(len(shape)) if k not in axes]
+    tile = _tile(region, kept, length, threads)
+    own = {k for k, n in zip(kept, tile, strict=True) if n == shape[k]}
+    in_a_row = max(k for k in range(len(shape)) if k not in own) in axes
+    parts = _parts(length, region.kept // math.prod(tile), in_a_row, threads, lanes)
+    return Tiling(tile, parts, in_a_row, min(parts, lanes) if in_a_row else 1)
+
+
+def _tile(region: Any, kept: Sequence[int], length: int, threads: int) -> tuple[int, ...]:
+    """Short axes at the end (the coordinates of points) are a thread's own; and where operands are small beside what is
+    computed of them, as in a table of distances, a thread that makes a few neighbours reads each element less often."""
+    shape, last = region.shape, len(region.shape) - 1
+    tile = [1] * len(kept)
+    if length <= _FEW:
+        return tuple(tile)
+    for n in reversed(range(len(kept))):
+        if kept[n] != last - (len(kept) - 1 - n) or math.prod(tile) * shape[kept[n]] > _MOST_OWN // 2:
+            break
+        tile[n] = shape[kept[n]]
+    operands = sum([math.prod(a.type.shape) for a in region.inputs])
+    if math.prod(tile) == 1 and operands * _FEW <= region.size:
+        for n in reversed(range(len(kept))):
+            for side in (4, 2):
+                larger = side * math.prod(tile)
+                if shape[kept[n]] % side == 0 and larger <= _MOST_OWN and region.kept // larger * 8 >= threads:
+                    tile[n] = side
+                    break
+    return tuple(tile)
+
+
+def _parts(length: int, tiles: int, in_a_row: bool, threads: int, lanes: int) -> int:
+    """How many threads share the work for the numbers of a tile."""
+    if length <= _FEW:
         return 1
-    if len(shape) - 1 in axes:  # neighbours read neighbours, and join what they have found
+    if in_a_row:
         few = min(lanes, 8 if length < 256 else 32)
-        more = min(threads // (kept * few), -(-length // (8 * lanes)))
+        more = min(threads // (tiles * few), -(-length // (8 * lanes)))
         return few if more < 2 else lanes * more
-    if threads < 2 * kept:
+    if threads < 2 * tiles:
         return 1
-    chunk = -(-length // min(threads // kept, -(-length // 8)))
+    chunk = -(-length // min(threads // tiles, -(-length // 8)))
     return -(-length // chunk)
-
-
-def joining(region: Any, parts: int, lanes: int) -> int:
-    """How many of the threads that share the work for one number join what they have found in registers."""
-    return min(parts, lanes) if len(region.shape) - 1 in region.axes else 1
 
 
 class _Kernel:
@@ -96,29 +146,31 @@ def _largest(region: Any, layouts: Sequence[OperandLayout]) -> int:
     return max(sizes)
 
 
-def write_kernel(region: Any, layouts: Sequence[OperandLayout], name: str, parts: int = 1, lanes: int = 1) -> str:
+def write_kernel(region: Any, layouts: Sequence[OperandLayout], name: str, tiling: Tiling | None = None) -> str:
     """The kernel of a region, for operands that lie so. Its parameters are the inputs, the outputs, and for each
-    reduction where the numbers of the threads go; `lanes` threads run in step."""
+    reduction where the numbers of the threads go; a reduction along some axes has a tiling."""
     k = _Kernel(region, layouts, name)
     if len(region.axes) < len(region.shape):
-        _write_reduction(k, region, parts, joining(region, parts, lanes))
+        _write_reduction(k, region, tiling or tiling_for(region, 1, 1))
     else:
         _write_elements(k, region)
     return str(k.module)
 
 
 class _Totals:
-    """What the reductions of a kernel have come to, in a loop."""
+    """What the reductions of a kernel have come to, in a loop, for each number of a tile."""
 
-    def __init__(self, k: _Kernel, region: Any):
-        self._k, self._region = k, region
-        self._before = [[k.b.phi(t) for t in parts_of(n.outs[0].type.dtype)] for n in region.reductions]
+    def __init__(self, k: _Kernel, region: Any, tile: Sequence[int] = ()):
+        self._k, self._outs = k, k.outs[len(region.outputs) :]
+        self.places = list(np.ndindex(*tile))
+        self._nodes = [(node, place) for node in region.reductions for place in self.places]
+        self._before = [[k.b.phi(t) for t in parts_of(node.outs[0].type.dtype)] for node, _ in self._nodes]
         self._after: list[list[Any]] = []
 
-    def take(self, is_first: ir.Value, coordinates: Any) -> None:
+    def take(self, is_first: ir.Value, coordinates: Callable[[tuple[int, ...]], Coordinates]) -> None:
         k = self._k
-        for node, phis in zip(self._region.reductions, self._before, strict=True):
-            x = k.elements.reduced_element(node, coordinates)
+        for (node, place), phis in zip(self._nodes, self._before, strict=True):
+            x = k.elements.reduced_element(node, coordinates(place))
             new = combined(k.cx, node, gathered(phis, node.outs[0].type.dtype), x)
             self._after.append([k.b.select(is_first, p, q) for p, q in zip(flat(x), flat(new), strict=True)])
 
@@ -132,7 +184,7 @@ class _Totals:
     def join(self, lanes: int) -> None:
         """Let the first of so many threads in a row have what all of them have found, by halves."""
         k = self._k
-        for n, node in enumerate(self._region.reductions):
+        for n, (node, _) in enumerate(self._nodes):
             dtype = node.outs[0].type.dtype
             step = lanes // 2
             while step:
@@ -141,11 +193,11 @@ class _Totals:
                 self._after[n] = flat(new)
                 step //= 2
 
-    def store(self, place: ir.Value) -> None:
-        outs = self._k.outs[len(self._region.outputs) :]
-        for node, totals, out in zip(self._region.reductions, self._after, outs, strict=True):
+    def store(self, number: Callable[[tuple[int, ...]], ir.Value]) -> None:
+        """Leave the numbers where they belong among those of each reduction."""
+        for n, ((node, place), totals) in enumerate(zip(self._nodes, self._after, strict=True)):
             dtype = node.outs[0].type.dtype
-            store_element(self._k.b, gathered(totals, dtype), out, place, dtype)
+            store_element(self._k.b, gathered(totals, dtype), self._outs[n // len(self.places)], number(place), dtype)
 
 
 def _write_elements(k: _Kernel, region: Any) -> None:
@@ -163,13 +215,13 @@ def _write_elements(k: _Kernel, region: Any) -> None:
         es.know_offset(coordinates, contiguous(region.shape), i)
         for out, argument in zip(region.outputs, k.outs, strict=False):
             store_element(b, es.at(out, coordinates), argument, i, out.type.dtype)
-        totals.take(b.icmp_unsigned("==", i, first), coordinates)
+        totals.take(b.icmp_unsigned("==", i, first), lambda _: coordinates)
     after = b.add(i, step)
     i.add_incoming(after, b.block)
     totals.close(entry)
     b.cbranch(b.icmp_unsigned("<", after, size), loop, done)
     b.position_at_end(done)
-    totals.store(first)
+    totals.store(lambda _: first)
     b.branch(end)
     b.position_at_end(end)
     b.ret_void()
@@ -185,36 +237,43 @@ def _from_lane(k: _Kernel, x: ir.Value, step: int) -> ir.Value:
     return there if kind == bits else b.bitcast(there, kind)
 
 
-def _write_reduction(k: _Kernel, region: Any, parts: int, joined: int) -> None:
-    """Thread t works on number t ÷ parts or t mod kept, so that neighbours read neighbours: along the last axis, each
-    every so many-th element, otherwise each so many in a row. Threads too many work on the last number, in vain."""
+def _write_reduction(k: _Kernel, region: Any, tiling: Tiling) -> None:
+    """Thread t works on tile t ÷ parts or t mod tiles, so that neighbours read neighbours: in a row, each every so
+    many-th element, otherwise each so many in a row. Threads too many work on the last tile, in vain."""
     b, es, shape, axes = k.b, k.elements, region.shape, region.axes
+    tile, parts, in_a_row, joined = tiling
     reduced = [shape[a] for a in axes]
-    others = [n for a, n in enumerate(shape) if a not in axes]
-    length, kept = math.prod(reduced), math.prod(others)
+    kept = [n for a, n in enumerate(shape) if a not in axes]
+    grid = [n // m for n, m in zip(kept, tile, strict=True)]
+    length, tiles = math.prod(reduced), math.prod(grid)
     work, loop, done, last, end = [b.append_basic_block(n) for n in ("work", "loop", "done", "last", "end")]
     t, number = b.call(k.thread, []), k.kind
-    is_needed = b.icmp_unsigned("<", t, I64(kept * parts))
+    is_needed = b.icmp_unsigned("<", t, I64(tiles * parts))
     b.cbranch(is_needed if joined == 1 else ir.IntType(1)(1), work, end)
     b.position_at_end(work)
     small = k.small(t)
-    if len(shape) - 1 in axes:
+    if in_a_row:
         place, part = b.udiv(small, number(parts)), b.urem(small, number(parts))
-        place = b.select(b.icmp_unsigned("<", place, number(kept)), place, number(kept - 1))
+        place = b.select(b.icmp_unsigned("<", place, number(tiles)), place, number(tiles - 1))
         start, step, stop = part, number(parts), number(length)
     else:
-        place, part, chunk = b.urem(small, number(kept)), b.udiv(small, number(kept)), -(-length // parts)
+        place, part, chunk = b.urem(small, number(tiles)), b.udiv(small, number(tiles)), -(-length // parts)
         start, step = b.mul(part, number(chunk)), number(1)
         stop = b.add(start, number(chunk))
         stop = b.select(b.icmp_unsigned("<", stop, number(length)), stop, number(length))
-    own = es.coordinates(place, others)
+    corner = es.coordinates(place, grid)
+
+    def own(place: tuple[int, ...]) -> Coordinates:
+        return tuple([c.moved(m, p) for c, m, p in zip(corner, tile, place, strict=True)])
+
     b.branch(loop)
     b.position_at_end(loop)
     r = b.phi(number)
     r.add_incoming(start, work)
-    totals = _Totals(k, region)
+    totals = _Totals(k, region, tile)
     with es.scope():
-        totals.take(b.icmp_unsigned("==", r, start), merged(own, es.coordinates(r, reduced), axes))
+        along = es.coordinates(r, reduced)
+        totals.take(b.icmp_unsigned("==", r, start), lambda place: merged(own(place), along, axes))
     after = b.add(r, step)
     r.add_incoming(after, b.block)
     totals.close(work)
@@ -224,7 +283,16 @@ def _write_reduction(k: _Kernel, region: Any, parts: int, joined: int) -> None:
     is_first = b.icmp_unsigned("==", b.urem(t, I64(joined)), I64(0))
     b.cbranch(b.and_(is_needed, is_first), last, end)
     b.position_at_end(last)
-    totals.store(b.udiv(t, I64(joined)))
+    wide = b.zext(part, I64) if number != I64 else part
+
+    def stored(place: tuple[int, ...]) -> ir.Value:
+        """The numbers of parts lie behind each other in a row, or after those of all others."""
+        which = es.offset(own(place), contiguous(kept))
+        if in_a_row:
+            return b.add(b.mul(which, I64(parts // joined)), b.udiv(wide, I64(joined)))
+        return b.add(b.mul(wide, I64(region.kept)), which)
+
+    totals.store(stored)
     b.branch(end)
     b.position_at_end(end)
     b.ret_void()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.backend.gpu.elements import OperandLayout
-from wengert.backend.gpu.kernel import contiguous, joining, parts_for, write_kernel
+from wengert.backend.gpu.kernel import Tiling, contiguous, tiling_for, write_kernel
 from wengert.backend.gpu.regions import KernelRegion
 from wengert.ir.node import Const, Node, Var
 from wengert.running import running
@@ -42,33 +42,41 @@ def usual(a: Any) -> OperandLayout:
     return OperandLayout(a.type.dtype, contiguous(a.type.shape))
 
 
-def kernel_for(region: KernelRegion, operands: Sequence[Any], device: Any, parts: int = 1) -> Any:
+def kernel_for(region: KernelRegion, operands: Sequence[Any], device: Any, tiling: Tiling | None = None) -> Any:
     """The kernel for operands that lie like these."""
     key = tuple([x.__class__ if _is_number(x) else x.strides for x in operands])
     kernel = region.kernels.get(key)
     if kernel is None:
-        text = write_kernel(region, [_layout(x) for x in operands], "wg_kernel", parts, device.lanes)
+        text = write_kernel(region, [_layout(x) for x in operands], "wg_kernel", tiling)
         kernel = region.kernels[key] = device.load(text, "wg_kernel")
     return kernel
+
+
+_WAVES = 4
+"""Where nothing is reduced there are so many times more threads: that some end later matters less then."""
+
+
+def threads_for(region: KernelRegion, device: Any) -> int:
+    """How many threads compute the elements of a region."""
+    return min(region.size, device.width * device.blocks * (1 if region.reductions else _WAVES))
 
 
 def launch(region: KernelRegion, values: dict, device: Any, into: Mapping[Any, Any]) -> None:
     """Compute what a region makes. `into` says where in memory some values are to be."""
     operands = [_operand(value_of(a, values)) for a in region.inputs]
-    is_whole = len(region.axes) == len(region.shape)
-    parts = 1 if is_whole else parts_for(region.shape, region.axes, device.width * device.blocks, device.lanes)
-    joined = 1 if is_whole else joining(region, parts, device.lanes)
-    threads = min(region.size, device.width * device.blocks) if is_whole else region.kept * parts
-    kernel = kernel_for(region, operands, device, parts)
+    tiling = None if len(region.axes) == len(region.shape) else _tiling(region, device)
+    threads = threads_for(region, device) if tiling is None else region.kept // tiling.numbers * tiling.parts
+    kernel = kernel_for(region, operands, device, tiling)
     outs = [into[v] if v in into else device.empty(v.type.shape, v.type.dtype) for v in region.outputs]
-    partial = [device.empty((threads // joined,), node.outs[0].type.dtype) for node in region.reductions]
+    left = threads if tiling is None else region.kept * (tiling.parts // tiling.joined)
+    partial = [device.empty((left,), node.outs[0].type.dtype) for node in region.reductions]
     kernel(threads, [*[_argument(x) for x in operands], *outs, *partial])
     values.update(zip(region.outputs, outs, strict=True))
     for node, numbers in zip(region.reductions, partial, strict=True):
         total = (
             _reduced(region, node, numbers, device)
-            if is_whole
-            else _joined(region, node, numbers, parts // joined, device)
+            if tiling is None
+            else _joined(region, node, numbers, tiling, device)
         )
         values[node.outs[0]] = total.reshape(node.outs[0].type.shape)
 
@@ -86,16 +94,21 @@ def _argument(x: Any) -> Any:
     return x
 
 
-def _joined(region: KernelRegion, node: Node, numbers: Any, parts: int, device: Any) -> Any:
+def _tiling(region: KernelRegion, device: Any) -> Tiling:
+    return tiling_for(region, device.width * device.blocks, device.lanes)
+
+
+def _joined(region: KernelRegion, node: Node, numbers: Any, tiling: Tiling, device: Any) -> Any:
     """The numbers of a reduction along axes, from those of the threads that shared the work for each."""
-    is_last = len(region.shape) - 1 in region.axes
+    kept, parts = region.kept, tiling.parts // tiling.joined
     while parts > 1:
-        shape = (region.kept, parts) if is_last else (parts, region.kept)
-        step = _further(region, node, shape, (1,) if is_last else (0,))
-        shared = parts_for(shape, step.axes, device.width * device.blocks, device.lanes)
-        parts = shared // joining(step, shared, device.lanes)
-        fewer = device.empty((region.kept * parts,), numbers.dtype)
-        kernel_for(step, [numbers.reshape(shape)], device, shared)(region.kept * shared, [numbers, fewer])
+        shape, axes = ((kept, parts), (1,)) if tiling.in_a_row else ((parts, kept), (0,))
+        step = _further(region, node, shape, axes)
+        tiling = _tiling(step, device)
+        parts = tiling.parts // tiling.joined
+        fewer = device.empty((kept * parts,), numbers.dtype)
+        kernel = kernel_for(step, [numbers.reshape(shape)], device, tiling)
+        kernel(kept // tiling.numbers * tiling.parts, [numbers, fewer])
         numbers = fewer
     return numbers
 

@@ -1,9 +1,12 @@
 """Elementary functions in LLVM's own instructions, for devices that have no C library.
 
-They are functions of the module, called by the names that `scalars/external.py` gives to libm's (`wg_exp`). exp, log,
-sinh and pow are those of vectors (`scalars/vector_math.py`), of one number; the others are written on lanes, so that
-they read as formulas. What a function and its derivative have in common is computed once (`TWINS`). All compute in
-double precision; single precision is rounded from that.
+They are functions of the module, called by the names that `scalars/external.py` gives to libm's (`wg_exp`). log, sinh
+and pow are those of vectors (`scalars/vector_math.py`), of one number; the others are written on lanes, so that they
+read as formulas. What a function and its derivative have in common is computed once (`TWINS`). All compute in double
+precision; single precision is rounded from that.
+
+What kernels wait for is how many instructions there are, most of all those of double precision. So exp, tanh, sin and
+cos have a short way for usual arguments, and take another for those that are huge, infinite or NaN (`_usually`).
 
 Errors, measured against higher precision, are below 3 units in the last place. Polynomials are interpolations at
 Chebyshev points, computed with sixty digits. sin, cos and tan subtract multiples of π/2: in three parts with fused
@@ -27,6 +30,7 @@ from wengert.backend.llvm.scalars.lane import Lane, lane_of, select
 from wengert.backend.llvm.scalars.vectors import Vectors
 
 DOUBLE = np.dtype(np.float64)
+I32 = ir.IntType(32)
 
 
 class _Numbers(Vectors):
@@ -61,7 +65,6 @@ class _Numbers(Vectors):
 
 
 _AS_VECTORS: dict[str, Callable] = {
-    "exp": vector_math.exp,
     "log": vector_math.log,
     "sinh": vector_math.sinh,
     "pow": vector_power._every_power,
@@ -133,7 +136,8 @@ _COS = (
     0.041666666666666664, -0.0013888888888888887, 2.480158730158451e-05, -2.755731922129809e-07,
     2.0876755754879594e-09, -1.1470455178216906e-11, 4.745537017319258e-14,
 )  # fmt: skip
-_HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
+_HALF_PI = (1.5707963267948966, 6.123233995736765e-17, 1.082856673921914e-32)
+"""π/2 in three parts, none of them negative: what is subtracted from -0.0 leaves -0.0."""
 _TWO_OVER_PI = (
     0, 0xA2F9836E4E441529, 0xFC2757D1F534DDC0, 0xDB6295993C439041, 0xFE5163ABDEBBC561, 0xB7246E3A424DD2E0,
     0x06492EEA09D1921C, 0xFE1DEB1CB129A73E, 0xE88235F52EBB4484, 0xE99C7026B45F7E41, 0x3991D639835339F4,
@@ -143,6 +147,8 @@ _TWO_OVER_PI = (
 )  # fmt: skip
 """64 zeros, and the bits of 2/π."""
 _LARGE = 2.0**29
+_MAGIC = 1.5 * 2.0**52
+"""A sum with it is rounded to an integer, which stands in its last bits."""
 
 
 def _fused(x: Any, y: Any, z: Any) -> Lane:
@@ -157,8 +163,35 @@ def _polynomial(z: Lane, coefficients: tuple[float, ...]) -> Any:
     return y
 
 
+def _usually(x: Lane, bound: float, usual: Callable[[], Sequence[Any]], other: Callable[[], Sequence[Any]]) -> list:
+    """What one function computes if |x| < bound, and another one otherwise, also for NaN: a branch.
+
+    Asked are the high words, which as numbers of single precision have the same order: one instruction, and none of
+    double precision.
+    """
+    cx, b = x.cx, x.b
+    word = b.bitcast(b.trunc(b.lshr(b.bitcast(x.value, I64), I64(32)), I32), F32)
+    size = b.call(cx.module.declare_intrinsic("llvm.fabs", [F32]), [word])
+    limit = float(np.array([bound]).view(np.uint32)[1:].view(np.float32)[0])
+    blocks = [b.append_basic_block(name) for name in ("usual", "other", "both")]
+    b.cbranch(b.fcmp_ordered("<", size, F32(limit)), *blocks[:2])
+    found = []
+    for block, make in zip(blocks, (usual, other), strict=False):
+        b.position_at_end(block)
+        found.append(([lane_of(cx, y, DOUBLE).value for y in make()], b.block))
+        b.branch(blocks[2])
+    b.position_at_end(blocks[2])
+    results = []
+    for k in range(len(found[0][0])):
+        phi = b.phi(F64)
+        for values, block in found:
+            phi.add_incoming(values[k], block)
+        results.append(x.like(phi))
+    return results
+
+
 def _reduced(x: Lane) -> tuple[Lane, ir.Value]:
-    """r and k of x = r + k·π/2."""
+    """r and k of x = r + k·π/2, of k only what it is modulo 4."""
     module = x.cx.module
     function = module.globals.get("wg_reduced") or _write_reduced(module)
     both = x.b.call(function, [x.value])
@@ -173,11 +206,12 @@ def _write_reduced(module: ir.Module) -> ir.Function:
     small, large = [b.append_basic_block(name) for name in ("small", "large")]
     b.cbranch(b.fcmp_ordered("<", abs(x).value, F64(_LARGE)), small, large)
     b.position_at_end(small)
-    k = np.rint(x * (2 / math.pi))
+    shifted = _fused(x, 2 / math.pi, _MAGIC)
+    k = shifted - _MAGIC
     r = x
     for part in _HALF_PI:
         r = _fused(-k, part, r)
-    _return_both(b, function, r.value, b.fptosi(k.value, I64))
+    _return_both(b, function, r.value, b.bitcast(shifted.value, I64))
     b.position_at_end(large)
     _return_both(b, function, *_reduced_by_bits(module, b, x))
     return function
@@ -228,34 +262,31 @@ def _reduced_by_bits(module: ir.Module, b: ir.IRBuilder, x: Lane) -> tuple[ir.Va
 
 
 def _both(r: Lane) -> tuple[Any, Any]:
-    """sin and cos, for |r| ≤ π/4."""
+    """sin and cos, for |r| ≤ π/4. (A polynomial alone would give sin(-0.0) the wrong sign.)"""
     z = r * r
-    half = 0.5 * z
-    one_less = 1.0 - half
-    cosine = one_less + _fused(z * z, _polynomial(z, _COS), (1.0 - one_less) - half)
-    return _fused(r * z, _polynomial(z, _SIN), r), cosine
+    sine = np.copysign(_fused(r * z, _polynomial(z, _SIN), r), r)
+    return sine, _fused(z, _polynomial(z, (-0.5, *_COS)), 1.0)
 
 
 def wg_sin_and_cos(x: Lane) -> tuple[Any, Any]:
     r, k = _reduced(x)
     sine, cosine = _both(r)
-    at_zero = x == 0
-    return select(at_zero, x, _in_quarter(k, sine, cosine)), _in_quarter(x.b.add(k, I64(1)), sine, cosine)
+    return _in_quarter(k, sine, cosine), _in_quarter(x.b.add(k, I64(1)), sine, cosine)
 
 
 def _in_quarter(k: ir.Value, sine: Lane, cosine: Lane) -> Any:
-    """sin(r + k·π/2)."""
+    """sin(r + k·π/2): in every second quarter the cosine, and in the last two of four with the other sign."""
     b = sine.b
-    odd, turned = [sine.like(b.icmp_unsigned("!=", b.and_(k, I64(bit)), I64(0)), np.dtype(bool)) for bit in (1, 2)]
-    y = select(odd, cosine, sine)
-    return select(turned, -y, y)
+    odd = sine.like(b.trunc(k, ir.IntType(1)), np.dtype(bool))
+    sign = b.shl(b.and_(k, I64(2)), I64(62))
+    return sine.like(b.bitcast(b.xor(b.bitcast(select(odd, cosine, sine).value, I64), sign), F64))
 
 
 def _tan(x: Lane) -> Any:
     r, k = _reduced(x)
     sine, cosine = _both(r)
-    odd = x.like(x.b.icmp_unsigned("!=", x.b.and_(k, I64(1)), I64(0)), np.dtype(bool))
-    return select(x == 0, x, select(odd, -cosine, sine) / select(odd, sine, cosine))
+    odd = x.like(x.b.trunc(k, ir.IntType(1)), np.dtype(bool))
+    return select(odd, -cosine, sine) / select(odd, sine, cosine)
 
 
 # ------------------------------------------------------------------------------------------------------- inverse ones
@@ -298,6 +329,26 @@ def _acos(x: Lane) -> Any:
 
 
 # ----------------------------------------------------------------------------------- exponentials and logarithms
+
+
+def _exp(x: Lane) -> Any:
+    """2ᵏ·exp(r); usually k is added to the exponent."""
+    b = x.b
+
+    def usual() -> list[Any]:
+        r, shifted = _modulo_log2(x)
+        y = _fused(r, _fused(r, _polynomial(r, vector_math.EXP_DOUBLE), 1.0), 1.0)
+        k = b.shl(b.bitcast(shifted.value, I64), I64(52))
+        return [x.like(b.bitcast(b.add(b.bitcast(y.value, I64), k), F64))]
+
+    (y,) = _usually(x, 708.0, usual, lambda: [x.like(vector_math.exp(_numbers_at(x), x.value))])
+    return y
+
+
+def _modulo_log2(x: Lane) -> tuple[Lane, Lane]:
+    """r of x = r + k·log 2, and k with `_MAGIC` added."""
+    r, _, shifted = vector_math.reduced(_numbers_at(x), x.value)
+    return x.like(r), x.like(shifted)
 
 
 def _expm1(x: Lane) -> Any:
@@ -363,18 +414,26 @@ def _cosh(x: Lane) -> Any:
 
 def wg_tanh_and_slope(x: Lane) -> tuple[Any, Any]:
     """−e/(2 + e) and 4·(1 + e)/(2 + e)² with e = exp(−2|x|) − 1; 1 + e is known better than as that sum."""
-    v = _numbers_at(x)
-    twice = np.maximum(-2.0 * abs(x), -760.0)
-    r, _, shifted = vector_math.reduced(v, twice.value)
-    p = x.like(vector_math.exp_minus_one(v, r))
-    first, second = [x.like(each) for each in vector_math.two_powers(v, shifted)]
-    scale = first * second
-    e = _fused(scale, p, scale - 1.0)
-    under = 2.0 + e
-    inverse = 1.0 / under
-    y = e * inverse
-    y = _fused(_fused(-y, under, e), inverse, y)  # as good as divided
-    return np.copysign(y, x), (p + 1.0) * (2.0 * inverse) * (2.0 * inverse) * first * second
+    b = x.b
+
+    def usual() -> list[Any]:
+        r, shifted = _modulo_log2(-2.0 * abs(x))
+        p = _fused(r * r, _polynomial(r, vector_math.EXP_DOUBLE), r)
+        k = b.shl(b.bitcast(shifted.value, I64), I64(52))
+        scale = x.like(b.bitcast(b.add(k, b.bitcast(F64(1.0), I64)), F64))
+        e = _fused(scale, p, scale - 1.0)
+        under = 2.0 + e
+        inverse = 1.0 / under
+        y = e * inverse
+        y = _fused(_fused(-y, under, e), inverse, y)  # as good as divided
+        twice = inverse + inverse
+        return [np.copysign(y, x), (p + 1.0) * scale * twice * twice]
+
+    def far() -> list[Any]:
+        return [select(np.isnan(x), x, np.copysign(1.0, x)), 4.0 * np.exp(-2.0 * abs(x))]
+
+    y, slope = _usually(x, 350.0, usual, far)
+    return y, slope
 
 
 def _asinh(x: Lane) -> Any:
@@ -439,7 +498,7 @@ def _erf(x: Lane) -> Any:
 
 
 LANES: dict[str, Callable] = {
-    "tan": _tan, "asin": _asin, "acos": _acos, "atan": _atan, "atan2": _atan2,
+    "tan": _tan, "asin": _asin, "acos": _acos, "atan": _atan, "atan2": _atan2, "exp": _exp,
     "expm1": _expm1, "exp2": _exp2, "log1p": _log1p, "log2": _log2, "log10": _log10, "cosh": _cosh, "asinh": _asinh,
     "acosh": _acosh, "atanh": _atanh, "cbrt": _cbrt, "hypot": _hypot, "erf": _erf,
 }  # fmt: skip

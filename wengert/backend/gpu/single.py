@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from wengert.backend.gpu.launch import kernel_for, value_of
+from wengert.backend.gpu.launch import kernel_for, threads_for, value_of
 from wengert.backend.gpu.regions import KernelRegion
 from wengert.ir.node import Block
 
@@ -66,4 +66,4 @@ class SingleKernel:
         named = [(places.get(id(a), -1), x) for a, x in zip(self._region.inputs, operands, strict=True)]
         # (an argument is not kept from one call to the next)
         named = [(k, None if k >= 0 else x) for k, x in named]
-        return _Prepared(kernel, min(self._region.size, device.width * device.blocks), named)
+        return _Prepared(kernel, threads_for(self._region, device), named)
