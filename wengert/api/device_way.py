@@ -24,7 +24,7 @@ class DeviceWay:
 
     def __init__(self, found: Captured, args: tuple):
         like = next(a for a in args if is_foreign(a))
-        self._found, self._plan, self._device = found, plan_of(found.block, found.name, like), device_of(like)
+        self._found, self._plan, self._device = found, plan_of(found.called, found.name, like), device_of(like)
         self._place = next(k for k, a in enumerate(args) if a is like)
         self._kinds = [(a.__class__, getattr(a, "dtype", None), getattr(a, "shape", None)) for a in args]
 
@@ -51,4 +51,4 @@ class DeviceWay:
 
     def call(self, args: tuple) -> Any:
         results = run_plan(self._plan, self._device, args[self._place], args)
-        return self._found.output(args, results)
+        return self._found.returned(args, results)

@@ -126,7 +126,7 @@ class Jitted(Generic[P, R]):
         form = self._form(args, kwargs)
         if not self._verify and form.is_plain:
             for found in self._versions.get(form.key, ()):
-                if not found.inputs and is_made(found.block) and found.is_for(form.leaves) and found.holds():
+                if not found.inputs and is_made(found.called) and found.is_for(form.leaves) and found.holds():
                     return self._run(found, form, args, kwargs)
         return self._anew(form, args, kwargs)
 
@@ -195,22 +195,22 @@ class Jitted(Generic[P, R]):
         if found.writes and _overlap(inputs, found.writes):
             return self._f(*args, **kwargs)  # two names for one array: only Python itself knows what happens when
         if any(isinstance(x, Traced) for x in inputs):
-            results = call(call_op, *[settled(x) for x in inputs], body=found.block, name=found.name)
+            results = call(call_op, *[settled(x) for x in inputs], body=found.called, name=found.name)
         elif runs_here(inputs):
-            results = execute(found.block, found.name, inputs)
+            results = execute(found.called, found.name, inputs)
             if not self._verify and DeviceWay.is_for(found, form.leaves, args, kwargs):
                 self._device_way = DeviceWay(found, args)
         else:
-            code = native(found.block, found.name)
+            code = native(found.called, found.name)
             results = code(*inputs)
             self._open(code, found, form, args, kwargs)
-        n = len(results) - len(found.writes)
-        for k, new in zip(found.writes, results[n:], strict=True):
+        n = len(found.block.results)
+        for k, new in zip(found.writes, results[n - len(found.writes) : n], strict=True):
             if isinstance(inputs[k], Box):
                 replace(inputs[k], new)
             elif isinstance(inputs[k], np.ndarray) or is_foreign(inputs[k]):
                 inputs[k][...] = new
-        return found.output(form.leaves, results[:n])
+        return found.returned(inputs, results)
 
     def _open(self, code: Native, found: Captured, form: Form, args: tuple, kwargs: dict) -> None:
         """Let native code take calls like this one from now on, if it can.
@@ -226,11 +226,12 @@ class Jitted(Generic[P, R]):
             self._missed += 1
             if self._missed > 2 * _MOST_WAYS and self._missed & (self._missed - 1):
                 return
+            n = len(found.block.results)
             try:
                 way = CallWay(
                     code.take, args, kwargs, form.twin(), found.pinned, [p.type for p in found.block.params],
                     found.outside if found.guards or found.inputs else None, found.orders is not None,
-                    found.structure, found.places, len(found.block.results),
+                    found.structure, found.places, (n, len(found.called.results) - n), found.shared,
                 )  # fmt: skip
             except NoRecipe:
                 return

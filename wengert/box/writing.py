@@ -120,7 +120,7 @@ class View:
         self._pattern = pattern
         self.readonly = readonly
         self.part = part
-        self.certain = True
+        self.certain: bool | None = True  # or it may be a copy (False), or is it in some examples of a batch (None)
         self.fresh = True
         self._positions: Any = None
 
@@ -287,6 +287,8 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
     else:
         idx = settled(idx)
     view = box._view_of
+    if view is not None and view.certain is None and sys.getrefcount(view.root) < _HELD_BY_A_VIEW:
+        view = box._view_of = None  # nobody else has the array that it is in some examples
     if isinstance(v, Traced):
         source = v._view_of  # type: ignore[attr-defined]
         if source is not None and source.root is box and source.part is None and source.pattern is not None:
@@ -328,7 +330,7 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
         write(box, v, pattern, arrays)
         return
     if not view.certain and sys.getrefcount(root) > _HELD_BY_A_VIEW:
-        raise _uncertain()
+        raise _uncertain(view)
     if idx is Ellipsis and view.pattern is not None:
         view.write(v, *split_index(view.pattern))
         return
@@ -357,10 +359,16 @@ def _check_views(root: Any, written: Any) -> None:
     for ref in root._views or ():
         view = ref()
         if view is not None and view is not written and not view._view_of.certain:
-            raise _uncertain()
+            raise _uncertain(view._view_of)
 
 
-def _uncertain() -> InPlaceError:
+def _uncertain(view: View) -> InPlaceError:
+    if view.certain is None:
+        return InPlaceError(
+            "an array is written to that a compiled function has returned for some examples of a batch, and for others "
+            "another one",
+            remedy="let the function return a copy, or write to a copy: y = y.copy()",
+        )
     return InPlaceError(
         "an array is written to of which ravel or reshape made a view or a copy; which of them depends on how it lies "
         "in memory, and that is not known in this compiled function",

@@ -24,6 +24,7 @@ from wengert.capture.assuming import TELLS_NUMBERS_APART, Assumptions, can_begin
 from wengert.capture.effects import refuse
 from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, itself, same
 from wengert.capture.kept import Kept
+from wengert.capture.returned import Shared, as_returned, found_among
 from wengert.capture.session import Session, ValuesDecide, WrittenTo, current
 from wengert.capture.values import BranchesDiffer
 from wengert.capture.words import ChosenWords
@@ -61,6 +62,10 @@ class Captured:
     def __init__(self, block: Block, name: str, inputs: list[Path], guards: list[AnyGuard], structure: Any,
                  places: list[tuple[str, Any]], writes: list[int], orders: tuple | None):  # fmt: skip
         self.block = block
+        self.called = block
+        """The block with further results at its end, which tell what is shared."""
+        self.shared: list[Shared] = []
+        """Which arrays the function returns that the caller has already (`returned.py`)."""
         self.pinned: dict[int, Any] = {}
         """Arguments whose values are part of the program, by their places among the leaves."""
         self.orders = orders
@@ -135,10 +140,21 @@ class Captured:
 
     def output(self, leaves: Sequence[Any], results: Sequence[Any]) -> Any:
         """The function's result, from the arguments' leaves and the results of the block."""
+        return tree.unflatten(self.structure, self._leaves(leaves, results))
+
+    def returned(self, inputs: Sequence[Any], results: Sequence[Any]) -> Any:
+        """The same with arrays that the caller has already where the function would return them, from all inputs and
+        the results of `called`."""
+        found = self._leaves(inputs, results)
+        if self.shared:
+            as_returned(self.shared, found, inputs, results[len(self.block.results) :])
+        return tree.unflatten(self.structure, found)
+
+    def _leaves(self, leaves: Sequence[Any], results: Sequence[Any]) -> list[Any]:
         found = []
         for kind, place in self.places:
             found.append(leaves[place] if kind == "argument" else results[place] if kind == "result" else place)
-        return tree.unflatten(self.structure, found)
+        return found
 
 
 def _is_value(x: Any, pinned: Any) -> bool:
@@ -307,16 +323,19 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             for k in session.written():
                 writes.append(len(formals) + k)
                 outputs.append(session.box_of(session.inputs[k][0]))
+            outside = [session.box_of(value) for value, _, _ in session.inputs]
+            shared, extras = found_among([settled(y) for y in out_leaves], leaves, outside, top)
             results = [top.operand(y) for y in outputs]
+            further = [top.operand(settled(y)) for y in extras]
             session.seal()
     except BaseException:
         session.effects.undo(session.stands_for)
         raise
     finally:
         current.session = outer
-    outside = kept.look_at(session.effects, session.stands_for)
-    if outside is not None:
-        raise refuse(outside)
+    changed_outside = kept.look_at(session.effects, session.stands_for)
+    if changed_outside is not None:
+        raise refuse(changed_outside)
     params: list[Var] = [*formals, *[var for _, _, var in session.inputs]]
     inputs: list[Path] = [path for _, path, _ in session.inputs]
     for p, x in zip(top.params, top.captured, strict=True):
@@ -335,6 +354,9 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
         writes,
         orders if top.links.order_matters else None,
     )
+    found.shared = shared
+    if further:
+        found.called = Block(params, top.nodes, [*results, *further])
     found.pinned = {**pinned, **session.read_values}
     if assumed is not None and assumed.refusal is not None:
         if not can_begin_again(found.block) or kept.leaves_something:

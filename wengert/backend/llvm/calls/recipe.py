@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from wengert import tree
+from wengert.capture.returned import Origin, Shared, as_returned
 from wengert.ir.node import Type
 
 MOST = 4096
@@ -175,6 +176,30 @@ def _makes(words: Words, twin: Any, places: Sequence[tuple[str, Any]], found: li
         found.append((Make.CALL, words.address(functools.partial(_put_together, structure)), len(leaves)))
 
 
+def _makes_shared(
+    words: Words, structure: Any, places: Sequence[tuple[str, Any]], results: tuple[int, int],
+    shared: Sequence[Shared], leaves: int, found: list[tuple[int, int, int]],
+) -> None:  # fmt: skip
+    """The steps that make a container of arrays some of which the caller has already."""
+    needed = sorted({one.number for one in shared if one.origin is Origin.INPUT})
+    if needed and needed[-1] >= leaves:
+        raise NoRecipe
+    for k in range(len(places)):
+        _makes(words, LeafNumber(k), places, found)
+    found += [(Make.RESULT, 0, results[0] + k) for k in range(results[1])]
+    found += [(Make.LEAF, 0, k) for k in needed]
+    together = functools.partial(_put_together_shared, structure, shared, len(places), results[1], needed)
+    found.append((Make.CALL, words.address(together), len(places) + results[1] + len(needed)))
+
+
+def _put_together_shared(
+    structure: Any, shared: Sequence[Shared], count: int, further: int, needed: Sequence[int], *given: Any
+) -> Any:
+    leaves, extras = list(given[:count]), given[count : count + further]
+    as_returned(shared, leaves, dict(zip(needed, given[count + further :], strict=True)), extras)
+    return tree.unflatten(structure, leaves)
+
+
 def _put_together(structure: Any, *leaves: Any) -> Any:
     return tree.unflatten(structure, leaves)
 
@@ -197,7 +222,8 @@ class CallWay:
         order_matters: bool,
         structure: Any,
         places: Sequence[tuple[str, Any]],
-        results: int,
+        results: tuple[int, int],
+        shared: Sequence[Shared] = (),
     ):
         """The way of this call.
 
@@ -211,7 +237,8 @@ class CallWay:
             order_matters: whether arrays have to lie in memory as those of this call do.
             structure, places: the containers of the result, and what stands for each leaf there: a result, a leaf of
                 the arguments, or a constant.
-            results: how many the kernel gives.
+            results: how many the kernel gives, and how many further ones that tell what is shared.
+            shared: which arrays of the result the caller has already (`capture/returned.py`).
         """
         words = self._words = Words()
         given = len(args) + len(kwargs)
@@ -221,7 +248,10 @@ class CallWay:
         if found == [(RecipeStep.LEAF, k, k, 0) for k in range(given)]:
             found = []  # the arguments are the leaves
         makes: list[tuple[int, int, int]] = []
-        _makes(words, tree.unflatten(structure, [LeafNumber(k) for k in range(len(places))]), places, makes)
+        if shared:
+            _makes_shared(words, structure, places, results, shared, len(steps.leaves), makes)
+        else:
+            _makes(words, tree.unflatten(structure, [LeafNumber(k) for k in range(len(places))]), places, makes)
         if makes == [(Make.RESULT, 0, 0)]:
             makes = []
         self.form = (steps.said, len(args), list(kwargs))
@@ -230,7 +260,8 @@ class CallWay:
         line[CallWay.TAKE], line[CallWay.POSITIONAL] = take, len(args)
         line[CallWay.NAMED], line[CallWay.NAMES] = len(kwargs), words.objects(kwargs)
         line[CallWay.STEP_COUNT], line[CallWay.STEPS] = len(found), words.array(_joined(found))
-        line[CallWay.SLOTS], line[CallWay.LEAVES], line[CallWay.RESULTS] = steps.slots, len(steps.leaves), results
+        line[CallWay.SLOTS], line[CallWay.LEAVES] = steps.slots, len(steps.leaves)
+        line[CallWay.RESULTS] = sum(results)
         line[CallWay.MORE] = 0 if more is None else words.address(more)
         line[CallWay.MAKE_COUNT], line[CallWay.MAKES] = len(makes), words.array(_joined(makes))
         line[CallWay.TYPES] = words.array(
