@@ -30,11 +30,12 @@ MOST = 1 << 30
 LARGEST = 1 << 26
 """Files larger than this are not kept."""
 
-_BETWEEN_LOOKS = 64
+_BETWEEN_LOOKS = 256
+"""How many files are written between two looks at the whole folder, which takes a second where there are many."""
 _MAGIC = b"wengert code 1\n"
 _HEAD = len(_MAGIC) + 32
 _SUFFIX = ".wgc"
-_written = 0
+_written = os.urandom(1)[0]  # most processes write a few files, and do not look
 
 
 def folder() -> Path | None:
