@@ -36,9 +36,12 @@ class Part(NamedTuple):
     part: Op | None
 
     def of(self, x: Any) -> Any:
+        if x.__class__ is np.ndarray:
+            y = x[self.pattern] if self.pattern is not None and self.part is None else self.function(x)
+            if self.readonly:
+                y.flags.writeable = False
+            return y
         y = self.function(x)
-        if isinstance(y, np.ndarray) and self.readonly:
-            y.flags.writeable = False
         return link(y, x, self.function, self.pattern, self.readonly, self.part)
 
 
@@ -128,14 +131,18 @@ def _is_known(view: Any) -> bool:
 
 def as_returned(shared: Sequence[Shared], leaves: list[Any], inputs: Any, extras: Sequence[Any]) -> None:
     """Put the arrays that are shared in place of values."""
-    places = {Origin.INPUT: inputs, Origin.LEAF: leaves, Origin.EXTRA: extras}
     for leaf, origin, number, part, condition in shared:
-        same = places[origin][number]
-        same = same if part is None else part.of(same)
-        leaves[leaf] = same if condition is None else _chosen(extras[condition], same, leaves[leaf])
+        same = (inputs if origin is Origin.INPUT else leaves if origin is Origin.LEAF else extras)[number]
+        if condition is None:
+            leaves[leaf] = same if part is None else part.of(same)
+        elif extras[condition].__class__ is not np.bool_ or extras[condition]:
+            same = same if part is None else part.of(same)
+            leaves[leaf] = _chosen(extras[condition], same, leaves[leaf])
 
 
 def _chosen(condition: Any, same: Any, value: Any) -> Any:
+    if condition.__class__ is np.bool_:
+        return same if condition else value
     known = plain(condition)
     if not isinstance(known, Traced):
         if np.all(known):
