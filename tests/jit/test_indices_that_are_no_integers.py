@@ -50,7 +50,20 @@ def test_only_where_it_is_reached():
 
 def test_an_integer_in_one_branch_and_a_float_in_the_other_is_refused():
     """In Python it is an index in one case, and raises in the other."""
-    for f in (lambda x, a: x[min(-1, a)], lambda x, a: x[0 if a > 1 else a]):
+
+    def after_a_loop(x, a):
+        s = 0
+        for e in x:
+            if e > 100 * a:
+                s = 0.5
+        return x[(s + 1) % 2]
+
+    for f in (
+        lambda x, a: x[min(-1, a)],
+        lambda x, a: x[0 if a > 1 else a],
+        lambda x, a: x[-(0 if a > 1 else a)],
+        after_a_loop,
+    ):
         assert np.ndim(f(X, 1.5)) == 0
         with pytest.raises(wg.errors.UnsupportedFunctionError, match="an integer in some cases"):
             wg.jit(f)(X, 1.5)

@@ -105,6 +105,8 @@ class Carried:
         self.types: dict[Any, Type] = {}
         self.orders: dict[Key, Any] = {}
         """Orders in memory (`ir/orders.py`) that are not those of before the loop: an iteration changes them."""
+        self.mixed: dict[Key, bool] = {}
+        """Whether something may be an integer of Python's after an iteration."""
         self.structures: dict[int, Structure] = {}
         self.opened: dict[Key, tuple[Any, Var]] = {}
         self.adopted: dict[int, Var] = {}
@@ -339,6 +341,7 @@ class Carried:
                     self.orders[k, j] = UNKNOWN
                     again = True
                 outputs.append((value, wide))
+                self.mixed[k, j] = may_be_integer(value)
         if again:
             raise Again
         for root in self.roots.values():
@@ -375,7 +378,8 @@ class Carried:
                 if self.may_not_run and is_number(leaf):
                     note_either(found[k, j], leaf, found[k, j])
                 if found[k, j].__class__ is Sym and dtype_of(found[k, j]).kind == "f" and not shape_of(found[k, j]):
-                    found[k, j]._node.mixed = self.may_not_run and may_be_integer(leaf)
+                    before = self.may_not_run and may_be_integer(leaf)
+                    found[k, j]._node.mixed = before or self.mixed.get((k, j), False)
         for k in self.local:
             values[k] = UNDEFINED
         for root in self.roots.values():

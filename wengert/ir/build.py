@@ -272,7 +272,7 @@ class Capture(Trace):
         stable = op.pure and all(o.__class__ is Const or o.stable for o in operands)  # type: ignore[union-attr]
         for f, var in zip(found, outs, strict=True):
             var.stable = stable
-            var.either = f.either
+            var.either, var.mixed = f.either, f.mixed
             var.span = interval(op.name, args) if not f.shape and f.dtype.kind in "iu" else None
             var.order = order_of_result(op, args, given, f.shape)
             symbols.append(Sym(self, var, self._shape(var, f.shape), var.span))

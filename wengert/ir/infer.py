@@ -35,6 +35,8 @@ class Found(NamedTuple):
     weak: bool = False
     either: bool = False
     """It may be a number of Python's, or one of NumPy's (`Var.either`)."""
+    mixed: bool = False
+    """It is a float that may stand for an integer of Python's (`Var.mixed`)."""
 
 
 def found(type: Type) -> Found:
@@ -53,11 +55,12 @@ def results(op: Op, args: Sequence[Any], params: dict) -> tuple[bool, list[Found
     if isinstance(op, Control):
         return True, op.types(args, params)
     if op.name == "python_number":
-        return False, [Found(shape_of(args[0]), dtype_of(args[0]), not shape_of(args[0]))]
+        return False, [Found(shape_of(args[0]), dtype_of(args[0]), not shape_of(args[0]), mixed=_is_mixed(args[0]))]
     if op.elementwise:
         dtype, weak = _elementwise_dtype(op, args, params)
         either = any(map(_is_either, args)) and not weak and _is_either_way(op, args, params, dtype)
-        return False, [Found(broadcast_shapes([shape_of(a) for a in args]), dtype, weak, either)]
+        mixed = any(map(_is_mixed, args)) and _may_give_integer(op, args, params)
+        return False, [Found(broadcast_shapes([shape_of(a) for a in args]), dtype, weak, either, mixed)]
     if op.shape is not None and op.dtype is not Dtype.TRIED:
         stated = _stated_dtype(op.dtype, args, params)
         if stated is not None:
@@ -102,6 +105,15 @@ def is_weak(x: Any) -> bool:
 
 def _is_either(x: Any) -> bool:
     return x.__class__ is Sym and x._node.either
+
+
+def _is_mixed(x: Any) -> bool:
+    return x.__class__ is Sym and x._node.mixed
+
+
+def _may_give_integer(op: Op, args: Sequence[Any], params: dict) -> bool:
+    """Whether a result is an integer if operands are that may be one."""
+    return _elementwise_dtype(op, [1 if _is_mixed(a) else a for a in args], params)[0].kind in "iu"
 
 
 def _is_either_way(op: Op, args: Sequence[Any], params: dict, dtype: np.dtype) -> bool:
