@@ -27,7 +27,7 @@ from wengert.running import running
 from wengert.types import shape_of
 
 
-class Part(NamedTuple):
+class SharedPart(NamedTuple):
     """How a view is got from its array."""
 
     function: Callable
@@ -60,7 +60,7 @@ class Shared(NamedTuple):
     leaf: int
     origin: Origin
     number: int
-    part: Part | None
+    part: SharedPart | None
     condition: int | None = None
 
 
@@ -96,13 +96,13 @@ class _Search:
         self.inputs, self.leaves, self.several = inputs, leaves, several
         self.extras: list[Any] = []
 
-    def place_of(self, y: Any, leaf: int) -> tuple[Origin, int, Part | None] | None:
+    def place_of(self, y: Any, leaf: int) -> tuple[Origin, int, SharedPart | None] | None:
         """Where an array comes from, if that is known, and is not that leaf itself."""
         view, root, part = y._view_of, root_of(y), None
         if view is not None:
             if not view.certain or root.shape != view.shape or not _is_known(view):
                 return None
-            part = Part(view.function, view.pattern, view.readonly, view.part)
+            part = SharedPart(view.function, view.pattern, view.readonly, view.part)
         for k, x in enumerate(self.inputs):
             if x is root:
                 return (Origin.INPUT, k, part) if x.shape else None
