@@ -9,6 +9,7 @@ import pytest
 
 import wengert as wg
 from wengert.box.foreign import hides_traced
+from wengert.errors import ConcretizationError
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -131,3 +132,10 @@ def test_astropy_says_value() -> None:
                 g(X)
     f = lambda x: np.sum(lengths.to_value("cm") * x)
     np.testing.assert_allclose(wg.grad(f)(X), 100 * X)
+
+
+def test_numexpr_is_refused_by_name() -> None:
+    library = {"__name__": "numexpr.necompiler"}  # which need not be installed: it asks as this does
+    exec("def evaluate(x):\n    return x.__array__()\n", library)
+    with pytest.raises(ConcretizationError, match=r"numexpr asks for[^\n]*\n[^\n]*with NumPy's operators"):
+        wg.grad(lambda x: library["evaluate"](x) * x)(2.0)

@@ -24,6 +24,10 @@ _REMEDIES = {
     "unyt": "q.value",
     "pint": "q.magnitude",
 }
+_COMPUTE_THEMSELVES = {
+    "numexpr": "write the expression with NumPy's operators and functions, and compile it with wg.jit"
+}
+"""Libraries that compile what they compute, from plain arrays only."""
 _HOLD_ANYTHING = frozenset(("pint",))
 """Whose own operators take traced values."""
 _MANY = 3000
@@ -37,6 +41,8 @@ def library_of(kind: Any) -> str:
 
 def remedy_for(library: str) -> str:
     """What to write instead of an object of a library, together with traced values."""
+    if library in _COMPUTE_THEMSELVES:
+        return _COMPUTE_THEMSELVES[library]
     return f"use the plain array in it, {_REMEDIES[library]}, and put labels or units on the result outside"
 
 
@@ -65,7 +71,7 @@ def library_that_asks(frame: FrameType | None) -> str | None:
         if frame is None:
             return None
         library = (frame.f_globals.get("__name__") or "").partition(".")[0]
-        if library in _REMEDIES:
+        if library in _REMEDIES or library in _COMPUTE_THEMSELVES:
             return library
         frame = frame.f_back
     return None
