@@ -68,6 +68,8 @@ def test_saved_models_come_back(kind, tmp_path):
         nn.load(path, {**model, "other": np.arange(4)})
     with pytest.raises(MismatchError, match="file"):
         nn.save(tmp_path / "model.txt", model)
+    with pytest.raises(MismatchError, match=r"the name a\.b"):
+        nn.save(path, {"a.b": np.ones(2), "a": {"b": np.zeros(2)}})
 
 
 def test_safetensors_files_are_as_their_definition_says(tmp_path):

@@ -134,6 +134,11 @@ def named(model: Any) -> dict[str, Any]:
     ['layers.0.weight', 'layers.0.bias']
     """
     names = [_plain(path) for path in tree.paths(model)]
+    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if twice:
+        raise MismatchError(
+            f"two arrays of the model would have the name {twice[0]}", remedy="give keys without dots to its dicts"
+        )
     return dict(zip(names, tree.leaves(model), strict=True))
 
 
