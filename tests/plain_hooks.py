@@ -21,6 +21,7 @@ from wengert.capture.hooks import (
 )
 from wengert.capture.instrument import STAGED, is_user_function, set_staged_hooks, staged
 from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined
+from wengert.capture.matching import matched
 from wengert.capture.rewrite import HOOKS
 
 seen = []
@@ -163,7 +164,7 @@ def text(*parts):
 REWRITTEN = dict(zip(
     HOOKS,
     (call, lambda value: value, lambda named: (), read, store, store_in_item, store_in_attribute, augment, augment_item,
-     augment_attribute, slice, operator.mod, lambda name, a, b: getattr(operator, name)(a, b)),
+     augment_attribute, slice, operator.mod, lambda name, a, b: getattr(operator, name)(a, b), matched),
     strict=True,
 ))  # fmt: skip
 LOWERED = dict(zip(

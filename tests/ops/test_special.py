@@ -448,6 +448,21 @@ def test_binomials_that_vanish():
         agree(gradient[1], mp.diff(lambda k: mp.binomial(n, k), k), 1e-12)  # noqa: B023
 
 
+def test_rising_factorials_where_gamma_functions_have_poles():
+    for m in (0, 1, 2, 5):
+        p = np.poly1d([1.0])
+        for k in range(m):
+            p = p * np.poly1d([1.0, k])
+        f = lambda z, m=m: sc.poch(z, m)
+        for z in (-7.0, -5.0, -3.0, -1.0, 0.0, -0.5, 0.3, 2.5):
+            np.testing.assert_allclose(wg.grad(f)(z), p.deriv()(z), rtol=1e-12, atol=1e-13)
+            np.testing.assert_allclose(wg.grad(wg.grad(f))(z), p.deriv(2)(z), rtol=1e-10, atol=1e-11)
+    for z in (0.0, -2.0):  # derivatives of 1/Γ there are (−1)ᶻ·|z|!
+        np.testing.assert_allclose(
+            wg.grad(lambda z: sc.poch(z, 0.5))(z), sc.gamma(z + 0.5) * sc.gamma(1 - z), rtol=1e-13
+        )
+
+
 def test_complex_arguments():
     z = np.array([0.3 + 0.4j, -1.2 + 0.1j])
     h = 1e-3

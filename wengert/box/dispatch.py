@@ -28,6 +28,7 @@ from wengert.box.foreign import holds_anything, refused_operand, wants_plain_arr
 from wengert.box.subclasses import means_something_else, refusal
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.op import Op, Traced
+from wengert.packages import is_followed
 
 UFUNCS: dict[Any, Op | Callable] = {}
 FUNCTIONS: dict[Any, Callable] = {}
@@ -77,6 +78,8 @@ class _Operands(dict):
             found = _refused
         elif wants_plain_arrays(kind):
             found = refused_operand
+        elif _has_ufuncs_of_its_own(kind):
+            found = _as_its_class_says
         elif holds_anything(kind) or not _may_be_operand(kind):
             found = _left_to_others
         elif kind.__dict__.get("__array__").__class__ is FunctionType and not any(
@@ -95,6 +98,18 @@ def _may_be_operand(kind: type) -> bool:
 
 _NUMBERS = (np.ndarray, np.generic, numbers.Number)
 _OF_ARRAYS = ("__array__", "__array_ufunc__", "__array_function__", "__array_interface__", "__dlpack__", "dtype")
+
+
+def _has_ufuncs_of_its_own(kind: type) -> bool:
+    """Whether a class of the user's says what ufuncs mean for it. (Those of libraries are known one by one.)"""
+    own = inspect.unwrap(getattr(kind, "__array_ufunc__", None))  # type: ignore[arg-type]
+    return own.__class__ is FunctionType and not issubclass(kind, Traced) and is_followed(own.__code__.co_filename)
+
+
+def _as_its_class_says(op: Any, x: Any, y: Any) -> Any:
+    """An operator or ufunc between a traced value and an object whose class has its own: as between arrays and it."""
+    other = x if OPERANDS[x.__class__] is _as_its_class_says else y
+    return other.__array_ufunc__(getattr(np, getattr(op, "name", op)), "__call__", x, y)
 
 
 def _left_to_others(op: Any, x: Any, y: Any) -> Any:

@@ -109,11 +109,6 @@ class Identities(ast.NodeTransformer):
             node.args[0] = at(hook(SUBJECT, node.args[0], around), node.args[0])
         return node
 
-    def visit_Match(self, node: ast.Match) -> ast.AST:
-        self.generic_visit(node)
-        node.subject = at(hook(SUBJECT, node.subject), node.subject)
-        return node
-
 
 def _joins_lists(node: ast.AST) -> bool:
     """Whether an expression makes a new list of others: `[0.0] * 3`, `[x] + rest`."""

@@ -46,6 +46,7 @@ from wengert.capture.instrument import (
     set_hooks,
     written_positions,
 )
+from wengert.capture.matching import MATCHED, matched
 from wengert.capture.numba import python_of
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, class_of, replacement_of
 from wengert.capture.rewrite import (
@@ -819,6 +820,8 @@ def _counts_when_alone() -> tuple[int, ...]:
     _IN_A_DICT,
 ) = _counts_when_alone()
 
+matched_eagerly = functools.partial(matched, is_instance=REPLACEMENTS[isinstance])
+
 set_hooks(
     {
         CALL: call,
@@ -834,5 +837,6 @@ set_hooks(
         SLICE: slice,
         FORMAT: shown_in,
         OPERATE: operate,
+        MATCHED: matched_eagerly,
     }
 )

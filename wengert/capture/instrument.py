@@ -35,6 +35,7 @@ from wengert.capture.deep import deeply
 from wengert.capture.locate import Located, locate
 from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined, lower
 from wengert.capture.lowered import DEFINED, UNDEFINED_NAME
+from wengert.capture.matching import without_match
 from wengert.capture.numba import python_of
 from wengert.capture.of_code import OfCode
 from wengert.capture.rewrite import HOOKS, PrivateNames, Rewriter
@@ -278,7 +279,7 @@ def _rewritten(
     located = locate(code, module_globals)
     if located is None:
         return None
-    node = PrivateNames(located.classes).visit(copy.deepcopy(located.node))
+    node = without_match(PrivateNames(located.classes).visit(copy.deepcopy(located.node)))
     writes = writes_of(node, _libraries_in(module_globals))
     if not isinstance(node, ast.Lambda):
         node.decorator_list = []

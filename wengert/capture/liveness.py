@@ -58,10 +58,6 @@ def _before_statement(node: Any, after: Live, always: Live) -> Live:
     if isinstance(node, (ast.With, ast.AsyncWith)):
         inside = _before(node.body, after, always | after)  # an exception may be swallowed
         return inside.union(*[read(item) for item in node.items])
-    if isinstance(node, ast.Match):
-        cases = [_before(case.body, after, always) | read(case.pattern) for case in node.cases]
-        guards = [read(case.guard) for case in node.cases if case.guard is not None]
-        return after.union(*cases, *guards, read(node.subject))
     return (after - _written(node)) | read(node)
 
 

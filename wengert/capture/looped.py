@@ -17,6 +17,7 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.capture import hooks, lowered, rewrite
 from wengert.capture.instrument import LOOPED, is_user_function
+from wengert.capture.matching import MATCHED
 from wengert.capture.repeating import RepeatingLoop, call_within
 from wengert.capture.undefined import UNDEFINED, defined
 from wengert.control.budget import account
@@ -298,6 +299,7 @@ LOOPED.set_hooks(
         rewrite.SLICE: slice,
         rewrite.FORMAT: hooks.shown_in,
         rewrite.OPERATE: hooks.operate,
+        MATCHED: hooks.matched_eagerly,
         lowered.IF: _if,
         lowered.FOR: for_,
         lowered.WHILE: while_,

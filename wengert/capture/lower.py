@@ -11,7 +11,7 @@ become flags (`flags.py`); then suites become functions, which share the variabl
     not a                   not_(a)
     a if c else b           ifexp(c, lambda: a, lambda: b)
     a < b <= c              chain(a, ("lt", "le"), lambda: b, lambda: c)
-    [x for x in xs if c]    [x for x in iterate(xs) if test(c)]          also the guard of a `case`
+    [x for x in xs if c]    [x for x in iterate(xs) if test(c)]
     assert c, m             assert_(c, lambda: m)
     raise e from c          raise_(lambda: e, lambda: c)
     try: …                  with trying(lambda: the kinds of exceptions that are caught): …        (see `attempts.py`)
@@ -61,8 +61,6 @@ from wengert.capture.lowered import (
     OWN_ERRORS,
     RAISE,
     SET_ATTRIBUTE,
-    SUBJECT,
-    TEST,
     TRYING,
     UNDEFINED_NAME,
     WHILE,
@@ -338,17 +336,6 @@ class _Lowering(Expressions):
                 item.optional_vars = self.visit(item.optional_vars)
                 self.assigned.update(bound([item.optional_vars]))
         node.body = self._suite(node.body)
-        self.assigned = before
-        return node
-
-    def visit_Match(self, node: ast.Match) -> ast.AST:
-        node.subject = at(hook(SUBJECT, self.visit(node.subject)), node.subject)
-        before = set(self.assigned)
-        for case in node.cases:
-            self.assigned = before.union(bound([case.pattern]))
-            if case.guard is not None:
-                case.guard = at(hook(TEST, self.visit(case.guard)), case.guard)
-            case.body = self._suite(case.body)
         self.assigned = before
         return node
 

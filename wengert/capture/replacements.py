@@ -14,6 +14,7 @@ import math
 import operator
 import statistics
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -277,7 +278,11 @@ for _kind in {np.dtype(code).type for code in "?bhilqBHILQefdgFDG"}:
 @_replaces(float)
 def _float(x: Any = 0.0) -> Any:
     if not isinstance(x, Box):
-        return float(x)
+        own = getattr(x.__class__, "__float__", None)
+        y = own(x) if own.__class__ is FunctionType else None  # of a class of the user's
+        if not isinstance(y, Box):
+            return y if isinstance(y, float) else float(x)
+        x = y
     demand_number(x)
     if dtype_of(x).kind == "c":
         raise TypeError("can't convert complex to float")

@@ -23,6 +23,7 @@ import ast
 import copy
 from collections.abc import Callable
 
+from wengert.capture.matching import MATCHED
 from wengert.capture.syntax import OURS
 
 HOOKS = (
@@ -39,6 +40,7 @@ HOOKS = (
     "_wengert_slice",
     "_wengert_format",
     "_wengert_operate",
+    MATCHED,
 )
 (
     CALL,
@@ -54,7 +56,7 @@ HOOKS = (
     SLICE,
     *_REST,
 ) = HOOKS
-FORMAT, OPERATE = _REST
+FORMAT, OPERATE, _ = _REST
 _CONTAINER, _KEY, _ITEM = "_wengert_container", "_wengert_key", "_wengert_item"
 
 _NEEDS_ITS_FRAME = {"super", "locals", "globals", "vars", "dir", "eval", "exec", "breakpoint", "__import__"}
@@ -426,9 +428,7 @@ def _local_names(function: ast.AST) -> set[str]:
                 names.add(child.id)
             elif isinstance(child, (ast.Global, ast.Nonlocal)):
                 elsewhere.update(child.names)
-            elif (isinstance(child, ast.ExceptHandler) and child.name) or (
-                isinstance(child, (ast.MatchAs, ast.MatchStar)) and child.name
-            ):
+            elif isinstance(child, ast.ExceptHandler) and child.name:
                 names.add(child.name)
             elif isinstance(child, (ast.Import, ast.ImportFrom)):
                 names.update((alias.asname or alias.name).split(".")[0] for alias in child.names)

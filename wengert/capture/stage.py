@@ -167,24 +167,13 @@ def identity(a: Any, b: Any, positive: bool) -> Any:
 
 
 def subject(x: Any, around: Any = None) -> Any:
-    """What a `match` looks at, which Python does; or an `eval`, with the variables around it."""
+    """What an `eval` looks at, with the variables around it."""
     if holds_optional(x) or holds_optional(around):
         raise StagingError(
-            "a match or an eval looks at a value that may be None, and whether it is is known only when the compiled "
-            "program runs", remedy="test it with if x is None: …",
+            "an eval looks at a value that may be None, and whether it is is known only when the compiled program runs",
+            remedy="test it with if x is None: …",
         )  # fmt: skip
-    if _holds_boolean(x):  # which `case True` asks to be the object True
-        raise StagingError("a match looks at a truth value that is known only when the compiled program runs",
-                           remedy="write if and else")  # fmt: skip
     return x
-
-
-def _holds_boolean(x: Any) -> bool:
-    if x.__class__ in (tuple, list):
-        return any(map(_holds_boolean, x))
-    if x.__class__ is dict:
-        return any(map(_holds_boolean, x.values()))
-    return is_symbolic(x) and python_class(x) is bool
 
 
 def test(x: Any) -> Any:
@@ -192,8 +181,8 @@ def test(x: Any) -> Any:
     x = condition(x)
     if is_symbolic(x):
         raise StagingError(
-            "a condition of a comprehension, or of a case, depends on a value that is known only when the compiled "
-            "program runs", remedy="use a mask, x[x > 0], or np.where, or a for loop with an if",
+            "a condition of a comprehension depends on a value that is known only when the compiled program runs",
+            remedy="use a mask, x[x > 0], or np.where, or a for loop with an if",
         )  # fmt: skip
     return x
 

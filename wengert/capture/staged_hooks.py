@@ -53,6 +53,7 @@ from wengert.capture.iteration import (
     staged_zip,
     table_of,
 )
+from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import MUTABLE
 from wengert.capture.optional import Optional, condition, given_to_others, is_instance, number_of, numbers_in
 from wengert.capture.ordering import REPLACED, sort_list
@@ -887,6 +888,15 @@ def attr(owner: Any, name: str) -> Any:
     return value if session is None else session.attribute(owner, name, value)
 
 
+def _matched(kind: str, subject: Any, what: Any, more: Any, names: tuple = ()) -> tuple | None:
+    """The parts of a subject of a `match`."""
+    subject = number_of(subject)
+    if current.session is not None:
+        session = current.session
+        subject = session.mapping(subject) if subject.__class__ is dict else session.items(subject)
+    return matched(kind, subject, what, more, names, _isinstance, attr)
+
+
 def _is_cached_property(owner: Any, name: str) -> bool:
     for cls in owner.__class__.__mro__:
         if name in cls.__dict__:
@@ -922,6 +932,7 @@ set_staged_hooks(
         rewrite.SLICE: slice,
         rewrite.FORMAT: _interpolated,
         rewrite.OPERATE: hooks.operate,
+        MATCHED: _matched,
         lowering.IF: stage.if_,
         lowering.FOR: stage.for_,
         lowering.WHILE: stage.while_statement,

@@ -15,7 +15,7 @@ import scipy.special as sc
 
 from wengert.ops import library
 from wengert.ops.derive import elementwise, zero
-from wengert.ops.elementwise import cos, equal, exp, less, remainder, rint, sin, where
+from wengert.ops.elementwise import cos, equal, exp, less, logical_and, remainder, rint, sin, where
 from wengert.ops.enclosures import decreasing, increasing, valley
 from wengert.ops.library import special
 from wengert.ops.special import double, is_complex, no_rule, precision, rounded
@@ -118,7 +118,26 @@ betaln = elementwise(
     sc.betaln,
     (lambda y, a, b: -polygamma_step(a, b, n=0), lambda y, a, b: -polygamma_step(b, a, n=0)),
 )
-poch = elementwise("poch", sc.poch, (lambda y, z, m: y * polygamma_step(z, m, n=0), lambda y, z, m: y * digamma(z + m)))
+
+
+def _poch_slope(y: Any, z: Any, m: Any) -> Any:
+    """(ψ(z + m) − ψ(z))·Γ(z + m)/Γ(z); where ψ(z) has a pole, the derivative of the quotient.
+
+    Where Γ(z + m) has a pole too, and so m is an integer, both ψ are reflected: ψ(1 − z − m) − ψ(1 − z).
+    """
+    if is_complex(z) or is_complex(m):
+        return y * polygamma_step(z, m, n=0)
+    end = z + m
+    pole = logical_and(less(z, 0.5), equal(z, rint(z)))
+    both = logical_and(logical_and(pole, less(end, 0.5)), equal(end, rint(end)))
+    l, e = where(pole, z, 0), where(both, 1, where(pole, end, 1))
+    reflected = y * polygamma_step(where(both, 1 - z, 1), where(both, -m, 0), n=0)
+    quotient = gamma(e) * (digamma(e) * rgamma(l) + _rgamma_slope(rgamma(l), l))
+    elsewhere = y * polygamma_step(where(pole, 1, z), where(pole, 0, m), n=0)
+    return where(pole, where(both, reflected, quotient), elsewhere)
+
+
+poch = elementwise("poch", sc.poch, (_poch_slope, lambda y, z, m: y * digamma(z + m)))
 
 
 def _binom_parts(y: Any, n: Any, k: Any) -> tuple[Any, Any, Any]:

@@ -97,7 +97,7 @@ def sign(x: Any) -> Any:
 
 @implements(np.angle)
 def angle(z: Any, deg: bool = False) -> Any:
-    y, x = (s.imag(z), s.real(z)) if is_complex(z) else (0.0, z)
+    y, x = (s.imag(z), s.real(z)) if is_complex(z) else (0, z)
     a = e.arctan2(y, x)
     return e.degrees(a) if deg else a
 
