@@ -54,6 +54,16 @@ def in_a_branch(x):
     return x
 
 
+def bound_by_what_is_always_evaluated(x):
+    s = 0.0
+    for k in range(7):
+        if (w := x - 0.31 * k) > 0 and w < 1.5:
+            s += w
+        t = (u := w * 2) > 0 and u * 3
+        s += t * u if -0.5 < (v := u * 1.5) < 1.0 else v
+    return s
+
+
 def of_a_function_inside(x):
     n = 0
 
@@ -98,7 +108,7 @@ def of_a_dictionary(x):
 
 PROGRAMS = [
     bound_by_the_test, read_after_the_loop, read_by_the_next_iteration, with_else, returned, in_a_branch,
-    of_a_function_inside, of_an_object, of_a_dictionary,
+    bound_by_what_is_always_evaluated, of_a_function_inside, of_an_object, of_a_dictionary,
 ]  # fmt: skip
 
 

@@ -589,3 +589,18 @@ def test_ndenumerate():
     expected = 2.0 * x * np.array([0.0, 2.0, 4.0, 1.0, 3.0, 5.0])
     for gradient in (wg.grad(f), wg.jit(wg.grad(f))):
         np.testing.assert_allclose(gradient(x), expected, rtol=1e-14)
+
+
+def test_closeness_in_compiled_functions_and_batches():
+    inf, nan = math.inf, math.nan
+    pairs = [(0.7, 0.7), (0.7, 0.75), (inf, inf), (inf, -inf), (nan, nan), (1e300, inf), (0.0, 1e-12), (1.0, 1 + 1e-10)]
+    a, b = np.array(pairs).T
+    for options in ({}, {"rel_tol": 0.1}, {"rel_tol": 0.0, "abs_tol": 0.1}):
+        f = lambda a, b, options=options: 1.0 if math.isclose(a, b, **options) else 2 * a
+        want = [f(x, y) for x, y in pairs]
+        for g in (wg.vmap(f), wg.jit(wg.vmap(f)), wg.vmap(wg.jit(f))):
+            np.testing.assert_array_equal(g(a, b), want)
+        compiled = wg.jit(f)
+        np.testing.assert_array_equal([compiled(x, y) for x, y in pairs], want)
+    with pytest.raises(ValueError, match="non-negative"):
+        wg.jit(lambda a: math.isclose(a, 1.0, rel_tol=-1.0))(0.5)

@@ -654,7 +654,12 @@ def compared_as_part(x):
     return 1.0 if [helper(x)] == [None] else 2.0
 
 
-@pytest.mark.parametrize("f", [matched, decided_in_a_generator, key, evaluated, compared_as_part])
+def test_matched():
+    for x in (0.5, -0.5, 1.5, 2.5):
+        assert wg.jit(matched)(x) == matched(x)
+
+
+@pytest.mark.parametrize("f", [decided_in_a_generator, key, evaluated, compared_as_part])
 def test_refused(f):
     with pytest.raises(WengertError) as raised:
         wg.jit(f)(0.5)

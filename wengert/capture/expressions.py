@@ -32,7 +32,7 @@ from wengert.capture.lowered import (
     TEXT,
 )
 from wengert.capture.names import FunctionScope, Summaries, binds_in_place, bound, scope_of
-from wengert.capture.syntax import OURS, at, hook, load, statement, strings, thunk
+from wengert.capture.syntax import OURS, arguments, at, hook, load, statement, strings, thunk
 
 _COMPARISONS = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "is_",
@@ -65,6 +65,14 @@ def _is_get(node: ast.Call) -> bool:
         return False
     base, name = node.func.args  # type: ignore[attr-defined]
     return name.value == "get" and (isinstance(base, ast.Subscript) or _is_hook(base, LOAD, ATTR))
+
+
+def _given(operand: ast.expr) -> ast.expr:
+    """A function that gives the value of an operand that is evaluated in any case: here, if it binds a name."""
+    if not binds_in_place(operand):
+        return thunk(operand)
+    value = f"{OURS}value"
+    return at(ast.Call(ast.Lambda(arguments(value), thunk(at(load(value), operand))), [operand], []), operand)
 
 
 def said_to_rebind(node: Any) -> list[ast.stmt]:
@@ -253,9 +261,11 @@ class Expressions(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         self.generic_visit(node)
-        if binds_in_place(node):
+        first, *others = node.values
+        if any(map(binds_in_place, others)):
             return node
-        return at(hook(AND if isinstance(node.op, ast.And) else OR, *[thunk(v) for v in node.values]), node)
+        every = [_given(first), *[thunk(v) for v in others]]
+        return at(hook(AND if isinstance(node.op, ast.And) else OR, *every), node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         self.generic_visit(node)
@@ -271,10 +281,11 @@ class Expressions(ast.NodeTransformer):
         self.generic_visit(node)
         if len(node.ops) == 1:
             return with_identity(node)
-        if any(binds_in_place(operand) for operand in node.comparators):
+        first, *others = node.comparators
+        if any(map(binds_in_place, others)):
             return node
         operators = strings([_COMPARISONS[type(operator)] for operator in node.ops])
-        return at(hook(CHAIN, node.left, operators, *[thunk(operand) for operand in node.comparators]), node)
+        return at(hook(CHAIN, node.left, operators, _given(first), *[thunk(operand) for operand in others]), node)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
         self.generic_visit(node)

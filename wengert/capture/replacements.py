@@ -245,8 +245,18 @@ for _name, _function in {
 
 
 @_replaces(math.isclose)
-def _isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> bool:
-    return math.isclose(plain(a), plain(b), rel_tol=rel_tol, abs_tol=abs_tol)
+def _isclose(a: Any, b: Any, *, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Any:
+    numbers = [plain(x) for x in (a, b, rel_tol, abs_tol)]
+    if not any(isinstance(x, Traced) or shape_of(x) for x in numbers):  # there is no hidden axis
+        return math.isclose(*numbers[:2], rel_tol=numbers[2], abs_tol=numbers[3])
+    if any(not isinstance(x, Traced) and x < 0 for x in (rel_tol, abs_tol)):
+        raise ValueError("tolerances must be non-negative")
+    a, b = _as_double(a), _as_double(b)
+    finite, same = np.logical_and(np.isfinite(a), np.isfinite(b)), np.equal(a, b)
+    a, b = np.where(finite, a, 0.0), np.where(finite, b, 0.0)
+    bound = np.maximum(rel_tol * np.maximum(np.abs(a), np.abs(b)), abs_tol)
+    y = np.logical_or(same, np.logical_and(finite, np.less_equal(np.abs(a - b), bound)))
+    return as_python(y) if running.state.capture is not None else python_number(y)
 
 
 # --------------------------------------------------------------------------------------------------------- builtins
