@@ -71,3 +71,14 @@ def test_supports_of_traced_parameters():
     f = lambda p: sum(stats.uniform(p[0], p[1]).support()) + stats.halfnorm(p[0], p[1]).support()[0]
     assert np.isclose(wg.jit(f)(np.array([1.0, 2.0])), 5.0)
     assert wg.jvp(lambda s: stats.halfnorm(0, s).support()[1] + 0 * s, (1.0,), (1.0,))[0] == np.inf
+
+
+@pytest.mark.parametrize("name", ["landau", "vonmises_line"])
+def test_a_distribution_without_formulas_is_named(name):
+    shapes = (2.2,) if name == "vonmises_line" else ()
+    for called in (
+        lambda x: getattr(stats, name)(*shapes).logpdf(x),
+        lambda x: getattr(stats, name).logpdf(x, *shapes),
+    ):
+        with pytest.raises(wg.errors.UnsupportedFunctionError, match=rf"scipy\.stats\.{name}\.logpdf"):
+            wg.grad(called)(0.3)

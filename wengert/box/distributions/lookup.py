@@ -69,9 +69,11 @@ def implementation(f: Any) -> Callable:
     if owner.__class__.__name__ == "rv_sample" and hasattr(owner, "xk") and hasattr(Categorical, method):
         return getattr(Categorical(owner.xk, owner.pk), method)
     frozen = getattr(owner, "dist", None) or getattr(owner, "_dist", None)
-    name = _name_of(frozen or owner)
+    distribution = frozen or owner
+    name = _name_of(distribution)
     if name is None:
-        raise unsupported(owner.__class__.__name__.removesuffix("_gen"), method)
+        called = getattr(distribution, "name", None) or distribution.__class__.__name__.removesuffix("_gen")
+        raise unsupported(called, method)
     if frozen is not None:
         return getattr(Frozen(name, *_frozen_parameters(name, owner)), method)
     if method in ("__call__", "freeze"):
