@@ -379,6 +379,7 @@ EXAMPLES: dict[str, list[Call]] = {
         call(T, M[:1, :2], rank=2, mode="valid"),
         call(T, V, rank=1, mode="valid"),
         call(T[0], M[1:], rank=1, mode="full"),
+        call(T[0, 0], V, rank=1, mode="full"),
     ],
     "conv": [
         call(T, M[:, :, None] * V, strides=(1,), dilation=(1,), groups=1),

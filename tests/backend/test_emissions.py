@@ -19,7 +19,7 @@ BEFORE_PLANNING = {"call", "checkpoint", "custom", "reread"}
 
 BY_PYTHON = {
     # transforms, filters and sorting, which NumPy and SciPy compute in one call
-    "convolve_nd", "recursive_filter", "spline_filter", "dct", "dst",
+    "spline_filter", "dct", "dst",
     "argpartition",
     # factorisations and functions of matrices without a routine here
     "borders", "vanishes", "solve_banded", "sylvester", "expm", "expm_frechet", "sqrtm", "halvings",

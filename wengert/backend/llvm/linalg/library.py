@@ -11,7 +11,16 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.backend.llvm.arrays.buffer import Buffer, known
-from wengert.backend.llvm.linalg import contraction, convolution, direct_convolution, fourier, lapack, repeated, small
+from wengert.backend.llvm.linalg import (
+    contraction,
+    convolution,
+    direct_convolution,
+    filters,
+    fourier,
+    lapack,
+    repeated,
+    small,
+)
 from wengert.ir.node import Node, map_refs
 
 PRODUCTS = frozenset(["matmul", "einsum"])
@@ -22,6 +31,7 @@ NAMES = (
     | frozenset(fourier.RULES)
     | {"convolve"}
     | frozenset(repeated.RULES)
+    | frozenset(filters.RULES)
 )
 """Ops that may have code here."""
 
@@ -47,6 +57,8 @@ def emit(cx: Any, node: Node, inputs: list[Buffer], outs: list[Buffer]) -> Any:
         return convolution.emit(cx, name, inputs, outs[0], params)
     if name == "convolve":
         return direct_convolution.convolve(cx, inputs, outs, **params)
+    if name in filters.RULES:
+        return filters.RULES[name](cx, inputs, outs, **params)
     if name in fourier.RULES:
         return fourier.RULES[name](cx, inputs, outs, **params)
     how = small.RULES[name](cx, inputs, outs, **params) if name in small.RULES else NotImplemented
