@@ -101,7 +101,12 @@ _OF_ARRAYS = ("__array__", "__array_ufunc__", "__array_function__", "__array_int
 
 
 def _has_ufuncs_of_its_own(kind: type) -> bool:
-    """Whether a class of the user's says what ufuncs mean for it. (Those of libraries are known one by one.)"""
+    """Whether a class of the user's says what ufuncs mean for it. (Those of libraries are known one by one.)
+
+    One that says the same of NumPy's other functions is an array: of these, traced values hold some.
+    """
+    if hasattr(kind, "__array_function__"):
+        return False
     own = inspect.unwrap(getattr(kind, "__array_ufunc__", None))  # type: ignore[arg-type]
     return own.__class__ is FunctionType and not issubclass(kind, Traced) and is_followed(own.__code__.co_filename)
 
