@@ -71,7 +71,7 @@ from wengert.ir.symbol import Sym, known
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index, split_index
-from wengert.ops.op import Traced, call
+from wengert.ops.op import Traced, call, fresh_tag
 from wengert.ops.sizes import counting, iota
 from wengert.running import running
 from wengert.types import dtype_of, shape_of
@@ -418,7 +418,7 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
             return lambda: note_created(f())
         if isinstance(owner, MUTABLE) and f.__name__ in _CHANGING:
             about_to_change(owner)
-        if f.__name__ in _RESUMING:
+        if f.__name__ in _RESUMING and f is not fresh_tag:  # a mode may be made anywhere
             about_to_iterate(owner)
     elif kind is MethodType:
         if isinstance(f.__self__, MUTABLE):
