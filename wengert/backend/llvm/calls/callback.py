@@ -147,7 +147,11 @@ class Callback:
             if not right:
                 raise TypeError(f"{self.op.name} gave a result of shape {array.shape} where {type} was expected")
             if array.dtype != type.dtype and not np.can_cast(array.dtype, type.dtype, "same_kind"):
-                raise TypeError(f"{self.op.name} gave a result of type {array.dtype} where {type} was expected")
+                raise TypeError(
+                    f"{self.op.name} gave a result of type {array.dtype} where {type} was expected: which type it gives "
+                    f"depends on values, and in a compiled function it must not; convert the operand first, as in "
+                    f"a.astype({'complex' if array.dtype.kind == 'c' else array.dtype})"
+                )
 
     def _copy(self, words: Any, arrays: list[np.ndarray]) -> None:
         for k, (array, type) in enumerate(zip(arrays, self.results, strict=True)):
