@@ -148,7 +148,7 @@ class Callback:
                 raise TypeError(f"{self.op.name} gave a result of shape {array.shape} where {type} was expected")
             if array.dtype != type.dtype and not np.can_cast(array.dtype, type.dtype, "same_kind"):
                 raise TypeError(
-                    f"{self.op.name} gave a result of type {array.dtype} where {type} was expected: which type it gives "
+                    f"{self.op.name} gave a result of type {array.dtype} where {type} was expected: which type "
                     f"depends on values, and in a compiled function it must not; convert the operand first, as in "
                     f"a.astype({'complex' if array.dtype.kind == 'c' else array.dtype})"
                 )
