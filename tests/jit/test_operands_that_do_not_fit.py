@@ -46,3 +46,35 @@ def test_sizes_that_are_computed():
             compiled(x, y, 5)
         fits = 6 if len(y) == 7 else 3
         np.testing.assert_array_equal(compiled(x, y, fits), f(x, y, fits))
+
+
+def _everywhere(c, v):
+    c[...] = v
+
+
+def _a_row(c, v):
+    c[0] = v
+
+
+def _at_places(c, v):
+    c[np.array([0, 1])] = v
+
+
+@pytest.mark.parametrize("write", [_everywhere, _a_row, _at_places, np.copyto])
+@pytest.mark.parametrize("shape", [(2, 2, 3), (3, 1, 3), (1, 3, 3), (0, 2, 3), (2, 1), (1, 1, 3), (1, 2, 3), (4,)])
+def test_values_that_are_written(write, shape):
+    """Axes too many are no reason to take the first of them."""
+
+    def f(c, v):
+        c = c * 1.0
+        write(c, v)
+        return c
+
+    c, v = np.ones((2, 3)), np.arange(float(np.prod(shape))).reshape(shape)
+    try:
+        right = f(c, v)
+    except ValueError:
+        with pytest.raises(ValueError, match="broadcast"):
+            wg.jit(f)(c, v)
+    else:
+        np.testing.assert_array_equal(wg.jit(f)(c, v), right)

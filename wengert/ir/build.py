@@ -87,6 +87,17 @@ _FOLDER = Path(derive.__file__).parents[1] / "modes"
 _RULES = frozenset((derive.__file__, str(_FOLDER / "linear.py")))
 """Where derivative rules are called, by files."""
 _MODES = frozenset((str(_FOLDER / "tape.py"), str(_FOLDER / "dual.py")))
+def _demand_fit(shape: tuple, place: tuple) -> None:
+    """Raise what NumPy raises where a value of one shape is written to a place of another; as far as both are known."""
+    rest, extra = place[max(len(place) - len(shape), 0) :], max(len(shape) - len(place), 0)
+    ends = zip(shape[extra:], rest, strict=True)
+    if all(n == 1 for n in shape[:extra] if n.__class__ is int) and all(
+        m in (1, n) or m.__class__ is not int or n.__class__ is not int for m, n in ends
+    ):
+        return
+    raise ValueError(f"could not broadcast input array from shape {shape} into shape {place}")
+
+
 _LARGE = 16
 """Constant arrays with more elements than this are not kept as such if all elements are equal."""
 _SYMBOLIC = (Sym, Dim)
@@ -228,7 +239,9 @@ class Capture(Trace):
             if turned is not None:
                 value = _flipped(args[1], len(turned.steps), turned.axes)
                 args, params = (args[0], value, *args[2:]), {"pattern": turned.forwards}
-            params = {"pattern": placed(shape_of(args[0]), args[2:], params["pattern"])[0]}
+            pattern, place = placed(shape_of(args[0]), args[2:], params["pattern"])
+            _demand_fit(shape_of(args[1]), place)
+            params = {"pattern": pattern}
         args = tuple([settled(a) if isinstance(a, Traced) else a for a in args])
         if op.__class__ is Control and op.stage is not None:
             args, params = op.stage(args, params)
