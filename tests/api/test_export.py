@@ -174,7 +174,7 @@ def test_from_several_threads_at_once(tmp_path):
 
 
 def test_products_of_large_matrices_are_left_to_blas(tmp_path):
-    a = np.random.default_rng(1).normal(size=(120, 120))
+    a = np.random.default_rng(1).normal(size=(500, 500)) / 22
     files = wg.jit(lambda a: a @ a @ a).export(tmp_path / "cube", a, name="cube")
     assert "-lblas" in files.header.read_text()
     (function,) = loaded(files, "cube")

@@ -61,7 +61,7 @@ def test_dropped_programs_free_theirs():
         f = wg.jit(lambda x: np.sum((np.exp(x * k) @ x) * np.sin(x)))
         f(x)
 
-    for k in range(3):
+    for k in range(12):  # (what compiling needs at most)
         once(k)
     gc.collect()
     before = resident()

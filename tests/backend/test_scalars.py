@@ -25,6 +25,7 @@ BOOL, INT = np.dtype(bool), np.dtype(np.int64)
 CALLBACKS = {
     "student_cdf": "its derivatives are quadratures over intervals that depend on all elements",
     "elliptic": "its derivatives are sums of hundreds of terms",
+    **dict.fromkeys(("dawsn", "ive", "kve"), "their higher derivatives are sums over circles"),
 }
 """Ops that have no scalar code for some of their examples, and why. Derivatives in a parameter (…_by_…) need none."""
 

@@ -17,7 +17,11 @@ from wengert.ops.op import TABLE, call
 A = np.array([[0.1, 0.3], [0.2, -0.4]])
 B = np.array([[1.0, 2.0], [0.5, -1.0]])
 STATED = sorted(name for name, op in TABLE.items() if op.expansion is not None or op.series is not None)
-CALLS = {"power": lambda t: [1.3 + t, 2.5 - t * t], "expm": lambda t: [t * A + t * t * B]}
+CALLS = {
+    "power": lambda t: [1.3 + t, 2.5 - t * t],
+    "hypot": lambda t: [1.3 + t, 2.5 - t * t],
+    "expm": lambda t: [t * A + t * t * B],
+}
 
 
 @pytest.mark.parametrize("name", STATED)

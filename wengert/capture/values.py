@@ -75,7 +75,10 @@ def is_number(x: Any) -> bool:
 
 def may_be_integer(x: Any) -> bool:
     """Whether a number is an integer, at least in some cases."""
-    return x is not UNDEFINED and (dtype_of(x).kind in "iu" or (isinstance(x, Box) and settled(x)._may_be_integer))
+    if x is UNDEFINED or dtype_of(x).kind in "iu":
+        return x is not UNDEFINED
+    x = settled(x)
+    return isinstance(x, Box) and x._may_be_integer
 
 
 def note_either(y: Any, *values: Any) -> None:

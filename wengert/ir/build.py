@@ -87,6 +87,8 @@ _FOLDER = Path(derive.__file__).parents[1] / "modes"
 _RULES = frozenset((derive.__file__, str(_FOLDER / "linear.py")))
 """Where derivative rules are called, by files."""
 _MODES = frozenset((str(_FOLDER / "tape.py"), str(_FOLDER / "dual.py")))
+
+
 def _demand_fit(shape: tuple, place: tuple) -> None:
     """Raise what NumPy raises where a value of one shape is written to a place of another; as far as both are known."""
     rest, extra = place[max(len(place) - len(shape), 0) :], max(len(shape) - len(place), 0)
