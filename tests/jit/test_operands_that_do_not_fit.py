@@ -78,3 +78,42 @@ def test_values_that_are_written(write, shape):
             wg.jit(f)(c, v)
     else:
         np.testing.assert_array_equal(wg.jit(f)(c, v), right)
+
+
+OTHERS = {
+    "a mask that is too short": (lambda x, y: x[y > 0], ONES(4), ONES(2), IndexError),
+    "a mask that is too long": (lambda x, y: x[y > 2], ONES(4), ONES(5), IndexError),
+    "a mask of rows": (lambda x, y: x[:, y > 0], ONES((4, 3)), ONES(4), IndexError),
+    "a mask of too many axes": (lambda x, y: x[y > 0], ONES(4), ONES((4, 1)), IndexError),
+    "weights": (lambda x, y: np.bincount(x.astype(int), weights=y), ONES(3), ONES(2), ValueError),
+    "broadcast to a number": (lambda x, y: np.broadcast_to(x, y.shape), ONES(3), ONES(()), ValueError),
+    "indices": (lambda x, y: _put_along(x, y), ONES((3, 2)), ONES(3), ValueError),
+}
+
+
+def _put_along(x, y):
+    x = x * 1.0
+    np.put_along_axis(x, y.astype(int), 2.0, 0)
+    return x
+
+
+def _write_where(x, y):
+    x = x * 1.0
+    x[y > 0] = 7.0
+    return x
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_operands(name):
+    f, a, b, error = OTHERS[name]
+    for function in (f, wg.jit(f), lambda a, b: wg.jvp(f, (a, b), (a, b))):
+        with pytest.raises(error):
+            function(a, b)
+
+
+def test_masks_of_written_places():
+    for x, y in [(ONES(4), ONES(2)), (ONES((4, 3)), ONES(3)), (ONES((4, 3)), ONES((4, 2)))]:
+        for function in (_write_where, wg.jit(_write_where), wg.jit(lambda x, y: wg.jvp(_write_where, (x, y), (x, y)))):
+            with pytest.raises(IndexError):
+                function(x, y)
+    np.testing.assert_array_equal(wg.jit(_write_where)(ONES((4, 3)), ONES(4)), np.full((4, 3), 7.0))

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.dispatch import FUNCTIONS, UFUNCS, WRITERS, implements, name_of
 from wengert.box.functions.operands import array, holds_traced, size_of
@@ -105,7 +106,11 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -
     if axis is None:
         put(arr, indices, values)
         return
-    axis = axis % ndim_of(arr)
+    axis = normalize_axis_index(axis, ndim_of(arr))
+    if dtype_of(indices).kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
+    if ndim_of(arr) != ndim_of(indices):
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
     grid = list(np.ogrid[tuple(slice(n) for n in shape_of(arr))])
     grid[axis] = indices
     set_item(arr, tuple(grid), values)

@@ -501,6 +501,8 @@ def _axes_of(item: Any) -> int:
 def check_masks(shape: tuple[int, ...], idx: Any) -> None:
     """Raise NumPy's error if a mask does not fit the axes it stands for: as integer arrays it might."""
     items = idx if isinstance(idx, tuple) else (idx,)
+    if any(isinstance(item, Traced) and dtype_of(item).kind == "b" for item in items):
+        _check_computed(shape, items)
     for item in items:
         if item.__class__ is list or (item.__class__ is np.ndarray and item.dtype == bool):
             known: list[Any] = []
@@ -514,15 +516,15 @@ def check_masks(shape: tuple[int, ...], idx: Any) -> None:
 
 
 def _check_computed(shape: tuple, items: tuple) -> None:
-    """The same for axes of which some have a length that is known only when a captured program runs."""
+    """The same for masks, and for axes, of which some are known only when a captured program runs."""
     taken = [_axes_of(item) for item in items]
     for k, item in enumerate(items):
         mask = np.asarray(item) if item.__class__ is list else item
-        if mask.__class__ is np.ndarray and mask.dtype == bool:
+        if (mask.__class__ is np.ndarray or isinstance(mask, Traced)) and dtype_of(mask).kind == "b" and shape_of(mask):
             hidden = any(other is Ellipsis for other in items[:k])
             first = len(shape) - sum(taken[k:]) if hidden else sum(taken[:k])
             message = "boolean index did not match indexed array"
-            agree(shape[first : first + mask.ndim], mask.shape, IndexError, message)
+            agree(shape[first : first + len(shape_of(mask))], shape_of(mask), IndexError, message)
 
 
 class HoldsNoDerivative(InPlaceError):

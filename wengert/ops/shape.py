@@ -101,12 +101,18 @@ def _batch_broadcast_to(args, mapped, params):
     return broadcast_to(padded, shape=(size, *shape))
 
 
+def _broadcast_shape(x: Any, shape: tuple) -> tuple:
+    if len(shape_of(x)) > len(shape):
+        raise ValueError(f"an array with shape {shape_of(x)} cannot be broadcast to shape {shape}")
+    return shape
+
+
 broadcast_to = linear(
     "broadcast_to",
     _broadcast_to,
     _unbroadcast,
     batch=_batch_broadcast_to,
-    shape=lambda x, shape: shape,
+    shape=_broadcast_shape,
     raises=LENGTHS,
     cost=FREE,
     moves=True,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import implements
+from wengert.box.functions.lengths import agree
 from wengert.box.functions.operands import answer, array, cast, join
 from wengert.box.functions.reductions import average, count_of, kept_shape, reduced_axes
 from wengert.ops import elementwise as e
@@ -27,9 +28,11 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
         if dtype_of(x).kind not in "biu":
             raise TypeError("np.bincount counts integers; traced values are not: use wg.stop_gradient(x).astype(int)")
         counts = answer(np.bincount, x, minlength=minlength)
-        return (
-            counts if weights is None else add_at(counts * 0.0, cast(array(weights), np.float64), x, pattern=(ARRAY,))
-        )
+        if weights is None:
+            return counts
+        weights = array(weights)
+        agree(shape_of(x), shape_of(weights), ValueError, "The weights and list don't have the same length.")
+        return add_at(counts * 0.0, cast(weights, np.float64), x, pattern=(ARRAY,))
     x = np.asarray(x)
     if x.ndim != 1:
         raise ValueError("object of too small depth for desired array" if x.ndim == 0 else "object too deep for array")
