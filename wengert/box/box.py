@@ -2,8 +2,8 @@
 
 A `Box` has NumPy's operators, methods and attributes, and NumPy's two protocols (`__array_ufunc__` for ufuncs,
 `__array_function__` for everything else), so functions that import plain `numpy` work on it. Each of them finds the op
-(or the implementation in ops) it means in the tables of `dispatch.py` and calls that. What would cut the derivative,
-`float(x)`, `np.asarray(x)`, raises an error instead.
+(or the implementation in ops) it means in the tables of `dispatch.py` and calls that; operators are made in
+`operators.py`. What would cut the derivative, `float(x)`, `np.asarray(x)`, raises an error instead.
 
 Modes derive their boxes from `Box`; those have an `_owner`, the running transformation, and a `_value` unless they say
 otherwise.
@@ -17,23 +17,32 @@ import inspect
 import operator
 import sys
 from collections.abc import Iterator
-from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from wengert.box import writers
 from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
-from wengert.box.dispatch import DEFERRING, FUNCTIONS, OPERANDS, UFUNCS, name_of, place_of_out, unsupported
+from wengert.box.dispatch import DEFERRING, FUNCTIONS, OPERANDS, UFUNCS, place_of_out, unsupported
 from wengert.box.foreign import library_that_asks, remedy_for
-from wengert.box.functions.operands import array, demand, operand
-from wengert.box.functions.shapes import astype, copied
+from wengert.box.functions.operands import demand, operand
+from wengert.box.functions.shapes import copied
 from wengert.box.memory import laid_out
+from wengert.box.operators import (
+    as_python_number,
+    binary,
+    bitwise,
+    comparison,
+    in_place,
+    is_number,
+    is_of_user,
+    python_number,
+)
+from wengert.box.options import into, ufunc_with_options
 from wengert.box.subclasses import refusal
 from wengert.box.ufunc_methods import METHODS
 from wengert.box.writing import (
     SETTLING,
-    HoldsNoDerivative,
     check_masks,
     link,
     plain,
@@ -46,21 +55,16 @@ from wengert.box.writing import (
 from wengert.errors import (
     ConcretizationError,
     EscapedValueError,
-    UnsupportedFunctionError,
-    is_library_file,
 )
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index, split_index
-from wengert.ops.numbers import python_number as python_number_op
 from wengert.ops.observe import observe
 from wengert.ops.op import Op, Trace, Traced, call, call1, call2
 from wengert.ops.products import matmul
-from wengert.running import captures, running
+from wengert.running import running
 from wengert.types import PLAIN, SCALARS, dtype_of, shape_of
 
-_SEQUENCES = (list, tuple)
-OPERANDS.update(dict.fromkeys(_SEQUENCES, lambda op, x, y: op(operand(x), operand(y))))
 _fills_the_tables = writers
 
 
@@ -82,215 +86,6 @@ def outside(trace: Trace, op: Op, args: tuple, params: dict) -> Any:
     if trace.alive is None and capture is not None:
         return capture.process(op, args, params)
     raise escaped()
-
-
-_FOR_USERS = frozenset(("wengert.capture.hooks", "wengert.capture.staged_hooks", "wengert.capture.replacements",
-                        "wengert.capture.optional"))  # fmt: skip
-
-
-def _is_of_user(frame: FrameType) -> bool:
-    """Whether code that applies an operator is the user's own, or stands for it: derivative rules are not."""
-    return not is_library_file(frame.f_code.co_filename) or frame.f_globals.get("__name__") in _FOR_USERS
-
-
-_PARTIAL: dict[Op, Any] = {
-    e.divide: operator.truediv,
-    e.floor_divide: operator.floordiv,
-    e.remainder: operator.mod,
-    e.power: operator.pow,
-}
-"""Operators that Python's numbers do not have everywhere where NumPy's have one."""
-_REAL = frozenset((int, float))
-
-
-def _try_in_python(apply: Any, x: Any, y: Any) -> None:
-    """Raise where an operator that the user wrote raises on Python's numbers, or leaves the real ones."""
-    a: Any = plain(x)
-    b: Any = plain(y)
-    if a.__class__ not in _REAL or b.__class__ not in _REAL:
-        return
-    if (b != 0 if apply is not operator.pow else a > 0) or not _is_of_user(sys._getframe(2)):  # type: ignore[operator]
-        return
-    if apply(a, b).__class__ is complex:
-        raise ValueError(COMPLEX_POWER)
-
-
-COMPLEX_POWER = (
-    "a negative number to a fractional power is complex in Python, and the derivative of a real function is not: "
-    "write complex(x) ** p, or np.power(x, p), which is nan"
-)
-
-
-def python_number(y: Any) -> Any:
-    """A number that was just computed, as one of Python's own: it takes over the dtype of arrays that it meets."""
-    if isinstance(y, np.generic):
-        return y.item()
-    inner = y
-    while isinstance(inner, Box) and "_value" in inner._state:
-        value = inner._value
-        if value.__class__ is float:
-            return y
-        if isinstance(value, np.generic):
-            inner._value = value = value.item()  # type: ignore[attr-defined]
-        inner = value
-    return y
-
-
-def as_python_number(x: Any) -> Any:
-    """A traced array of one element as a number of Python's own, which has double precision: `x.item()`."""
-    x = s.reshape(x, shape=())
-    wide = _WIDE.get(dtype_of(x).kind, dtype_of(x))
-    return call1(python_number_op, x if dtype_of(x) == wide else s.astype(x, dtype=wide))
-
-
-_WIDE = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128), "i": np.dtype(np.int64), "u": np.dtype(np.int64)}
-
-
-def _is_weak(x: Any) -> bool:
-    return x.__class__ in SCALARS or (isinstance(x, Box) and x._is_python_number)
-
-
-_NUMPYS = frozenset((np.ndarray, np.float64, np.float32))
-
-
-def _is_numpys(x: Any) -> bool:
-    """Whether a value is one of NumPy's, for certain: most are."""
-    return x.__class__ in _NUMPYS or (isinstance(x, Box) and "_value" in x._state and x._value.__class__ in _NUMPYS)
-
-
-def _binary(op: Op) -> tuple[Any, Any]:
-    """An operator and its reflection. With a plain operand there is only one trace to ask.
-
-    Python's own numbers are to raise where Python does: at once, or, in a program that is captured, when it runs
-    (`ir/numbers.py`).
-    """
-    if op in _PARTIAL:
-        return _partial(op, _PARTIAL[op])
-
-    def forward(self: Any, other: Any) -> Any:
-        if captures.count and (found := _captured(op, op.name, self, other, other)) is not None:
-            return found
-        if other.__class__ in PLAIN:
-            return self._owner.binary(op, self, other)
-        special = OPERANDS[other.__class__]
-        return call2(op, self, other) if special is None else special(op, self, other)
-
-    def reflected(self: Any, other: Any) -> Any:
-        if captures.count and (found := _captured(op, op.name, other, self, other)) is not None:
-            return found
-        if other.__class__ in PLAIN:
-            return self._owner.binary(op, other, self)
-        special = OPERANDS[other.__class__]
-        return call2(op, other, self) if special is None else special(op, other, self)
-
-    return forward, reflected
-
-
-def inside(x: Any) -> Any:
-    """What a box has for its value; `None` if that is not known. Anything else is its own value."""
-    return x if not isinstance(x, Box) else x._value if "_value" in x._state else None
-
-
-def _of_floats(op: Op, x: Any, y: Any) -> Any:
-    """A quotient or a power of floats of Python's where it has one for certain; `None` otherwise."""
-    base = inside(x)
-    if base.__class__ is not float:
-        return None
-    is_plain = y.__class__ is float or y.__class__ is int
-    other = inside(y)
-    if other.__class__ is not float and not (is_plain and other.__class__ is int):
-        return None
-    if op is e.divide:
-        return call2(op, x, y) if other else None
-    is_small = other.__class__ is int and 0 <= other <= 2 and base > -1e150  # (Python raises where it overflows)
-    return python_number(call2(op, x, y)) if op is e.power and (base > 0 or is_small) else None
-
-
-def _partial(op: Op, in_python: Any) -> tuple[Any, Any]:
-    """The same for an operator that Python's numbers do not have everywhere."""
-
-    def forward(self: Any, other: Any) -> Any:
-        if captures.count and (found := _captured(op, op.name, self, other, other)) is not None:
-            return found
-        if (quick := _of_floats(op, self, other)) is not None:
-            return quick
-        is_pythons = not _is_numpys(self) and not _is_numpys(other)
-        if is_pythons and not (other.__class__ is float and other > 0 and op is not e.power):
-            _try_in_python(in_python, self, other)
-        if other.__class__ in PLAIN:
-            y = self._owner.binary(op, self, other)
-        else:
-            special = OPERANDS[other.__class__]
-            y = call2(op, self, other) if special is None else special(op, self, other)
-        return python_number(y) if is_pythons and _is_weak(other) and _is_weak(self) else y
-
-    def reflected(self: Any, other: Any) -> Any:
-        if captures.count and (found := _captured(op, op.name, other, self, other)) is not None:
-            return found
-        if (quick := _of_floats(op, other, self)) is not None:
-            return quick
-        is_pythons = not _is_numpys(self) and not _is_numpys(other)
-        if is_pythons and other.__class__ in SCALARS:
-            _try_in_python(in_python, other, self)
-        if other.__class__ in PLAIN:
-            y = self._owner.binary(op, other, self)
-        else:
-            special = OPERANDS[other.__class__]
-            y = call2(op, other, self) if special is None else special(op, other, self)
-        return python_number(y) if is_pythons and _is_weak(other) and _is_weak(self) else y
-
-    return forward, reflected
-
-
-def _captured(op: Any, name: str, x: Any, y: Any, other: Any) -> Any:
-    """An operator between numbers that the user wrote in a function that is being captured; `None` if it is not so."""
-    capture = running.state.capture
-    if capture is None or not _is_number(other) or not _is_of_user(sys._getframe(2)):
-        return None
-    return capture.operate(op, name, x, y)
-
-
-def _comparison(op: Op, compare: Any = None) -> Any:
-    """An operator that compares. Python's own numbers give a truth value of Python's own, of which two add up to 2.
-
-    == and != (`compare`) NumPy also has for what is no number: x == None, or a `match` of x with a string.
-    """
-
-    def compared(self: Any, other: Any) -> Any:
-        if captures.count and (found := _captured(op, op.name, self, other, other)) is not None:
-            return found
-        if compare is not None and (other is None or isinstance(other, (str, bytes))):
-            value = plain(self)  # a symbol has none: of it only the shape counts
-            if isinstance(value, Traced):
-                value = 0.0 if self._is_python_number else np.zeros(shape_of(value))[()]
-            return compare(value, other)
-        if other.__class__ in PLAIN:
-            y = self._owner.binary(op, self, other)
-        else:
-            special = OPERANDS[other.__class__]
-            y = call2(op, self, other) if special is None else special(op, self, other)
-        return bool(y) if y.__class__ is np.bool and _is_weak(other) and _is_weak(self) else y
-
-    return compared
-
-
-def _is_number(x: Any) -> bool:
-    return isinstance(x, Traced) or x.__class__ in SCALARS
-
-
-def _bitwise(ufunc: Any) -> tuple[Any, Any]:
-    """An operator between masks or integers, and its reflection."""
-    name = ufunc.__name__
-
-    def forward(self: Any, other: Any) -> Any:
-        found = _captured(UFUNCS[ufunc], name, self, other, other) if captures.count else None
-        return UFUNCS[ufunc](self, other) if found is None else found
-
-    def reflected(self: Any, other: Any) -> Any:
-        found = _captured(UFUNCS[ufunc], name, other, self, other) if captures.count else None
-        return UFUNCS[ufunc](other, self) if found is None else found
-
-    return forward, reflected
 
 
 def _method(function: Any) -> Any:
@@ -318,22 +113,6 @@ class _Slice:
 
 def _settled_index(idx: Any) -> Any:
     return tuple([settled(item) for item in idx]) if isinstance(idx, tuple) else settled(idx)
-
-
-def _in_place(op: Op) -> Any:
-    """An augmented assignment: arrays change in place, scalars are replaced."""
-
-    def augmented(self: Any, other: Any) -> Any:
-        capture = running.state.capture
-        if capture is not None and not self.shape and _is_number(other) and _is_of_user(sys._getframe(1)):
-            new = capture.operate(op, op.name, self, other)
-        else:
-            if op in _PARTIAL:
-                _try_in_python(_PARTIAL[op], self, other)
-            new = call2(op, self, operand(other))
-        return replace(self, new) if self.shape or self._view_of is not None else new
-
-    return augmented
 
 
 def _of_numpy(y: Any) -> Any:
@@ -388,7 +167,7 @@ class Box(Traced):
         if method != "__call__":
             return METHODS[method](ufunc, op, *inputs, **kwargs)
         if kwargs:
-            return _ufunc_with_options(ufunc, op, inputs, kwargs)
+            return ufunc_with_options(ufunc, op, inputs, kwargs)
         if len(inputs) == 1:
             return _of_numpy(call1(op, self) if isinstance(op, Op) else op(self))
         if len(inputs) > 2:
@@ -410,7 +189,7 @@ class Box(Traced):
             args, kwargs = args[:place], {**kwargs, **rest}
         if kwargs.get("out") is not None:
             kwargs = dict(kwargs)
-            return _into(kwargs.pop("out"), implementation(*args, **kwargs), function)
+            return into(kwargs.pop("out"), implementation(*args, **kwargs), function)
         return _of_numpy(implementation(*args, **kwargs))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
@@ -517,46 +296,46 @@ class Box(Traced):
 
     # ------------------------------------------------------------------------------------------------ operators
 
-    __add__, __radd__ = _binary(e.add)
-    __sub__, __rsub__ = _binary(e.subtract)
-    __mul__, __rmul__ = _binary(e.multiply)
-    __truediv__, __rtruediv__ = _binary(e.divide)
-    __floordiv__, __rfloordiv__ = _binary(e.floor_divide)
-    __mod__, __rmod__ = _binary(e.remainder)
-    __pow__, __rpow__ = _binary(e.power)
-    __matmul__, __rmatmul__ = _binary(matmul)
-    __lt__ = _comparison(e.less)
-    __le__ = _comparison(e.less_equal)
-    __gt__ = _comparison(e.greater)
-    __ge__ = _comparison(e.greater_equal)
-    __eq__ = _comparison(e.equal, operator.eq)
-    __ne__ = _comparison(e.not_equal, operator.ne)
+    __add__, __radd__ = binary(e.add)
+    __sub__, __rsub__ = binary(e.subtract)
+    __mul__, __rmul__ = binary(e.multiply)
+    __truediv__, __rtruediv__ = binary(e.divide)
+    __floordiv__, __rfloordiv__ = binary(e.floor_divide)
+    __mod__, __rmod__ = binary(e.remainder)
+    __pow__, __rpow__ = binary(e.power)
+    __matmul__, __rmatmul__ = binary(matmul)
+    __lt__ = comparison(e.less)
+    __le__ = comparison(e.less_equal)
+    __gt__ = comparison(e.greater)
+    __ge__ = comparison(e.greater_equal)
+    __eq__ = comparison(e.equal, operator.eq)
+    __ne__ = comparison(e.not_equal, operator.ne)
 
-    __iadd__ = _in_place(e.add)
-    __isub__ = _in_place(e.subtract)
-    __imul__ = _in_place(e.multiply)
-    __itruediv__ = _in_place(e.divide)
-    __ifloordiv__ = _in_place(e.floor_divide)
-    __imod__ = _in_place(e.remainder)
-    __ipow__ = _in_place(e.power)
-    __imatmul__ = _in_place(matmul)
+    __iadd__ = in_place(e.add)
+    __isub__ = in_place(e.subtract)
+    __imul__ = in_place(e.multiply)
+    __itruediv__ = in_place(e.divide)
+    __ifloordiv__ = in_place(e.floor_divide)
+    __imod__ = in_place(e.remainder)
+    __ipow__ = in_place(e.power)
+    __imatmul__ = in_place(matmul)
 
     # Of masks and integers, which are traced only in a batch and in a program that is captured.
-    __and__, __rand__ = _bitwise(np.bitwise_and)
-    __or__, __ror__ = _bitwise(np.bitwise_or)
-    __xor__, __rxor__ = _bitwise(np.bitwise_xor)
-    __lshift__, __rlshift__ = _bitwise(np.left_shift)
-    __rshift__, __rrshift__ = _bitwise(np.right_shift)
+    __and__, __rand__ = bitwise(np.bitwise_and)
+    __or__, __ror__ = bitwise(np.bitwise_or)
+    __xor__, __rxor__ = bitwise(np.bitwise_xor)
+    __lshift__, __rlshift__ = bitwise(np.left_shift)
+    __rshift__, __rrshift__ = bitwise(np.right_shift)
 
     def __invert__(self) -> Any:
         capture = running.state.capture
-        if capture is not None and _is_of_user(sys._getframe(1)):
+        if capture is not None and is_of_user(sys._getframe(1)):
             return capture.operate(UFUNCS[np.invert], "invert", self)
         return UFUNCS[np.invert](self)
 
     def __neg__(self) -> Any:
         capture = running.state.capture
-        if capture is not None and _is_of_user(sys._getframe(1)):
+        if capture is not None and is_of_user(sys._getframe(1)):
             return capture.operate(e.negative, "negative", self)
         return call1(e.negative, self)
 
@@ -565,14 +344,14 @@ class Box(Traced):
 
     def __abs__(self) -> Any:
         capture = running.state.capture
-        if capture is not None and _is_of_user(sys._getframe(1)):
+        if capture is not None and is_of_user(sys._getframe(1)):
             return capture.operate(FUNCTIONS[np.absolute], "absolute", self)
         y = FUNCTIONS[np.absolute](self)
         return python_number(y) if self._is_python_number else y
 
     def __divmod__(self, other: Any) -> Any:
         capture = running.state.capture
-        if capture is not None and _is_number(other) and _is_of_user(sys._getframe(1)):
+        if capture is not None and is_number(other) and is_of_user(sys._getframe(1)):
             return capture.operate(e.floor_divide, "floor_divide", self, other), capture.operate(
                 e.remainder, "remainder", self, other
             )
@@ -580,7 +359,7 @@ class Box(Traced):
 
     def __rdivmod__(self, other: Any) -> Any:
         capture = running.state.capture
-        if capture is not None and _is_number(other) and _is_of_user(sys._getframe(1)):
+        if capture is not None and is_number(other) and is_of_user(sys._getframe(1)):
             return capture.operate(e.floor_divide, "floor_divide", other, self), capture.operate(
                 e.remainder, "remainder", other, self
             )
@@ -792,63 +571,3 @@ _SAME_NAME = (
 for _name in _SAME_NAME.split():
     if hasattr(np.ndarray, _name):  # `ptp` has gone in NumPy 2
         setattr(Box, _name, _method(getattr(np, _name)))
-
-
-def _into(out: Any, result: Any, function: Any) -> Any:
-    """`out=`: write a result into an array that can hold traced values."""
-    if isinstance(out, tuple):
-        if len(out) > 1:
-            return tuple(_into(o, r, function) if o is not None else r for o, r in zip(out, result, strict=True))
-        (out,) = out
-    if not isinstance(out, Box):
-        result = settled(result)
-        if not isinstance(result, Box):  # of cells only
-            np.copyto(out, result)
-            return out
-        raise HoldsNoDerivative(
-            f"{name_of(function)} writes a traced result into a plain array (out=)",
-            remedy="create the array in the differentiated function with np.zeros or np.empty, "
-            "or use the returned result instead of out=",
-        )
-    return replace(out, result)
-
-
-def _ufunc_with_options(ufunc: Any, op: Any, inputs: tuple, options: dict) -> Any:
-    """`np.add(x, y, out=z, where=mask, dtype=…)`."""
-    options = dict(options)
-    out, dtype, mask = options.pop("out", None), options.pop("dtype", None), options.pop("where", True)
-    for neutral in ("casting", "order", "subok"):
-        options.pop(neutral, None)
-    if options:
-        raise UnsupportedFunctionError(
-            f"{name_of(ufunc)} with {', '.join(options)}= on a traced value", remedy="leave the option out"
-        )
-    if mask is not True and out is not None and len(out) == 1:
-        return _where(ufunc, op, inputs, out[0], dtype, mask)
-    y = op(*[operand(x) for x in inputs])
-    if dtype is not None:
-        y = astype(y, dtype)
-    if mask is not True:
-        if out is None:
-            raise UnsupportedFunctionError(
-                f"{name_of(ufunc)} with where= and without out= leaves elements undefined",
-                remedy="use np.where(mask, result, other)",
-            )
-        y = tuple([FUNCTIONS[np.where](mask, part, o) for part, o in zip(y, out, strict=True)])
-    return y if out is None else _into(out, y, ufunc)
-
-
-def _where(ufunc: Any, op: Any, inputs: tuple, out: Any, dtype: Any, mask: Any) -> Any:
-    """`np.sqrt(x, out=y, where=x > 0)`: computed for the elements that are wanted, so others cannot spoil anything."""
-    shape = shape_of(out)
-    broadcast, mask = FUNCTIONS[np.broadcast_to], np.broadcast_to(settled(array(mask)), shape)
-    pattern, arrays = split_index(mask)
-    chosen = [settled(broadcast(array(x), shape)) if shape_of(x) else x for x in inputs]
-    y = op(*[call(index, x, *arrays, pattern=pattern) if shape_of(x) else x for x in chosen])
-    if dtype is not None:
-        y = astype(y, dtype)
-    y = settled(y)
-    if isinstance(y, Box) and not isinstance(out, Box):
-        return _into(out, y, ufunc)  # an error
-    out[mask] = y
-    return out

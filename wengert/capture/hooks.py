@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import copy
 import functools
 import itertools
 import operator
@@ -24,15 +23,15 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
-from wengert.box.cells import Cell, lent, without_cells
+from wengert.box.cells import lent, without_cells
 from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, SUBSCRIPTED, no_rule_yet
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import operand
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
-from wengert.box.writing import HoldsNoDerivative, about_to_write, plain, settled
-from wengert.capture.classes import Follow, meet, meet_value
+from wengert.box.writing import about_to_write, plain, settled
+from wengert.capture.classes import meet, meet_value
 from wengert.capture.draws import GENERATORS, random_method
 from wengert.capture.followed.elements import each
 from wengert.capture.instrument import (
@@ -48,6 +47,16 @@ from wengert.capture.instrument import (
 )
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.numba import python_of
+from wengert.capture.ownership import (
+    ALONE_IN_AUGMENT,
+    ALONE_IN_AUGMENT_ITEM,
+    ALONE_IN_STORE,
+    own,
+    own_attributes,
+    owned_if_alone,
+    owning_items,
+    promoted,
+)
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, class_of, replacement_of
 from wengert.capture.rewrite import (
     ANYTHING,
@@ -66,14 +75,14 @@ from wengert.capture.rewrite import (
     STORE_IN_ATTRIBUTE,
     STORE_IN_ITEM,
 )
-from wengert.errors import REFUSALS, ConcretizationError, InPlaceError, WengertError, refusals
+from wengert.errors import REFUSALS, ConcretizationError, WengertError, refusals
 from wengert.imported import PENDING, look_for_imports
 from wengert.ops.index import index, split_index
-from wengert.ops.library import is_mutable
 from wengert.ops.op import Traced
 from wengert.packages import is_ours, is_standard
 from wengert.running import running
-from wengert.types import SCALARS
+
+_operates_for_user = True
 
 __all__ = ["instrument", "resolve", "written_positions"]
 
@@ -435,6 +444,8 @@ for _function in (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np
     REPLACEMENTS[_function] = _writing_first(FUNCTIONS[_function])
 for _function in FOLLOW_ARGUMENTS:
     REPLACEMENTS.setdefault(_function, with_instrumented_arguments(_function))
+for _iterator in (map, itertools.starmap, itertools.accumulate):
+    REPLACEMENTS[_iterator] = owning_items(_iterator)
 
 
 def operate(name: str, a: Any, b: Any) -> Any:
@@ -492,12 +503,12 @@ def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
         if holds_traced(v):
             about_to_write(container)
             held = getrefcount(container)
-            container = _promoted(container, rebinds and held <= ALONE_IN_STORE)
+            container = promoted(container, rebinds and held <= ALONE_IN_STORE)
         elif getrefcount(container) > ALONE_IN_STORE or container.base is not None:
             about_to_write(container)
     elif v.__class__ is np.ndarray and kind in _HOLDERS:
         held = getrefcount(v)
-        v = _owned(v, held)
+        v = owned_if_alone(v, held)
     container[key] = v
     return container
 
@@ -521,7 +532,7 @@ def augment(name: str, a: Any, v: Any) -> Any:
         about_to_write(a)
         if holds_traced(v):
             held = getrefcount(a)
-            a = _promoted(a, held <= ALONE_IN_AUGMENT)
+            a = promoted(a, held <= ALONE_IN_AUGMENT)
     return own(getattr(operator, name)(a, v))
 
 
@@ -532,7 +543,7 @@ def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds:
         held = getrefcount(container)
         if isinstance(old, np.ndarray) and old.base is container:
             held -= 1
-        container = _promoted(container, rebinds and held <= ALONE_IN_AUGMENT_ITEM)
+        container = promoted(container, rebinds and held <= ALONE_IN_AUGMENT_ITEM)
         old = container[key]
     elif container.__class__ is np.ndarray:
         if getrefcount(container) > ALONE_IN_AUGMENT_ITEM or container.base is not None:
@@ -540,7 +551,7 @@ def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds:
     elif old.__class__ is np.ndarray:
         about_to_write(old)
         if holds_traced(v):
-            old = _promoted(old, False)
+            old = promoted(old, False)
     container[key] = getattr(operator, name)(old, v)
     return container
 
@@ -551,7 +562,7 @@ def augment_attribute(name: str, owner: Any, attribute: str, v: Any) -> None:
     if a.__class__ is np.ndarray:
         about_to_write(a)
         if holds_traced(v):
-            a = _promoted(a, False)
+            a = promoted(a, False)
     setattr(owner, attribute, own(getattr(operator, name)(a, v)))
 
 
@@ -602,223 +613,6 @@ class _Suppress(contextlib.suppress):
             return False
         return super().__exit__(kind, error, trace)
 
-
-# -------------------------------------------------------------------------------------------------------- ownership
-
-# Note [Ownership]. A traced value may be written into an array that came into being while the differentiated function
-# ran, however it was made, and everyone who holds the array must see the write. So such an array becomes a cell (an
-# object that may get a traced content) before it has more than one holder: the moment a value gets a holder in
-# instrumented code, `own` looks at it, and an array to which there is no other reference was just made, by whatever
-# library. Arrays that come from outside have holders there, and stay plain; a traced value that is written into one of
-# them is refused, because derivative operators never change the caller's arrays.
-
-
-_NO_ARRAYS: set[type] = {*SCALARS, np.float64, str, type(None)}
-"""Classes of what is no array of a library's, and holds none: numbers, and the classes of traced values so far."""
-
-
-def own(v: Any) -> Any:
-    """A value that gets its first holder, or another one. Arrays that were just made become cells."""
-    kind = v.__class__
-    if kind in _NO_ARRAYS:
-        return v
-    if kind is np.ndarray or (running.state.library is not None and is_mutable(v)):
-        held = getrefcount(v)
-        return _owned(v, held)
-    if isinstance(v, Traced):
-        _NO_ARRAYS.add(kind)
-        return v
-    if isinstance(v, (tuple, list)) and v and getrefcount(v) <= _ALONE:
-        is_known = kind is tuple or kind is list or hasattr(kind, "_make")
-        if is_known and (len(v) <= _FEW or v[0].__class__ is np.ndarray):
-            held_each = [getrefcount(item) - _IN_A_CONTAINER for item in v]
-            items = [_owned(item, n) for item, n in zip(v, held_each, strict=True)]
-            if isinstance(v, list):
-                v[:] = items
-            else:
-                return tuple(items) if kind is tuple else kind._make(items)
-    return v
-
-
-def _own_item(v: Any) -> Any:
-    """An item of an iterator."""
-    if v.__class__ is not np.ndarray:
-        return v
-    held = getrefcount(v) - _IN_A_MAP
-    return _owned(v, held)
-
-
-def _owning_items(iterator: Any) -> Any:
-    """An iterator that makes its items: arrays among them become cells."""
-    original = REPLACEMENTS.get(iterator, iterator)
-    return lambda *args, **kwargs: map(_own_item, original(*args, **kwargs))
-
-
-for _iterator in (map, itertools.starmap, itertools.accumulate):
-    REPLACEMENTS[_iterator] = _owning_items(_iterator)
-
-_FEW = 16
-"""Longer lists are looked through if they begin with an array."""
-
-
-def _owned(a: Any, held: int) -> Any:
-    """A cell for an array of floating type that nobody else holds; anything else as it is."""
-    if (
-        held > _ALONE
-        or not running.state.depth
-        or not (_can_be_owned(a) if a.__class__ is np.ndarray else _can_be_written(a))
-    ):
-        return a
-    return Cell(a)
-
-
-def _can_be_owned(a: np.ndarray) -> bool:
-    if not a.ndim or not a.flags.writeable:
-        return False
-    if a.dtype.kind not in "fc" and (running.state.capture is None or a.dtype.kind not in "biu"):
-        return False
-    base = a.base
-    return base is None or (base.__class__ is np.ndarray and base.base is None and getrefcount(base) <= _ALONE_AS_BASE)
-
-
-def _can_be_written(a: Any) -> bool:
-    """Whether an array of another library is one that was just made."""
-    return running.state.library is not None and is_mutable(a) and a.ndim and a.base is None and a.dtype.kind in "fc"
-
-
-@_replaces(copy.deepcopy)
-def _deepcopy(x: Any, memo: Any = None, _nil: Any = ()) -> Any:
-    """Whatever holds a copied array was copied too, and holds a cell then."""
-    memo = {} if memo is None else memo
-    thing = copy.deepcopy(x, memo)
-    if not running.state.depth:
-        return thing
-    cells: dict[int, Any] = {}
-    seen: set[int] = set()
-
-    def owned(v: Any) -> Any:
-        if v.__class__ is np.ndarray:
-            if id(v) not in cells:
-                cells[id(v)] = (Cell(v) if v.base is None and v.dtype.kind in "fc" and v.ndim else v, v)
-            return cells[id(v)][0]
-        if v.__class__ is tuple:
-            items = tuple([owned(item) for item in v])
-            return v if all(a is b for a, b in zip(items, v, strict=True)) else items
-        if id(v) in seen:
-            return v
-        seen.add(id(v))
-        if v.__class__ is list:
-            v[:] = [owned(item) for item in v]
-        elif v.__class__ is dict:
-            for key, item in v.items():
-                v[key] = owned(item)
-        elif id(v) in copied and getattr(v, "__dict__", None).__class__ is dict:
-            owned(v.__dict__)
-        return v
-
-    copied = {id(v) for v in memo.values()}
-    return owned(thing)
-
-
-def own_attributes(thing: Any) -> Any:
-    """An object that was just made: arrays that it alone holds become cells."""
-    own_dict = getattr(thing, "__dict__", None)
-    if own_dict.__class__ is dict:
-        for name, value in own_dict.items():
-            if value.__class__ is np.ndarray:
-                held = getrefcount(value) - _IN_A_DICT
-                own_dict[name] = _owned(value, held)
-    return thing
-
-
-Follow.own_attributes = staticmethod(own_attributes)
-
-
-def _promoted(a: np.ndarray, alone: bool) -> Any:
-    """A cell in place of a plain array into which a traced value is to be written, if no others hold it."""
-    if a.dtype.kind == "O":
-        return a  # it holds what it is given
-    if a.dtype.kind not in "fc":
-        raise HoldsNoDerivative(
-            f"a traced value is written into an array of type {a.dtype}, which cannot hold its derivative",
-            remedy="make the array of a floating type, for instance np.zeros(n) instead of np.zeros(n, int)",
-        )
-    if not alone or a.base is not None:
-        raise InPlaceError(
-            "a traced value is written into an array that was made outside of the differentiated function: derivative "
-            "operators never change the caller's arrays",
-            remedy="write into a copy: a = a.copy() (or np.copy, np.zeros, np.empty) in the differentiated function, "
-            "or pass the array to that function as an argument",
-        )
-    return Cell(a)
-
-
-def _counts_when_alone() -> tuple[int, ...]:
-    """How many references an array has in each hook if nothing, or one name, is all that holds it.
-
-    That depends on how this Python passes arguments, so it is measured: by functions that are called as the hooks are.
-    """
-
-    def in_store(v: Any, container: Any, key: Any, rebinds: bool) -> int:
-        held = getrefcount(container)
-        return held
-
-    def in_augment(name: str, a: Any, v: Any) -> int:
-        held = getrefcount(a)
-        return held
-
-    def in_augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds: bool) -> int:
-        held = getrefcount(container)
-        return held
-
-    def in_own(v: Any) -> int:
-        held = getrefcount(v)
-        return held
-
-    def in_item(outer: Any) -> int:
-        container = outer[0]
-        held = getrefcount(container)
-        return held
-
-    def as_base(a: np.ndarray) -> int:
-        base = a.base
-        return base is None or getrefcount(base)
-
-    def in_a_container(v: Any) -> int:
-        held = [getrefcount(item) for item in v]
-        return held[0]
-
-    def in_a_dict(own_dict: dict) -> int:
-        for _name, value in own_dict.items():
-            held = getrefcount(value)
-        return held
-
-    a = np.zeros(1)
-    alone = in_own(np.zeros(1))
-    return (
-        in_item([np.zeros(1)]),
-        next(map(in_own, map(np.copy, [a]))) - alone,
-        in_store(0.0, a, 0, True),
-        in_augment("iadd", a, 0.0),
-        in_augment_item("iadd", (container := a), (key := 0), container[key], 0.0, True),
-        alone,
-        as_base(np.zeros(2)[1:]),
-        in_a_container((np.zeros(1),)) - alone,
-        in_a_dict({"a": np.zeros(1)}) - alone,
-    )
-
-
-(
-    ALONE_IN_ITEM,
-    _IN_A_MAP,
-    ALONE_IN_STORE,
-    ALONE_IN_AUGMENT,
-    ALONE_IN_AUGMENT_ITEM,
-    _ALONE,
-    _ALONE_AS_BASE,
-    _IN_A_CONTAINER,
-    _IN_A_DICT,
-) = _counts_when_alone()
 
 matched_eagerly = functools.partial(matched, is_instance=REPLACEMENTS[isinstance])
 

@@ -33,6 +33,8 @@ from wengert.ops.sizes import require
 from wengert.running import running
 from wengert.types import dtype_of, shape_of
 
+_operates_for_user = True
+
 _REMEDY = "test it with `is None` or `is not None` in your own code, or use np.nan or 0.0 in place of None, and a flag"
 
 

@@ -20,14 +20,15 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from wengert.box.box import Box, as_python_number, inside, plain, python_number
+from wengert.box.box import Box
 from wengert.box.cells import without_cells
 from wengert.box.constructors import CONSTRUCTORS
 from wengert.box.dispatch import BLIND, FUNCTIONS
 from wengert.box.functions import quadrature
 from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.operands import array, cast, holds_traced
-from wengert.box.writing import settled
+from wengert.box.operators import as_python_number, inside, python_number
+from wengert.box.writing import plain, settled
 from wengert.capture.domains import guarded
 from wengert.capture.instrument import instrument
 from wengert.capture.tried import refuse_failures
@@ -41,6 +42,8 @@ from wengert.ops import shape as s
 from wengert.ops.op import Traced
 from wengert.running import running
 from wengert.types import dtype_of, shape_of
+
+_operates_for_user = True
 
 REPLACEMENTS: dict[Any, Callable] = dict(CONSTRUCTORS)
 """What is called -> what is called instead."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.box import COMPLEX_POWER
+from wengert.box.operators import COMPLEX_POWER
 from wengert.box.writing import settled
 from wengert.ir.lengths import interval_from, interval_of
 from wengert.ir.symbol import Dim, Sym

@@ -1,0 +1,255 @@
+"""Operators of traced values: `x + y`, `x < y`, `x += y`, and their reflections.
+
+With arrays an operator is an op. Between numbers it is more than that: Python's own raise where NumPy's give nan, give
+truth values of Python's, and take over the dtype of arrays that they meet; and in a program that is captured, an
+operator that the user wrote leaves a check behind (`ir/numbers.py`), where one of a derivative rule does not.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from wengert.box.dispatch import OPERANDS, UFUNCS
+from wengert.box.functions.operands import operand
+from wengert.box.writing import plain, replace
+from wengert.errors import is_library_file
+from wengert.ops import elementwise as e
+from wengert.ops import shape as s
+from wengert.ops.numbers import python_number as python_number_op
+from wengert.ops.op import Op, Traced, call1, call2
+from wengert.running import captures, running
+from wengert.types import PLAIN, SCALARS, dtype_of, shape_of
+
+_SEQUENCES = (list, tuple)
+OPERANDS.update(dict.fromkeys(_SEQUENCES, lambda op, x, y: op(operand(x), operand(y))))
+
+
+def is_of_user(frame: FrameType) -> bool:
+    """Whether code that applies an operator is the user's own, or stands for it: derivative rules are not.
+
+    Modules of this package whose code stands for the user's say so: `_operates_for_user = True`.
+    """
+    return not is_library_file(frame.f_code.co_filename) or "_operates_for_user" in frame.f_globals
+
+
+_PARTIAL: dict[Op, Any] = {
+    e.divide: operator.truediv,
+    e.floor_divide: operator.floordiv,
+    e.remainder: operator.mod,
+    e.power: operator.pow,
+}
+"""Operators that Python's numbers do not have everywhere where NumPy's have one."""
+_REAL = frozenset((int, float))
+
+
+def _try_in_python(apply: Any, x: Any, y: Any) -> None:
+    """Raise where an operator that the user wrote raises on Python's numbers, or leaves the real ones."""
+    a: Any = plain(x)
+    b: Any = plain(y)
+    if a.__class__ not in _REAL or b.__class__ not in _REAL:
+        return
+    if (b != 0 if apply is not operator.pow else a > 0) or not is_of_user(sys._getframe(2)):  # type: ignore[operator]
+        return
+    if apply(a, b).__class__ is complex:
+        raise ValueError(COMPLEX_POWER)
+
+
+COMPLEX_POWER = (
+    "a negative number to a fractional power is complex in Python, and the derivative of a real function is not: "
+    "write complex(x) ** p, or np.power(x, p), which is nan"
+)
+
+
+def python_number(y: Any) -> Any:
+    """A number that was just computed, as one of Python's own: it takes over the dtype of arrays that it meets."""
+    if isinstance(y, np.generic):
+        return y.item()
+    inner = y
+    while isinstance(inner, Traced) and "_value" in inner._state:  # type: ignore[attr-defined]
+        value = inner._value  # type: ignore[attr-defined]
+        if value.__class__ is float:
+            return y
+        if isinstance(value, np.generic):
+            inner._value = value = value.item()  # type: ignore[attr-defined]
+        inner = value
+    return y
+
+
+def as_python_number(x: Any) -> Any:
+    """A traced array of one element as a number of Python's own, which has double precision: `x.item()`."""
+    x = s.reshape(x, shape=())
+    wide = _WIDE.get(dtype_of(x).kind, dtype_of(x))
+    return call1(python_number_op, x if dtype_of(x) == wide else s.astype(x, dtype=wide))
+
+
+_WIDE = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128), "i": np.dtype(np.int64), "u": np.dtype(np.int64)}
+
+
+def _is_weak(x: Any) -> bool:
+    return x.__class__ in SCALARS or (isinstance(x, Traced) and x._is_python_number)  # type: ignore[attr-defined]
+
+
+_NUMPYS = frozenset((np.ndarray, np.float64, np.float32))
+
+
+def _is_numpys(x: Any) -> bool:
+    """Whether a value is one of NumPy's, for certain: most are."""
+    if x.__class__ in _NUMPYS or not isinstance(x, Traced):
+        return x.__class__ in _NUMPYS
+    return "_value" in x._state and x._value.__class__ in _NUMPYS  # type: ignore[attr-defined]
+
+
+def binary(op: Op) -> tuple[Any, Any]:
+    """An operator and its reflection. With a plain operand there is only one trace to ask.
+
+    Python's own numbers are to raise where Python does: at once, or, in a program that is captured, when it runs
+    (`ir/numbers.py`).
+    """
+    if op in _PARTIAL:
+        return _partial(op, _PARTIAL[op])
+
+    def forward(self: Any, other: Any) -> Any:
+        if captures.count and (found := _captured(op, op.name, self, other, other)) is not None:
+            return found
+        if other.__class__ in PLAIN:
+            return self._owner.binary(op, self, other)
+        special = OPERANDS[other.__class__]
+        return call2(op, self, other) if special is None else special(op, self, other)
+
+    def reflected(self: Any, other: Any) -> Any:
+        if captures.count and (found := _captured(op, op.name, other, self, other)) is not None:
+            return found
+        if other.__class__ in PLAIN:
+            return self._owner.binary(op, other, self)
+        special = OPERANDS[other.__class__]
+        return call2(op, other, self) if special is None else special(op, other, self)
+
+    return forward, reflected
+
+
+def inside(x: Any) -> Any:
+    """What a box has for its value; `None` if that is not known. Anything else is its own value."""
+    return x if not isinstance(x, Traced) else x._value if "_value" in x._state else None  # type: ignore[attr-defined]
+
+
+def _of_floats(op: Op, x: Any, y: Any) -> Any:
+    """A quotient or a power of floats of Python's where it has one for certain; `None` otherwise."""
+    base = inside(x)
+    if base.__class__ is not float:
+        return None
+    is_plain = y.__class__ is float or y.__class__ is int
+    other = inside(y)
+    if other.__class__ is not float and not (is_plain and other.__class__ is int):
+        return None
+    if op is e.divide:
+        return call2(op, x, y) if other else None
+    is_small = other.__class__ is int and 0 <= other <= 2 and base > -1e150  # (Python raises where it overflows)
+    return python_number(call2(op, x, y)) if op is e.power and (base > 0 or is_small) else None
+
+
+def _partial(op: Op, in_python: Any) -> tuple[Any, Any]:
+    """The same for an operator that Python's numbers do not have everywhere."""
+
+    def forward(self: Any, other: Any) -> Any:
+        if captures.count and (found := _captured(op, op.name, self, other, other)) is not None:
+            return found
+        if (quick := _of_floats(op, self, other)) is not None:
+            return quick
+        is_pythons = not _is_numpys(self) and not _is_numpys(other)
+        if is_pythons and not (other.__class__ is float and other > 0 and op is not e.power):
+            _try_in_python(in_python, self, other)
+        if other.__class__ in PLAIN:
+            y = self._owner.binary(op, self, other)
+        else:
+            special = OPERANDS[other.__class__]
+            y = call2(op, self, other) if special is None else special(op, self, other)
+        return python_number(y) if is_pythons and _is_weak(other) and _is_weak(self) else y
+
+    def reflected(self: Any, other: Any) -> Any:
+        if captures.count and (found := _captured(op, op.name, other, self, other)) is not None:
+            return found
+        if (quick := _of_floats(op, other, self)) is not None:
+            return quick
+        is_pythons = not _is_numpys(self) and not _is_numpys(other)
+        if is_pythons and other.__class__ in SCALARS:
+            _try_in_python(in_python, other, self)
+        if other.__class__ in PLAIN:
+            y = self._owner.binary(op, other, self)
+        else:
+            special = OPERANDS[other.__class__]
+            y = call2(op, other, self) if special is None else special(op, other, self)
+        return python_number(y) if is_pythons and _is_weak(other) and _is_weak(self) else y
+
+    return forward, reflected
+
+
+def _captured(op: Any, name: str, x: Any, y: Any, other: Any) -> Any:
+    """An operator between numbers that the user wrote in a function that is being captured; `None` if it is not so."""
+    capture = running.state.capture
+    if capture is None or not is_number(other) or not is_of_user(sys._getframe(2)):
+        return None
+    return capture.operate(op, name, x, y)
+
+
+def comparison(op: Op, compare: Any = None) -> Any:
+    """An operator that compares. Python's own numbers give a truth value of Python's own, of which two add up to 2.
+
+    == and != (`compare`) NumPy also has for what is no number: x == None, or a `match` of x with a string.
+    """
+
+    def compared(self: Any, other: Any) -> Any:
+        if captures.count and (found := _captured(op, op.name, self, other, other)) is not None:
+            return found
+        if compare is not None and (other is None or isinstance(other, (str, bytes))):
+            value = plain(self)  # a symbol has none: of it only the shape counts
+            if isinstance(value, Traced):
+                value = 0.0 if self._is_python_number else np.zeros(shape_of(value))[()]
+            return compare(value, other)
+        if other.__class__ in PLAIN:
+            y = self._owner.binary(op, self, other)
+        else:
+            special = OPERANDS[other.__class__]
+            y = call2(op, self, other) if special is None else special(op, self, other)
+        return bool(y) if y.__class__ is np.bool and _is_weak(other) and _is_weak(self) else y
+
+    return compared
+
+
+def is_number(x: Any) -> bool:
+    return isinstance(x, Traced) or x.__class__ in SCALARS
+
+
+def bitwise(ufunc: Any) -> tuple[Any, Any]:
+    """An operator between masks or integers, and its reflection."""
+    name = ufunc.__name__
+
+    def forward(self: Any, other: Any) -> Any:
+        found = _captured(UFUNCS[ufunc], name, self, other, other) if captures.count else None
+        return UFUNCS[ufunc](self, other) if found is None else found
+
+    def reflected(self: Any, other: Any) -> Any:
+        found = _captured(UFUNCS[ufunc], name, other, self, other) if captures.count else None
+        return UFUNCS[ufunc](other, self) if found is None else found
+
+    return forward, reflected
+
+
+def in_place(op: Op) -> Any:
+    """An augmented assignment: arrays change in place, scalars are replaced."""
+
+    def augmented(self: Any, other: Any) -> Any:
+        capture = running.state.capture
+        if capture is not None and not self.shape and is_number(other) and is_of_user(sys._getframe(1)):
+            new = capture.operate(op, op.name, self, other)
+        else:
+            if op in _PARTIAL:
+                _try_in_python(_PARTIAL[op], self, other)
+            new = call2(op, self, operand(other))
+        return replace(self, new) if self.shape or self._view_of is not None else new
+
+    return augmented
