@@ -111,55 +111,13 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
         if twin is not None and twin[0] is f.__code__ and is_eager and f not in REPLACEMENTS:
             if twin[1].__defaults__ is f.__defaults__ and twin[1].__kwdefaults__ is f.__kwdefaults__:
                 return twin[1]
-        if is_user_code(f.__code__):
-            if f in CALLERS:  # made by exec: some of SciPy's are
-                return _implemented(CALLERS[f])
-            return REPLACEMENTS.get(f) or instrument(f)
-        if f.__code__ is _CONTEXT_MANAGER:
-            return contextlib.contextmanager(instrument(f.__wrapped__))
-        if f.__closure__ and is_standard(f.__code__.co_filename):
-            return _decorated(f)
-        found = replacement_of(f)
-        if found is not None:
-            return found
-        if f in CALLERS:
-            return _implemented(CALLERS[f])
-        return with_instrumented_arguments(f, not _of_a_library(f.__module__))
+        return _for_function(f)
     if (kind is BuiltinFunctionType or kind is MethodType) and isinstance(f.__self__, GENERATORS):
         return random_method(f)
     if kind is BuiltinFunctionType:
-        if f.__self__.__class__ is _MODULE:
-            found = replacement_of(f)
-            if found is not None:
-                return found
-            return with_instrumented_arguments(f, False) if _of_a_library(f.__self__.__name__) else f
-        if isinstance(f.__self__, np.ndarray):
-            if f.__name__ in _WRITING_METHODS:
-                about_to_write(f.__self__)
-            return f if given == CONSTANTS else method_of_array(f)
-        if f.__self__.__class__ is _UFUNC:
-            return _writing_first(f) if f.__name__ == "at" else method_of_ufunc(f)
-        if (f.__self__.__class__, f.__name__) in METHODS:
-            return functools.partial(METHODS[f.__self__.__class__, f.__name__], f)
-        if f.__name__ == "sort" or _of_a_library(f.__self__.__class__.__module__):
-            return with_instrumented_arguments(f, f.__name__ == "sort")
-        return f
+        return _for_builtin(f, given)
     if kind is MethodType:
-        if is_user_function(f):
-            meet_value(f.__self__)
-            return instrument(f)
-        if f.__func__.__class__ is _CACHED:
-            return functools.partial(_uncached(f.__func__), f.__self__)
-        found = None if isinstance(f.__self__, Traced) or f.__self__.__class__.__hash__ is None else replacement_of(f)
-        if found is None and not isinstance(f.__self__, Traced):
-            method = replacement_of(f.__func__)
-            if method is not None:
-                return MethodType(method, f.__self__)
-        if found is not None:
-            return found
-        if is_of_scipy_stats(f):
-            return with_instrumented_arguments(instrument(f), False)
-        return with_instrumented_arguments(f, not _of_a_library(f.__self__.__class__.__module__))
+        return _for_method(f)
     if isinstance(f, type):
         if f in CALLERS:
             return _implemented(CALLERS[f])
@@ -179,6 +137,63 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
         return with_instrumented_arguments(f, False)
     python = python_of(f)
     return instrument(f) if python is None else _of_numba(f, python)
+
+
+def _for_function(f: Any) -> Any:
+    """What is called for a function of Python's kind that has no twin yet."""
+    if is_user_code(f.__code__):
+        if f in CALLERS:  # made by exec: some of SciPy's are
+            return _implemented(CALLERS[f])
+        return REPLACEMENTS.get(f) or instrument(f)
+    if f.__code__ is _CONTEXT_MANAGER:
+        return contextlib.contextmanager(instrument(f.__wrapped__))
+    if f.__closure__ and is_standard(f.__code__.co_filename):
+        return _decorated(f)
+    found = replacement_of(f)
+    if found is not None:
+        return found
+    if f in CALLERS:
+        return _implemented(CALLERS[f])
+    return with_instrumented_arguments(f, not _of_a_library(f.__module__))
+
+
+def _for_builtin(f: Any, given: int) -> Any:
+    """What is called for a function or method that is written in C."""
+    if f.__self__.__class__ is _MODULE:
+        found = replacement_of(f)
+        if found is not None:
+            return found
+        return with_instrumented_arguments(f, False) if _of_a_library(f.__self__.__name__) else f
+    if isinstance(f.__self__, np.ndarray):
+        if f.__name__ in _WRITING_METHODS:
+            about_to_write(f.__self__)
+        return f if given == CONSTANTS else method_of_array(f)
+    if f.__self__.__class__ is _UFUNC:
+        return _writing_first(f) if f.__name__ == "at" else method_of_ufunc(f)
+    if (f.__self__.__class__, f.__name__) in METHODS:
+        return functools.partial(METHODS[f.__self__.__class__, f.__name__], f)
+    if f.__name__ == "sort" or _of_a_library(f.__self__.__class__.__module__):
+        return with_instrumented_arguments(f, f.__name__ == "sort")
+    return f
+
+
+def _for_method(f: Any) -> Any:
+    """What is called for a method that is bound to its object."""
+    if is_user_function(f):
+        meet_value(f.__self__)
+        return instrument(f)
+    if f.__func__.__class__ is _CACHED:
+        return functools.partial(_uncached(f.__func__), f.__self__)
+    found = None if isinstance(f.__self__, Traced) or f.__self__.__class__.__hash__ is None else replacement_of(f)
+    if found is None and not isinstance(f.__self__, Traced):
+        method = replacement_of(f.__func__)
+        if method is not None:
+            return MethodType(method, f.__self__)
+    if found is not None:
+        return found
+    if is_of_scipy_stats(f):
+        return with_instrumented_arguments(instrument(f), False)
+    return with_instrumented_arguments(f, not _of_a_library(f.__self__.__class__.__module__))
 
 
 _OF_CYTHON = frozenset(("cython_function_or_method", "fused_cython_function"))
