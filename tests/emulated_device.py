@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
-from strict_array import StrictArray
+from strict_array import Current, StrictArray
 
-from wengert.backend.gpu.device import DEVICES, joins, without_threads
+from wengert.backend.gpu.device import DEVICES
+from wengert.backend.gpu.ptx import joins, without_threads
 from wengert.backend.llvm.machine.engine import target_machine
 
 _ONE_BY_ONE = """define i64 @wg_thread() {
@@ -80,10 +82,26 @@ class _Lanes:
 
 
 class EmulatedDevice:
-    """Few threads, so that each has several elements."""
+    """Few threads, so that each has several elements. Of several devices, each reads its own memory only."""
 
     width, blocks, lanes = 4, 3, 4
     launches = 0
+    is_alone = True
+
+    def __init__(self, number: int):
+        self.number = number
+
+    @property
+    def is_current(self) -> bool:
+        return Current.device == self.number
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        before, Current.device = Current.device, self.number
+        try:
+            yield
+        finally:
+            Current.device = before
 
     def load(self, text: str, name: str) -> Callable:
         machine = target_machine()
@@ -107,6 +125,7 @@ class EmulatedDevice:
                 self.recorded.append((launch, threads, arguments))
                 return
             EmulatedDevice.launches += 1
+            assert all(x.device == self.number for x in arguments if isinstance(x, StrictArray))
             given = [_argument(x) for x in arguments]
             function = ctypes.CFUNCTYPE(None, *[type(x) for x in given])(address)
             blocks, width = -(-threads // self.width), min(self.width, threads)
@@ -183,5 +202,5 @@ def _argument(x: Any) -> Any:
     return ctypes.c_int64(int(x)) if isinstance(x, np.int64) else ctypes.c_double(x)
 
 
-_device = EmulatedDevice()
-DEVICES["strict_array"] = lambda: _device
+_devices = [EmulatedDevice(0), EmulatedDevice(1)]
+DEVICES["strict_array"] = lambda x: _devices[x.device]

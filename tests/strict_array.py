@@ -89,6 +89,12 @@ _OWNERS: weakref.WeakValueDictionary[int, StrictArray] = weakref.WeakValueDictio
 """Whose memory it is: a view keeps the array alive that it belongs to, as CuPy's do."""
 
 
+class Current:
+    """On which of several devices memory is made now."""
+
+    device = 0
+
+
 class StrictArray:
     """An array in a memory of its own."""
 
@@ -97,7 +103,7 @@ class StrictArray:
 
     def __init__(self, memory: np.ndarray):
         assert isinstance(memory, np.ndarray)
-        self._memory = memory
+        self._memory, self.device = memory, Current.device
         self.base = None if memory.base is None else _OWNERS.get(id(memory.base), memory.base)
         if self.base is None:
             _OWNERS[id(memory)] = self

@@ -165,6 +165,10 @@ class PatternError(WengertError, ValueError):
     page = "patterns"
 
 
+class DeviceError(WengertError, ValueError):
+    """Arrays of one call lie on several devices."""
+
+
 class UnsupportedFunctionError(WengertError, NotImplementedError):
     """A function, or an option of one, that has no derivative rule here."""
 

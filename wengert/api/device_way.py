@@ -46,6 +46,8 @@ class DeviceWay:
         for a, (kind, dtype, shape) in zip(args, self._kinds, strict=True):
             if a.__class__ is not kind or (dtype is not None and (a.dtype != dtype or a.shape != shape)):
                 return False
+        if self._device is not None and not self._device.is_alone and device_of(args[self._place]) is not self._device:
+            return False
         state = running.state
         return state.capture is None and state.watch is None and choice.is_default() and self._found.guards_hold()
 

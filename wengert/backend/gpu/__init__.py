@@ -5,7 +5,8 @@
     elements.py  the element of a value at given coordinates: slices, joined arrays and writes are no work of their own
     kernel.py    one kernel for a region: elements of one shape, and reductions, of everything or along axes
     regions.py   which values are made in which kernel, which are never in memory, and what is left to the library
-    device.py    where code is compiled, loaded and launched
+    ptx.py       kernels as PTX, kept on disk
+    device.py    where kernels are loaded and launched, for each GPU by itself
     blas.py      products of matrices
     launch.py    the kernels of a region, launched
     plan.py      what a block is made of

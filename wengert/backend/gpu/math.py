@@ -84,18 +84,24 @@ class _Body:
         return math_call(self, name, *values)
 
 
+def is_known(name: str, kind: ir.Type) -> bool:
+    """Whether there is an elementary function of that name in C, of numbers of that type, here."""
+    double = name.removesuffix("f") if kind == F32 else name
+    return double in TWINS or double in _AS_VECTORS or double in LANES
+
+
 def math_call(cx: Any, name: str, *values: ir.Value) -> ir.Value | None:
     """A call of an elementary function by its name in C, `None` if there is none here."""
+    if not is_known(name, values[0].type):
+        return None
     b = cx.builder
     if values[0].type == F32:
         y = math_call(cx, name.removesuffix("f"), *[b.fpext(v, F64) for v in values])
-        return None if y is None else b.fptrunc(y, F32)
+        return b.fptrunc(y, F32)
     if name in TWINS:
         write, which = TWINS[name]
         function = cx.module.globals.get(write.__name__) or _write_twins(cx.module, write)
         return b.extract_value(b.call(function, list(values)), which)
-    if name not in _AS_VECTORS and name not in LANES:
-        return None
     symbol = f"wg_{name}"
     function = cx.module.globals.get(symbol)
     if function is None:

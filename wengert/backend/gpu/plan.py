@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
-from wengert.backend.gpu.device import ptx_of
+from wengert.backend.gpu.device import device_of
 from wengert.backend.gpu.kernel import write_kernel
 from wengert.backend.gpu.launch import usual
+from wengert.backend.gpu.ptx import ptx_of
 from wengert.backend.gpu.recording import Recordings
 from wengert.backend.gpu.regions import KernelRegion, Step, constants_of, operands_of, steps_of
 from wengert.backend.gpu.single import SingleKernel
@@ -69,11 +71,12 @@ def _last_uses(steps: Sequence[Step], block: Block) -> list[list[Any]]:
 
 
 def plan_of(block: Block, name: str, like: Any) -> DevicePlan:
-    """The plan of a block, made when it is first run."""
-    key = ("device", type(like).__module__)
+    """The plan of a block for the device of an array, made when it is first run there."""
+    device = device_of(like)
+    key = ("device", type(like).__module__, None if device is None else device.number)
     found = block.derived.get(key)
     if found is None:
-        with _lock:
+        with _lock, nullcontext() if device is None or device.is_current else device.current():
             found = block.derived.get(key)
             if found is None:
                 found = block.derived[key] = DevicePlan(block, name, like)

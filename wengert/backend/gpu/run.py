@@ -18,6 +18,7 @@ from wengert.backend.gpu.plan import DevicePlan, plan_of
 from wengert.backend.gpu.recording import launches_of
 from wengert.backend.gpu.regions import KernelRegion, is_count
 from wengert.control.loop import loop, stacked_values
+from wengert.errors import DeviceError
 from wengert.ir import interpret
 from wengert.ir.interpret import apply_node
 from wengert.ir.node import Block, Node
@@ -41,6 +42,11 @@ def run(block: Block, name: str, args: Sequence[Any]) -> list[Any]:
 
 def run_plan(plan: DevicePlan, device: Any, like: Any, args: Sequence[Any]) -> list[Any]:
     """The results of a plan; `like` is an array of the device."""
+    if device is not None and not device.is_alone:
+        _check_together(device, args)
+        if not device.is_current:
+            with device.current():
+                return run_plan(plan, device, like, args)
     if plan.single is not None and device is not None:
         results = plan.single.run(args, device, like.__class__)
         if results is not None:
@@ -61,6 +67,17 @@ def run_plan(plan: DevicePlan, device: Any, like: Any, args: Sequence[Any]) -> l
             return _on_device(plan.recordings.run(device, needed, lambda xs: _run_steps(plan, xs, device, {})), like)
     finally:
         state.source = source
+
+
+def _check_together(device: Any, args: Sequence[Any]) -> None:
+    """Kernels of one device cannot read the memory of another."""
+    others = [k for k, a in enumerate(args) if is_foreign(a) and device_of(a) is not device]
+    if others:
+        raise DeviceError(
+            f"a compiled function was given arrays on several devices: array {others[0]} of its arguments lies on "
+            f"device {device_of(args[others[0]]).number}, others on device {device.number}",
+            remedy="move the arguments of a call to one device; results can be moved and added afterwards",
+        )
 
 
 def _on_device(results: list[Any], like: Any) -> list[Any]:
