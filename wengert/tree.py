@@ -27,6 +27,8 @@ class Fields(NamedTuple):
 _fields: dict[type, Fields] = {}
 _registered: set[type] = set()
 _not_dataclasses: set[type] = set()
+_values: tuple[type, ...] = ()
+"""Classes that are containers to those who take everything apart, and one value each to those who differentiate."""
 _lock = threading.Lock()
 
 
@@ -71,9 +73,16 @@ def _register_dataclasses_among(leaves: list[Any]) -> bool:
     return bool(found)
 
 
-def register(cls: type, take_apart: Callable, put_together: Callable) -> None:
-    """Let a class be a container: `take_apart` gives parts, what else there is to it, and names of the parts."""
+def register(cls: type, take_apart: Callable, put_together: Callable, is_value: bool = False) -> None:
+    """Let a class be a container: `take_apart` gives parts, what else there is to it, and names of the parts.
+
+    With `is_value` it is one value all the same where values are meant (`flatten_values`): an interval has two bounds,
+    but a derivative with respect to it is not one with respect to each bound.
+    """
+    global _values
     optree.register_pytree_node(cls, take_apart, put_together, namespace=NAMESPACE)
+    if is_value:
+        _values += (cls,)
 
 
 def fields_of(cls: type) -> Fields | None:
@@ -123,6 +132,13 @@ def flatten_until(tree: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any],
     """The leaves of a container and its structure, where some containers are leaves."""
     flatten(tree)  # registers dataclasses
     return optree.tree_flatten(tree, is_leaf=is_leaf, namespace=NAMESPACE)
+
+
+def flatten_values(tree: Any) -> tuple[list[Any], Any]:
+    """The leaves of a container and its structure, where a value that has parts is a leaf (`register`)."""
+    if not _values:
+        return flatten(tree)
+    return flatten_until(tree, lambda x: isinstance(x, _values))
 
 
 def unflatten(structure: Any, leaves: Any) -> Any:

@@ -78,10 +78,10 @@ class Prepared:
                 self.in_structure: Any = _LEAF
                 self.leaves = [x]
             else:
-                self.leaves, self.in_structure = tree.flatten(x)
+                self.leaves, self.in_structure = tree.flatten_values(x)
         else:
             chosen = tuple([_argument(function, args, k) for k in argnums])  # type: ignore[union-attr]
-            self.leaves, self.in_structure = tree.flatten(chosen)
+            self.leaves, self.in_structure = tree.flatten_values(chosen)
         for k, leaf in enumerate(self.leaves):
             if leaf.__class__ is not float:
                 self._check_input(leaf, k)
@@ -310,7 +310,7 @@ def _matching_leaves(container: Any, structure: Any, avals: Sequence[Aval], what
             raise MismatchError(f"{what} is a {type(container).__name__} where one array is expected",
                                 remedy=f"pass an array of shape {avals[0].shape}")  # fmt: skip
     else:
-        found, given = tree.flatten(container)
+        found, given = tree.flatten_values(container)
         if given != structure:
             raise MismatchError(
                 f"{what} has the containers {given}, the values it belongs to have {structure}",

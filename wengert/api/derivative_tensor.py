@@ -25,9 +25,10 @@ import scipy.sparse
 from wengert.api.arguments import Prepared
 from wengert.api.operators import result_of
 from wengert.api.taylor import checked_order
-from wengert.errors import MismatchError
+from wengert.errors import MismatchError, UnsupportedFunctionError
 from wengert.modes.batch import BatchTrace
 from wengert.ops.index import ARRAY, index
+from wengert.ops.op import enclosing
 from wengert.ops.shape import concatenate, reshape, transpose
 from wengert.ops.sparse import sparse_matmul
 from wengert.types import aval_of, dtype_of, shape_of
@@ -109,7 +110,14 @@ def _stacked(batch: BatchTrace, y: Any, coefficient: Any) -> Any:
 
 def _tensor(y: Any, parts: list[Any], wanted: Any, places: np.ndarray, shape: tuple[int, ...], d: int) -> Any:
     rows = parts[0] if len(parts) == 1 else concatenate(*parts, axis=0)
-    distinct = sparse_matmul(rows, matrix=wanted.astype(dtype_of(rows)))
+    matrix, divisor = wanted
+    if divisor is None and enclosing(rows) is not None:
+        raise UnsupportedFunctionError(
+            f"no enclosure is known of derivative_tensor of order {d}, whose combinations of coefficients are rounded",
+            remedy="nest wg.jacobian",
+        )
+    distinct = sparse_matmul(rows, matrix=matrix.astype(dtype_of(rows)))
+    distinct = distinct if divisor is None else distinct / divisor
     own = math.prod(shape_of(rows)[1:])
     whole = index(distinct, places, pattern=(ARRAY,))
     whole = transpose(reshape(whole, shape=(places.size, own)), axes=(1, 0))
@@ -133,8 +141,8 @@ def _places(n: int, d: int) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=32)
-def combinations(n: int, d: int) -> scipy.sparse.csr_array:
-    """The matrix γ."""
+def combinations(n: int, d: int) -> tuple[scipy.sparse.csr_array, float | None]:
+    """The matrix γ: whole numbers and their common divisor; where these are no floats, rounded quotients and None."""
     indices = list(itertools.combinations_with_replacement(range(n), d))
     number = {chosen: k for k, chosen in enumerate(indices)}
     rows, columns, values = [], [], []
@@ -147,11 +155,16 @@ def combinations(n: int, d: int) -> scipy.sparse.csr_array:
                 rows.append(row)
                 columns.append(number[others])
                 values.append(c)
-    return scipy.sparse.csr_array((values, (rows, columns)), shape=(len(indices), len(indices)))
+    divisor = math.lcm(*[c.denominator for c in values])
+    whole = [int(c * divisor) for c in values]
+    is_exact = max(divisor, *map(abs, whole)) < 2**53
+    entries = [float(c) for c in (whole if is_exact else values)]
+    matrix = scipy.sparse.csr_array((entries, (rows, columns)), shape=(len(indices), len(indices)))
+    return matrix, float(divisor) if is_exact else None
 
 
 @functools.cache
-def _gamma(i: tuple[int, ...], j: tuple[int, ...]) -> float:
+def _gamma(i: tuple[int, ...], j: tuple[int, ...]) -> Fraction:
     d, total = sum(i), Fraction(0)
     for k in itertools.product(*[range(m + 1) for m in i]):
         size = sum(k)
@@ -160,7 +173,7 @@ def _gamma(i: tuple[int, ...], j: tuple[int, ...]) -> float:
             for a, b, e in zip(i, k, j, strict=True):
                 c *= math.comb(a, b) * _binomial(Fraction(d * b, size), e)
             total += c
-    return float(total)
+    return total
 
 
 def _binomial(z: Fraction, k: int) -> Fraction:

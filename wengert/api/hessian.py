@@ -222,7 +222,7 @@ def _reverse_reverse(g: Callable, x: Any, v: Any, has_aux: bool) -> tuple:
         found = grad(g, 0, has_aux)(x)
         gradient, aux = found if has_aux else (found, None)
         total: Any = 0.0
-        for a, b in zip(tree.leaves(gradient), tree.leaves(v), strict=True):
+        for a, b in zip(tree.flatten_values(gradient)[0], tree.flatten_values(v)[0], strict=True):
             total = total + sum(a * b)
         return total, (gradient, aux)
 

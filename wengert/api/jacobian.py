@@ -17,6 +17,7 @@ from wengert.api.dense import demand_real, value_and_dense
 from wengert.api.operators import Operated, result_of
 from wengert.api.signatures import Array, P, V
 from wengert.api.sparse import Plans, is_sparse, value_and_blocks
+from wengert.api.sparsity import of_numbers
 from wengert.types import aval_of
 
 MODES = ("auto", "forward", "reverse", "accumulate")
@@ -212,7 +213,12 @@ def sparse_derivatives(name: str, f: Callable, g: Callable, argnums: Argnums, mo
         else:
             demand_real([aval_of(x) for x in prepared.leaves])
         plan = plans.plan(g, argnums, has_aux, prepared, args, kwargs)
-        values, blocks = value_and_blocks(prepared, plan, plans)
+
+        def at_numbers() -> Prepared:
+            chosen, named = of_numbers((args, kwargs))
+            return Prepared(g, argnums, chosen, named, has_aux)
+
+        values, blocks = value_and_blocks(prepared, plan, plans, at_numbers)
         if holomorphic:
             demand_complex(values, "result")
         result = prepared.outputs([prepared.inputs(row) for row in blocks])

@@ -24,7 +24,7 @@ from wengert.api.sparsity import ForAll, StagedPattern, symmetric
 from wengert.capture.session import current
 from wengert.errors import PatternError
 from wengert.modes.batch import BatchTrace
-from wengert.ops.op import TABLE, Traced, call
+from wengert.ops.op import TABLE, Traced, call, enclosing
 from wengert.ops.shape import reshape
 from wengert.ops.sizes import require
 from wengert.raised import name_of
@@ -118,8 +118,11 @@ class Plans:
         return Plan(pattern, ins, outs, mode)
 
 
-def value_and_blocks(prepared: Prepared, plan: Plan, plans: Plans) -> tuple[list[Any], Blocks]:
-    """The leaves of the function's value, and the blocks of its Jacobian."""
+def value_and_blocks(
+    prepared: Prepared, plan: Plan, plans: Plans, of_numbers: Callable[[], Prepared] | None = None
+) -> tuple[list[Any], Blocks]:
+    """The leaves of the function's value, and the blocks of its Jacobian. `of_numbers` is the call with a number for
+    each interval: there a pattern of the user's own is tried, since of intervals nothing would be certain."""
     operator = "hessian" if plans.mode == "symmetric" else "jacobian"
     if plans.accumulates:
         found = accumulated(prepared, plan, operator, plans.mode == "accumulate")
@@ -142,7 +145,9 @@ def value_and_blocks(prepared: Prepared, plan: Plan, plans: Plans) -> tuple[list
     else:
         values, _ = prepared.push([None] * len(plan.ins))
     blocks = plan.read(products)
-    if plans.is_given:
+    if plans.is_given and of_numbers is not None and enclosing(*values, *products) is not None:
+        value_and_blocks(of_numbers(), plan, plans)
+    elif plans.is_given:
         _check(prepared, plan, blocks)
     return values, blocks
 

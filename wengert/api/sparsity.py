@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from wengert import tree
 from wengert.api.arguments import Argnums, Prepared
 from wengert.api.basis import total_size
 from wengert.api.grad import grad
 from wengert.api.jit import Jitted
+from wengert.api.natural import is_interval
 from wengert.api.operators import result_of
 from wengert.box.writing import settled
 from wengert.capture.guards import ArrayGuard
@@ -188,7 +190,8 @@ class StagedPattern:
             others[k] = None
         vectors = [np.zeros(*aval) for aval in self.ins]
         self._jitted = Jitted(tangents, (), (), False)
-        self._form = self._jitted._form((tuple(others), kwargs, list(prepared.leaves), vectors), {})
+        others, kwargs, leaves = of_numbers((others, kwargs, list(prepared.leaves)))
+        self._form = self._jitted._form((tuple(others), kwargs, leaves, vectors), {})
         self.leaves, self.key = self._form.leaves, self._form.key
         self.count = len(self.leaves) - 2 * len(self.ins)
         """How many of the leaves are not differentiated."""
@@ -260,6 +263,17 @@ class ForAll(NamedTuple):
             and self.program.guards_hold()
             and all(guard.holds() for guard in self.outside)
         )
+
+
+def of_numbers(arguments: Any) -> Any:
+    """Arguments with a number for each interval: a pattern for all values is one for all numbers in it."""
+    leaves, structure = tree.flatten_until(arguments, is_interval)
+    return tree.unflatten(structure, [_number_in(x) if is_interval(x) else x for x in leaves])
+
+
+def _number_in(x: Any) -> Any:
+    x = settled(x)
+    return x.lo if x.dtype.kind == "f" else x._owner.same(x.lo, x.hi, "an argument that is no floating-point number")
 
 
 def _is_structure(x: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from wengert.api.arguments import Prepared
 from wengert.api.operators import operation, result_of
 from wengert.box.box import Box, plain
 from wengert.errors import MismatchError, NotDifferentiableInputError
+from wengert.ops.rounding import rounded_number
 from wengert.types import dtype_of, shape_of
 
 
@@ -86,7 +88,7 @@ def _nothing(x: Any) -> Any:
 
 def _missing(lists: Sequence[Sequence[Any]], k: int) -> list[bool]:
     """For each leaf, whether the series it belongs to ends before order k."""
-    return [k >= len(x) for x in lists for _ in tree.leaves(x[0])]
+    return [k >= len(x) for x in lists for _ in tree.flatten_values(x[0])[0]]
 
 
 @operation
@@ -235,9 +237,15 @@ def _check_elementwise(prepared: Prepared, found: Sequence[Sequence[Any]]) -> No
 
 def _scaled(y: Any, k: int) -> Any:
     """k! · y, for each leaf."""
-    factor = float(math.factorial(k)) if k <= _LARGEST else math.inf
-    return y if k < 2 else tree.map(lambda x: x * factor, y)
+    if k < 2:
+        return y
+    factor = _FACTORIALS[k] if k < len(_FACTORIALS) else math.inf
+    leaves, structure = tree.flatten_values(y)
+    return tree.unflatten(structure, [x * factor for x in leaves])
 
 
-_LARGEST = 170
-"""The largest number whose factorial is a floating-point number."""
+_FACTORIALS = [
+    float(n) if int(float(n)) == n else rounded_number(float(n))
+    for n in itertools.accumulate(range(1, 171), operator.mul, initial=1)
+]
+"""All that are floating-point numbers, or close to one."""

@@ -47,7 +47,7 @@ def taylor_ode(f: Callable, y0: Any, order: int, *, t0: Any = 0.0, args: Sequenc
     [1.0, -1.0, 0.5, -0.16666666666666666]
     """
     n = checked_order(order)
-    leaves, structure = tree.flatten(y0)
+    leaves, structure = tree.flatten_values(y0)
     leaves = [floating(x) for x in leaves]
     trace = SeriesTrace(n, lazy=True)
     unknown = [_Unknown(x) for x in leaves]
@@ -55,7 +55,7 @@ def taylor_ode(f: Callable, y0: Any, order: int, *, t0: Any = 0.0, args: Sequenc
         boxes = [Series(trace, x, c) for x, c in zip(leaves, unknown, strict=True)]
         t = np.float64(t0) if isinstance(t0, (int, float)) else t0
         time = Series(trace, t, Coefficients([t, dtype_of(t).type(1)]))
-        rates, found = tree.flatten(hooks.resolve(f)(time, tree.unflatten(structure, boxes), *args))
+        rates, found = tree.flatten_values(hooks.resolve(f)(time, tree.unflatten(structure, boxes), *args))
         if len(leaves) == 1 and found != structure and len(shape_of(leaves[0])) == 1:
             rates, found = [array(rates)], structure  # a list of the components
         if found != structure:

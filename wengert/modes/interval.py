@@ -446,4 +446,4 @@ def _put_together(_: Any, parts: Sequence[Any]) -> Interval:
     return make(*parts)
 
 
-tree.register(Interval, lambda x: ((x.lo, x.hi), None, ("lo", "hi")), _put_together)
+tree.register(Interval, lambda x: ((x.lo, x.hi), None, ("lo", "hi")), _put_together, is_value=True)

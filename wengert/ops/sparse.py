@@ -18,6 +18,7 @@ import scipy.sparse
 
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.derive import general, linear, unfit
+from wengert.ops.enclosures import composed
 from wengert.ops.index import ARRAY, index, scatter
 from wengert.ops.shape import broadcast_to, concatenate, reshape, transpose
 from wengert.ops.traits import MORE, NEVER
@@ -55,6 +56,11 @@ def _sparse_matmul_links(active: Any, args: tuple, shape: tuple, params: dict) -
     return tuple([(places[:, None].astype(np.int64) * columns + each).ravel() for places in (entries.row, entries.col)])
 
 
+def _entry_by_entry(x: Any, matrix: Any) -> Any:
+    entries = matrix.tocoo()
+    return product(entries.data, x, entries.row, entries.col, matrix.shape[0])
+
+
 sparse_matmul = linear(
     "sparse_matmul",
     _sparse_matmul,
@@ -65,6 +71,7 @@ sparse_matmul = linear(
     raises=NEVER,
     cost=MORE,
     links=_sparse_matmul_links,
+    bounds=composed(_entry_by_entry),
 )
 
 # ------------------------------------------------------------------------------------------------------------- systems

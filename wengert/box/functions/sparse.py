@@ -44,6 +44,10 @@ class SparseMatrix:
 
     ndim = 2
 
+    def __repr__(self) -> str:
+        kind = type(self.data).__name__
+        return f"<sparse matrix of shape {self.shape} with {self.nnz} entries, which are in .data: {kind}>"
+
     @property
     def dtype(self) -> np.dtype:
         return dtype_of(self.data)
