@@ -102,6 +102,17 @@ def test_identity(name):
         assert TABLE[op.reduction].combine == name
 
 
+@pytest.mark.parametrize("name", sorted(name for name, op in TABLE.items() if op.rounds))
+def test_rounds(name):
+    """Whole numbers come out, less than one from what comes in; and near them nothing changes."""
+    x = np.array([0.3, -1.7, 2.6, 41.2])
+    operands = (x, 1.0) if name == "floor_divide" else (x,)
+    y = TABLE[name].impl(*operands)
+    assert np.all(np.abs(y - x) < 1)
+    np.testing.assert_array_equal(y, np.rint(y))
+    np.testing.assert_array_equal(y, TABLE[name].impl(x + 1e-3, *operands[1:]))
+
+
 KINDS = {
     "b": [np.array([True, False, True]), np.array([False, False, True])],
     "i": [np.array([3, -2, 0]), np.array([-1, 5, 0])],

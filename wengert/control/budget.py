@@ -28,14 +28,14 @@ class LoopSizes(NamedTuple):
     """What is known of a loop: how often it runs, if that is known, and how many bytes a state of it takes, what an
     iteration keeps for the reverse sweep, and what is kept of each iteration in any case."""
 
-    turns: int | None
+    iterations: int | None
     state: int
     residuals: int
     always: int = 0
 
     @property
     def least(self) -> int:
-        return self.state + self.residuals + self.always * (self.turns or 0)
+        return self.state + self.residuals + self.always * (self.iterations or 0)
 
 
 class CallProtocol(Protocol):
@@ -81,21 +81,21 @@ class Account:
         length = 1
         if self.left is not None:
             if loop.residuals > self.left and not self.inner:
-                self._refuse(LoopSizes(loop.turns, 0, loop.residuals))
+                self._refuse(LoopSizes(loop.iterations, 0, loop.residuals))
             share = self.left // 2
-            if loop.turns is not None and loop.turns * loop.residuals <= share:
+            if loop.iterations is not None and loop.iterations * loop.residuals <= share:
                 return self.segments(loop)
             length = max(share // max(loop.residuals, 1), 1)
             self.left = max(self.left - length * loop.residuals, 0)
-            self.loops.append(LoopSizes(loop.turns, 0, loop.residuals))
-        found = Segments(_ALL if loop.turns is None else -(-loop.turns // length), length)
+            self.loops.append(LoopSizes(loop.iterations, 0, loop.residuals))
+        found = Segments(_ALL if loop.iterations is None else -(-loop.iterations // length), length)
         self._note(loop, found, ", on disk")
         return found
 
     def segments(self, loop: LoopSizes) -> Segments | None:
         """How a loop is to be reversed; None if everything can be kept."""
         if self.checkpoints is not None:
-            number = self.checkpoints if loop.turns is None else max(min(self.checkpoints, loop.turns), 1)
+            number = self.checkpoints if loop.iterations is None else max(min(self.checkpoints, loop.iterations), 1)
             found: Segments | None = Segments(number, 1)
         else:
             self.make_room((self.memory or 0) // 2)  # calls can be run again instead
@@ -108,13 +108,13 @@ class Account:
     def _share(self, loop: LoopSizes) -> Segments | None:
         """Of memory a loop gets half of what is left, since there may be more loops, but not too little."""
         assert self.left is not None
-        always = loop.always * (loop.turns or 0)
+        always = loop.always * (loop.iterations or 0)
         share = max(self.left // 2, min(_ENOUGH * loop.least, self.left)) - always
-        everything = None if loop.turns is None else loop.turns * loop.residuals
+        everything = None if loop.iterations is None else loop.iterations * loop.residuals
         if everything is not None and everything <= share:
             found, spent = None, everything
         else:
-            found = best_segments(loop.turns, loop.state, loop.residuals, share) or Segments(1, 1)
+            found = best_segments(loop.iterations, loop.state, loop.residuals, share) or Segments(1, 1)
             spent = found.states * loop.state + found.length * loop.residuals
         self.left = max(self.left - always - spent, 0)
         self.loops.append(loop)
@@ -165,8 +165,8 @@ class Account:
             text = f"{number} checkpoint{'s' * (found.states > 1)} of {described_bytes(loop.state)}{where}"
             if found.length > 1:
                 text += f", {found.length} iterations at a time"
-            if loop.turns is not None:
-                text += f", {found.repeated(loop.turns)} of {loop.turns} iterations run again"
+            if loop.iterations is not None:
+                text += f", {found.repeated(loop.iterations)} of {loop.iterations} iterations run again"
         self.notes.append((f"reverse of the loop at {user_location()}", text))
 
 
@@ -204,7 +204,7 @@ def predicted(loops: list[LoopSizes], memory: int) -> tuple[int, int] | None:
     tried, repeated = Account(Budget(memory=memory)), 0
     for loop in loops:
         found = tried._share(loop)
-        repeated += 0 if found is None else found.repeated(loop.turns or 0)
+        repeated += 0 if found is None else found.repeated(loop.iterations or 0)
     return memory - (tried.left or 0), repeated
 
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from wengert.ir.analysis.affine import Affine, Atom
-from wengert.ir.analysis.ranges import INT, Extents, NestBlock, apart, most_iterations, nest, new_counter, place_of
+from wengert.ir.analysis.ranges import INT, Extents, NestBlock, disjoint, most_iterations, nest, new_counter, place_of
 from wengert.ir.analysis.regions import region_of
 from wengert.ir.infer import Found
 from wengert.ir.node import Block, Node, Operand, Var
@@ -207,7 +207,7 @@ def _lasts(read: _Read, write: _Write, steps: dict[NestBlock, list[int]]) -> boo
     for p in range(common):
         if theirs[p].counter is not None:
             later = frozenset([s.counter.key for s in theirs[p:] if s.counter is not None])
-            if not apart(read.place, read.scope, write.place, write.scope, later, theirs[p].counter):
+            if not disjoint(read.place, read.scope, write.place, write.scope, later, theirs[p].counter):
                 return False
     # In the same iteration.
     here = ours[common - 1]
@@ -216,7 +216,7 @@ def _lasts(read: _Read, write: _Write, steps: dict[NestBlock, list[int]]) -> boo
     if not comes_after:
         return True
     inside = frozenset([s.counter.key for s in theirs[common:] if s.counter is not None])
-    return apart(read.place, read.scope, write.place, write.scope, inside)
+    return disjoint(read.place, read.scope, write.place, write.scope, inside)
 
 
 def _step_into(scope: NestBlock, inner: NestBlock, steps: dict[NestBlock, list[int]]) -> int:

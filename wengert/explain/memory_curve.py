@@ -40,7 +40,7 @@ class MemoryCurve(Report):
         self.name = name
         self.loops = list(loops)
         self.points = _points(self.loops)
-        self.iterations = sum(loop.turns or 0 for loop in self.loops)
+        self.iterations = sum(loop.iterations or 0 for loop in self.loops)
 
     def runs(self, point: MemoryPoint) -> float:
         """How often an iteration is run altogether, on average: once forwards, and again for the reverse sweep."""
@@ -99,10 +99,10 @@ class MemoryCurve(Report):
 
 
 def _points(loops: Sequence[LoopSizes]) -> list[MemoryPoint]:
-    known = [loop for loop in loops if loop.turns and loop.residuals]
+    known = [loop for loop in loops if loop.iterations and loop.residuals]
     if not known:
         return []
-    everything = 2 * sum([(loop.turns or 0) * (loop.residuals + loop.state) for loop in known])
+    everything = 2 * sum([(loop.iterations or 0) * (loop.residuals + loop.state) for loop in known])
     least = sum(loop.least for loop in known)
     found: list[MemoryPoint] = []
     for k in range(_POINTS):

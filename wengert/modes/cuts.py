@@ -30,7 +30,7 @@ def cut_by(trace: Any, op: Op, params: dict) -> Cutoff | None:
     known: Cutoff | None = trace.cut
     if op.name in ("stop_gradient", "require") or _is_of_a_rule(trace):
         return known
-    decides = op.name not in ROUNDINGS
+    decides = not op.rounds
     if known is not None and decides:
         return known
     if op.__class__ is Control:
@@ -50,7 +50,7 @@ def _inside(blocks: list[Any], found: Cutoff | None) -> Cutoff | None:
     """A rounding in blocks of a program, or else a comparison, of numbers that are no integers."""
     for block in blocks:
         for node in block.nodes:
-            is_cut = node.op.compares or node.op.name in ROUNDINGS
+            is_cut = node.op.compares or node.op.rounds
             if is_cut and node.source is not None and any(map(_is_inexact, node.args)):
                 cut = Cutoff(node.op.name, node.source.file, node.source.line, bool(node.op.compares))
                 if not cut.decides:
@@ -67,12 +67,9 @@ def _is_inexact(operand: Any) -> bool:
     return kind is not None and kind.kind in "fc"
 
 
-ROUNDINGS = ("round", "rint", "floor", "ceil", "trunc")
-
-
 def warn_of_constant(cut: Cutoff) -> None:
     """Say, once for each line, that a derivative is zero because the result no longer depends on the argument."""
-    did = "was rounded" if cut.name in ROUNDINGS else f"only decided something ({cut.name})"
+    did = f"only decided something ({cut.name})" if cut.decides else "was rounded"
     warnings.warn_explicit(
         ConstantResultWarning(
             f"the derivative is zero: the result is constant, because on its way what depends on the argument {did}\n"

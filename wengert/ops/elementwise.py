@@ -68,14 +68,15 @@ LN10 = rounded_number(math.log(10.0))
 
 # ------------------------------------------------------------------------------------------------- locally constant
 
-floor = zero("floor", np.floor, elementwise=True, bounds=STEPWISE)
-ceil = zero("ceil", np.ceil, elementwise=True, bounds=STEPWISE)
-trunc = zero("trunc", np.trunc, elementwise=True, bounds=STEPWISE)
-rint = zero("rint", np.rint, elementwise=True, bounds=STEPWISE)
+floor = zero("floor", np.floor, elementwise=True, rounds=True, bounds=STEPWISE)
+ceil = zero("ceil", np.ceil, elementwise=True, rounds=True, bounds=STEPWISE)
+trunc = zero("trunc", np.trunc, elementwise=True, rounds=True, bounds=STEPWISE)
+rint = zero("rint", np.rint, elementwise=True, rounds=True, bounds=STEPWISE)
 round = zero(
     "round",
     lambda x, decimals=0: np.round(x, decimals),
     elementwise=True,
+    rounds=True,
     cost=MODERATE,
     bounds=composed(lambda x, decimals=0: arithmetic.rounded(x, decimals)),
 )
@@ -85,6 +86,7 @@ floor_divide = zero(
     "floor_divide",
     np.floor_divide,
     elementwise=True,
+    rounds=True,
     raises=INTEGERS,
     cost=MODERATE,
     bounds=composed(lambda x, y: floor(divide(x, y))),

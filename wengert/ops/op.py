@@ -154,6 +154,7 @@ class Op:
     data: int | Callable[[dict], int] | None
     commutes: str
     compares: str | None
+    rounds: bool
     combine: str | None
     reduction: str | None
     identity: float | None

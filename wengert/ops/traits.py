@@ -16,6 +16,7 @@ programs (a node that may raise moved out of a loop that never runs) or slow one
                   where they say how many
     commutes      the kinds of dtypes for which exchanging the two operands changes no bit
     compares      what it asks of two numbers: their `order`, or `equality`; `None` if it is no comparison
+    rounds        its results are whole numbers, or have as many digits as asked for, near what comes in
     combine       of a reduction or product, the name of the op of two operands that it repeats: `add` for `sum`
     reduction     of an op of two operands, the name of the reduction that repeats it: `sum` for `add`
     identity      of an op of two operands, the number that changes nothing
@@ -107,6 +108,7 @@ DEFAULTS: dict[str, Any] = {
     "data": None,
     "commutes": "",
     "compares": None,
+    "rounds": False,
     "combine": None,
     "reduction": None,
     "identity": None,

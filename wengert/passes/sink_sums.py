@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.ir.analysis.affine import Affine, least
-from wengert.ir.analysis.ranges import NestBlock, apart, bounds_around, nest, place_of
+from wengert.ir.analysis.ranges import NestBlock, bounds_around, disjoint, nest, place_of
 from wengert.ir.analysis.uses import makers_of
 from wengert.ir.node import Block, Const, Dyn, Node, Operand, Ref, Type, Var
 from wengert.ops.index import ARRAY, FLAG, explicit
@@ -61,12 +61,12 @@ def sink_sums(block: Block) -> Block:
     while True:
         outermost = NestBlock(block, None, 0, {})
         nest(outermost)
-        before, block = block, _spread(outermost)
+        before, block = block, _sunk(outermost)
         if block is before:
             return block
 
 
-def _spread(scope: NestBlock) -> Block:
+def _sunk(scope: NestBlock) -> Block:
     nodes: list[Node] = []
     for i, node in enumerate(scope.block.nodes):
         inside = {which: s for (j, which), s in scope.inner.items() if j == i}
@@ -77,7 +77,7 @@ def _spread(scope: NestBlock) -> Block:
         ):
             nodes += _Loop(scope, inside["body"], node).rewritten()
             continue
-        blocks = {which: _spread(s) for which, s in inside.items()}
+        blocks = {which: _sunk(s) for which, s in inside.items()}
         if any(node.params[which] is not b for which, b in blocks.items()):
             node = Node(node.op, node.args, {**node.params, **blocks}, node.outs, node.sizes, node.source)
         nodes.append(node)
@@ -158,7 +158,7 @@ class _Loop:
             place = place_of(self.scope, node)
             assert self.scope.counter is not None
             later = frozenset([self.scope.counter.key])
-            if all(apart(other, self.scope, place, self.scope, later) for other in named):
+            if all(disjoint(other, self.scope, place, self.scope, later) for other in named):
                 found.append(_Sum(node, c, *movement))
         # One sum that moves on, and nothing else to wait for: LLVM makes vectors of it as it is.
         return found if len(found) > 1 or named or any(s.axis is None for s in found) else []
@@ -444,7 +444,7 @@ class _Lift:
             return True
         here = place_of(scope, read)
         there = place_of(scope, write)
-        return apart(here, scope, there, scope, frozenset([scope.counter.key]))
+        return disjoint(here, scope, there, scope, frozenset([scope.counter.key]))
 
     def _slices(
         self, node: Node, arrays: Sequence[Operand], axis: int, step: int

@@ -99,10 +99,10 @@ class Slices(_Handed):
 
     def part(self, operand: Operand, axis: int) -> Operand:
         if (operand, axis) not in self._parts:
-            self._parts[operand, axis] = self._spread(operand, axis) or self._row(operand, axis)
+            self._parts[operand, axis] = self._broadcast_strip(operand, axis) or self._row(operand, axis)
         return self._parts[operand, axis]
 
-    def _spread(self, operand: Operand, axis: int) -> Var | None:
+    def _broadcast_strip(self, operand: Operand, axis: int) -> Var | None:
         """A strip of what is the same along the axis is made where it is needed."""
         maker = self.makers.get(operand) if isinstance(operand, Var) else None
         if maker is None or maker.op.name != "broadcast_to" or maker.sizes:

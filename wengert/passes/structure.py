@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ir.analysis.regions import Region, apart, region_of
+from wengert.ir.analysis.regions import Region, disjoint, region_of
 from wengert.ir.node import Const, Node, Operand, Ref, Type, map_refs
 from wengert.ops.op import TABLE
 from wengert.passes.rewrite import const
@@ -107,11 +107,11 @@ def _index(node: Node, scope: Scope) -> Rewritten:
     if x.type == out.type and region.is_whole:
         return (x,)
     if region.exists and (maker := scope.maker(x, "broadcast_to")) is not None and not maker.args[0].type.shape:
-        return _spread(maker.args[0], node)
+        return _broadcast(maker.args[0], node)
     return None if region.has_mask else _written(node, region, tuple(arrays), scope)
 
 
-def _spread(x: Operand, node: Node) -> Rewritten:
+def _broadcast(x: Operand, node: Node) -> Rewritten:
     """One number in the shape of the result."""
     type = node.outs[0].type
     if type.shape:
@@ -142,7 +142,7 @@ def _written(node: Node, region: Region, arrays: tuple[Operand, ...], scope: Sco
                 if v.type == Type(out.type.shape, out.type.dtype, True):
                     return Node(TABLE["astype"], (v,), {"dtype": out.type.dtype}, node.outs, (), node.source)
             break
-        if not (region.exists and place.exists and apart(region, place)):
+        if not (region.exists and place.exists and disjoint(region, place)):
             break
         if x is older and not (arrays or node.sizes or maker.args[2:] or maker.sizes):
             older = base
@@ -209,7 +209,7 @@ def _add_at(node: Node, scope: Scope) -> Rewritten:
         if not maker.op.writes or "pattern" not in maker.params or len(maker.args) > 2 or maker.sizes:
             return None
         place = region_of(maker)
-        if not (place.exists and apart(region, place)):
+        if not (place.exists and disjoint(region, place)):
             return None
         base = maker.args[0]
     number = scope.uniform(base)

@@ -2,8 +2,8 @@
 
 `interval_from` is the arithmetic of intervals. `nest` finds the blocks inside a block, and what is known of the
 integers in each as sums of counters (`affine.py`). `place_of` says what an index names along each axis in terms of
-these, and `apart` whether two places, of different iterations, never have an element in common. (Where places are the
-same in every iteration, `regions.py` is all that is needed.)
+these, and `disjoint` whether two places, of different iterations, never have an element in common. (Where places are
+the same in every iteration, `regions.py` is all that is needed.)
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ def bounds_around(scope: NestBlock, later: frozenset[int] = frozenset(), first_l
     return found
 
 
-def apart(
+def disjoint(
     read: Extents,
     here: NestBlock,
     write: Extents,
@@ -229,7 +229,7 @@ def apart(
     later: frozenset[int],
     first_later: Atom | None = None,
 ) -> bool:
-    """Whether places in two blocks, the second with the counters `later` of another iteration, are apart."""
+    """Whether places in two blocks have no element in common; those of the second are of the iterations `later`."""
     bounds = {**bounds_around(there, later, first_later), **bounds_around(here)}
     for r, w in zip(read, write, strict=True):
         if r is None or w is None:

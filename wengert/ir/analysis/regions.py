@@ -11,7 +11,7 @@ are the same. For an array of six
 Every relation is certain if it holds, and unknown otherwise:
 
     a == b      the same elements, in the same order
-    apart       no element in common
+    disjoint    no element in common
     inside      every element of the one is one of the other
     is_whole    every element of the array, in order
     exists      no index is outside the array
@@ -208,7 +208,7 @@ def _is_all(side: Side, n: int | Dyn) -> bool:
     return len(side) == n and ((side.start == 0 and (side.step == 1 or n == 1)) or n == 0)
 
 
-def apart(a: Region, b: Region) -> bool:
+def disjoint(a: Region, b: Region) -> bool:
     """Whether two regions of one array surely have no element in common."""
     return a.shape == b.shape and any(_have_nothing_in_common(x, y) for x, y in zip(a.sides, b.sides, strict=True))
 

@@ -111,7 +111,7 @@ def elementwise(em: Emitter, frame: Frame, node: Node) -> Any:
     if out.ndim == 0:
         return scalar_result(cx, node, [em.value(frame, a) for a in node.args])
     arrays = [em.array(frame, a) for a in node.args]
-    lengths = joint_lengths(cx, [a.type for a in node.args], arrays, out)
+    lengths = broadcast_lengths(cx, [a.type for a in node.args], arrays, out)
     return pointwise(cx, lengths, out.dtype, arrays, lambda values: scalar_result(cx, node, values))
 
 
@@ -129,7 +129,7 @@ def pointwise(cx: Context, lengths: list[ir.Value], dtype: np.dtype, arrays: Seq
     return Array(lengths, dtype, load, flat if can_be_flat else None, None, joined(whole))
 
 
-def joint_lengths(cx: Context, types: Sequence[Type], arrays: Sequence[Array], out: Type) -> list[ir.Value]:
+def broadcast_lengths(cx: Context, types: Sequence[Type], arrays: Sequence[Array], out: Type) -> list[ir.Value]:
     """The lengths of the result of an elementwise op, after a check that the operands' agree."""
     lengths: list[ir.Value] = []
     for k, n in enumerate(out.shape):

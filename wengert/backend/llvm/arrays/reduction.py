@@ -34,7 +34,7 @@ from wengert.backend.llvm.arrays.buffer import (
     store_element,
     times,
 )
-from wengert.backend.llvm.arrays.composed import joint_lengths, pointwise
+from wengert.backend.llvm.arrays.composed import broadcast_lengths, pointwise
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import Emitter, Frame, constant
 from wengert.backend.llvm.threads.sharing import shared
@@ -153,7 +153,7 @@ def _operand(em: Emitter, frame: Frame, node: Node) -> Array:
     name = node.op.name
     if name == "weighted_sum":
         types = [a.type for a in node.args]
-        lengths = joint_lengths(cx, types, arrays, Type(_joint_shape(types), out))
+        lengths = broadcast_lengths(cx, types, arrays, Type(_broadcast_shape(types), out))
         weak = [a.type.weak for a in node.args]
         return pointwise(cx, lengths, out, arrays, lambda v: scalars.emit(cx, "multiply", {}, out, v, dtypes, weak))
     (x,), (dtype,) = arrays, dtypes
@@ -166,7 +166,7 @@ def _operand(em: Emitter, frame: Frame, node: Node) -> Array:
     return pointwise(cx, x.lengths, out, [x], lambda v: _converted(cx, dtype, out, v[0]))
 
 
-def _joint_shape(types: Sequence[Type]) -> tuple[int | Dyn, ...]:
+def _broadcast_shape(types: Sequence[Type]) -> tuple[int | Dyn, ...]:
     rank = max(t.ndim for t in types)
     padded = [(1,) * (rank - t.ndim) + t.shape for t in types]
     return tuple([next((n for n in axis if n != 1), 1) for axis in zip(*padded, strict=True)])
@@ -302,7 +302,7 @@ def shares(em: Emitter, frame: Frame, node: Node) -> Array:
     axes = [k for k in range(x.ndim) if k in node.params["axis"]]
     kept = [k for k in range(x.ndim) if k not in axes]
     chosen = pointwise(
-        cx, joint_lengths(cx, [a.type for a in node.args], [y, x], out.type), np.dtype(bool), [y, x],
+        cx, broadcast_lengths(cx, [a.type for a in node.args], [y, x], out.type), np.dtype(bool), [y, x],
         lambda v: scalars.emit(cx, "equal", {}, np.dtype(bool), v, dtypes, weak),
     )  # fmt: skip
     slot = frame.plan.slots[out]
@@ -369,7 +369,7 @@ def linear_recurrence(em: Emitter, frame: Frame, node: Node) -> Array:
     cx, out = em.cx, node.outs[0]
     arrays = [em.array(frame, a) for a in node.args]
     dtypes, new = [a.type.dtype for a in node.args], out.type.dtype
-    lengths = joint_lengths(cx, [a.type for a in node.args], arrays, out.type)
+    lengths = broadcast_lengths(cx, [a.type for a in node.args], arrays, out.type)
     a, b = [
         pointwise(cx, lengths, new, [x], lambda v, d=d: scalars.convert(cx, v[0], d, new))
         for x, d in zip(arrays, dtypes, strict=True)

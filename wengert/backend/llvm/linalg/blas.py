@@ -339,15 +339,15 @@ def straight(cx: Any, x: Matrix, dtype: np.dtype) -> tuple[ir.Value, str, ir.Val
 def _straight_or_copied(cx: Any, x: Matrix, flag: str) -> tuple[ir.Value, str, ir.Value]:
     """Of a matrix whose rows are known only at run time to lie far enough apart."""
     b = cx.builder
-    pointer, apart = cx.on_stack(POINTER), cx.on_stack(I64)
+    pointer, leading = cx.on_stack(POINTER), cx.on_stack(I64)
     b.store(x.pointer, pointer)
-    b.store(at_least_one(cx, x.down), apart)
+    b.store(at_least_one(cx, x.down), leading)
     with b.if_then(b.icmp_signed("<", x.down, x.columns), likely=False):
         packed = fresh(cx, x.rows, x.columns, x.dtype)
         copy(cx, x, packed)
         b.store(packed.pointer, pointer)
-        b.store(at_least_one(cx, x.columns), apart)
-    return b.load(pointer, typ=POINTER), flag, b.load(apart, typ=I64)
+        b.store(at_least_one(cx, x.columns), leading)
+    return b.load(pointer, typ=POINTER), flag, b.load(leading, typ=I64)
 
 
 def _by_gemm(cx: Any, x: Matrix, y: Matrix, z: Matrix) -> None:

@@ -99,18 +99,18 @@ def solve(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
         copy(cx, a1, factors)
         copy(cx, b1, x)
         _getrf(cx, factors, pivots).check(_SINGULAR)
-        k, apart = x.columns, at_least_one(cx, n)
+        k, leading = x.columns, at_least_one(cx, n)
         if known(k) == 1:
             info = Info(cx)
             call(
-                cx, "lapack", letter(d) + "getrs", "T", n, 1, factors.pointer, apart, pivots, x.pointer, apart,
+                cx, "lapack", letter(d) + "getrs", "T", n, 1, factors.pointer, leading, pivots, x.pointer, leading,
                 info.place,
             )  # fmt: skip
         else:
             one, wide = number(cx, 1, d), at_least_one(cx, k)
             for triangle, diagonal in (("U", "N"), ("L", "U")):
                 call(
-                    cx, "blas", letter(d) + "trsm", "R", triangle, "N", diagonal, k, n, one, factors.pointer, apart,
+                    cx, "blas", letter(d) + "trsm", "R", triangle, "N", diagonal, k, n, one, factors.pointer, leading,
                     x.pointer, wide,
                 )  # fmt: skip
             with cx.loop(n) as back:
@@ -139,12 +139,12 @@ def solve_triangular(cx: Any, inputs: list[Buffer], outs: list[Buffer], lower: b
                 nothing = cx.builder.not_(scalars.convert(cx, a1.load(cx, i, i), a1.dtype, np.dtype(bool)))
                 cx.fail_if(nothing, "LinAlgError", message, *([i] if alone else []))
         copy(cx, b1, x)
-        pointer, flag, apart = straight(cx, a1, d)
+        pointer, flag, leading = straight(cx, a1, d)
         # Stored by rows, Fortran sees the transpose, whose other triangle it is.
         triangle = "U" if lower == (flag == "N") else "L"
         call(
             cx, "blas", letter(d) + "trsm", "R", triangle, flag, "U" if unit else "N", x.columns, x.rows,
-            number(cx, 1, d), pointer, apart, x.pointer, at_least_one(cx, x.columns),
+            number(cx, 1, d), pointer, leading, x.pointer, at_least_one(cx, x.columns),
         )  # fmt: skip
     return "lapack"
 
@@ -154,7 +154,7 @@ def inv(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
     """The inverse of the transpose is the transpose of the inverse: in place."""
     (a,), (out,) = inputs, outs
     d, n = out.dtype, a.lengths[-1]
-    apart = at_least_one(cx, n)
+    leading = at_least_one(cx, n)
     with each(cx, _lead(out, 2), (a, 2), (out, 2)) as (a1, x):
         pivots = _pivots(cx, n)
         copy(cx, a1, x)
@@ -162,7 +162,7 @@ def inv(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
 
         def getri(work: ir.Value, length: ir.Value, x: Matrix = x) -> None:
             info = Info(cx)
-            call(cx, "lapack", letter(d) + "getri", n, x.pointer, apart, pivots, work, length, info.place)
+            call(cx, "lapack", letter(d) + "getri", n, x.pointer, leading, pivots, work, length, info.place)
 
         getri(*workspace(cx, d, getri))
     return "lapack"
@@ -202,10 +202,10 @@ def solve_factored(cx: Any, inputs: list[Buffer], outs: list[Buffer], turned: bo
             stored = scalars.convert(cx, whole.load(cx, n, j), d, part)
             value = cx.builder.add(scalars.convert(cx, stored, part, np.dtype(np.int32)), I32(1))
             store_element(cx.builder, value, pivots, j, np.dtype(np.int32))
-        info, apart = Info(cx), at_least_one(cx, n)
+        info, leading = Info(cx), at_least_one(cx, n)
         call(
-            cx, "lapack", letter(d) + "getrs", "T" if turned else "N", n, k, lu.pointer, apart, pivots, rhs.pointer,
-            apart, info.place,
+            cx, "lapack", letter(d) + "getrs", "T" if turned else "N", n, k, lu.pointer, leading, pivots, rhs.pointer,
+            leading, info.place,
         )  # fmt: skip
         copy(cx, rhs, x)
     return "lapack"
@@ -290,18 +290,18 @@ def qr(cx: Any, inputs: list[Buffer], outs: list[Buffer]) -> Any:
     if rows is None or columns is None or rows < columns:
         return NotImplemented
     generate = letter(d) + ("orgqr" if d.kind == "f" else "ungqr")
-    apart = at_least_one(cx, m)
+    leading = at_least_one(cx, m)
     with each(cx, _lead(q_out, 2), (a, 2), (q_out, 2), (r_out, 2)) as (a1, q, r):
         x, tau = fresh(cx, m, n, d, by_columns=True), scratch(cx, n, d)
         copy(cx, a1, x)
 
         def geqrf(work: ir.Value, length: ir.Value) -> None:
             info = Info(cx)
-            call(cx, "lapack", letter(d) + "geqrf", m, n, x.pointer, apart, tau, work, length, info.place)
+            call(cx, "lapack", letter(d) + "geqrf", m, n, x.pointer, leading, tau, work, length, info.place)
 
         def form(work: ir.Value, length: ir.Value) -> None:
             info = Info(cx)
-            call(cx, "lapack", generate, m, n, n, x.pointer, apart, tau, work, length, info.place)
+            call(cx, "lapack", generate, m, n, n, x.pointer, leading, tau, work, length, info.place)
 
         geqrf(*workspace(cx, d, geqrf))
         zero = scalars.constant(0, d)
@@ -352,7 +352,7 @@ _SAME_SIGNS = "dD"
 def _symmetric(cx: Any, a: Buffer, w_out: Buffer, v_out: Buffer | None, lower: bool) -> str:
     d, n = a.dtype, a.lengths[-1]
     part = real_dtype(d)
-    apart, complex_ = at_least_one(cx, n), d.kind == "c"
+    leading, complex_ = at_least_one(cx, n), d.kind == "c"
     name = letter(d) + ("heevd" if complex_ else "syevd")
     stacks = [(a, 2), (w_out, 1)] + ([(v_out, 2)] if v_out is not None else [])
     with each(cx, _lead(w_out, 1), *stacks) as (a1, w, *vectors):
@@ -364,7 +364,7 @@ def _symmetric(cx: Any, a: Buffer, w_out: Buffer, v_out: Buffer | None, lower: b
 
         def run(works: list[Any], lengths: list[Any]) -> None:
             pairs = [p for pair in zip(works, lengths, strict=True) for p in pair]
-            call(cx, "lapack", name, job, triangle, n, x.pointer, apart, values, *pairs, info.place)
+            call(cx, "lapack", name, job, triangle, n, x.pointer, leading, values, *pairs, info.place)
 
         used = sizes if complex_ else [sizes[0], sizes[2]]
         run(used, [-1] * len(used))

@@ -120,7 +120,7 @@ class Tile(NamedTuple):
                 spread: dict[int, ir.Value] = {}
                 for t, v in zip(types, loaded, strict=True):
                     if t.count not in spread:
-                        spread[t.count] = _spread(b, factor, t)
+                        spread[t.count] = _in_all_lanes(b, factor, t)
                     term = b.fmul(spread[t.count], v, flags=("contract",))
                     found.append(b.fadd(before[len(found)], term, flags=("contract",)))
             one_more = b.add(k, I64(1), flags=("nuw", "nsw"))
@@ -149,7 +149,7 @@ class Tile(NamedTuple):
                 b.store(element, at(row, times(b, z.right, I64(s + lane))), align=align)
 
 
-def _spread(b: ir.IRBuilder, value: ir.Value, type: ir.VectorType) -> ir.Value:
+def _in_all_lanes(b: ir.IRBuilder, value: ir.Value, type: ir.VectorType) -> ir.Value:
     """A number in all lanes."""
     undefined = ir.Constant(type, ir.Undefined)
     lanes = ir.Constant(ir.VectorType(I32, type.count), [0] * type.count)
