@@ -189,7 +189,7 @@ class RepeatingLoop:
                     self.last = self._segment(self.count)
         self.done = self.at
         if self.count is None and now.loops:  # now it is known
-            now.loops[-1] = now.loops[-1]._replace(turns=self.done)
+            now.loops[-1] = now.loops[-1]._replace(iterations=self.done)
         if fingerprint(self.arrays) != written:
             raise UnsupportedFunctionError(
                 "a loop with checkpoints writes into an array from outside, which would be seen when it is run again",

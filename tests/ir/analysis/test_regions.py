@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wengert.ir.analysis.regions import apart, inside, region
+from wengert.ir.analysis.regions import disjoint, inside, region
 from wengert.ir.node import Const, Dyn, Ref, Type, Var
 from wengert.ops.index import ARRAY, FLAG
 
@@ -44,7 +44,7 @@ def test_relations_of_static_regions_are_those_of_the_sets_of_their_elements(pai
     a, b = region(shape, p), region(shape, q)
     xs, ys = elements(shape, p), elements(shape, q)
     first, second = set(xs.ravel().tolist()), set(ys.ravel().tolist())
-    assert apart(a, b) == first.isdisjoint(second)
+    assert disjoint(a, b) == first.isdisjoint(second)
     if inside(a, b):
         assert first <= second
     elif len(first) > 0:
@@ -66,7 +66,7 @@ def test_progressions_are_apart_exactly_if_they_share_no_number(n):
     spans = [slice(a, b, s) for a, b, s in itertools.product(range(n), [n], range(1, 4))]
     for p, q in itertools.product(spans, spans):
         expected = set(range(*p.indices(n))).isdisjoint(range(*q.indices(n)))
-        assert apart(region((n,), (p,)), region((n,), (q,))) == expected
+        assert disjoint(region((n,), (p,)), region((n,), (q,))) == expected
 
 
 def test_what_is_whole():
@@ -84,7 +84,7 @@ def test_computed_places_are_the_same_only_if_their_operands_are():
     at_i, at_j = region((6,), (ARRAY,), (i,)), region((6,), (ARRAY,), (j,))
     assert at_i == region((6,), (ARRAY,), (i,))
     assert at_i != at_j
-    assert not apart(at_i, at_j)
+    assert not disjoint(at_i, at_j)
     assert inside(at_i, at_i)
     assert not inside(at_i, at_j)
     assert inside(at_i, region((6,), (slice(None),)))
@@ -102,8 +102,8 @@ def test_arrays_may_name_an_element_twice():
     named = region((6, 2), (ARRAY, 0), (rows,))
     assert not named.is_once
     assert not named.exists
-    assert apart(named, region((6, 2), (slice(None), 1)))
-    assert not apart(named, region((6, 2), (0,)))
+    assert disjoint(named, region((6, 2), (slice(None), 1)))
+    assert not disjoint(named, region((6, 2), (0,)))
 
 
 def test_what_a_mask_names_is_not_known():

@@ -31,7 +31,7 @@ from wengert.backend.llvm.emitter import Emitter, Frame
 from wengert.backend.llvm.threads.sharing import shared
 from wengert.backend.plan import access
 from wengert.backend.plan.memory import WHOLE, BlockPlan, Kind, Path, Slot, merged_reads
-from wengert.ir.analysis.regions import FIXED, Computed, Region, Side, apart, region_of
+from wengert.ir.analysis.regions import FIXED, Computed, Region, Side, disjoint, region_of
 from wengert.ir.node import Const, Dyn, Node, Operand, Var
 
 LONGEST = 200
@@ -140,7 +140,7 @@ class _Run:
         return isinstance(path, Region) and parts is not None and all(self._agree(path, part) for part in parts)
 
     def _agree(self, a: Region, b: Region) -> bool:
-        return a == b or apart(a, b) or any(map(self._are_other_places, a.sides, b.sides, a.shape, b.shape))
+        return a == b or disjoint(a, b) or any(map(self._are_other_places, a.sides, b.sides, a.shape, b.shape))
 
     def _are_other_places(self, a: Side, b: Side, n: int | Dyn, m: int | Dyn) -> bool:
         """Whether two places along an axis of length n differ, where they are one integer plus numbers."""
