@@ -53,7 +53,7 @@ def test_sensitivities(name):
             np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=2e-8 * np.max(np.abs(wanted), axis=-1).max())
 
 
-METHODS = ("RK23", "RK45", "DOP853", "Radau")
+METHODS = ("RK23", "RK45", "DOP853", "Radau", "Rodas5P")
 LV, Y0, P = RIGHT_HAND_SIDES["Lotka-Volterra"], np.array([1.0, 1.0]), np.array([1.5, 1.0, 3.0, 1.0])
 T = np.array([0.0, 0.2, 0.7])
 OPTIONS = {"rtol": 1e-5, "atol": 1e-7}

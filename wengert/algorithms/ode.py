@@ -1,4 +1,4 @@
-"""Initial-value problems y' = f(t, y): explicit Runge–Kutta methods and Radau IIA, with control of the step size.
+"""Initial-value problems y' = f(t, y): explicit Runge–Kutta, Radau IIA and Rosenbrock methods, with step size control.
 
 Steps are chosen from plain numbers: what is differentiated is the formula of the steps that were taken, so a derivative
 is exact for them. Results at the times asked for come from the methods' own interpolants.
@@ -210,32 +210,29 @@ def interpolated_by_more_stages(A, C, D):
     return interpolate
 
 
-def radau(A, C, E, mu, mass, jacobian, solve_stages, constant):
-    """A step of Radau IIA: `solve_stages(t, h, y, i, start, matrix)` gives the stages, as one vector.
+def radau(C, E, jacobian, solve_stages, filtered, constant):
+    """A step of Radau IIA: `solve_stages(t, h, y, i, slopes)` gives the stages, as one vector.
 
-    `jacobian(t, y, i)` is that of f in y; `mu` is the real eigenvalue of the inverse of A. The error is that of an
-    embedded formula, filtered by one linear system (Hairer and Wanner, IV.8).
+    `jacobian(t, y, i)` is what determines that of f in y. The error is that of an embedded formula, filtered by one
+    linear system (Hairer and Wanner, IV.8): `filtered(h, slopes, slope, combined)` with a combination of the stages.
     """
     s = C.shape[0]
 
     def attempt(f, t, h, y, slope, i):
         n = y.shape[0]
         slopes = jacobian(t, constant(y), i)
-        matrix = np.kron(np.eye(s), mass) - h * np.kron(A, slopes)
-        Z = solve_stages(t, h, y, i, np.linalg.inv(matrix)).reshape(s, n)
+        Z = solve_stages(t, h, y, i, slopes).reshape(s, n)
         new = y + Z[s - 1]
 
         def error(scale):
-            weighted = mass @ (E @ constant(Z)) / h
-            found = np.linalg.solve(mu / h * mass - slopes, constant(slope) + weighted)
-            return _norm(found / scale)
+            return _norm(filtered(h, slopes, constant(slope), E @ constant(Z)) / scale)
 
         return new, Z, f(t + h, new, i), error
 
     return attempt
 
 
-def stages_by_newton(f, A, C, mass, t, h, y, i, inverse, tolerance, worst):
+def stages_by_newton(f, A, C, weighted, t, h, y, i, solve, tolerance, worst):
     """The stages of an implicit step: Newton's method with one matrix. Where it does not converge they are NaN."""
     s = C.shape[0]
     n = y.shape[0]
@@ -244,7 +241,7 @@ def stages_by_newton(f, A, C, mass, t, h, y, i, inverse, tolerance, worst):
     rate = 0.0
     count = 0
     while size > tolerance and count < 12:
-        step = inverse @ stage_residual(f, A, C, mass, t, h, y, i, Z)
+        step = solve(stage_residual(f, A, C, weighted, t, h, y, i, Z))
         Z = Z - step
         before = size
         size = worst(np.max(np.abs(step)) / (1e-300 + np.max(np.abs(y)) + np.max(np.abs(Z))))
@@ -257,7 +254,7 @@ def stages_by_newton(f, A, C, mass, t, h, y, i, inverse, tolerance, worst):
     return Z
 
 
-def stage_residual(f, A, C, mass, t, h, y, i, Z):
+def stage_residual(f, A, C, weighted, t, h, y, i, Z):
     """What is zero at the stages of an implicit step."""
     s = C.shape[0]
     n = y.shape[0]
@@ -265,7 +262,42 @@ def stage_residual(f, A, C, mass, t, h, y, i, Z):
     slopes = np.zeros((s, n))
     for k in range(s):
         slopes[k] = f(t + C[k] * h, y + stages[k], i)
-    return (stages @ mass.T - h * (A @ slopes)).reshape(-1)
+    return (weighted(stages) - h * (A @ slopes)).reshape(-1)
+
+
+def rosenbrock(A, C, weights, times, drifts, system, constant):
+    """A step of a linearly implicit method (Hairer and Wanner, IV.7), whose last stage is the estimated error.
+
+    `system(t, h, y, i)` gives the product with the mass matrix, the solution with M/(hγ) − J, and ∂f/∂t.
+    """
+    s = weights.shape[0]
+
+    def attempt(f, t, h, y, slope, i):
+        weighted, solve, drift = system(t, h, y, i)
+        U = np.zeros((s, y.shape[0]))
+        U[0] = solve(slope + drifts[0] * h * drift)
+        for k in range(1, s):
+            slope_there = f(t + times[k] * h, y + A[k, :k] @ U[:k], i)
+            U[k] = solve(slope_there + weighted(C[k, :k] @ U[:k]) / h + drifts[k] * h * drift)
+        new = y + weights @ U
+
+        def error(scale):
+            return _norm(constant(U[s - 1]) / scale)
+
+        return new, U, f(t + h, new, i), error
+
+    return attempt
+
+
+def interpolated_between(H):
+    """The solution inside a step as a polynomial of theta through both ends, from the stages."""
+
+    def interpolate(f, t, h, y, new, U, theta, i):
+        first, second, third = H[0] @ U, H[1] @ U, H[2] @ U
+        inner = first + theta * (second + theta * third)
+        return (1 - theta) * y + theta * (new + (1 - theta) * inner)
+
+    return interpolate
 
 
 def polynomial_through(C):

@@ -12,7 +12,8 @@ are dense. Hessians are products with the gradient's Jacobian, in which either o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,7 +135,7 @@ class Plan:
     @cached_property
     def coloured(self) -> Coloured:
         """The products. Looked for when they are first needed."""
-        way, found, reason = _chosen(self._pattern, self._mode)
+        way, found, reason = _chosen(_ByContent(self._pattern, self._mode))
         columns = found.colors[1] if way == "both" else None if way == "row" else found.colors
         rows = found.colors[0] if way == "both" else found.colors if way == "row" else None
         if self._is_full:
@@ -246,8 +247,26 @@ def _seeds(colors: np.ndarray, count: int, avals: Sequence[Aval]) -> tuple[Batch
 # ---------------------------------------------------------------------------------------------------------- the choice
 
 
-def _chosen(pattern: csr_array, mode: str) -> tuple[str, Any, str]:
+class _ByContent:
+    """A pattern and a mode, equal to others of the same content: who asks anew at each step for a Jacobian with a
+    pattern of his own need not wait each time for its colouring."""
+
+    def __init__(self, pattern: csr_array, mode: str):
+        self.pattern, self.mode = pattern, mode
+        content = b"".join([np.ascontiguousarray(x).tobytes() for x in (pattern.indptr, pattern.indices)])
+        self._key = (pattern.shape, pattern.indices.dtype.str, mode, blake2b(content).digest())
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ByContent) and self._key == other._key
+
+
+@lru_cache(maxsize=8)
+def _chosen(asked_for: _ByContent) -> tuple[str, Any, str]:
     """Which colouring, and why."""
+    pattern, mode = asked_for.pattern, asked_for.mode
     asked = {"symmetric": "symmetric", "forward": "column", "reverse": "row"}.get(mode)
     if asked is not None:
         found = coloring(pattern, asked)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import threading
 from typing import Any
 
 import numpy as np
@@ -77,14 +78,48 @@ sparse_matmul = linear(
 # ------------------------------------------------------------------------------------------------------------- systems
 
 
+class _Factors(threading.local):
+    """The factors of the matrix that was used last in a thread: Newton's method, the stages of an implicit step and
+    their derivatives solve several systems with one matrix, or its transpose, one after the other."""
+
+    key: tuple[np.ndarray, ...] = ()
+    factors: Any = None
+
+
+_last = _Factors()
+
+
+def _same(xs: tuple, ys: tuple) -> bool:
+    """The same bytes, so that neither signs of zeros nor NaNs matter."""
+    return len(xs) == len(ys) and all(
+        x is y or (x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes())
+        for x, y in zip(xs, ys, strict=True)
+    )
+
+
+def _factors(data: np.ndarray, rows: np.ndarray, columns: np.ndarray, n: int) -> tuple[Any, str]:
+    """Factors of a matrix or of its transpose, and which of them."""
+    if _last.factors is not None and _last.factors.shape[0] == n:
+        for key, which in (((data, rows, columns), "N"), ((data, columns, rows), "T")):
+            if _same(_last.key, key):
+                return _last.factors, which
+    _last.key, _last.factors = (), None  # two at once may be more than fits into memory
+    matrix = scipy.sparse.csc_matrix((data, (rows, columns)), shape=(n, n))
+    # Minimum degree on the pattern itself fills in less than on that of AᵀA, where little is gained by other pivots.
+    pattern = scipy.sparse.csc_matrix((np.ones(matrix.nnz, bool), matrix.indices, matrix.indptr), shape=(n, n))
+    order = "COLAMD" if (pattern != pattern.T).nnz else "MMD_AT_PLUS_A"
+    factors = importlib.import_module("scipy.sparse.linalg").splu(matrix, permc_spec=order)
+    _last.key, _last.factors = (data.copy(), rows, columns), factors
+    return factors, "N"
+
+
 def _sparse_solve(data: Any, b: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
-    n = shape_of(b)[0]
     dtype = np.result_type(data, b, np.float32)
-    matrix = scipy.sparse.csc_matrix((np.asarray(data, dtype), (rows, columns)), shape=(n, n))
     try:
-        return importlib.import_module("scipy.sparse.linalg").splu(matrix).solve(np.asarray(b, dtype))
+        factors, which = _factors(np.asarray(data, dtype), rows, columns, shape_of(b)[0])
     except RuntimeError:  # exactly singular: as spsolve does
         return np.full(shape_of(b), np.nan, dtype)
+    return factors.solve(np.asarray(b, dtype), which)
 
 
 def product(data: Any, x: Any, rows: np.ndarray, columns: np.ndarray, size: int) -> Any:

@@ -109,7 +109,8 @@ class Implicit(CustomFunction):
     """A solver with its equation; made by `implicit`. Without a tolerance answers are not checked.
 
     A solver of our own (`own`) says itself when it fails, so that compiled code checks its answers only where a
-    derivative is asked for. `demand(y, *args)` raises if there is none for another reason.
+    derivative is asked for. `demand(y, *args)` raises if there is none for another reason. `pattern` says where the
+    Jacobian of the equation has entries, if that is known and these are few.
     """
 
     def __init__(
@@ -120,8 +121,10 @@ class Implicit(CustomFunction):
         *,
         own: bool = False,
         demand: Callable | None = None,
+        pattern: Any = None,
     ):
         super().__init__(solve)
+        self._pattern = pattern
         self._equation = equation
         self._tol = tol
         self._own = own
@@ -140,7 +143,7 @@ class Implicit(CustomFunction):
                     filled[k] = value
                 return self._residual(flat, v, tree.unflatten(structure, filled))
 
-            equations = ImplicitEquations(residual)
+            equations = ImplicitEquations(residual, self._pattern)
             values = [leaves[k] for k in places]
             demand_answer(self.__name__, equations, flat.vector(y), values, self._tol, False)  # type: ignore[attr-defined]
         return y
@@ -172,7 +175,7 @@ class _OfAnswer(AppliedRule):
         def residual(v: Any, *values: Any) -> Any:
             return self.owner._residual(flat, v, self.arguments(values))
 
-        equations = ImplicitEquations(residual)
+        equations = ImplicitEquations(residual, self.owner._pattern)
         if self.owner._demand is not None:
             plain = [stop_gradient(x) for x in args]
             self.owner._demand(flat.container(stop_gradient(v)), *self.arguments(plain))

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 import scipy.integrate
+import scipy.sparse
 
 from wengert import tree
 from wengert.algorithms import ode
 from wengert.api.custom import custom_jvp, custom_vjp
-from wengert.api.jacobian import jacfwd, jacobian
+from wengert.api.jacobian import jacfwd
 from wengert.api.products import vjp
 from wengert.box.functions.operands import array, join, part, stacked
 from wengert.box.writing import settled
@@ -31,24 +32,13 @@ from wengert.ops.op import Traced
 from wengert.ops.products import matmul
 from wengert.ops.shape import reshape
 from wengert.running import running
-from wengert.solvers.implicit import Equation, Implicit
 from wengert.solvers.parameters import Packing, Parameters, vector
+from wengert.solvers.stiff import dense_mass, radau, rosenbrock
 from wengert.types import shape_of
 
-METHODS = ("RK23", "RK45", "DOP853", "Radau")
+METHODS = ("RK23", "RK45", "DOP853", "Radau", "Rodas5P")
+IMPLICIT = {"Radau": radau, "Rodas5P": rosenbrock}
 DERIVATIVES = ("discrete", "adjoint", "forward")
-
-_ROOT = 6**0.5
-_RADAU_A = np.array(
-    [
-        [(88 - 7 * _ROOT) / 360, (296 - 169 * _ROOT) / 1800, (-2 + 3 * _ROOT) / 225],
-        [(296 + 169 * _ROOT) / 1800, (88 + 7 * _ROOT) / 360, (-2 - 3 * _ROOT) / 225],
-        [(16 - _ROOT) / 36, (16 + _ROOT) / 36, 1 / 9],
-    ]
-)
-_RADAU_C = np.array([(4 - _ROOT) / 10, (4 + _ROOT) / 10, 1.0])
-_RADAU_E = np.array([-13 - 7 * _ROOT, -13 + 7 * _ROOT, -1]) / 3
-_RADAU_MU = 3 + 3 ** (2 / 3) - 3 ** (1 / 3)
 
 
 def trajectory(
@@ -74,8 +64,10 @@ def trajectory(
     packing = Packing(y0)
     start = packing.vector(y0)
     traced_times = isinstance(settled(times), Traced)
-    integrator = _Integrator(packing, parameters, method, rtol, atol, maxsteps, traced_times)
-    masses = [] if mass is None else [array(mass)]
+    integrator = Integrator(packing, parameters, method, rtol, atol, maxsteps, traced_times)
+    masses = [] if mass is None or scipy.sparse.issparse(mass) else [array(mass)]
+    if scipy.sparse.issparse(mass):
+        integrator.sparse_mass = mass
     if shared:
         integrator.worst = _of_all_examples
     if shape_of(times)[0] == 1:
@@ -110,7 +102,7 @@ def _unpacked(packing: Packing, out: Any) -> Any:
     return tree.unflatten(packing.structure, found)
 
 
-class _Integrator:
+class Integrator:
     """From vectors of numbers to rows of numbers, one for each time."""
 
     def __init__(
@@ -130,6 +122,7 @@ class _Integrator:
         self.maxsteps = maxsteps
         self.hit = hit
         self.worst: Callable = stop_gradient
+        self.sparse_mass: Any = None
 
     def slope(self, t: Any, y: Any, values: Sequence[Any]) -> Any:
         """The right-hand side, of vectors."""
@@ -149,27 +142,36 @@ class _Integrator:
         """The right-hand side as the algorithms want it: in the interval that ends with time i."""
         if not self.hit:
             return lambda t, y, i: self.slope(t, y, values)
-        plain = stop_gradient(times)
 
         def f(t: Any, y: Any, i: Any) -> Any:
-            width = plain[i] - plain[i - 1]
-            nothing = e.equal(width, 0)
-            rate = e.where(nothing, 1.0, times[i] - times[i - 1]) / e.where(nothing, 1.0, width)
-            return rate * self.slope(times[i - 1] + (t - plain[i - 1]) * rate, y, values)
+            rate, true = self.clock(times, t, i)
+            return rate * self.slope(true, y, values)
 
         return f
 
+    def clock(self, times: Any, t: Any, i: Any) -> tuple[Any, Any]:
+        """The rate at which the true time passes in the interval that ends with time i, and the true time."""
+        if not self.hit:
+            return 1.0, t
+        plain = stop_gradient(times)
+        width = plain[i] - plain[i - 1]
+        nothing = e.equal(width, 0)
+        rate = e.where(nothing, 1.0, times[i] - times[i - 1]) / e.where(nothing, 1.0, width)
+        return rate, times[i - 1] + (t - plain[i - 1]) * rate
+
     def __call__(self, y: Any, times: Any, values: Sequence[Any], masses: Sequence[Any] = ()) -> Any:
-        """`masses` has the mass matrix, if there is one."""
+        """`masses` has the mass matrix, if there is one; `self.sparse_mass` is one that is sparse, and constant."""
         plain, f = stop_gradient(times), self.in_intervals(times, values)
         gap = lambda i: times[i] - times[i - 1]
         velocity = lambda: f
-        if masses:
-            gap = lambda i: _of_velocity(times[i] - times[i - 1], stop_gradient(masses[0]))
-            velocity = lambda: instrument(ode.divided_by_mass)(f, masses[0])
-        attempt, interpolate, stages, order = (
-            self._radau(times, values, masses) if self.method == "Radau" else self._explicit()
-        )
+        mass = masses[0] if masses else self.sparse_mass
+        if mass is not None:
+            gap = lambda i: _of_velocity(times[i] - times[i - 1], stop_gradient(dense_mass(mass)))
+            velocity = lambda: instrument(ode.divided_by_mass)(f, dense_mass(mass))
+        if self.method in IMPLICIT:
+            attempt, interpolate, stages, order = IMPLICIT[self.method](self, y, times, values, mass)
+        else:
+            attempt, interpolate, stages, order = self._explicit()
         return instrument(ode.integrate)(
             f, y, plain, gap, velocity, stop_gradient, self.worst, attempt, interpolate, stages, order, self.rtol,
             self.atol, self.hit, self.maxsteps,
@@ -185,43 +187,6 @@ class _Integrator:
             estimate, interpolate = instrument(ode.estimated)(of.E), instrument(ode.interpolated)(of.P)
         attempt = instrument(ode.explicit)(of.A, of.B, of.C, stop_gradient, estimate)
         return attempt, interpolate, len(of.B) + 1, of.error_estimator_order
-
-    def _radau(self, times: Any, values: Sequence[Any], masses: Sequence[Any]) -> tuple:
-        n = sum(int(np.prod(a.shape)) for a in self.packing.avals)
-        (mass,) = masses or [np.eye(n)]
-        tolerance = max(1e-14, min(0.03 * self.rtol, 1e-6))
-
-        def solve(t: Any, h: Any, y: Any, i: Any, inverse: Any, times: Any, mass: Any, values: Any) -> Any:
-            return instrument(ode.stages_by_newton)(
-                self.in_intervals(times, values),
-                _RADAU_A,
-                _RADAU_C,
-                mass,
-                t,
-                h,
-                y,
-                i,
-                inverse,
-                tolerance,
-                self.worst,
-            )
-
-        def satisfied(Z: Any, t: Any, h: Any, y: Any, i: Any, inverse: Any, times: Any, mass: Any, values: Any) -> Any:
-            return instrument(ode.stage_residual)(
-                self.in_intervals(times, values), _RADAU_A, _RADAU_C, mass, t, h, y, i, Z
-            )
-
-        stages = Implicit(solve, Equation(satisfied), None)
-
-        def solve_stages(t: Any, h: Any, y: Any, i: Any, inverse: Any) -> Any:
-            return stages(t, h, y, i, stop_gradient(inverse), times, mass, list(values))
-
-        f = self.in_intervals(stop_gradient(times), [stop_gradient(v) for v in values])
-        slopes = lambda t, y, i: jacobian(lambda y: f(t, y, i))(y)
-        attempt = instrument(ode.radau)(
-            _RADAU_A, _RADAU_C, _RADAU_E, _RADAU_MU, stop_gradient(mass), slopes, solve_stages, stop_gradient
-        )
-        return attempt, instrument(ode.polynomial_through)(_RADAU_C), 3, 3
 
 
 @custom_jvp
@@ -239,7 +204,7 @@ def _(primals: tuple, tangents: tuple) -> tuple:
 # ------------------------------------------------------------------------------------------- derivatives by other ways
 
 
-def _by_sensitivities(integrator: _Integrator) -> Callable:
+def _by_sensitivities(integrator: Integrator) -> Callable:
     """The solution with its Jacobian, computed in forward mode together with it."""
     solve = custom_jvp(lambda y, times, values, masses: integrator(y, times, values, masses))
 
@@ -253,7 +218,7 @@ def _by_sensitivities(integrator: _Integrator) -> Callable:
     return solve
 
 
-def _by_adjoint(integrator: _Integrator) -> Callable:
+def _by_adjoint(integrator: Integrator) -> Callable:
     """The solution, with a pullback that integrates the adjoint equation backwards from one time to the one before.
 
     a' = −a·f_y, and the gradient of what f depends on gathers a·f_p; the states at the times asked for are kept, and y

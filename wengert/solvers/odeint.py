@@ -13,7 +13,7 @@ from wengert.capture.hooks import instrument
 from wengert.errors import MismatchError, UnsupportedFunctionError
 from wengert.imported import look_for_imports
 from wengert.running import running
-from wengert.solvers.ode import DERIVATIVES, METHODS, trajectory
+from wengert.solvers.ode import DERIVATIVES, IMPLICIT, METHODS, trajectory
 from wengert.solvers.parameters import vector
 from wengert.types import ndim_of
 
@@ -37,12 +37,14 @@ def odeint(
         f: the right-hand side; it returns what y0 is, numbers, arrays or containers of them.
         y0: the state at the first time.
         t: increasing or decreasing times.
-        method: "RK23", "RK45" or "DOP853" (explicit, of order 3, 5 and 8), or "Radau" (implicit, of order 5) for stiff
-            equations, with exact Jacobians.
+        method: "RK23", "RK45" or "DOP853" (explicit, of order 3, 5 and 8); for stiff equations "Radau" (implicit) or
+            "Rodas5P" (linearly implicit; quicker, above all where there are many unknowns), both of order 5, with
+            exact Jacobians, which are sparse where most of their entries are zero.
         rtol, atol: the error of a step is kept below atol + rtol · |y|.
         events: functions `event(t, y, *params)`, as for `scipy.integrate.solve_ivp`, which then finds them; the
             result is an object like that function's. The times of events have derivatives. Not under `jit`.
-        mass: with "Radau", a matrix M for M y' = f(t, y); it may be singular. Not with derivative="adjoint".
+        mass: with implicit methods, a matrix M, dense or sparse, for M y' = f(t, y); it may be singular. Not with
+            derivative="adjoint".
         derivative: "discrete" differentiates the steps that were taken, and is exact for them; "adjoint" integrates the
             adjoint equation backwards, with memory that does not grow with the number of steps; "forward" carries
             sensitivities along, for few parameters.
@@ -60,8 +62,8 @@ def odeint(
         raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
     if derivative not in DERIVATIVES:
         raise ValueError(f"derivative is one of {', '.join(DERIVATIVES)}, not {derivative!r}")
-    if mass is not None and method != "Radau":
-        raise MismatchError("a mass matrix needs an implicit method", remedy='say method="Radau"')
+    if mass is not None and method not in IMPLICIT:
+        raise MismatchError("a mass matrix needs an implicit method", remedy='say method="Radau" or "Rodas5P"')
     if mass is not None and derivative == "adjoint":
         raise MismatchError(
             "the adjoint equation is not solved with a mass matrix",

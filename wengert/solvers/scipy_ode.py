@@ -29,6 +29,9 @@ from wengert.types import shape_of
 _MOST = 5000
 """So many steps an explicit method may take for an equation of which nothing is known before it counts as stiff."""
 
+_FEW = 100
+"""Up to so many unknowns an implicit method may solve for all its stages at once."""
+
 
 def _refuse_capture(name: str) -> None:
     if running.state.capture is not None:
@@ -41,12 +44,13 @@ def _solution(f: Callable, y0: Any, times: Any, args: Sequence[Any], method: str
     """The solution by our own integrator, of the kind that SciPy's method is."""
     if method in METHODS:
         return trajectory(f, y0, times, *args, method=method, rtol=rtol, atol=atol)
+    stiff = "Radau" if shape_of(y0)[0] <= _FEW else "Rodas5P"
     if method == "BDF":
-        return trajectory(f, y0, times, *args, method="Radau", rtol=rtol, atol=atol)
+        return trajectory(f, y0, times, *args, method=stiff, rtol=rtol, atol=atol)
     try:
         return trajectory(f, y0, times, *args, method="DOP853", rtol=rtol, atol=atol, maxsteps=_MOST)
     except ConvergenceError:
-        return trajectory(f, y0, times, *args, method="Radau", rtol=rtol, atol=atol)
+        return trajectory(f, y0, times, *args, method=stiff, rtol=rtol, atol=atol)
 
 
 def _with_values(values: Any, traced: Any) -> Any:

@@ -39,12 +39,12 @@ _SINGULAR = 1e14
 
 
 class ImplicitEquations:
-    """F(y, *parameters) of vectors, and its Jacobian with respect to y."""
+    """F(y, *parameters) of vectors, and its Jacobian with respect to y, of which the pattern may be known."""
 
-    def __init__(self, residual: Callable):
+    def __init__(self, residual: Callable, pattern: Any = None):
         self.residual = residual
-        self._pattern: Any = None
-        self._structure = ""
+        self._pattern = pattern
+        self._structure = "" if pattern is None else "sparse"
 
     def linearised(self, y: Any, parameters: Sequence[Any]) -> tuple[Any, Slopes]:
         """F and its Jacobian at a point."""
@@ -65,6 +65,18 @@ class ImplicitEquations:
         if self._structure == "dense":
             return DenseSlopes(jacobian(lambda y: self.residual(y, *parameters))(y))
         return self.linearised(y, parameters)[1]
+
+    def pattern(self, y: Any, parameters: Sequence[Any]) -> Any:
+        """Where the Jacobian may have entries, if it is to be treated as sparse; otherwise it is dense."""
+        if not self._structure:
+            self._structure = self._found_structure(y, parameters)
+        if self._structure != "sparse":
+            self.treat_as_dense()
+        return self._pattern
+
+    def treat_as_dense(self) -> None:
+        """Whatever the structure is."""
+        self._structure, self._pattern = "dense", None
 
     def _found_structure(self, y: Any, parameters: Sequence[Any]) -> str:
         n = shape_of(y)[0]
