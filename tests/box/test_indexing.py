@@ -421,3 +421,32 @@ def test_signatures_are_those_of_numpy(function):
     ours = names(FUNCTIONS[function])
     if ours:  # refusals and questions take anything
         assert ours == expected
+
+
+PLACES = {
+    "unravel_index": lambda k: np.array(np.unravel_index(k, (4, 2, 3))),
+    "unravel_index of Fortran": lambda k: np.array(np.unravel_index(k, (4, 2, 3), order="F")),
+    "unravel_index of one axis": lambda k: np.unravel_index(k, 30)[0],
+    "ravel_multi_index": lambda k: np.ravel_multi_index((k // 6, k % 5), (4, 5)),
+    "ravel_multi_index, wrapped and clipped": lambda k: np.ravel_multi_index(
+        (k - 9, k - 9), (4, 5), ("wrap", "clip"), "F"
+    ),
+    "take, clipped": lambda k: np.take(np.arange(7.0) ** 2, k - 5, mode="clip"),
+    "take, wrapped": lambda k: np.take(np.arange(7.0) ** 2, k - 5, mode="wrap"),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_places_that_are_computed(name):
+    k = np.array([[0, 7, 13], [23, 2, 11]])
+    expected = PLACES[name](k)
+    for found in wg.jit(PLACES[name])(k), np.moveaxis(wg.vmap(wg.jit(PLACES[name]))(k), 0, -2):
+        np.testing.assert_array_equal(found, expected)
+        assert found.dtype == expected.dtype
+
+
+@pytest.mark.parametrize("k", [24, -1])
+def test_places_outside(k):
+    for f in (lambda k: np.unravel_index(k, (4, 6))[0], lambda k: np.ravel_multi_index((k, 0), (24, 2))):
+        with pytest.raises(ValueError, match=r"out of bounds|invalid entry"):
+            wg.jit(f)(np.array(k))

@@ -442,6 +442,28 @@ def test_both_ways_in_one_call_are_refused(f, words):
     assert "remedy" in str(error.value)
 
 
+class Mixture:
+    """Numbers that Python knows beside arrays that loops give other values."""
+
+    def __init__(self, k, scale):
+        self.k, self.scale = k, scale
+
+    def fit(self, x):
+        self.w = np.full(self.k, 1 / self.k)
+        for _ in range(6):
+            self.w = self.w * np.sum(x) + self.scale
+            self.w = self.w / sum(self.w[j] for j in range(self.k))
+        return self
+
+
+def test_a_number_stays_known_where_a_loop_changes_other_attributes():
+    def f(x):
+        fitted = Mixture(3, x[:3]).fit(x)
+        return sum(fitted.w[j] * x[j] for j in range(fitted.k))
+
+    agrees(f, np.array([0.4, 0.2, 0.3, 0.6]))
+
+
 def test_a_known_number_of_iterations_is_run_one_by_one_where_staging_is_not_possible():
     def f(x):
         return changed_and_rebound(x, 7)

@@ -31,6 +31,12 @@ def sorted_in_place(x):
     return dot(items)
 
 
+def place_of_the_largest(x):
+    items = [v * (1 + k) for k, v in enumerate(x)]
+    k = items.index(max(items))
+    return k + items[k] ** 2 + 10 * items.index(items[2], 1) + (x[0], x[1], 2.1).index(2.1) + items.count(x[0])
+
+
 def sorted_pairs(x):
     pairs = sorted([(x[k], x[k] * k) for k in range(4)], key=lambda p: p[0])
     return dot([b for _, b in pairs])
@@ -102,7 +108,8 @@ PROGRAMS = [
     lambda x: dot(list(itertools.accumulate(x, max))),
     lambda x: x[0] if any(v > 2.9 for v in x) else x[1],
     lambda x: x[0] if all(v > 0.0 for v in x) else x[1],
-    sorted_in_place, sorted_pairs, sorted_dicts, by_tuples, rows_of_arrays, in_a_loop, median, inserted, found, table,
+    sorted_in_place, place_of_the_largest, sorted_pairs, sorted_dicts, by_tuples, rows_of_arrays, in_a_loop, median,
+    inserted, found, table,
 ]  # fmt: skip
 
 

@@ -112,7 +112,7 @@ class Carried:
         self.adopted: dict[int, Var] = {}
         self.identity = Identity()
         self.local = [k for k, name in enumerate(self.names) if name in loop.temporaries]
-        self._new: list[tuple[Any, Slot]] = []
+        self._new: list[tuple[Any, Slot, bool]] = []
         for k, (name, value) in enumerate(zip(self.names, self.state, strict=True)):
             if k in self.local:
                 continue
@@ -144,13 +144,13 @@ class Carried:
 
     def _add_places(self) -> None:
         """Carry places that were found to change. Objects hold what they held before the loop."""
-        for thing, slot in self._new:
+        for thing, slot, changes in self._new:
             self.objects[id(thing)] = thing
             self.slots.append((thing, slot))
             self.names.append(described_slot(thing, slot))
             value = content(thing).get(slot, UNDEFINED)
             self.state = (*self.state, value)
-            if is_number(value):
+            if changes and is_number(value):
                 self.bound.append(len(self.names) - 1)
         self._new = []
 
@@ -180,7 +180,9 @@ class Carried:
                 if slot not in before:  # which the first iteration may have found out
                     raise FirstDiffers(f"{described_slot(thing, slot)} gets a value in a loop",
                                        remedy="give it one before the loop")  # fmt: skip
-            self._new += [(thing, slot) for slot in slots if (key, slot) not in known]
+            for slot, value in slots.items():
+                if (key, slot) not in known:  # a number that stays what it is remains one that Python knows
+                    self._new.append((thing, slot, value is not before[slot]))
 
     def _perhaps(self, k: int, now: Any) -> Any:
         """The value of a variable that gets one in the loop: afterwards it has none if the loop does not run."""

@@ -1,4 +1,4 @@
-"""Builtins that compare Python values: `sorted`, `min`, `max`, `list.sort`, `bisect` and `heapq`, on symbols.
+"""What compares Python values, on symbols: `sorted`, `min`, `max`, `list.sort`, `list.index`, `bisect`, `heapq`.
 
 Which item comes where is known only when the program runs. Sorting is done by positions: the keys are put into an
 array, `argsort` gives the positions, and the items are gathered, leaf by leaf if they are containers. `min` and `max`
@@ -22,6 +22,7 @@ from wengert.box.functions.operands import array
 from wengert.box.writing import settled
 from wengert.capture import hooks
 from wengert.capture.containers import about_to_change, flatten, note_created, unflatten
+from wengert.capture.exceptions import demand
 from wengert.capture.stage import ifexp
 from wengert.capture.values import as_number, equal, holds_symbols, is_number, is_symbolic, may_be_integer, truth
 from wengert.errors import StagingError
@@ -54,6 +55,33 @@ def sort_list(items: list, /, *, key: Any = None, reverse: Any = False) -> None:
     """`items.sort()`."""
     about_to_change(items)
     items[:] = _in_order(list(items), key, reverse, "list.sort")
+
+
+def place_in(items: list | tuple, value: Any, start: Any = 0, stop: Any = None, /) -> Any:
+    """`items.index(value)`."""
+    among = items[start:stop]
+    same = _equalities(among, value)
+    if same is None:
+        return items.index(value, start, len(items) if stop is None else stop)
+    demand(FUNCTIONS[np.any](array(same)), "ValueError", f"the number is not in {items.__class__.__name__}")
+    found = as_python(FUNCTIONS[np.argmax](array(same)))
+    return found + (len(items) - len(items[start:]))
+
+
+def number_in(items: list | tuple, value: Any, /) -> Any:
+    """`items.count(value)`."""
+    same = _equalities(items, value)
+    return items.count(value) if same is None else as_python(FUNCTIONS[np.sum](array(same)))
+
+
+def _equalities(items: list | tuple, value: Any) -> list[Any] | None:
+    """Whether each item equals a value, where that is known only when the program runs; otherwise `None`."""
+    same = [True if item is value else item == value for item in items]
+    if not any(map(is_symbolic, same)):
+        return None
+    if any(shape_of(x) for x in same):
+        raise StagingError("an array is looked for in a list", remedy="compare numbers, or use np.all in a loop")
+    return [truth(x) if is_symbolic(x) else bool(x) for x in same]
 
 
 def _in_order(items: list, key: Any, reverse: Any, name: str) -> list:

@@ -51,7 +51,7 @@ from wengert.capture.iteration import (
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import MUTABLE
 from wengert.capture.optional import given_to_others, number_of, numbers_in
-from wengert.capture.ordering import sort_list
+from wengert.capture.ordering import number_in, place_in, sort_list
 from wengert.capture.outside import outside
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, class_of, has_attribute
 from wengert.capture.session import current, is_method_of_array, is_of_libraries, is_of_user
@@ -110,8 +110,8 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
                 return functools.partial(session.get, owner)
         if isinstance(owner, str) and f.__name__ in ("format", "join"):
             return functools.partial(_format if f.__name__ == "format" else _join, owner)
-        if isinstance(owner, list) and f.__name__ == "sort":
-            return functools.partial(sort_list, owner)
+        if isinstance(owner, (list, tuple)) and f.__name__ in _COMPARING:
+            return functools.partial(_COMPARING[f.__name__], owner)
         if isinstance(owner, MUTABLE) and f.__name__ == "copy":
             return lambda: note_created(f())
         if isinstance(owner, MUTABLE) and f.__name__ in _CHANGING:
@@ -135,6 +135,10 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
     if follows:
         target = _with_staged_arguments(target)
     return functools.partial(_with_items, target, session)
+
+
+_COMPARING: dict[str, Callable] = {"sort": sort_list, "index": place_in, "count": number_in}
+"""Methods of lists and tuples that compare items."""
 
 
 def entered_by(f: Any, session: Any) -> Any:

@@ -5,6 +5,7 @@ Positions and conditions are plain numbers, so each of these is a gather, or a `
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from wengert.ops import library
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import Traced
+from wengert.ops.sizes import require
 from wengert.types import SCALARS, broadcast_shapes, dtype_of, ndim_of, shape_of
 
 # ------------------------------------------------------------------------------------------------------ by position
@@ -39,11 +41,62 @@ def _positions(indices: Any, n: int, mode: Any = "raise") -> Any:
     dtype = dtype_of(indices)
     if dtype.kind not in "iub" and size_of(indices):
         raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('int64') according to the rule 'safe'")
+    if isinstance(indices, Traced):
+        if mode == "wrap":
+            return e.remainder(indices, n)
+        return e.minimum(e.maximum(indices, 0), n - 1) if mode == "clip" else indices
     if mode != "raise":
         return np.take(np.arange(n), indices.astype(np.intp), mode=mode)
-    if isinstance(indices, Traced):
-        return indices
     return int(indices) if indices.ndim == 0 else indices.astype(np.intp, copy=False)
+
+
+@implements(np.unravel_index)
+def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple:
+    """The place along each axis of elements of an array, given their places in memory."""
+    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    place = _integers(indices)
+    _demand_within(place, math.prod(shape), "index is out of bounds for array")
+    found = []
+    for n in _from_last(shape, order):
+        found.append(e.remainder(place, n))
+        place = e.floor_divide(place, n)
+    return tuple(_from_last(found, order))
+
+
+@implements(np.ravel_multi_index)
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
+    """The place in memory of elements of an array, given their place along each axis."""
+    dims = tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
+    places = [_integers(i) for i in multi_index]
+    if len(places) != len(dims):
+        raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
+    modes = [mode] * len(dims) if isinstance(mode, str) else list(mode)
+    total, step = 0, 1
+    for place, n, how in _from_last(list(zip(places, dims, modes, strict=True)), order):
+        if how == "raise":
+            _demand_within(place, n, "invalid entry in coordinates array")
+        else:
+            place = _positions(place, n, how)
+        total, step = total + step * place, step * n
+    return total
+
+
+def _from_last(axes: Any, order: str) -> Any:
+    """Axes from the one along which neighbours in memory lie."""
+    return axes[::-1] if order == "C" else axes
+
+
+def _integers(indices: Any) -> Any:
+    indices = array(indices)
+    if dtype_of(indices).kind not in "iu":
+        raise TypeError("only int indices permitted")
+    return cast(indices, np.intp)
+
+
+def _demand_within(place: Any, n: Any, message: str) -> None:
+    """Raise ValueError where a place is not one of n."""
+    within = e.logical_and(e.greater_equal(place, 0), e.less(place, n))
+    require(FUNCTIONS[np.all](within), error="ValueError", message=message)
 
 
 @implements(np.take)

@@ -22,7 +22,6 @@ def _state(module: object, names: str, reason: str) -> None:
 
 _state(np, "busday_count busday_offset is_busday datetime_as_string", "works on dates and times")
 _state(np, "packbits unpackbits", "works on the bits of integers, which have no derivatives")
-_state(np, "ravel_multi_index unravel_index", f"works on indices, which are integers; {_CONSTANT}")
 _state(np, "ix_", f"makes indices, which are integers; {_CONSTANT}")
 _state(
     np,
