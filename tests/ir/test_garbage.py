@@ -10,6 +10,14 @@ import wengert as wg
 from wengert.ir.garbage import collect, set_aside
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_put_aside():
+    """As in a process of a user's: here the tests themselves are (`conftest.py`)."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
+
+
 class Cycle:
     def __init__(self):
         self.itself = self
