@@ -195,8 +195,10 @@ class Capture(Trace):
             return self.lift(x)._node
         if x.__class__ is np.ndarray:
             self._consts.add(id(x))
-            if x.size > _LARGE and x.dtype.kind in "biufc" and self.alive and np.all(x == x.flat[0]):
-                return self.process(broadcast_to, (x.flat[0],), {"shape": x.shape})._node  # np.zeros(n)
+            if x.size > _LARGE and x.dtype.kind in "biufc" and self.alive:
+                part = _repeated_part(x)
+                if part.size < x.size:
+                    return self.process(broadcast_to, (part,), {"shape": x.shape})._node
         elif not isinstance(x, np.generic) and x.__class__ not in SCALARS:
             if not hasattr(x, "__array__") or is_foreign(x):
                 raise UnsupportedFunctionError(
@@ -457,6 +459,26 @@ def _identity(operand: Operand) -> Any:
         bits = struct.pack("d", value) if value.__class__ is float else np.asarray(value).tobytes()
         return (value.__class__, dtype.kind, dtype.itemsize, operand.type.weak, operand.type.shape, bits)
     return id(operand)
+
+
+def _repeated_part(x: np.ndarray) -> Any:
+    """What an array repeats: the one number of `np.zeros(n)`, what was broadcast, or the array itself.
+
+    >>> _repeated_part(np.broadcast_to([[1.0], [2.0]], (2, 3)))
+    array([[1.],
+           [2.]])
+    >>> _repeated_part(np.zeros((2, 3))).shape
+    ()
+    """
+    part = x[tuple([slice(0, 1) if step == 0 else slice(None) for step in x.strides])]
+    first = part.flat[0]
+    return first if part.size == 1 or (np.all(part == first) and _has_one_sign(part)) else part
+
+
+def _has_one_sign(x: np.ndarray) -> bool:
+    """Whether numbers that are equal have equal signs too: 0.0 and -0.0 are equal."""
+    parts = {"f": [x], "c": [x.real, x.imag]}.get(x.dtype.kind, [])
+    return all(np.all(np.signbit(p) == np.signbit(p.flat[0])) for p in parts)
 
 
 def _in_python_integers(p: Any) -> Any:
