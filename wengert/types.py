@@ -20,6 +20,30 @@ _PYTHON_SCALARS = {
 SCALARS: frozenset[Any] = frozenset(_PYTHON_SCALARS)
 """Python's own number types. NumPy promotes them weakly: `float32_array * 2.0` stays float32."""
 
+_ARITHMETIC = ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__")
+
+
+def number_base(kind: type) -> type | None:
+    """Python's class of numbers whose arithmetic a derived class has, such as `enum.IntEnum`; `None` if there is none.
+
+    >>> import enum
+    >>> number_base(enum.IntEnum)
+    <class 'int'>
+    """
+    if kind in SCALARS or issubclass(kind, np.generic):
+        return None
+    for base in (int, float, complex):
+        if issubclass(kind, base) and all(getattr(kind, name) is getattr(base, name) for name in _ARITHMETIC):
+            return base
+    return None
+
+
+def numpys_number(x: Any) -> Any:
+    """A number of a derived class as NumPy takes it: `np.float32(1) * Axis.Y` has double precision. Else the value."""
+    base = None if x.__class__ in PLAIN else number_base(x.__class__)
+    return x if base is None else np.asarray(base(x))[()]
+
+
 _new_tuple = tuple.__new__
 _DOUBLES = frozenset((float, np.float64))
 

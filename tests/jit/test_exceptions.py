@@ -348,3 +348,41 @@ def test_refusals_are_not_swallowed():
 
     with pytest.raises(TypeError):
         wg.jit(f)(2.0)
+
+
+OUTSIDE = np.zeros(3)
+
+
+class Counter:
+    def __init__(self):
+        self.state = np.zeros(2)
+
+
+def _written_everywhere(x, thing):
+    x *= 2
+    OUTSIDE[0] = x[0]
+    thing.state += 1
+    for i in range(len(x)):
+        x[i] += 1
+        if x[i] > 100:
+            raise ValueError("too large")
+    return x
+
+
+@pytest.mark.parametrize("size", [3, 100_000])
+def test_a_call_that_raises_leaves_everything_as_it_was(size):
+    thing, x = Counter(), np.ones(size)
+    compiled = wg.jit(lambda x: _written_everywhere(x, thing))
+    OUTSIDE[:] = 0.0
+    x[-1] = 60.0
+    with pytest.raises(ValueError, match="too large"):
+        compiled(x)
+    assert (x[:-1] == 1).all()
+    assert x[-1] == 60
+    assert not OUTSIDE.any()
+    assert not thing.state.any()
+    x[-1] = 1.0
+    compiled(x)
+    assert (x == 3).all()
+    assert OUTSIDE[0] == 2
+    assert (thing.state == 1).all()

@@ -275,3 +275,61 @@ def test_long_lists_and_large_arrays_are_compared_quickly():
     assert time.perf_counter() - start < 0.03  # 300 µs a call; item by item it takes a millisecond
     numbers[-1] = 7.0
     assert not found.holds()
+
+
+class Scaled:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def scaled(self, x):
+        return x * self.factor
+
+    @classmethod
+    def twice(cls, x):
+        return 2 * x
+
+    def __call__(self, x):
+        return x - self.factor
+
+
+class ScaledToo(Scaled):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "f", "new"),
+    [
+        (Scaled, "scaled", lambda thing, x: thing.scaled(x), lambda self, x: x - 7),
+        (ScaledToo, "scaled", lambda thing, x: thing.scaled(x), lambda self, x: x - 7),
+        (ScaledToo, "twice", lambda thing, x: ScaledToo.twice(x), classmethod(lambda cls, x: x - 7)),
+        (Scaled, "__call__", lambda thing, x: thing(x), lambda self, x: x * 7),
+        (None, "scaled", lambda thing, x: thing.scaled(x), lambda x: x - 7),
+    ],
+)
+def test_methods_that_are_replaced(owner, name, f, new, monkeypatch):
+    thing, x = ScaledToo(3.0), np.array([1.0, 2.0])
+    compiled = wg.jit(lambda x: f(thing, x))
+    np.testing.assert_array_equal(compiled(x), f(thing, x))
+    monkeypatch.setattr(thing if owner is None else owner, name, new, raising=False)
+    np.testing.assert_array_equal(compiled(x), f(thing, x))
+    monkeypatch.undo()
+    np.testing.assert_array_equal(compiled(x), f(thing, x))
+
+
+def test_functions_that_are_given_other_code():
+    """As notebooks do that reload modules."""
+
+    def other(x):
+        return x * 100
+
+    compiled, x = wg.jit(lambda x: _helper_that_changes(x)), np.array([1.0, 2.0])
+    np.testing.assert_array_equal(compiled(x), x * 2)
+    before = _helper_that_changes.__code__
+    _helper_that_changes.__code__ = other.__code__
+    np.testing.assert_array_equal(compiled(x), x * 100)
+    _helper_that_changes.__code__ = before
+    np.testing.assert_array_equal(compiled(x), x * 2)
+
+
+def _helper_that_changes(x):
+    return x * 2

@@ -23,7 +23,7 @@ import numpy as np
 
 from wengert.box import writers
 from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
-from wengert.box.dispatch import DEFERRING, FUNCTIONS, OPERANDS, UFUNCS, place_of_out, unsupported
+from wengert.box.dispatch import DEFERRING, FUNCTIONS, OPERANDS, UFUNCS, as_number, place_of_out, unsupported
 from wengert.box.foreign import library_that_asks, remedy_for
 from wengert.box.functions.operands import demand, operand
 from wengert.box.functions.shapes import copied
@@ -63,7 +63,7 @@ from wengert.ops.observe import observe
 from wengert.ops.op import Op, Trace, Traced, call, call1, call2
 from wengert.ops.products import matmul
 from wengert.running import running
-from wengert.types import PLAIN, SCALARS, dtype_of, shape_of
+from wengert.types import PLAIN, SCALARS, dtype_of, numpys_number, shape_of
 
 _fills_the_tables = writers
 
@@ -176,6 +176,8 @@ class Box(Traced):
         if x.__class__ in PLAIN and isinstance(op, Op):
             return _of_numpy(self._owner.binary(op, x, y))
         special = OPERANDS[x.__class__] or OPERANDS[y.__class__]
+        if special is as_number:
+            return op(numpys_number(x), numpys_number(y))
         if special is not None:
             return special(op, x, y)
         return _of_numpy(call2(op, x, y) if isinstance(op, Op) else op(x, y))
@@ -547,6 +549,12 @@ class Box(Traced):
 
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
         FUNCTIONS[np.put](self, indices, values, mode)
+
+    def is_integer(self) -> Any:
+        """What numbers have, and arrays have not: whether there is nothing behind the point."""
+        if self.shape:
+            raise AttributeError("an array has no attribute 'is_integer'", name="is_integer", obj=self)
+        return np.logical_and(np.isfinite(self), np.floor(self) == self) if self.dtype.kind == "f" else True
 
     def __getattr__(self, name: str) -> Any:
         if name == "_view_of" or name == "_views":

@@ -29,6 +29,8 @@ from wengert.box.subclasses import means_something_else, refusal
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.op import Op, Traced
 from wengert.packages import is_followed
+from wengert.running import running
+from wengert.types import number_base, numpys_number
 
 UFUNCS: dict[Any, Op | Callable] = {}
 FUNCTIONS: dict[Any, Callable] = {}
@@ -82,6 +84,8 @@ class _Operands(dict):
             found = _as_its_class_says
         elif holds_anything(kind) or not _may_be_operand(kind):
             found = _left_to_others
+        elif number_base(kind) is not None:
+            found = as_number
         elif kind.__dict__.get("__array__").__class__ is FunctionType and not any(
             map(kind.__dict__.get, _OF_ARRAYS[1:])
         ):
@@ -126,6 +130,17 @@ def _as_array(op: Any, x: Any, y: Any) -> Any:
     return op(
         *[v if isinstance(v, Traced) or OPERANDS[v.__class__] is not _as_array else v.__array__() for v in (x, y)]
     )
+
+
+def as_number(op: Any, x: Any, y: Any) -> Any:
+    """An operator between a traced value and a number of a derived class, which is one of Python's own if the traced
+    one is, and otherwise one of NumPy's."""
+    traced: Any = x if isinstance(x, Traced) else y
+    if not traced._is_python_number:
+        return op(numpys_number(x), numpys_number(y))
+    x, y = [v if v is traced else number_base(v.__class__)(v) for v in (x, y)]  # type: ignore[misc]
+    capture = running.state.capture
+    return op(x, y) if capture is None else capture.operate(op, op.name, x, y)
 
 
 def _refused(op: Any, x: Any, y: Any) -> Any:

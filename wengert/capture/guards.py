@@ -12,7 +12,7 @@ import functools
 import operator
 from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType
+from types import BuiltinFunctionType, CodeType, FunctionType, MappingProxyType, MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,10 +148,14 @@ def _is_only_code(f: FunctionType) -> bool:
 
 
 class FunctionGuard(NamedTuple):
-    """A function that has to be the same, or does the same since it has nothing but its code."""
+    """A function that has to be the same, or does the same since it has nothing but its code.
+
+    Notebooks that reload modules give functions new code in place.
+    """
 
     path: Path
     value: Any
+    code: CodeType
 
     def holds(self) -> bool:
         try:
@@ -160,10 +164,10 @@ class FunctionGuard(NamedTuple):
             return False
         value = self.value
         if now is value:
-            return True
+            return now.__code__ is self.code
         return (
             isinstance(now, FunctionType)
-            and now.__code__ == value.__code__
+            and now.__code__ == self.code
             and now.__globals__ is value.__globals__
             and _is_only_code(now)
             and _is_only_code(value)

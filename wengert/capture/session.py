@@ -26,6 +26,7 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.subclasses import base_array, means_something_else, refusal
+from wengert.capture.classes import followed
 from wengert.capture.effects import Effects
 from wengert.capture.guards import (
     PLAIN_NUMBERS,
@@ -134,6 +135,9 @@ class Session:
             owner, f = f.__self__, f.__func__
             if is_object(owner):
                 self.found(owner, functools.partial(itself, owner))
+                called = getattr(owner.__class__, "__call__", None)  # noqa: B004
+                if followed(called) is f:  # nobody read it: `owner(...)` was called
+                    self.found(called, functools.partial(getattr, owner.__class__, "__call__"))
         if f.__class__ is not FunctionType or id(f) in self._entered or not is_user_code(f.__code__):
             return
         self._entered.add(id(f))
@@ -209,7 +213,8 @@ class Session:
         elif has_contents(value):
             self.guards.append(ContentsGuard.of(path, value))
         else:
-            guard = (FunctionGuard if value.__class__ is FunctionType else IdentityGuard)(path, value)
+            is_function = value.__class__ is FunctionType
+            guard = FunctionGuard(path, value, value.__code__) if is_function else IdentityGuard(path, value)
             is_attribute = path.__class__ is functools.partial and path.func is getattr
             if not is_attribute or guard.holds():  # otherwise it is made anew whenever it is read
                 self.guards.append(guard)
@@ -260,7 +265,7 @@ class Session:
             if value.__class__ in (list, tuple, dict):
                 self._note_use(value)
             return value
-        if value.__class__ in (MethodType, BuiltinFunctionType) and value.__self__ is owner:
+        if value.__class__ is BuiltinFunctionType and value.__self__ is owner:
             return value
         if id(value) not in self._boxes:
             known = self.paths.get(id(owner)) if isinstance(owner, tuple) else None

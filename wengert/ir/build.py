@@ -45,7 +45,7 @@ from wengert.ops.sizes import require, size
 from wengert.ops.traits import NEVER, VALUES
 from wengert.packages import is_ours
 from wengert.running import captures, running
-from wengert.types import SCALARS, dtype_of, shape_of
+from wengert.types import SCALARS, dtype_of, number_base, numpys_number, shape_of
 
 
 def type_of_value(x: Any) -> Type:
@@ -200,11 +200,14 @@ class Capture(Trace):
                 if part.size < x.size:
                     return self.process(broadcast_to, (part,), {"shape": x.shape})._node
         elif not isinstance(x, np.generic) and x.__class__ not in SCALARS:
-            if not hasattr(x, "__array__") or is_foreign(x):
+            if number_base(x.__class__) is not None:
+                x = numpys_number(x)
+            elif not hasattr(x, "__array__") or is_foreign(x):
                 raise UnsupportedFunctionError(
                     f"a {type(x).__name__} in a compiled computation", remedy="use NumPy arrays and numbers"
                 )
-            x = np.asarray(base_array(x))
+            else:
+                x = np.asarray(base_array(x))
         if dtype_of(x).kind not in "biufc":
             raise UnsupportedFunctionError(
                 f"values of type {dtype_of(x)} in a compiled computation", remedy="use numbers and arrays of numbers"

@@ -201,6 +201,10 @@ def placed(shape: tuple, arrays: Sequence[Any], pattern: tuple) -> tuple[tuple, 
     at: int | None = None
     waiting = iter(arrays)
     own: list[Any] = []
+
+    def is_flag(a: Any) -> bool:
+        return hasattr(a, "dtype") and a.dtype == bool
+
     for item in pattern:
         if item is None:
             new.append(item)
@@ -229,11 +233,10 @@ def placed(shape: tuple, arrays: Sequence[Any], pattern: tuple) -> tuple[tuple, 
             own.append(a)
             new.append(item)
             at = len(lengths) if at is None else at
-            if not (hasattr(a, "dtype") and a.dtype == bool):
-                axis += 1
+            axis += not is_flag(a)
     lengths.extend(shape[axis:])
     if own:
-        front = broadcast_shapes([shape_of(a) for a in own])
+        front = broadcast_shapes([(int(a),) if is_flag(a) else shape_of(a) for a in own])  # True is once, False never
         where = 0 if arrays_come_first(pattern) else at or 0
         lengths[where:where] = front
     return tuple(new), tuple(lengths)

@@ -29,7 +29,7 @@ from wengert.ops.op import Traced
 from wengert.ops.reduce import searchsorted
 from wengert.ops.sizes import require
 from wengert.running import running
-from wengert.types import PLAIN, dtype_of, ndim_of, shape_of
+from wengert.types import PLAIN, dtype_of, ndim_of, numpys_number, shape_of
 
 
 def operand(x: Any) -> Any:
@@ -39,7 +39,7 @@ def operand(x: Any) -> Any:
         if x.__class__ in PLAIN or isinstance(x, Traced)
         else array(x)
         if x.__class__ in (list, tuple)
-        else base_array(x)
+        else base_array(numpys_number(x))
     )
 
 
