@@ -155,14 +155,6 @@ def test_a_list_of_numbers_is_an_array():
     assert slope(0.0) == pytest.approx(np.sin(1.0), rel=1e-6)
 
 
-def test_events_in_a_compiled_function_are_refused():
-    fall = lambda g: wg.odeint(
-        lambda t, y: np.stack([y[1], -g]), np.ones(2), np.array([0.0, 1.0]), events=lambda t, y: y[0]
-    )
-    with pytest.raises(wg.errors.UnsupportedFunctionError, match="events in a compiled function"):
-        wg.jit(lambda g: fall(g).t_events[0])(9.81)
-
-
 @pytest.mark.parametrize("wrap", [lambda f: f, wg.jit])
 def test_times_that_go_back_and_forth(wrap):
     with pytest.raises(ValueError, match="increase"):

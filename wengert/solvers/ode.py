@@ -127,6 +127,10 @@ class Integrator:
     def slope(self, t: Any, y: Any, values: Sequence[Any]) -> Any:
         """The right-hand side, of vectors."""
         f, params = self.parameters.put(values)
+        return self.slope_of(f, params, t, y)
+
+    def slope_of(self, f: Callable, params: Sequence[Any], t: Any, y: Any) -> Any:
+        """The same of a function that is given."""
         found = f(t, self.packing.container(y), *params)
         if isinstance(found, (list, tuple)) and len(self.packing.avals) == 1:
             found = array(found)
@@ -168,17 +172,17 @@ class Integrator:
         if mass is not None:
             gap = lambda i: _of_velocity(times[i] - times[i - 1], stop_gradient(dense_mass(mass)))
             velocity = lambda: instrument(ode.divided_by_mass)(f, dense_mass(mass))
-        if self.method in IMPLICIT:
-            attempt, interpolate, stages, order = IMPLICIT[self.method](self, y, times, values, mass)
-        else:
-            attempt, interpolate, stages, order = self._explicit()
+        attempt, interpolate, stages, order = self.steps(y, times, values, mass)
         return instrument(ode.integrate)(
             f, y, plain, gap, velocity, stop_gradient, self.worst, attempt, interpolate, stages, order, self.rtol,
             self.atol, self.hit, self.maxsteps,
         )  # fmt: skip
 
-    def _explicit(self) -> tuple:
-        """SciPy's classes hold the coefficients of the methods."""
+    def steps(self, y: Any, times: Any, values: Sequence[Any], mass: Any) -> tuple:
+        """A step of the method, its interpolant, the number of stages and the order of the estimated error."""
+        if self.method in IMPLICIT:
+            return IMPLICIT[self.method](self, y, times, values, mass)
+        # SciPy's classes hold the coefficients of the methods.
         of = getattr(scipy.integrate, self.method)
         if self.method == "DOP853":
             estimate = instrument(ode.estimated_by_two)(of.E3, of.E5)

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import scipy.integrate
-
-from wengert.box.dispatch import CALLERS
-from wengert.box.functions.operands import part
-from wengert.capture.hooks import instrument
-from wengert.errors import MismatchError, UnsupportedFunctionError
-from wengert.imported import look_for_imports
-from wengert.running import running
+from wengert.errors import MismatchError
 from wengert.solvers.ode import DERIVATIVES, IMPLICIT, METHODS, trajectory
-from wengert.solvers.parameters import vector
+from wengert.solvers.ode_events import trajectory_with_events
 from wengert.types import ndim_of
 
 
@@ -30,6 +23,7 @@ def odeint(
     mass: Any = None,
     derivative: str = "discrete",
     maxsteps: int = 100_000,
+    maxevents: int = 100,
 ) -> Any:
     """The solution of y' = f(t, y, *params) with y(t[0]) = y0, at the times `t`.
 
@@ -41,14 +35,15 @@ def odeint(
             "Rodas5P" (linearly implicit; quicker, above all where there are many unknowns), both of order 5, with
             exact Jacobians, which are sparse where most of their entries are zero.
         rtol, atol: the error of a step is kept below atol + rtol · |y|.
-        events: functions `event(t, y, *params)`, as for `scipy.integrate.solve_ivp`, which then finds them; the
-            result is an object like that function's. The times of events have derivatives. Not under `jit`.
+        events: functions `event(t, y, *params)` of a state that is a vector, with `terminal` and `direction`, as for
+            `scipy.integrate.solve_ivp`; the result is an object like that function's, with `t_events` and `y_events`.
+            The times of events have derivatives.
         mass: with implicit methods, a matrix M, dense or sparse, for M y' = f(t, y); it may be singular. Not with
             derivative="adjoint".
         derivative: "discrete" differentiates the steps that were taken, and is exact for them; "adjoint" integrates the
             adjoint equation backwards, with memory that does not grow with the number of steps; "forward" carries
             sensitivities along, for few parameters.
-        maxsteps: the largest number of steps; a `ConvergenceError` after that.
+        maxsteps, maxevents: the largest number of steps, and of zeros of each event; a `ConvergenceError` after that.
 
     Returns the states with an axis for the times in front; the first is y0. Differentiable with respect to `y0`, `t`,
     `params` and what `f` closes over.
@@ -70,34 +65,18 @@ def odeint(
             remedy="say derivative='discrete' or 'forward'; or divide the right-hand side by a regular matrix",
         )
     if events is not None:
-        if derivative != "discrete" or mass is not None:
-            raise MismatchError("events go with derivative='discrete' and without a mass matrix")
-        if running.state.capture is not None:
-            raise UnsupportedFunctionError(
-                "wg.odeint with events in a compiled function",
-                remedy="call it outside of jit; or let wg.root find the t at which event(t, y(t)) is zero, where y(t) "
-                "is wg.odeint(f, y0, np.stack([t0, t]))[-1]",
-            )
+        if derivative != "discrete":
+            raise MismatchError("events go with derivative='discrete'")
         if not isinstance(y0, (list, tuple)) and (isinstance(y0, dict) or ndim_of(y0) != 1):
             raise MismatchError(
                 "wg.odeint with events takes a state that is a vector",
                 remedy="write np.array([y]) for a number, and join containers into one array",
             )
-        times = vector(t)
         watched = [events] if callable(events) else list(events)
-        look_for_imports()
-        return CALLERS[scipy.integrate.solve_ivp](
-            instrument(f), (part(times, 0, 0), part(times, 0, -1)), y0, method=method, t_eval=times, args=params,
-            events=[_like(instrument(e), e) for e in watched], rtol=rtol, atol=atol,
+        return trajectory_with_events(
+            f, y0, t, *params, events=watched, method=method, rtol=rtol, atol=atol, mass=mass, maxsteps=maxsteps,
+            maxevents=maxevents,
         )  # fmt: skip
     return trajectory(
         f, y0, t, *params, method=method, rtol=rtol, atol=atol, mass=mass, derivative=derivative, maxsteps=maxsteps
     )
-
-
-def _like(event: Any, original: Any) -> Any:
-    """An event that says of itself what the original says: whether it is the end, and the direction of the crossing."""
-    for name in ("terminal", "direction"):
-        if hasattr(original, name) and not hasattr(event, name):
-            setattr(event, name, getattr(original, name))
-    return event
