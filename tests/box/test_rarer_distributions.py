@@ -7,7 +7,10 @@ from scipy import stats
 
 import wengert as wg
 from wengert.box.distributions.further_multivariate import FURTHER_MULTIVARIATE
-from wengert.box.distributions.rarer import RARER
+from wengert.box.distributions.rarer import RARER as SELDOM
+from wengert.box.distributions.rarest import RAREST
+
+RARER = {**SELDOM, **RAREST}
 
 SHAPES = {
     "genpareto": (0.3,), "genextreme": (-0.2,), "invweibull": (1.7,), "weibull_max": (2.3,), "gompertz": (0.8,),
@@ -20,8 +23,10 @@ SHAPES = {
     "bradford": (1.8,), "genhalflogistic": (0.6,), "johnsonsb": (0.4, 1.3), "rdist": (3.4,), "trapezoid": (0.3, 0.6),
     "truncpareto": (1.4, 4.0), "truncweibull_min": (1.6, 0.3, 2.0), "wrapcauchy": (0.4,), "planck": (0.7,),
     "boltzmann": (0.6, 9), "yulesimon": (2.4,), "zipf": (2.6,), "betanbinom": (4, 3.6, 2.3),
+    "pearson3": (0.7,), "vonmises_line": (1.3,), "dpareto_lognorm": (0.3, 0.8, 1.7, 2.2), "skellam": (2.3, 1.4),
+    "zipfian": (0.8, 12), "hypergeom": (20, 7, 12), "nhypergeom": (20, 7, 5),
 }  # fmt: skip
-WHOLE = {"boltzmann": (1,), "betanbinom": (0,)}
+WHOLE = {"boltzmann": (1,), "betanbinom": (0,), "zipfian": (1,), "hypergeom": (0, 1, 2), "nhypergeom": (0, 1, 2)}
 METHODS = ("cdf", "sf", "logcdf", "logsf", "ppf", "isf")
 
 
@@ -153,3 +158,39 @@ def test_the_derivative_in_a_matrix_that_is_inverse_wishart():
     y = np.linalg.inv(x)
     expected = -0.5 * (5.5 + 4) * y + 0.5 * y @ s @ y
     assert_allclose(wg.grad(lambda x: stats.invwishart.logpdf(x, 5.5, s))(x), expected, rtol=1e-10)
+
+
+def test_pearson3_around_the_normal_distribution():
+    """To first order in the skewness s the density is φ(z)(1 + s(z³ − 3z)/6); at ±2/s the support ends."""
+    z = np.array([-2.0, -0.3, 1.7])
+    value, slope = wg.jvp(lambda s: stats.pearson3.logpdf(z, s), (0.0,), (1.0,))
+    assert_allclose(value, stats.norm.logpdf(z), rtol=1e-15)
+    assert_allclose(slope, (z**3 - 3 * z) / 6, rtol=1e-14)
+    for skew in (0.15, -0.15, 0.5, 3.0):  # on both sides of where power series are used
+        x = np.sign(skew) * np.array([-0.6, 0.2, 1.9])
+        gamma = lambda s, x=x: np.sum(stats.gamma.logpdf(4 / s**2 + 2 * x / s, 4 / s**2) + np.log(2 / abs(s)))
+        ours = wg.value_and_grad(lambda s, x=x: np.sum(stats.pearson3.logpdf(x, s)))(skew)
+        assert_allclose(ours, wg.value_and_grad(gamma)(skew), rtol=1e-10)
+    assert stats.pearson3.logpdf(-2.5, 1.0) == -np.inf == wg.jit(stats.pearson3.logpdf)(-2.5, 1.0)
+
+
+def test_counts_that_have_no_derivative_are_as_in_scipy():
+    for shapes, k in (((20, 7, 12), [0, 3, 7, 8]), ((10, 0, 3), [0, 1])):
+        ours = wg.jvp(lambda s, k=k, shapes=shapes: s * stats.hypergeom(*shapes).logpmf(k), (1.0,), (1.0,))[0]
+        assert_allclose(ours, stats.hypergeom(*shapes).logpmf(k), rtol=1e-12)
+    f = lambda M: stats.nhypergeom(M, np.array([7.0, 7.0, 3.0]), np.array([5.0, 0.0, 0.0])).logpmf([2, 0, 1])
+    assert_allclose(wg.jvp(f, (20.0,), (1.0,))[0], f(20.0), rtol=1e-12)
+
+
+def test_lists_of_values_with_a_location():
+    values = stats.rv_discrete(values=([0, 1, 3], [0.2, 0.3, 0.5]))
+    for dist in (values(), values(loc=2), values(2)):
+        k = np.array([0, 2, 3, 5])
+        assert_allclose(wg.jit(lambda k, dist=dist: dist.logpmf(k))(k), dist.logpmf(k))
+    assert_allclose(wg.jit(lambda k: values.logpmf(k, loc=2))(k), values.logpmf(k, loc=2))
+
+
+def test_frozen_angles_on_a_line():
+    """SciPy makes it of the class of vonmises, with another support."""
+    frozen = lambda kappa: stats.vonmises_line(kappa, loc=0.4, scale=1.5).logpdf(1.1)
+    assert_allclose(wg.grad(frozen)(1.3), differences(frozen, 1.3), rtol=1e-8)

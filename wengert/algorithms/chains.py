@@ -10,11 +10,17 @@ from __future__ import annotations
 
 import numpy as np
 
+_GAMMA = 0.1
 STATISTICS = ("acceptance_rate", "step_size", "tree_depth", "n_steps", "diverging", "failed", "energy", "lp")
 
 
 def averaged_step(averaging, rate, target):
-    """Nesterov's dual averaging of log(step), as Hoffman and Gelman use it (algorithm 6), with their constants.
+    """Nesterov's dual averaging of log(step), as Hoffman and Gelman use it (algorithm 6), with their constants but γ.
+
+    With their γ = 0.05 steps vary by half from one transition to the next. The rate is that of all of them together,
+    and concave, so it is higher at their average: 0.86 to 0.93 where 0.8 was asked for. With 0.1 it is 0.81 to 0.85,
+    for a quarter fewer gradients, most of them saved in the warm-up; with 0.2 fifty transitions are too few to come
+    back from steps that were too long at first.
 
     averaging: log step, its average, the averaged error, the number of steps so far, the point it shrinks to.
     """
@@ -22,7 +28,7 @@ def averaged_step(averaging, rate, target):
     count = count + 1.0
     weight = 1.0 / (count + 10.0)
     error = (1.0 - weight) * error + weight * (target - rate)
-    log_step = centre - error * np.sqrt(count) / 0.05
+    log_step = centre - error * np.sqrt(count) / _GAMMA
     forget = count**-0.75
     average = forget * log_step + (1.0 - forget) * average
     return np.array([log_step, average, error, count, centre])

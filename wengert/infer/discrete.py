@@ -33,6 +33,8 @@ def values_of(name: str, dist: Any) -> np.ndarray:
     kind = distributions.family(dist)
     if hasattr(dist, "xk"):
         return np.unique(dist.xk)
+    if hasattr(getattr(dist, "dist", None), "xk"):  # a list of values with a location
+        return np.unique(dist.dist.xk) + dist.kwds.get("loc", dist.args[0] if dist.args else 0)
     if kind == "multinomial":
         if np.any(np.asarray(dist.n) != 1):
             raise ModelError(

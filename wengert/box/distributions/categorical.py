@@ -31,13 +31,13 @@ class Categorical:
                 remedy="give a probability for each value, along the last axis",
             )
 
-    def pmf(self, k: Any) -> Any:
+    def pmf(self, k: Any, loc: Any = 0) -> Any:
         """Probabilities of values; zero for others."""
-        hits = np.expand_dims(array(k), -1) == self.xk
+        hits = np.expand_dims(array(k) - loc, -1) == self.xk
         return np.sum(np.where(hits, self.pk, 0.0), axis=-1)
 
-    def logpmf(self, k: Any) -> Any:
-        hits = np.expand_dims(array(k), -1) == self.xk
+    def logpmf(self, k: Any, loc: Any = 0) -> Any:
+        hits = np.expand_dims(array(k) - loc, -1) == self.xk
         # Where a value is none of ours, the logarithm is −∞, and none of the probabilities counts.
         one = np.sum(np.where(hits, self.pk, 0.0), axis=-1)
         known = np.any(hits, axis=-1)

@@ -27,12 +27,13 @@ from wengert.box.distributions.further_multivariate import FURTHER_MULTIVARIATE,
 from wengert.box.distributions.multivariate import MULTIVARIATE as USUAL_MULTIVARIATE
 from wengert.box.distributions.multivariate import PARAMETERS as USUAL_PARAMETERS
 from wengert.box.distributions.rarer import RARER
+from wengert.box.distributions.rarest import RAREST
 from wengert.box.distributions.univariate import Univariate, unsupported
 from wengert.box.functions.operands import holds_traced
 from wengert.imported import when_imported
 from wengert.ops.op import Traced
 
-UNIVARIATE: dict[str, Univariate] = {**CONTINUOUS, **DISCRETE, **FURTHER, **RARER}
+UNIVARIATE: dict[str, Univariate] = {**CONTINUOUS, **DISCRETE, **FURTHER, **RARER, **RAREST}
 MULTIVARIATE = {**USUAL_MULTIVARIATE, **FURTHER_MULTIVARIATE}
 PARAMETERS = {**USUAL_PARAMETERS, **FURTHER_PARAMETERS}
 _MODULE = "scipy.stats."
@@ -66,10 +67,12 @@ def implementation(f: Any) -> Callable:
     """What a method of a distribution means on traced values."""
     owner: Any
     owner, method = (f.__self__, f.__name__) if f.__class__ is MethodType else (f, "__call__")
-    if owner.__class__.__name__ == "rv_sample" and hasattr(owner, "xk") and hasattr(Categorical, method):
-        return getattr(Categorical(owner.xk, owner.pk), method)
     frozen = getattr(owner, "dist", None) or getattr(owner, "_dist", None)
+    frozen = None if isinstance(frozen, type) else frozen  # some distributions have an attribute of this name
     distribution = frozen or owner
+    if distribution.__class__.__name__ == "rv_sample" and hasattr(distribution, "xk") and hasattr(Categorical, method):
+        loc = 0 if frozen is None else owner.kwds.get("loc", owner.args[0] if owner.args else 0)
+        return getattr(Categorical(distribution.xk + loc, distribution.pk), method)
     name = _name_of(distribution)
     if name is None:
         called = getattr(distribution, "name", None) or distribution.__class__.__name__.removesuffix("_gen")
@@ -88,9 +91,12 @@ def _name_of(distribution: Any) -> str | None:
         return name
     if name not in UNIVARIATE:
         return None
-    # Somebody may have made another one of the class, with another support.
-    usual = getattr(sys.modules["scipy.stats"], name)
-    return name if (distribution.a, distribution.b) == (usual.a, usual.b) else None
+    # SciPy has made others of some classes, with another support (vonmises_line); somebody else may have, too.
+    for known in (name, distribution.name):
+        usual: Any = getattr(sys.modules["scipy.stats"], known, None) if known in UNIVARIATE else None
+        if usual.__class__ is distribution.__class__ and (distribution.a, distribution.b) == (usual.a, usual.b):
+            return known
+    return None
 
 
 def _frozen_parameters(name: str, frozen: Any) -> tuple[tuple, dict]:
