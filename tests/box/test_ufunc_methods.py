@@ -139,3 +139,19 @@ def test_at():
         return y
 
     check(f, np.array([1.5, -0.5, 2.5, 0.7]))
+
+
+@pytest.mark.parametrize("ufunc", [np.add, np.subtract])
+@pytest.mark.parametrize("values", [True, np.array([True, True, False]), np.uint8(200), np.array([200, 200, 1], np.uint8)])
+def test_values_at_one_place_are_added_in_the_type_of_the_sum(ufunc, values):
+    """Not in their own, in which True + True is True, and 200 + 200 is 144."""
+
+    def f(x, where):
+        y = x * 1.0
+        ufunc.at(y, where, values)
+        return y
+
+    x, where = np.array([0.5, -0.3, 0.7]), np.array([0, 0, 2])
+    fixed = lambda x: f(x, where)
+    for g in (wg.jit(fixed), lambda x: wg.jvp(fixed, (x,), (x,))[0], lambda x: wg.jit(f)(x, where)):
+        np.testing.assert_allclose(g(x), fixed(x), rtol=1e-15)

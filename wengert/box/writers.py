@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.dispatch import FUNCTIONS, UFUNCS, WRITERS, implements, name_of
-from wengert.box.functions.operands import array, holds_traced, size_of
+from wengert.box.functions.operands import array, cast, holds_traced, size_of
 from wengert.box.memory import UnknownOrder, laid_out, lengths, shares
 from wengert.box.ufunc_methods import METHODS
 from wengert.box.writing import HoldsNoDerivative, clone, link, replace, set_item, settled
@@ -138,7 +138,7 @@ def at(ufunc: Any, op: Any, a: Any, indices: Any, b: Any = None) -> None:
         return
     place = counted(shape_of(a))[_plain_index(indices)]
     positions = np.ravel(place)
-    values = None if b is None else np.ravel(np.broadcast_to(array(b), np.shape(place)))
+    values = None if b is None else np.ravel(np.broadcast_to(_in_common(a, b), np.shape(place)))
     if ufunc in (np.add, np.subtract) and len(positions) > 1:
         positions, which = np.unique(positions, return_inverse=True)
         values = scatter(settled(values), which, patterns=((ARRAY,),), shape=positions.shape)
@@ -168,9 +168,16 @@ def _at_symbols(ufunc: Any, a: Any, idx: Any, b: Any) -> None:
             remedy="write a loop over the indices",
         )
     pattern, arrays = split_index(idx)
-    v = settled(array(b)) if ufunc is np.add else -settled(array(b))
+    v = settled(_in_common(a, b)) if ufunc is np.add else -settled(_in_common(a, b))
     old = settled(a)
     replace(a, call(add_at, clone(old) if isinstance(old, Traced) else old, v, *arrays, pattern=pattern))
+
+
+def _in_common(a: Any, b: Any) -> Any:
+    """The values in the type in which NumPy adds them to the elements: what is added up beforehand must not overflow, or
+    be true or false, where the sum with the array would be a number."""
+    is_weak = b.__class__ in (bool, int, float, complex)
+    return cast(array(b), np.result_type(dtype_of(a), b if is_weak else dtype_of(array(b))))
 
 
 def _plain_index(idx: Any) -> Any:
