@@ -142,7 +142,9 @@ def test_at():
 
 
 @pytest.mark.parametrize("ufunc", [np.add, np.subtract])
-@pytest.mark.parametrize("values", [True, np.array([True, True, False]), np.uint8(200), np.array([200, 200, 1], np.uint8)])
+@pytest.mark.parametrize(
+    "values", [True, np.array([True, True, False]), np.uint8(200), np.array([200, 200, 1], np.uint8)]
+)
 def test_values_at_one_place_are_added_in_the_type_of_the_sum(ufunc, values):
     """Not in their own, in which True + True is True, and 200 + 200 is 144."""
 

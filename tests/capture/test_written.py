@@ -68,6 +68,25 @@ def by_numpy(x, A):
     return np.sum(A * x)
 
 
+def by_a_method_of_a_row(x, A):
+    A[1].fill(0.5)
+    A[0][::-1].sort()
+    A.T[0].put([0], 3.0)
+    return np.sum(A * x)
+
+
+def by_a_method_of_the_class(x, A):
+    np.ndarray.sort(A)
+    np.ndarray.fill(A[0], 2.0)
+    return np.sum(A * x)
+
+
+def as_the_target_of_a_loop(x, A):
+    for A[0, 1] in (1.0, 2.0):
+        pass
+    return np.sum(A * x)
+
+
 def of_traced_values(x, A):
     halved(A)
     store(A, x)
@@ -117,7 +136,8 @@ def where_results_go(x, A):
 
 PROGRAMS = [
     of_a_result_without_a_name, of_the_same_array, where_results_go, by_itself, by_another_name,
-    through_a_view, in_a_helper, in_a_helper_of_a_helper, in_a_closure, by_numpy,
+    through_a_view, in_a_helper, in_a_helper_of_a_helper, in_a_closure, by_numpy, by_a_method_of_a_row,
+    by_a_method_of_the_class, as_the_target_of_a_loop,
     of_traced_values, in_a_method,
 ]  # fmt: skip
 OPERATORS = {

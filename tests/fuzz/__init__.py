@@ -6,6 +6,7 @@
     writing.py       writes in place through every kind of index
     suites.py        statements: names, branches, loops, jumps, exceptions
     containers.py    dicts, lists, tuples, dataclasses, objects with state, closures
+    idioms.py        flags, generators, unpacking, floors, choices, empty arrays: what ordinary programs have besides
     nests.py         loops over elements that read and write where they like, also behind themselves
     aliases.py       nothing but names, copies, views and writes
     library.py       the functions, classes and custom rules that programs may call

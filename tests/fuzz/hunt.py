@@ -6,6 +6,7 @@ crashed it, or took too long, is known.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import queue
@@ -29,6 +30,7 @@ from fuzz.shrink import runnable, shrunk
 
 HARD_LIMIT = 180.0
 """Seconds for one program in all its compositions, and for shrinking it; then its process is killed."""
+REPORT_EVERY = 300.0
 
 
 def compositions_for(seed: int, count: int) -> list[str]:
@@ -40,8 +42,8 @@ def compositions_for(seed: int, count: int) -> list[str]:
 
 
 def choose_level(seed: int) -> None:
-    """LLVM does all it can for one program in four, and otherwise what it was told: most time would be its own."""
-    if seed % 4 == 0:
+    """LLVM does all it can for one program in eight, and otherwise what it was told: most time would be its own."""
+    if seed % 8 == 0:
         os.environ["WENGERT_OPT"] = "3"
     else:
         os.environ.update(_told)
@@ -55,6 +57,8 @@ def work(count: int, features: dict[str, float], statements: int, limit: float, 
     os.environ.setdefault("WENGERT_CACHE", "0")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("ignore")
+    gc.collect()
+    gc.freeze()  # collections need not look at what was imported
     known: set = set()
     for line in sys.stdin:
         seed = int(line)
@@ -159,8 +163,9 @@ class Tally:
 
 
 def hunt(seeds: Iterator[int], jobs: int, seconds: float, arguments: list[str], into: Path | None = None) -> Tally:
-    """Run programs until time or seeds are used up."""
+    """Run programs until time or seeds are used up; what was found so far is printed now and then."""
     tally = Tally(into)
+    reported = time.monotonic()
     end = time.monotonic() + seconds
     lines: queue.Queue = queue.Queue()
     workers = [Worker(arguments, lines) for _ in range(jobs)]
@@ -178,6 +183,9 @@ def hunt(seeds: Iterator[int], jobs: int, seconds: float, arguments: list[str], 
         for worker in workers:
             give_next(worker)
         while busy:
+            if time.monotonic() - reported > REPORT_EVERY:
+                reported = time.monotonic()
+                print("\n" + tally.report(), flush=True)
             try:
                 worker, process, line = lines.get(timeout=1.0)
             except queue.Empty:

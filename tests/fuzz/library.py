@@ -3,9 +3,11 @@
 Names that start with `h_` are helpers, which a composition may compile on their own.
 """
 
-HEAD = """import contextlib
+HEAD = """import collections
+import contextlib
 import dataclasses
 import functools
+import itertools
 import math
 from typing import Any, NamedTuple
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import wengert as wg
 
+WHEN_IT_RUNS = ("is never taken for one", "an integer to a negative power is a float")
+"""What refusals say that are known only when the program runs, and are no errors of ours."""
 BAD = ("wrong", "error", "slow", "crash")
 
 
@@ -67,7 +69,7 @@ def of_exception(error: BaseException) -> Outcome:
     text = str(error).split("\n")[0]
     if isinstance(error, wg.errors.WengertError):
         return Outcome("refusal", f"{type(error).__name__}: {normal(text)}", str(error))
-    if isinstance(error, ValueError) and "is never taken for one" in text:  # known only when the program runs
+    if isinstance(error, ValueError) and any(words in text for words in WHEN_IT_RUNS):
         return Outcome("refusal", normal(text), text)
     if isinstance(error, TooSlow):
         return Outcome("slow", "slow", "")

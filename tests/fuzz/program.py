@@ -182,7 +182,7 @@ def generated(seed: int, features: dict[str, float] | None = None, statements: i
     points = points_for(seed)
     s.names = dict(zip(("x", "A", "a", "n"), points[0].arguments(), strict=True))
     s.names["n"] = 2
-    s.budget = rng.randint(2, statements)
+    s.budget = rng.randint(2, statements if rng.random() < 0.25 else max(2, statements // 2))  # small ones are quick
     container = rng.choice([*CONTAINERS][:1] * 3 + [*CONTAINERS])
     s.returns = lambda s: container.format(scalar(s, 1), "t", _like_w(s), "c")
     lines = _start(s)

@@ -1,5 +1,9 @@
 """What is right: plain NumPy, and its derivatives by differences, extrapolated.
 
+Derivatives are known along one line through the point, whose direction is random: a gradient or a Jacobian is wrong if
+and only if (with probability one) its product with that direction is. This takes a few runs of the program, where all
+entries would take dozens.
+
 A program is of use if NumPy runs it, its numbers are finite and not huge, and differences of several sizes agree: then
 no decision is close to its tie, and the derivative is known to five digits or more. A kink at the point itself shows
 in second differences, which grow when the step shrinks.
@@ -92,26 +96,9 @@ class Reference:
         return self._along("total", self.tangents)
 
     @cached_property
-    def gradient(self) -> tuple:
-        """With respect to x, A and a."""
-        x, A, a, _ = self.point.data
-        zeros = (np.zeros(x.shape), np.zeros(A.shape), 0.0)
-        found = []
-        for k, size in enumerate((x.size, A.size, 1)):
-            entries = []
-            for e in np.eye(size):
-                direction = list(zeros)
-                direction[k] = e.reshape(np.shape(zeros[k])) if np.ndim(zeros[k]) else float(e[0])
-                entries.append(self._along("total", tuple(direction)))
-            found.append(np.array(entries).reshape(np.shape(zeros[k])))
-        return tuple(found)
-
-    @cached_property
-    def jacobian(self) -> np.ndarray:
-        """Of `flat`, with respect to x."""
-        x, A, _, _ = self.point.data
-        columns = [self._along("flat", (e, np.zeros(A.shape), 0.0)) for e in np.eye(x.size)]
-        return np.stack(columns, -1)
+    def slopes(self) -> Any:
+        """Of `flat`, along a line on which only x moves."""
+        return self._along("flat", (self.tangents[0], np.zeros(self.point.data[1].shape), 0.0))
 
 
 def _steps() -> tuple:

@@ -25,6 +25,8 @@ FEATURES = {
     "constructors": 1.0, "branches": 2.0, "loops": 2.5, "whiles": 1.0, "jumps": 1.5, "returns": 0.8, "dicts": 1.0,
     "lists": 1.0, "objects": 0.8, "closures": 0.8, "helpers": 1.5, "recursion": 0.5, "rules": 0.8, "exceptions": 0.7,
     "math": 0.8, "integers": 1.2, "ties": 0.8, "nests": 0.5,
+    "flags": 0.8, "iterators": 0.8, "unpacking": 0.8, "floors": 0.6, "choices": 1.0, "small": 0.6, "slices": 1.0,
+    "places": 0.8, "classes": 0.5,
 }  # fmt: skip
 """Every feature with its weight, unless asked otherwise."""
 

@@ -8,6 +8,18 @@ from fuzz.aliases import alias
 from fuzz.arrays import array, fitting
 from fuzz.containers import with_a_closure, with_a_dict, with_a_list, with_a_tuple, with_an_object
 from fuzz.expressions import atom, condition, integer, scalar
+from fuzz.idioms import (
+    with_a_class,
+    with_a_flag,
+    with_a_while,
+    with_an_iterator,
+    with_choices,
+    with_floors,
+    with_integers_in_arrays,
+    with_slices_of_slices,
+    with_small_arrays,
+    with_unpacking,
+)
 from fuzz.nests import nest
 from fuzz.scope import Scope, Unusable, indented, kind_of, same_type
 from fuzz.writing import write
@@ -63,6 +75,7 @@ def _table(s: Scope) -> list:
         ("scalars", 2, bind_a_number), ("elementwise", 2, bind_an_array), ("integers", 0.8, bind_an_integer),
         ("writes", 3, write), ("aliases", 1, alias), ("dicts", 0.7, with_a_dict), ("lists", 0.7, with_a_list),
         ("lists", 0.3, with_a_tuple), ("objects", 0.7, with_an_object), ("closures", 0.7, with_a_closure),
+        *[(feature, 0.7, make) for feature, make in IDIOMS],
     ]  # fmt: skip
     if s.loops:
         table += [("jumps", 1.5, jump), ("returns", 0.7, early_return)]
@@ -227,6 +240,11 @@ def early_return(s: Scope) -> list[str]:
     return [f"if {condition(s)}:", f"    return {s.returns(s)}"]
 
 
+IDIOMS = [
+    ("flags", with_a_flag), ("iterators", with_an_iterator), ("unpacking", with_unpacking), ("floors", with_floors),
+    ("choices", with_choices), ("small", with_small_arrays), ("slices", with_slices_of_slices),
+    ("places", with_integers_in_arrays), ("classes", with_a_class), ("whiles", with_a_while),
+]  # fmt: skip
 SIMPLE = (bind_a_number, bind_an_array, bind_an_integer, write, alias, with_a_dict, with_a_list, with_a_tuple,
-          with_an_object, with_a_closure)  # fmt: skip
+          with_an_object, with_a_closure, *[make for _, make in IDIOMS])  # fmt: skip
 """Those that can be executed as they are, to see what they do; the others execute their suites."""

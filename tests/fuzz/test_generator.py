@@ -45,11 +45,12 @@ def test_every_feature_turns_up():
         "rules": "cube(", "exceptions": "except", "complex": "1j", "dtypes": "float32", "linalg": "np.linalg.",
         "math": "math.", "constructors": "np.zeros(", "gathers": "np.take(", "ties": "np.maximum", "nests": "N",
         "aliases": ".copy()", "integers": "% 2", "reductions": "axis=", "writes": "] = ", "elementwise": "np.sin(",
-        "scalars": "a",
+        "scalars": "a", "flags": "is None", "iterators": "itertools.", "unpacking": ":=", "floors": "divmod(",
+        "choices": "np.select(", "small": "[:0]", "slices": ":][", "places": "bool)", "classes": "class O",
     }  # fmt: skip
     assert set(words) == set(FEATURES)
     found: collections.Counter = collections.Counter()
-    for seed in range(250):
+    for seed in range(500):
         text = text_of(generated(seed))
         found.update([feature for feature, word in words.items() if word in text])
     assert not set(words) - set(found)

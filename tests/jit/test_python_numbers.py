@@ -270,3 +270,14 @@ def test_math_of_single_precision():
     np.testing.assert_allclose(wg.jit(wg.grad(f))(0.438), 0.5 * math.cos(np.float32(0.5) * 0.438), rtol=1e-7)
     g = lambda a: math.atan2(a, np.float32(0.3)) + math.exp(a)
     assert wg.jit(g)(np.float32(0.1)) == g(np.float32(0.1))
+
+
+@pytest.mark.parametrize("f", [
+    lambda n: n**-1, lambda n: (n + 1) ** -2 * 0.5, lambda n: 2 ** (-3 - abs(n) % 2), lambda n: pow(n, -1),
+    lambda n: (n > 2) ** -1, lambda n: sum(i**-1 + 2**-i for i in range(1, 4)) * n,
+])  # fmt: skip
+def test_integers_to_a_negative_power_are_floats(f):
+    for n in (3, 0, -2):
+        agree(f, n)
+    with pytest.raises(ValueError, match=r"write float\(x\)"):
+        wg.jit(lambda n: 2**n)(-1)

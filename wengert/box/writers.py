@@ -174,8 +174,8 @@ def _at_symbols(ufunc: Any, a: Any, idx: Any, b: Any) -> None:
 
 
 def _in_common(a: Any, b: Any) -> Any:
-    """The values in the type in which NumPy adds them to the elements: what is added up beforehand must not overflow, or
-    be true or false, where the sum with the array would be a number."""
+    """The values in the type in which NumPy adds them to the elements: what is added up beforehand must not overflow,
+    or be true or false, where the sum with the array would be a number."""
     is_weak = b.__class__ in (bool, int, float, complex)
     return cast(array(b), np.result_type(dtype_of(a), b if is_weak else dtype_of(array(b))))
 

@@ -104,7 +104,7 @@ def _shared(value: ast.expr | None, libraries: frozenset[str]) -> Iterator[str]:
         yield from _shared(value.value, libraries)
     elif isinstance(value, ast.Call):
         callee = _dotted(value.func)
-        last = callee.rpartition(".")[2]
+        last = value.func.attr if isinstance(value.func, ast.Attribute) else callee
         if callee.split(".")[0] in libraries and last not in _SHARING:
             return
         if isinstance(value.func, ast.Attribute) and callee.split(".")[0] not in libraries:
@@ -134,8 +134,10 @@ def _writes(node: ast.AST, libraries: frozenset[str]) -> Iterator[Write]:
     targets: list[ast.expr] = []
     if isinstance(node, ast.Assign):
         targets = node.targets
-    elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+    elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For, ast.comprehension)):
         targets = [node.target]
+    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+        targets = [node.optional_vars]
     for target in [t for whole in targets for t in ast.walk(whole) if isinstance(t, ast.expr)]:
         if not isinstance(getattr(target, "ctx", None), ast.Store):
             continue
@@ -151,9 +153,10 @@ def _writes(node: ast.AST, libraries: frozenset[str]) -> Iterator[Write]:
 def _handed_on(node: ast.Call, libraries: frozenset[str]) -> Iterator[Write]:
     callee = _dotted(node.func)
     of_library = callee.split(".")[0] in libraries
-    last = callee.rpartition(".")[2]
-    if isinstance(node.func, ast.Attribute) and not of_library and (last in _WRITING_METHODS or last.startswith("__")):
-        for name in _shared(node.func.value, libraries):
+    last = node.func.attr if isinstance(node.func, ast.Attribute) else callee  # of `A[0].fill`, too
+    if isinstance(node.func, ast.Attribute) and (last in _WRITING_METHODS or last.startswith("__")):
+        of_class = "ndarray" in callee.split(".")  # np.ndarray.sort(A)
+        for name in _shared(node.args[0] if of_class and node.args else node.func.value, libraries):
             yield name, "", ""
     if callee in _READING:
         return

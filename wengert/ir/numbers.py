@@ -31,6 +31,10 @@ from wengert.types import SCALARS, dtype_of, shape_of
 _CLASSES = {"b": bool, "i": int, "f": float, "c": complex}
 _LEAST, _LARGEST = -(1 << 63), (1 << 63) - 1
 _TOO_LARGE = "a Python integer does not fit into 64 bits in a compiled function"
+_NO_INTEGER = (
+    "an integer to a negative power is a float in Python, and an integer otherwise; a compiled function has to know "
+    "which before it runs: write float(x) ** p, or x ** abs(p)"
+)
 
 
 def innermost(x: Any) -> Any:
@@ -81,6 +85,8 @@ def operate(op: Op | Callable, name: str, x: Any, y: Any) -> Any:
         return noted_boolean(op(x, y))
     if name not in _BITWISE:
         x, y = [python_int(v) if kind is bool else v for v, kind in zip((x, y), kinds, strict=True)]
+    if name == "power" and kinds[0] in (bool, int) and kinds[1] in (bool, int) and _is_negative(y):
+        x = float(x) if x.__class__ in SCALARS else python_number(astype(x, dtype=np.dtype(float)))
     before = CHECKS.get(name)
     if before is not None and complex not in kinds:
         before(x, y)
@@ -165,6 +171,9 @@ def _within(name: str) -> Callable[[Any, Any], None]:
 
 def _power(x: Any, p: Any) -> None:
     if dtype_of(x).kind in "bi" and dtype_of(p).kind in "bi":
+        low = interval_of(innermost(p))[0]
+        if low is None or low < 0:
+            check(e.greater_equal(p, 0), "ValueError", _NO_INTEGER)
         size = e.power(astype(e.absolute(x), dtype=np.dtype(float)), astype(p, dtype=np.dtype(float)))
         # (rounding may refuse the last thousand of the nine trillion millions that fit)
         check(e.less(size, 2.0**63 * (1 - 1e-15)), "OverflowError", _TOO_LARGE)
@@ -179,6 +188,12 @@ def _power(x: Any, p: Any) -> None:
             e.logical_or(e.logical_not(e.less(x, 0)), e.logical_or(whole, e.isinf(x))), "ValueError",
             COMPLEX_POWER,
         )  # fmt: skip
+
+
+def _is_negative(p: Any) -> bool:
+    """Whether an exponent is always negative: then the power of an integer is a float."""
+    high = interval_of(innermost(p))[1]
+    return high is not None and high < 0
 
 
 def _shift(name: str, apply: Callable) -> Callable[[Any, Any], None]:
