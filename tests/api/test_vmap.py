@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.special
 
 import wengert as wg
 from wengert.errors import MismatchError
@@ -174,3 +175,21 @@ def test_gradients_per_example_add_up_to_the_gradient_of_the_batch():
 def test_mismatches(call, message):
     with pytest.raises(MismatchError, match=message):
         call()
+
+
+def test_derivatives_of_reductions_along_one_vector_for_all_examples():
+    """Coefficients differ between the examples and the vector does not: both are of one shape all the same."""
+    functions = [scipy.special.logsumexp, scipy.special.softmax, np.max, np.min, np.prod, np.std, np.linalg.norm]
+    v = np.array([1.0, -2.0, 0.5, 3.0])
+
+    def along(x):
+        return [wg.jvp(f, (x,), (v,))[1] for f in functions]
+
+    def back(x):
+        return [wg.vjp(lambda x, f=f: wg.jvp(f, (x,), (v,))[1], x)[1](np.ones(np.shape(f(x))))[0] for f in functions]
+
+    x = np.array([[0.3, 1.0, 2.0, 0.1], [3.0, 1.5, 0.2, 0.7], [5.0, 1.0, 7.0, 6.0]])
+    for g in (along, back):
+        for transformed in (wg.vmap(g), wg.jit(wg.vmap(g)), wg.vmap(wg.jit(g))):
+            for k, found in enumerate(transformed(x)):
+                np.testing.assert_allclose(found, [g(row)[k] for row in x], rtol=1e-12, atol=1e-13)

@@ -26,10 +26,18 @@ from wengert.types import dtype_of, shape_of
 
 
 def _shift_axes(op_getter: Callable[[], Any]) -> Callable:
-    """The batch rule of an op whose only axes are in `axis`: they move up by one."""
-    return lambda args, mapped, params: op_getter()(
-        *align(args, mapped), **{**params, "axis": tuple([a + 1 for a in params["axis"]])}
-    )
+    """The batch rule of an op whose only axes are in `axis`: they move up by one. An operand that is the same for all
+    examples is repeated, since axes are counted from the front, and its result is as the longest operand says."""
+
+    def rule(args: Sequence[Any], mapped: Sequence[bool], params: dict) -> Any:
+        size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
+        full = [
+            a if m else call(broadcast_to, a, shape=(size, *shape_of(a))) for a, m in zip(args, mapped, strict=True)
+        ]
+        axis = tuple([a + 1 for a in params["axis"]])
+        return op_getter()(*align(full, [True] * len(full)), **{**params, "axis": axis})
+
+    return rule
 
 
 def _kept(y: Any, shape: tuple[int, ...], axis: tuple[int, ...]) -> Any:
