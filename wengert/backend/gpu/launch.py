@@ -95,7 +95,10 @@ def _argument(x: Any) -> Any:
 
 
 def _tiling(region: KernelRegion, device: Any) -> Tiling:
-    return tiling_for(region, device.width * device.blocks, device.lanes)
+    found = region.kernels.get("tiling")
+    if found is None:
+        found = region.kernels["tiling"] = tiling_for(region, device.width * device.blocks, device.lanes)
+    return found
 
 
 def _joined(region: KernelRegion, node: Node, numbers: Any, tiling: Tiling, device: Any) -> Any:
