@@ -105,7 +105,7 @@ class _Branch:
         self.invariant = {id(r._node): own[id(r._node)] for r in found if id(r._node) in own}
         saved = [r._node for r in found if id(r._node) not in own]
         scalars = [p._node for p in self.source.params if not p._node.type.shape]
-        self.again, chosen, taken = recomputed(saved, self.source.capture.nodes, scalars)
+        self.again, chosen, taken, *_ = recomputed(saved, self.source.capture.nodes, scalars)
         self.given_again = [*[own[id(v)] for v in scalars], *taken]
         """Operands of `again`: places of arguments, and residuals."""
         self.computed_again = chosen

@@ -129,17 +129,16 @@ class Reverse:
         made = source.primal([]).results
         states = [p for p in source.params[before : before + carried] if p._node.type.shape and p._node.type.is_static]
         begins = {p._node: p for p in states}
-        self.again, again, taken = recomputed(
-            [r._node for r in found], source.capture.nodes, available, iterations, made, list(begins)
+        self.again = recomputed(
+            [r._node for r in found], source.capture.nodes, available, iterations, made, list(begins), True
         )
-        self.taken = [id(var) for var in taken]
-        self.recomputed = [id(var) for var in again]
+        self.recomputed = [id(var) for var in self.again.chosen]
         self.counters = {id(var) for var in counters}
         self.invariant = {id(var): k for k, var in enumerate(constants)}  # residuals that are constants of the loop
         known = {*self.recomputed, *self.counters, *self.invariant}
         self.saved = [r for r in found if id(r._node) not in known]
         here = {r._node for r in self.saved}
-        self.saved += [begins[var] for var in taken if var in begins and var not in here]
+        self.saved += [begins[var] for var in self.again.taken if var in begins and var not in here]
         self.body = source.primal(self.saved, padded)
         if self.ends:
             self.body = without_rereads(self.body, len(self.ends))
@@ -165,6 +164,7 @@ class Reverse:
         """
         n, m, stacked = len(cts), len(totals), len(y_cts)
         of_outputs = [o for o, a in zip(self.outputs[: self.carried], self.active, strict=True) if a]
+        again, symbols = self.again, {r._node: r for r in self.saved}
 
         def function(k: Any, *params: Any) -> list[Any]:
             rest = list(params)
@@ -185,8 +185,12 @@ class Reverse:
             else:
                 place = i
             kept.update(dict.fromkeys(self.counters, place))
-            again = run(self.again, [*[place] * len(self.counters), *given, *[kept[key] for key in self.taken]])
-            kept.update(zip(self.recomputed, again, strict=True))
+            known = [*[place] * len(self.counters), *given]
+            if again.integers:
+                fixed = [kept[id(var)] for var in again.taken if var.type.is_static]
+                kept.update(zip(map(id, again.integers), run(again.lengths, [*known, *fixed]), strict=True))
+            taken = [kept[id(var)] if var.type.is_static else unpadded(symbols[var], kept) for var in again.taken]
+            kept.update(zip(self.recomputed, run(again.block, [*known, *taken]), strict=True))
             residuals = [unpadded(r, kept) for r in self.transposed.residuals]
             arrived = [c for c, o in zip(ct, of_outputs, strict=True) if o]
             arrived += [index(y, place, pattern=(ARRAY,)) for y in y_ct]

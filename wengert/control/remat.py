@@ -12,7 +12,9 @@ with, as the fluxes, slopes and limiters of a scheme on a grid can, the state is
 
 An array that has another length in each iteration would be kept with room for the longest, which may be as much as
 there is in all iterations together: the rows of a sparse matrix, `v[p[i] : p[i + 1]] @ x[j[p[i] : p[i + 1]]]`. So parts
-of arrays that are there are taken again, and what is computed from these element by element, at more cost than else.
+of arrays that are there are taken again, and what is computed from these element by element, or moved, at more cost
+than else. Where it comes from one that is kept all the same, as `a[:k][::-1]` comes from `a[:k]`, this one is taken
+with its length, which has to be there first: `lengths` computes those that are not kept.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from typing import Any, NamedTuple
 from wengert.control.stable_reads import read_at_end, reread
 from wengert.ir.analysis.keys import BlockNumbers, node_key
 from wengert.ir.node import Block, Const, Node, Operand, Var
-from wengert.ops.traits import Cost
+from wengert.ops.traits import Cost, rearranges
 
 _MOST = 8
 """So many operations are cheaper than a store and a load."""
@@ -64,6 +66,10 @@ class Recomputed(NamedTuple):
     """What it computes."""
     taken: list[Var]
     """What it takes, besides what is available: variables that are kept."""
+    integers: list[Var]
+    """Those of `chosen` among which are the lengths of what is taken; none if no length varies."""
+    lengths: Block
+    """Computes these, from what is available and from what is taken and does not vary."""
 
 
 def recomputed(
@@ -73,14 +79,16 @@ def recomputed(
     iterations: int | None = None,
     results: Sequence[Operand] | None = None,
     states: Sequence[Var] = (),
+    takes_varying: bool = False,
 ) -> Recomputed:
     """How to compute those of the variables that are cheap, from what is available and from the others.
 
     `iterations` is the largest number of iterations of the loop, if it is known; `results` are what the body makes,
     where all else that is computed is for its derivative. `states` are arrays that an iteration begins with: where much
-    can be computed from these, they are kept instead.
+    can be computed from these, they are kept instead. With `takes_varying`, arrays that vary in length may be taken.
     """
-    search = _Search(variables, nodes, available, iterations, set() if results is None else _done_once(nodes, results))
+    once = set() if results is None else _done_once(nodes, results)
+    search = _Search(variables, nodes, available, iterations, once, takes_varying)
     plain = search.choice((), _MOST_OF_ARRAYS)
     if not states or sum(bool(v.type.shape) for v in plain.kept) < _FEWEST:
         return plain.found
@@ -101,17 +109,23 @@ class _Search:
     """What all choices have in common."""
 
     def __init__(self, variables: Sequence[Var], nodes: Sequence[Node], available: Sequence[Var],
-                 iterations: int | None, once: set[int]):  # fmt: skip
+                 iterations: int | None, once: set[int], takes_varying: bool):  # fmt: skip
         position = {out: i for i, node in enumerate(nodes) for out in node.outs}
         self.variables = sorted(variables, key=lambda v: position.get(v, -1))
-        self.available, self.once = list(available), once
+        self.available, self.once, self.takes_varying = list(available), once, takes_varying
         self.readable = {x for x in available if x.stable or is_worth_keeping(x, nodes, iterations)}
+        self.same = same = _same(nodes)
         self.made = {out: node for node in nodes for out in node.outs}
+        for out, node in list(self.made.items()):
+            args, sizes = tuple([same.get(a, a) for a in node.args]), tuple([same.get(a, a) for a in node.sizes])
+            if len(node.outs) == 1 and node.op is not reread and (args, sizes) != (node.args, node.sizes):
+                self.made[out] = Node(node.op, args, node.params, node.outs, sizes, node.source)
+                if id(node) in once:
+                    once.add(id(self.made[out]))
         for node in nodes:
             stored = node.args[0] if node.op is reread else None
             if stored in self.made and self.made[stored].op is not reread:  # it can be read where it lies
                 self.made[stored] = Node(reread, node.args, node.params, (stored,), node.sizes, node.source)
-        self.same = _same(nodes)
 
     def choice(self, states: Sequence[Var], most: int) -> _Choice:
         """Which variables are computed again, where states are kept if they are of use."""
@@ -130,7 +144,7 @@ class _Search:
             if used is not None:
                 chosen.append(var)
                 needed.update(used)
-            elif var.type.is_static and var.type.dtype.kind in "fcb":
+            elif (self.takes_varying or var.type.is_static) and var.type.dtype.kind in "fcb":
                 given.add(var)
                 taken.append(var)
         for var in self.variables:  # integers on the way to others, which are computed again by now
@@ -146,7 +160,12 @@ class _Search:
         left = {*self.available, *chosen, *taken}
         kept = [*taken, *[v for v in self.variables if v not in left]]
         work = sum(_work(node) for key, node in needed.items() if key not in self.once)
-        return _Choice(Recomputed(Block([*self.available, *taken], again, list(ys)), chosen, taken), kept, work)
+        fixed = [v for v in taken if v.type.is_static]
+        integers = {} if len(fixed) == len(taken) else {v: y for v, y in zip(chosen, ys, strict=True) if _is_integer(v)}
+        before = _ordered(list(integers.values()), self.made, {*self.available, *fixed})
+        lengths = Block([*self.available, *fixed], before, list(integers.values()))
+        found = Recomputed(Block([*self.available, *taken], again, list(ys)), chosen, taken, list(integers), lengths)
+        return _Choice(found, kept, work)
 
     def needed(self, var: Var, given: set[Var], done: dict[int, Node], most_of_arrays: int) -> dict[int, Node] | None:
         """The nodes that compute a variable from what is given, if they are cheap and few. `done` are done anyway."""
@@ -157,7 +176,13 @@ class _Search:
         stack: list[Any] = [var]
         while stack:
             x = stack.pop()
-            if x.__class__ is Const or x in given:
+            if x.__class__ is Const:
+                continue
+            if x in given:
+                if not x.type.is_static:
+                    if not varies:
+                        return None  # this may be its length, which has to be known before
+                    most = most_of_arrays  # there is room for it anyway
                 continue
             node = self.made.get(x)
             if node is None or not self.is_cheap(node, var, given):
@@ -170,7 +195,7 @@ class _Search:
                 if cost > most and extra > _MORE:
                     return None
                 stack.extend(_operands(node))
-        return nodes
+        return None if cost > most and extra > _MORE else nodes
 
     def is_cheap(self, node: Node, var: Var, given: set[Var]) -> bool:
         """Whether a node on the way to a variable may be done again."""
@@ -190,6 +215,8 @@ class _Search:
             return x in self.readable or (is_most and x not in self.available)
         if name == "size":
             return varies or x in given
+        if varies and rearranges(node.op):
+            return True
         most = Cost.DEAR if varies else Cost.MODERATE
         return node.op.elementwise and (id(node) in self.once or node.op.cost <= most)
 
@@ -197,6 +224,10 @@ class _Search:
 def _work(node: Node) -> int:
     """Additions for each element of an array. Parts are only named, and integers computed once for all elements."""
     return 0 if _is_part(node) or not node.outs[0].type.shape else max(node.op.cost, 1)
+
+
+def _is_integer(x: Var) -> bool:
+    return not x.type.shape and x.type.dtype.kind in "iu"
 
 
 def _bytes(x: Var) -> int:

@@ -383,7 +383,8 @@ def unfit(ct: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
         axes = tuple(range(extra)) + tuple(
             k + extra for k, n in enumerate(shape) if n == 1 and ct_shape[k + extra] != 1
         )
-        ct = call(TABLE["sum"], ct, axis=axes, keepdims=False)
+        if axes:
+            ct = call(TABLE["sum"], ct, axis=axes, keepdims=False)
         if shape_of(ct) != shape:
             ct = call(TABLE["reshape"], ct, shape=shape)
     if dtype_of(ct) != dtype:

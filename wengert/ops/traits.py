@@ -164,3 +164,8 @@ def cubic(factor: float) -> Flops:
         return math.prod(lead) * (factor * n * m * min(n, m) + 2.0 * n * m * columns * several)
 
     return flops
+
+
+def rearranges(op: Any) -> bool:
+    """Whether the result has the operand's elements at other places, which no operand names: `transpose`, `reshape`."""
+    return op.view and op.moves and not op.elementwise and op.raises is not Raises.PLACE

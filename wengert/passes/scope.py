@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert.ir.analysis.uses import uses_of
 from wengert.ir.node import Block, Const, Node, Operand, Ref, Source, Type, Var
+from wengert.ops.index import FLAG, explicit
 from wengert.ops.op import TABLE
 from wengert.passes.rewrite import Environment, all_replaced, const, substituted
 
@@ -79,7 +80,61 @@ class Scope:
 
     def _is_size_of(self, length: Any, operand: Operand, axis: int) -> bool:
         maker = self.maker(length, "size")
-        return maker is not None and maker.args[0] is operand and maker.params["axis"] == axis
+        if maker is not None and maker.args[0] is operand and maker.params["axis"] == axis:
+            return True
+        return isinstance(length, Var) and self.length_of(operand, axis) is length
+
+    def length_of(self, operand: Operand, axis: int) -> Any:
+        """The length of an axis: an int, or the operand that says it; None if nothing is known."""
+        while True:
+            n = operand.type.shape[axis]
+            maker = self.maker(operand)
+            if n.__class__ is int or maker is None:
+                return n if n.__class__ is int else None
+            if maker.op.name in ("reshape", "broadcast_to"):
+                return self.length(maker, maker.params["shape"][axis])
+            if maker.op.name == "index":
+                return self._length_of_slice(maker, axis)
+            if maker.op.writes or maker.op.name == "flip":
+                operand = maker.args[0]
+            elif maker.op.elementwise:
+                lasting = [(a, axis - operand.type.ndim + a.type.ndim) for a in maker.args]
+                operand, axis = next((a, k) for a, k in lasting if k >= 0 and a.type.shape[k].__class__ is not int)
+            else:
+                return None
+
+    def _length_of_slice(self, node: Node, axis: int) -> Operand | None:
+        """What says the length of `x[:n]` or `x[1 : n + 1]`, where it is certain that there are so many."""
+        x, *places = node.args
+        pattern = node.params["pattern"]
+        if any(a.type.shape for a in places) or None in pattern or FLAG in pattern:
+            return None
+        sides = [*explicit(pattern, x.type.ndim), *[slice(None)] * (x.type.ndim - len(pattern))][: x.type.ndim]
+        own = [k for k, side in enumerate(sides) if isinstance(side, slice)][axis]
+        side = sides[own]
+        start = side.start or 0
+        if start.__class__ is not int or start < 0 or side.step not in (None, 1) or side.stop.__class__ is not Ref:
+            return None
+        stop = node.sizes[side.stop.k]
+        length = stop if start == 0 else self._less(stop, start)
+        if not isinstance(length, Var) or not isinstance(stop, Var) or length.span is None or stop.span is None:
+            return None
+        if length.span[0] is None or length.span[0] < 0:
+            return None
+        longest = self.length_of(x, own)
+        fits = stop.span[1] is not None and longest.__class__ is int and stop.span[1] <= longest
+        return length if fits or longest is stop else None
+
+    def _less(self, x: Operand, number: int) -> Operand | None:
+        """An integer less a number, if it was made by adding that."""
+        maker = self.maker(x, "add")
+        if maker is None:
+            return None
+        for a, b in (maker.args, maker.args[::-1]):
+            is_number = isinstance(b, Const) and b.type.dtype.kind in "iu" and b.value == number
+            if is_number and a.type.dtype == x.type.dtype:
+                return a
+        return None
 
 
 def rewritten(

@@ -104,11 +104,23 @@ def _sum(node: Node, scope: Scope) -> Rewritten:
 def _index(node: Node, scope: Scope) -> Rewritten:
     x, *arrays = node.args
     (out,), region = node.outs, region_of(node)
-    if x.type == out.type and region.is_whole:
+    if x.type == out.type and (region.is_whole or _is_all_of_it(node, scope)):
         return (x,)
     if region.exists and (maker := scope.maker(x, "broadcast_to")) is not None and not maker.args[0].type.shape:
         return _broadcast(maker.args[0], node)
     return None if region.has_mask else _written(node, region, tuple(arrays), scope)
+
+
+def _is_all_of_it(node: Node, scope: Scope) -> bool:
+    """Whether `x[:n]` is x, since n is how long it is."""
+    x, *places = node.args
+    pattern = node.params["pattern"]
+    if places or len(node.sizes) != 1 or len(pattern) != x.type.ndim:
+        return False
+    cut = [(k, side) for k, side in enumerate(pattern) if side != slice(None)]
+    if len(cut) != 1 or cut[0][1] not in (slice(0, Ref(0)), slice(None, Ref(0))):
+        return False
+    return scope.length_of(x, cut[0][0]) is node.sizes[0]
 
 
 def _broadcast(x: Operand, node: Node) -> Rewritten:
@@ -190,6 +202,18 @@ def _known(length: Any, node: Node) -> Rewritten:
     return (length,) if length.type == node.outs[0].type else None
 
 
+def _store(node: Node, scope: Scope) -> Rewritten:
+    """What is written to all of an array of one number is the array from then on.
+
+    Of other arrays too; but these may lie where they are to be overwritten, as what a loop carries does.
+    """
+    x, v, *_ = node.args
+    if scope.maker(x, "broadcast_to") is None or v.type != node.outs[0].type or not region_of(node).is_whole:
+        return None
+    lengths = [(scope.length_of(v, k), scope.length_of(x, k)) for k in range(v.type.ndim)]
+    return (v,) if all(n is not None and (n is m or n == m) for n, m in lengths) else None
+
+
 def _add_at(node: Node, scope: Scope) -> Rewritten:
     """What is added to zeros is written there, as a sum with zero: −0.0 becomes 0.0."""
     x, v, *arrays = node.args
@@ -229,6 +253,7 @@ RULES: dict[str, Callable[[Node, Scope], Rewritten]] = {
     "flip": _flip,
     "sum": _sum,
     "index": _index,
+    "store": _store,
     "add_at": _add_at,
     "size": _size,
 }

@@ -14,7 +14,7 @@ import math
 from wengert.ir.loops import loop_parts
 from wengert.ir.node import Dyn, Node, Operand, Ref, Type
 from wengert.ops.index import ARRAY, FLAG, explicit
-from wengert.ops.traits import Cost, Raises
+from wengert.ops.traits import Cost, rearranges
 
 
 def is_elementwise(node: Node) -> bool:
@@ -49,8 +49,7 @@ def is_view(node: Node) -> bool:
 
 def is_rearrangement(node: Node) -> bool:
     """Whether the result has the operand's elements at other places, which no operand names: `transpose`, `reshape`."""
-    op = node.op
-    return op.view and op.moves and not op.elementwise and op.raises is not Raises.PLACE
+    return rearranges(node.op)
 
 
 def is_identity(node: Node) -> bool:
