@@ -10,7 +10,9 @@ So a program like
 
 goes through memory once, as one would write it by hand. This pass comes last: a loop hides its nodes from the others.
 
-A large array that several products or sums go through is read once in the same way, as in `A @ x` and `x @ A`.
+A large array that several products or sums go through is read once in the same way, as in `A @ x` and `x @ A`. Loops
+that do the same along the axis in all their iterations (`strip_loops.py`) are members of a run as well: all iterations
+are done for one strip, then all for the next.
 
 Strips are taken together in groups, which do not depend on each other: threads may share them. Sums are carried from
 strip to strip of a group; in the end those of all groups are combined.
@@ -24,12 +26,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.ir.analysis.uses import makers_of
+from wengert.ir.analysis.uses import makers_of, uses_of
 from wengert.ir.node import Block, Node, Operand, Type, Var
 from wengert.ops.op import TABLE
 from wengert.ops.traits import Cost
-from wengert.passes.axes import Along, along, in_strip
+from wengert.passes.axes import Along, Cut, along, in_strip
 from wengert.passes.rewrite import const, has_effects, rebuilt, with_blocks
+from wengert.passes.strip_loops import LoopAlong, loop_along
 from wengert.passes.strip_operands import Ends, Rows, Slices
 
 LARGE = 1 << 21
@@ -37,6 +40,9 @@ LARGE = 1 << 21
 
 STRIP = 1 << 18
 """All arrays of a strip together have about so many bytes, so that they stay in the cache."""
+
+NARROWEST = 64
+"""Iterations of loops work on so many elements of a strip at least, which are vectors and some more."""
 
 GROUPS = 16
 """At most so many groups of strips."""
@@ -71,9 +77,10 @@ def _best_run(block: Block, nodes: list[Node], is_whole: bool) -> _Run | None:
     where there are products."""
     axes: set[tuple[int, int]] = set()
     for node in nodes:
-        for v in node.outs:
-            if _nbytes(v.type) >= LARGE // 8 and not node.op.expands:
-                axes.update((axis, n) for axis, n in enumerate(v.type.shape) if isinstance(n, int) and n >= 16)
+        if not node.op.expands:
+            large = [v.type for v in node.outs if _nbytes(v.type) >= LARGE // 8]
+            for type in _carried(node) if large and node.op.name == "loop" else large:
+                axes.update((axis, n) for axis, n in enumerate(type.shape) if isinstance(n, int) and n >= 16)
     runs = [_Run(block, nodes, n, axis) for axis, n in sorted(axes)]
     readers = Counter(a for node in nodes if node.op.combine for a in set(node.args))
     for a, count in readers.items():
@@ -86,10 +93,22 @@ def _best_run(block: Block, nodes: list[Node], is_whole: bool) -> _Run | None:
 
 def _starts(node: Node, axis: int, length: int) -> bool:
     """Whether a node is to be done in strips along an axis though nothing it reads is."""
-    if len(node.outs) != 1 or node.blocks or node.op.expands:
+    is_loop = node.op.name == "loop"
+    if node.op.expands or not any(_nbytes(v.type) >= LARGE // 32 for v in node.outs):
         return False
-    type = node.outs[0].type
-    return type.ndim > axis and type.shape[axis] == length and _nbytes(type) >= LARGE // 32
+    if not is_loop and (len(node.outs) != 1 or node.blocks):
+        return False
+    types = _carried(node) if is_loop else [node.outs[0].type]
+    return any(t.ndim > axis and t.shape[axis] == length for t in types)
+
+
+def _carried(node: Node) -> list[Type]:
+    """What a loop carries."""
+    return [v.type for v in node.outs[: node.params["carried"]]]
+
+
+def _along(node: Node, cut: Cut, start: tuple[int, int] | None = None) -> Along | LoopAlong | None:
+    return loop_along(node, cut, start) if node.op.name == "loop" else None if node.blocks else along(node, cut, start)
 
 
 def _nbytes(type: Type) -> int:
@@ -111,10 +130,11 @@ class _Run:
         self.length, self.source = length, source
         self.before: list[Node] = []
         self.after: list[Node] = []
-        self.members: list[tuple[Node, Along]] = []
+        self.members: list[tuple[Node, Along | LoopAlong]] = []
         self.axes: dict[Var, int] = {}  # of values that come in strips
         self.combined: dict[Var, str] = {}
         self.makers = makers_of(nodes)
+        self.uses = uses_of(nodes, block.results)
         late: set[Operand] = set()
         effects = False
         for node in nodes:
@@ -122,9 +142,11 @@ class _Run:
             found = None
             if not any(a in late for a in operands):
                 if any(self._cut(a) is not None for a in node.args):
-                    found = along(node, self._cut) if not node.blocks else None
+                    found = _along(node, self._cut)
                 elif source is None and _starts(node, axis, length):
-                    found = along(node, self._cut, (axis, length))
+                    found = _along(node, self._cut, (axis, length))
+                if isinstance(found, LoopAlong) and not self._is_all(node, found):
+                    found = None
                 if (
                     found is None
                     and not any(a in self.axes for a in operands)
@@ -138,7 +160,9 @@ class _Run:
                 late.update(node.outs)
                 continue
             self.members.append((node, found))
-            if found.axis is None:
+            if isinstance(found, LoopAlong):
+                self.axes.update({v: own for v, own in zip(node.outs, found.axes, strict=True) if own is not None})
+            elif found.axis is None:
                 self.combined[node.outs[0]] = found.combine or ""
                 late.update(node.outs)
             else:
@@ -147,6 +171,14 @@ class _Run:
         used_after.update(block.results)
         self.stacked = [v for v in self.axes if v in used_after]
         self.wanted = [v for v in self.combined if v in used_after]
+
+    def _is_all(self, node: Node, how: LoopAlong) -> bool:
+        """Whether all that anybody needs of a loop comes in strips of this length."""
+        operands = zip(node.args, how.needs, strict=True)
+        if any(axis is not None and a.type.shape[axis] != self.length for a, axis in operands):
+            return False
+        results = zip(node.outs, how.axes, strict=True)
+        return all(v not in self.uses if axis is None else v.type.shape[axis] == self.length for v, axis in results)
 
     def _cut(self, operand: Operand) -> int | None:
         if operand is self.source:
@@ -164,12 +196,17 @@ class _Run:
         if self.source is not None:
             readings = sum(self.source in node.args for node, _ in self.members if node.op.combine)
             saved += _nbytes(self.source.type) * max(readings - 1, 0)
-        elif len(self.members) < 3:
+        elif len(self.members) < 3 or self._cut_into[2] * self._narrowest < NARROWEST:
             return 0
         # What is carried is read and written for every strip.
         spent = sum(_nbytes(v.type) for v in self.stacked) // 2
         spent += sum(_nbytes(v.type) for v in self.wanted) * self._cut_into[0] * self._cut_into[1]
         return saved - spent if saved >= LARGE else 0
+
+    @property
+    def _narrowest(self) -> int:
+        """How many elements for each row the smallest array has that loops work on."""
+        return min([how.width for _, how in self.members if isinstance(how, LoopAlong)], default=NARROWEST)
 
     def _in_memory(self) -> list[Var]:
         """Values that lie in memory, as they are read several times, or by or from products."""
@@ -178,9 +215,9 @@ class _Run:
             weight = 2 if _is_product(node) else 1
             for a in node.args:
                 uses[a] += weight
-        made_by_product = {v for node, _ in self.members if _is_product(node) for v in node.outs}
+        made = {v for node, _ in self.members if _is_product(node) or node.blocks for v in node.outs}
         often = {v for v in self.axes if uses[v] > 1 and not self._is_cheap(v)}
-        return [v for v in self.axes if v in often or v in made_by_product or v in self.stacked]
+        return [v for v in self.axes if v in often or v in made or v in self.stacked]
 
     def _is_cheap(self, v: Var) -> bool:
         """Whether a value is computed again by all who read it, since that is no more work than reading it."""
@@ -198,6 +235,8 @@ class _Run:
                 if self.length % (found * n) == 0:
                     return found, n, self.length // (found * n)
         strips_ = -(-self.length // (groups * longest))
+        if groups * strips_ > self.length:
+            strips_ = self.length // groups
         strip = self.length // (groups * strips_)
         return groups, strips_, strip if strip < 8 else strip - strip % 8
 
@@ -244,9 +283,9 @@ class _Run:
             if tails:
                 nodes.append(Node(TABLE[self.combined[v]], (whole, tails[v]), {}, (v,), (), self._source))
         for v, stack in zip(self.stacked, outs[len(totals) :], strict=True):
-            shape = (done, *v.type.shape[1:])
-            whole = Var(Type(shape, v.type.dtype)) if tails else v
-            nodes.append(Node(TABLE["reshape"], (stack,), {"shape": shape}, (whole,), (), self._source))
+            whole = _of_length(v, 0, done) if tails else v
+            params = {"shape": whole.type.shape}
+            nodes.append(Node(TABLE["reshape"], (stack,), params, (whole,), (), self._source))
             if tails:
                 params = {"axis": 0, "starts": (0, done, self.length)}
                 nodes.append(Node(TABLE["concatenate"], (whole, tails[v]), params, (v,), (), self._source))
@@ -298,14 +337,21 @@ class _Run:
                     args.append(cutter.whole(a))
                 else:
                     args.append(cutter.part(a, need))
-            (out,) = node.outs
-            shape = list(out.type.shape)
-            if how.axis is not None:
-                shape[how.axis] = length
-            new = Var(Type(tuple(shape), out.type.dtype, out.type.weak), out.hint)
-            nodes.append(Node(node.op, tuple(args), in_strip(node, how.axis, length), (new,), (), node.source))
-            env[out] = found[out] = new
+            axes = how.axes if isinstance(how, LoopAlong) else (how.axis,)
+            outs = [_of_length(v, axis, length) for v, axis in zip(node.outs, axes, strict=True)]
+            params = how.params(node, length) if isinstance(how, LoopAlong) else in_strip(node, how.axis, length)
+            nodes.append(Node(node.op, tuple(args), params, tuple(outs), (), node.source))
+            found.update(zip(node.outs, outs, strict=True))
+            env.update(found)
         return found
+
+
+def _of_length(v: Var, axis: int | None, length: int) -> Var:
+    """A variable like another, but of some length along an axis."""
+    shape = list(v.type.shape)
+    if axis is not None:
+        shape[axis] = length
+    return Var(Type(tuple(shape), v.type.dtype, v.type.weak), v.hint)
 
 
 def _reduction(combine: str) -> str:
@@ -332,6 +378,6 @@ def _last(nodes: list[Node], value: Var, count: int) -> Var:
     assert isinstance(n, int)
     if n == count:
         return value
-    out = Var(Type((count, *value.type.shape[1:]), value.type.dtype))
+    out = _of_length(value, 0, count)
     nodes.append(Node(TABLE["index"], (value,), {"pattern": (slice(n - count, n),)}, (out,), (), None))
     return out
