@@ -114,7 +114,8 @@ class _Search:
         self.variables = sorted(variables, key=lambda v: position.get(v, -1))
         self.available, self.once, self.takes_varying = list(available), once, takes_varying
         self.readable = {x for x in available if x.stable or is_worth_keeping(x, nodes, iterations)}
-        self.same = same = _same(nodes)
+        self.same = _same(nodes)
+        same: dict[Operand, Operand] = dict(self.same.items())
         self.made = {out: node for node in nodes for out in node.outs}
         for out, node in list(self.made.items()):
             args, sizes = tuple([same.get(a, a) for a in node.args]), tuple([same.get(a, a) for a in node.sizes])

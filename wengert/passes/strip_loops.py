@@ -28,7 +28,7 @@ class LoopAlong(NamedTuple):
     axes: tuple[int | None, ...]
     width: int
     """So many elements for each row has the smallest array that an iteration computes."""
-    body: _Body
+    body: _LoopAxes
 
     def params(self, node: Node, length: int) -> dict[str, Any]:
         """The parameters of the loop for a strip of some length."""
@@ -43,7 +43,7 @@ def loop_along(node: Node, cut: Cut, start: tuple[int, int] | None = None) -> Lo
     if node.op.name != "loop" or node.sizes or not all(v.type.is_static for v in (*node.args, *node.outs)):
         return None
     carried, inside = node.params["carried"], node.params["body"]
-    body = _Body()
+    body = _LoopAxes()
     try:
         for a, p in zip(node.args[1:], inside.params[1:], strict=True):
             axis = cut(a)
@@ -68,7 +68,7 @@ class _NotAlong(Exception):
     """Something does not work along the axis."""
 
 
-class _Body:
+class _LoopAxes:
     """The axes along which values are cut, in a block and all blocks inside."""
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ class _Body:
             return
         if maker.op.name == "cond":
             for which in ("then", "orelse"):
-                self.assign(maker.params[which].results[maker.outs.index(x)], axis)  # type: ignore[arg-type]
+                self.assign(maker.params[which].results[maker.outs.index(x)], axis)
         else:
             found = along(maker, lambda a: None, (axis, 0))
             if found is None:

@@ -342,7 +342,7 @@ class _Run:
             params = how.params(node, length) if isinstance(how, LoopAlong) else in_strip(node, how.axis, length)
             nodes.append(Node(node.op, tuple(args), params, tuple(outs), (), node.source))
             found.update(zip(node.outs, outs, strict=True))
-            env.update(found)
+            env.update(zip(node.outs, outs, strict=True))
         return found
 
 
