@@ -19,6 +19,7 @@ import numpy as np
 
 from wengert.box.dispatch import implements, reject_out
 from wengert.box.functions.nan_reductions import nan_where
+from wengert.box.functions.of_intervals import by_bounds
 from wengert.box.functions.operands import array, cast, join
 from wengert.box.functions.reductions import NOTHING, count_of, given_axes, kept_shape, mean
 from wengert.errors import UnsupportedFunctionError
@@ -54,6 +55,9 @@ def order_statistics(lanes: Any, ranks: np.ndarray) -> Any:
     """The elements of rank `ranks[i, j]` of each lane j; `ranks` may have one column for all lanes."""
     n, m = shape_of(lanes)
     count = len(ranks)
+    bounds = by_bounds(lambda x: order_statistics(x, ranks), lanes)
+    if bounds is not None:
+        return bounds
     order = _order(lanes, ranks, n)
     ranks = np.broadcast_to(ranks, (count, m))
     columns = np.arange(m)

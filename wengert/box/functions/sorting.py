@@ -13,6 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.dispatch import implements, reject_out
 from wengert.box.functions.indexing import along_axis
+from wengert.box.functions.of_intervals import by_bounds, piecewise
 from wengert.box.functions.operands import (
     answer,
     array,
@@ -51,7 +52,9 @@ def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, 
     if axis is None:
         a, axis = flat(a), 0
     axis = normalize_axis_index(axis, ndim_of(a))
-    return along_axis(a, r.argsort(a, axis=axis, kind=_kind(kind, stable)), axis)
+    kind = _kind(kind, stable)
+    bounds = by_bounds(lambda x: along_axis(x, r.argsort(x, axis=axis, kind=kind), axis), a)
+    return along_axis(a, r.argsort(a, axis=axis, kind=kind), axis) if bounds is None else bounds
 
 
 @implements(np.argsort)
@@ -196,22 +199,29 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if period is not None:
         x, xp, fp = _unrolled(x, xp, fp, operand(period))
         left = right = None
-        n += 2
+    jumps = left is not None or right is not None
+    found = piecewise(lambda *of: _interp(*of, xp, left, right), x, xp, fp, jumps)
+    return _interp(x, xp, fp, x, xp, left, right) if found is None else found
+
+
+def _interp(x: Any, knots: Any, fp: Any, number: Any, xp: Any, left: Any, right: Any) -> Any:
+    """`interp` of x, with values fp at the knots; which piece it lies in tells where the number is among xp."""
+    n = shape_of(xp)[0]
     first, last = part(xp, 0, 0), part(xp, 0, n - 1)
-    inside = e.logical_and(e.greater_equal(x, first), e.less_equal(x, last))
+    inside = e.logical_and(e.greater_equal(number, first), e.less_equal(number, last))
     if n == 1:
         y = part(fp, 0, 0)
     else:
-        piece = interval_in(xp, x, 0, n - 2)
-        base = e.where(e.equal(x, last), n - 1, piece)
-        width = pick(xp, piece + 1) - pick(xp, piece)
+        piece = interval_in(xp, number, 0, n - 2)
+        base = e.where(e.equal(number, last), n - 1, piece)
+        width = pick(knots, piece + 1) - pick(knots, piece)
         rise = pick(fp, piece + 1) - pick(fp, piece)
         jump = e.equal(width, 0)
         slope = e.where(jump, 0, rise / e.where(jump, 1, width))
-        y = slope * e.where(inside, x - pick(xp, base), 0) + pick(fp, base)
-    y = e.where(e.less(x, first), part(fp, 0, 0) if left is None else left, y)
-    y = e.where(e.greater(x, last), part(fp, 0, n - 1) if right is None else right, y)
-    return e.where(e.isnan(x), x, y)
+        y = slope * e.where(inside, x - pick(knots, base), 0) + pick(fp, base)
+    y = e.where(e.less(number, first), part(fp, 0, 0) if left is None else left, y)
+    y = e.where(e.greater(number, last), part(fp, 0, n - 1) if right is None else right, y)
+    return e.where(e.isnan(number), x, y)
 
 
 def _unrolled(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:
