@@ -148,3 +148,13 @@ def test_evenly_spaced_numbers():
     check(lambda a, b: np.geomspace(a, b, 4), 0.1, 1.2)
     check(lambda a, b: np.geomspace(a, b, 4), np.array([0.1, -2.0]), np.array([1.2, -0.3]))
     assert wg.jvp(lambda a: np.linspace(a, 1.0, 3), (np.float32(0),), (np.float32(1),))[1].dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "f", [np.tanh, np.sinh, np.arctan, np.log1p, np.cbrt, np.sinc, np.exp2], ids=lambda f: f.__name__
+)
+@pytest.mark.parametrize("x", [0.3, 3.0, 30.0])
+def test_arrays_without_axes_have_the_derivatives_of_numbers(f, x):
+    """`tanh` close to ±1 is a case of its own, which wrote into what it took for an array."""
+    for g in (wg.grad(f), wg.grad(wg.grad(f)), lambda x: wg.jvp(f, (x,), (x,))[1]):
+        np.testing.assert_array_equal(g(np.array(x)), g(np.float64(x)))

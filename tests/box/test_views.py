@@ -472,3 +472,48 @@ def test_a_view_of_the_same_type():
 
     check_program(f, np.array([0.3, -0.7, 1.1]))
     np.testing.assert_allclose(wg.jit(f)(np.array([0.3, -0.7, 1.1])), f(np.array([0.3, -0.7, 1.1])))
+
+
+WITHOUT_AXES = {
+    "ellipsis": lambda w: w[0, ...], "squeeze": lambda w: np.squeeze(w[:1]), "method": lambda w: w[:1].squeeze(),
+    "reshape": lambda w: w[:1].reshape(()), "transposed": lambda w: w[0, ...].T, "part": lambda w: w[0, ...][...],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("view", WITHOUT_AXES.values(), ids=WITHOUT_AXES)
+@pytest.mark.parametrize("start", [lambda x: np.zeros(4), lambda x: x * 0.5], ids=["plain", "traced"])
+def test_views_of_no_axes_are_followed_both_ways(view, start):
+    """Also of an array that holds no traced value (yet)."""
+
+    def written_to_the_array(x):
+        w = start(x)
+        u = view(w)
+        before = u * 2.0
+        w[:2] = 3.0
+        after = np.tanh(u)
+        w[0] = x[1]
+        return before + after + 5.0 * u
+
+    def written_to_the_view(x):
+        w = start(x)
+        u = view(w)
+        u[...] = 3.0
+        before = np.sum(w)
+        u += x[2]
+        return before * np.sum(w)
+
+    def in_a_loop(x):
+        w = start(x)
+        u = view(w)
+        for i in range(7):
+            u += x[i % 4]
+            w[0] *= 0.5
+        return u * w[0]
+
+    x = np.array([0.3, 0.5, 0.7, 0.9])
+    for f in (written_to_the_array, written_to_the_view, in_a_loop):
+        differences = [(f(x + 1e-5 * e) - f(x - 1e-5 * e)) / 2e-5 for e in np.eye(4)]
+        np.testing.assert_allclose(wg.grad(f)(x), differences, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(wg.jit(wg.grad(f))(x), wg.grad(f)(x), rtol=1e-14)
+        np.testing.assert_allclose(wg.jit(f)(x), f(x), rtol=1e-14)
+        np.testing.assert_allclose(wg.vmap(f)(np.stack([x, 2 * x])), [f(x), f(2 * x)], rtol=1e-14)

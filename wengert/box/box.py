@@ -413,7 +413,7 @@ class Box(Traced):
                         return link(y, self, _Slice(pattern, arrays), idx if isinstance(idx, tuple) else (idx,))
                 return y
         y = call(index, self, pattern=pattern)
-        if not isinstance(y, Box) or not (y.shape or Ellipsis in pattern):
+        if not (isinstance(y, Box) and y.shape) and Ellipsis not in pattern:
             return y  # x[..., 0] is a view of no axes, x[0] a number
         return link(y, self, _Slice(pattern), pattern)
 

@@ -82,10 +82,16 @@ class SettlingTrace(Trace):
         Traced values are of floating type, except in a block that is being captured. Where nothing is differentiated
         there are none, and arrays stay what they are.
         """
-        if not running.state.depth or (y.__class__ is not np.ndarray and not library.is_mutable(y)) or not y.ndim:
+        if (y.__class__ is not np.ndarray and not library.is_mutable(y)) or not y.ndim:
             return y
+        return self.cell(y) if self.holds(y) else y
+
+    def holds(self, y: Any) -> bool:
+        """Whether traced values may be written into an array."""
+        if not running.state.depth:
+            return False
         kind = y.dtype.kind
-        return self.cell(y) if kind in "fc" or (running.state.capture is not None and kind in "biu") else y
+        return kind in "fc" or (running.state.capture is not None and kind in "biu")
 
 
 def _holds_symbols(params: Any) -> bool:
@@ -197,7 +203,13 @@ def plain(x: Any) -> Any:
 
 def link(y: Any, source: Any, function: Callable, pattern: tuple | None = None, readonly: bool = False,
          part: Op | None = None) -> Any:  # fmt: skip
-    """Make `y`, which is `function(source)`, a view of `source`."""
+    """Make `y`, which is `function(source)`, a view of `source`.
+
+    What is computed from a cell is a plain number if it has no axes; but a view of no axes is an array, which others
+    write to, so it is a cell, too.
+    """
+    if y.__class__ is np.ndarray and not y.ndim and source._is_cell:
+        y = SETTLING.cell(y) if SETTLING.holds(y) else y
     if not isinstance(y, Traced) or y is source:
         return y
     source_view = source._view_of

@@ -488,7 +488,7 @@ cosh = elementwise("cosh", np.cosh, (lambda y, x: sinh(x),), bounds=even(range=(
 
 def _tanh_slope(y: Any, x: Any) -> Any:
     """1 / cosh² x. On plain arrays 1 − y² is half the work, and as good where y is not close to ±1."""
-    if x.__class__ is not np.ndarray or x.dtype.kind != "f" or not x.size:
+    if x.__class__ is not np.ndarray or x.dtype.kind != "f" or not x.ndim or not x.size:
         return sech_squared(x)
     s = 1 - y * y
     if s.min() < _TAIL:
