@@ -254,11 +254,16 @@ class Identity:
     # --------------------------------------------------------------------------------------------- arrays that rotate
 
     def _rotating(self) -> set[Key]:
-        """The variables whose arrays only change places among them."""
-        keys = set(self._moves)
+        """The variables whose arrays, all of one type, only change places among them."""
+        keys = {key for key, other in self._moves.items() if self._are_alike(key, other)}
         while {self._moves[key] for key in keys} != keys:
             keys = {key for key in keys if self._moves[key] in keys} & {self._moves[key] for key in keys}
         return keys
+
+    def _are_alike(self, a: Key, b: Key) -> bool:
+        """Whether two variables had arrays of one type before the loop."""
+        x, y = self._starts[a], self._starts[b]
+        return (x is None and y is None) or (x is not None and y is not None and _fits(x, y))
 
     def _rotate(self, values: dict[Key, Any], count: Any) -> set[Key]:
         """Give arrays that have changed places what the names hold that stand for them after so many iterations.
