@@ -278,7 +278,7 @@ def test_attributes_are_loaded_by_name():
 
 
 def lowered_source(source):
-    return ast.unparse(lower(ast.parse(textwrap.dedent(source)).body[0], ()))
+    return ast.unparse(ast.fix_missing_locations(lower(ast.parse(textwrap.dedent(source)).body[0], ())))
 
 
 def test_flags_are_there_only_if_they_are_needed():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,7 +31,7 @@ from wengert.capture.lowered import (
     TEXT,
 )
 from wengert.capture.names import FunctionScope, Summaries, binds_in_place, bound, scope_of
-from wengert.capture.syntax import OURS, arguments, at, hook, load, statement, strings, thunk
+from wengert.capture.syntax import OURS, arguments, at, copied, hook, load, statement, strings, thunk
 
 _COMPARISONS = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "is_",
@@ -227,7 +226,7 @@ class Expressions(ast.NodeTransformer):
             return None  # what makes the items may raise, or do something
         if {name, builtin} & (self.scope.local | self.scope.as_global | self.around | self.free):
             return None
-        every = copy.deepcopy(items)
+        every = copied(items)
         last = every.generators[-1]  # type: ignore[attr-defined]
         test = last.ifs[0] if len(last.ifs) == 1 else at(ast.BoolOp(ast.And(), last.ifs), items)
         value = ast.Constant(1) if name == "len" else every.elt  # type: ignore[attr-defined]
@@ -246,7 +245,7 @@ class Expressions(ast.NodeTransformer):
             return None
         if name in self.scope.local | self.scope.as_global | self.around | self.free:
             return None
-        whole = copy.deepcopy(node)
+        whole = copied(node)
         whole.args = [at(ast.ListComp(whole.args[0].elt, whole.args[0].generators), items)]  # type: ignore[attr-defined]
         self.generic_visit(node)
         self.generic_visit(whole)

@@ -17,7 +17,6 @@ from __future__ import annotations
 import __future__
 
 import ast
-import copy
 import functools
 import re
 import threading
@@ -40,7 +39,7 @@ from wengert.capture.numba import python_of
 from wengert.capture.of_code import OfCode
 from wengert.capture.rewrite import HOOKS, PrivateNames, Rewriter
 from wengert.capture.sourceless import twin_without_source
-from wengert.capture.syntax import OURS
+from wengert.capture.syntax import OURS, at, copied
 from wengert.capture.written import Write, may_write, writes_of
 from wengert.packages import is_followed
 from wengert.running import running
@@ -279,7 +278,7 @@ def _rewritten(
     located = locate(code, module_globals)
     if located is None:
         return None
-    node = without_match(PrivateNames(located.classes).visit(copy.deepcopy(located.node)))
+    node = without_match(PrivateNames(located.classes).visit(copied(located.node)))
     writes = writes_of(node, _libraries_in(module_globals))
     if not isinstance(node, ast.Lambda):
         node.decorator_list = []
@@ -324,11 +323,7 @@ def _in_a_factory(node: Any, located: Located, free: tuple[str, ...], of: TwinKi
     factory = ast.FunctionDef(
         name="_wengert_factory", args=arguments, body=body, decorator_list=[], returns=None, **_TYPE_PARAMS
     )
-    module = ast.Module([factory], [])
-    for outer in ast.walk(module):
-        if isinstance(outer, (ast.stmt, ast.arg)) and not hasattr(outer, "lineno"):
-            ast.copy_location(outer, located.node)
-    return ast.fix_missing_locations(module)
+    return ast.fix_missing_locations(ast.Module([at(factory, located.node)], []))
 
 
 _TYPE_PARAMS: dict[str, Any] = {"type_params": []} if "type_params" in ast.FunctionDef._fields else {}

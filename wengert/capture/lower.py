@@ -82,10 +82,10 @@ def lower(node: Function, free: tuple[str, ...]) -> Function:
     `free` are the free variables of the function.
     """
     if not can_be_lowered(node):
-        return ast.fix_missing_locations(Identities().visit(node))
+        return Identities().visit(node)
     lowering = _Lowering(scope_of(node), frozenset(), frozenset(free), "__class__" in free, itertools.count(1))
     lowering.function(node, _with_defaults(node.args))
-    return ast.fix_missing_locations(node)
+    return node
 
 
 def _with_defaults(args: ast.arguments) -> list[str]:

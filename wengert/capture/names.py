@@ -76,8 +76,10 @@ def _children(node: ast.AST) -> list[ast.AST]:
     found: list[ast.AST] = []
     for field in node._fields:
         value = getattr(node, field, None)
-        items = value if value.__class__ is list else [value]
-        found += [item for item in items if isinstance(item, ast.AST) and not isinstance(item, _MARKS)]
+        if value.__class__ is list:
+            found += [item for item in value if isinstance(item, ast.AST) and not isinstance(item, _MARKS)]
+        elif isinstance(value, ast.AST) and not isinstance(value, _MARKS):
+            found.append(value)
     return found
 
 

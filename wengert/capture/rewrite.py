@@ -20,11 +20,10 @@ The names of the hooks reach the function as free variables, so neither its glob
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable
 
 from wengert.capture.matching import MATCHED
-from wengert.capture.syntax import OURS
+from wengert.capture.syntax import OURS, at, copied
 
 HOOKS = (
     "_wengert_call",
@@ -132,8 +131,7 @@ class Rewriter(ast.NodeTransformer):
             for keyword in node.keywords:
                 keyword.value = _own(keyword.value)
         if not (isinstance(function, ast.Name) and _is_called_as_written(function.id)):
-            node.func = ast.copy_location(_hook(CALL, node.func, *_operands(node)), function)
-            ast.fix_missing_locations(node.func)
+            node.func = at(_hook(CALL, node.func, *_operands(node)), function)
         return node
 
     def _is_library(self, node: ast.expr) -> bool:
@@ -191,17 +189,17 @@ class Rewriter(ast.NodeTransformer):
             new = _hook(OPERATE, ast.Constant(_OPERATORS[type(node.op)]), node.left, node.right)
         else:
             return node
-        return ast.fix_missing_locations(ast.copy_location(new, node))
+        return at(new, node)
 
     # ------------------------------------------------------------------------------------------------ handlers
 
     def visit_Try(self, node: ast.Try) -> ast.AST:
         self.generic_visit(node)
         if node.handlers:
-            types = [copy.deepcopy(handler.type) for handler in node.handlers if handler.type is not None]
+            types = [copied(handler.type) for handler in node.handlers if handler.type is not None]
             thunk = ast.Lambda(_NO_ARGUMENTS, ast.Tuple(types, ast.Load()))
             first = ast.ExceptHandler(_hook(REFUSED, thunk), None, [ast.Raise(None, None)])
-            node.handlers.insert(0, ast.fix_missing_locations(ast.copy_location(first, node.handlers[0])))
+            node.handlers.insert(0, at(first, node.handlers[0]))
         return node
 
     # --------------------------------------------------------------------------------------------------- reads
@@ -217,7 +215,7 @@ class Rewriter(ast.NodeTransformer):
             not self.staged and not makes_arrays and _is_constant_index(node.slice)
         ):
             return node  # (in staged code anything may come from outside)
-        return ast.fix_missing_locations(ast.copy_location(_hook(READ, node.value, _as_expression(node.slice)), node))
+        return at(_hook(READ, node.value, _as_expression(node.slice)), node)
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
         node.annotation = None
@@ -261,7 +259,7 @@ class Rewriter(ast.NodeTransformer):
     def visit_For(self, node: ast.For) -> ast.AST:
         if any(isinstance(part, ast.Subscript) for part in _parts(node.target)):
             first = ast.Assign([node.target], _load(_ITEM))
-            node.target = ast.copy_location(ast.Name(_ITEM, ast.Store()), node.target)
+            node.target = at(ast.Name(_ITEM, ast.Store()), node.target)
             node.body.insert(0, self._statement(first, node))
         self.generic_visit(node)
         return node
@@ -274,7 +272,7 @@ class Rewriter(ast.NodeTransformer):
         return node
 
     def _statement(self, new: ast.stmt, node: ast.stmt) -> ast.stmt:
-        return ast.fix_missing_locations(ast.copy_location(new, node))
+        return at(new, node)
 
     def _bind(self, container: ast.expr, stored: Callable[[ast.expr], ast.expr], node: ast.stmt) -> ast.stmt:
         """Bind what a store returns to the local name it was read from; elsewhere the name stays as it is."""
@@ -369,7 +367,7 @@ def _own(value: ast.expr) -> ast.expr:
         made = made.value
     if not isinstance(made, (ast.Call, ast.BinOp, ast.UnaryOp, ast.Subscript)) or _is_ours(made):
         return value
-    return ast.fix_missing_locations(ast.copy_location(_hook(OWN, value), value))
+    return at(_hook(OWN, value), value)
 
 
 def _is_ours(node: ast.expr) -> bool:

@@ -20,8 +20,18 @@ def at(new: Any, where: ast.AST) -> Any:
 
 
 def copied(tree: Any) -> Any:
-    """A copy of a piece of syntax."""
-    return copy.deepcopy(tree)
+    """A copy of a piece of syntax: of its nodes and lists. What else is in it (names, numbers, marks) nobody changes.
+
+    >>> ast.unparse(copied(ast.parse("y = [x, 2]")))
+    'y = [x, 2]'
+    """
+    if isinstance(tree, ast.AST):
+        if not tree._fields and not tree._attributes:
+            return tree
+        new = tree.__class__.__new__(tree.__class__)
+        new.__dict__.update([(field, copied(part)) for field, part in tree.__dict__.items()])
+        return new
+    return [copied(part) for part in tree] if tree.__class__ is list else tree
 
 
 def load(name: str) -> ast.Name:
