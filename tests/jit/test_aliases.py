@@ -236,3 +236,32 @@ def test_names_that_change_places(f, n):
         return
     np.testing.assert_allclose(found, f(X.copy(), n), rtol=1e-14)
     np.testing.assert_allclose(slope, wg.jacobian(lambda x: f(x.copy(), n))(X), rtol=1e-13)
+
+
+def test_arrays_of_different_lengths_change_places():
+    """Another name of one of them sees what is written to it, wherever it is by then."""
+
+    def two(x, n):
+        u, v = x * 1.0, np.zeros(1)
+        first = u
+        for _ in range(n):
+            u[...] += 0.5
+            u, v = v, u
+        return first, np.sum(u), np.sum(v)
+
+    def three(x, n):
+        u, v, z = x * 1.0, np.zeros(3), np.ones(2)
+        last, i = z, 0
+        while i < n:
+            u[0] += x[i % 4]
+            u, v, z = v, z, u
+            i += 1
+        return last, np.sum(u), np.sum(v), np.sum(z)
+
+    x = np.array([0.5, 0.8, 0.3, -0.2])
+    for f in (two, three):
+        for n in (5, 4, 1, 0):
+            for got, wanted in zip(wg.jit(f)(x, n), f(x, n), strict=True):
+                np.testing.assert_allclose(got, wanted, rtol=1e-14)
+        with pytest.raises(wg.errors.StagingError, match="names of an array"):
+            wg.jit(wg.vmap(f))(np.stack([x, x]), np.array([2, 3]))
