@@ -135,11 +135,52 @@ def test_results_without_and_with_arviz():
     assert set(result.stats) >= {"diverging", "energy", "tree_depth", "n_steps", "step_size", "acceptance_rate", "lp"}
     assert result.stats["diverging"].dtype == bool
     assert list(result.summary()) == ["x[0]", "x[1]", "x[2]"]
+    found = result.to_arviz()  # an object of ArviZ's, or a dictionary of the same groups
+    assert found.posterior["x"].shape == (2, 50, 3) == found["posterior"]["x"].shape
+    assert found.sample_stats["diverging"].shape == (2, 50)
     if importlib.util.find_spec("arviz") is None:
-        with pytest.raises(ImportError, match="pip install arviz"):
-            result.to_arviz()
-    else:
-        assert result.to_arviz().posterior["x"].shape == (2, 50, 3)
+        assert isinstance(found, dict) and not hasattr(found, "prior")
+
+
+def test_containers_in_containers_are_summarised():
+    """Each array has a row for each of its numbers, however deep it lies."""
+    init = {"a": {"b": np.zeros(2), "c": [0.0, 1.0]}, "d": 0.0}
+    density = lambda p: -0.5 * (np.sum(p["a"]["b"] ** 2) + p["a"]["c"][0] ** 2 + p["a"]["c"][1] ** 2 + p["d"] ** 2)
+    result = infer.nuts(density, init=init, draws=10, warmup=20, chains=2, progress=False)
+    assert list(result.summary()) == ["a.b[0]", "a.b[1]", "a.c[0]", "a.c[1]", "d"]
+    assert set(result.to_arviz()["posterior"]) == {"a.b", "a.c[0]", "a.c[1]", "d"}
+
+
+@pytest.mark.parametrize("warmup", [20, 40])
+def test_short_warm_ups_end_with_steps_that_are_accepted(warmup):
+    """A few transitions after the last estimate of the metric are too few to come back from steps ten times too long."""
+    result = infer.nuts(normal, init=np.zeros(3), draws=50, warmup=warmup, chains=4, progress=False)
+    assert np.mean(result.stats["acceptance_rate"]) > 0.6
+
+
+def test_what_makes_a_density_no_number_is_named():
+    def negative(y):
+        s = infer.sample("s", stats.expon())
+        infer.observe(y, stats.expon(scale=s))
+
+    with pytest.raises(infer.ModelError, match=r"−∞ because of observation 1 \(expon\)"):
+        infer.nuts(negative, -np.ones(3), progress=False)
+
+    def scale_below_zero():
+        infer.sample("a", stats.norm(0, -1))
+
+    with pytest.raises(infer.ModelError, match="NaN because of site 'a'"):
+        infer.nuts(scale_below_zero, progress=False)
+
+
+def test_observations_that_would_be_counted_several_times_are_refused():
+    def model(y):
+        mu = infer.sample("mu", stats.norm(0, 1), shape=(10, 1))
+        infer.observe(y, stats.norm(mu, 1))
+
+    with pytest.raises(infer.ModelError, match=r"values of shape \(10,\).*have shape \(10, 1\)"):
+        infer.posterior(model, np.zeros(10))
+    assert infer.posterior(model, 0.5).size == 10  # one value of many distributions
 
 
 def test_wrong_settings_are_refused():

@@ -16,6 +16,7 @@ from wengert.api.jit import jit
 from wengert.api.vmap import vmap
 from wengert.infer.adaptation import METRICS, Metric, windows
 from wengert.infer.blas_threads import shared_among
+from wengert.infer.culprits import blamed
 from wengert.infer.engine import BLOCK, Engine, made_of
 from wengert.infer.handlers import ModelError
 from wengert.infer.posterior import Posterior
@@ -25,6 +26,8 @@ from wengert.infer.workers import run_all
 _TRIALS = 100
 _STARTS = 10
 _TINY_STEP = np.log(1e-5)
+_BOLD = 50
+"""So many transitions of adaptation, or more, begin with steps that are too long."""
 _SECONDS = 0.3
 """About so long a block may take, so that Ctrl-C is heard."""
 
@@ -83,7 +86,8 @@ class Chain:
         self._start()
         s = self.settings
         adapts = s.target > 0
-        for window in windows(s.warmup):
+        schedule = windows(s.warmup)
+        for k, window in enumerate(schedule):
             positions, gradients = self._transitions(window.length, s.target if adapts else -1.0, stop, None)
             if stop.is_set():
                 return
@@ -91,7 +95,7 @@ class Chain:
                 estimate = self.kind.of_few if window.early else self.kind.estimate
                 self.metric = estimate(positions, gradients)
                 if adapts:
-                    self._restart_step()
+                    self._restart_step(schedule[k + 1].length)
         if adapts and s.warmup:
             self.averaging[0] = self.averaging[1]
         self.warmup_steps, self.steps = self.steps, 0
@@ -146,13 +150,16 @@ class Chain:
                 self.state = (x, np.float64(lp), np.asarray(g))
                 return
         raise ModelError(
-            f"no point was found at which the log-density is a number, in {_TRIALS} trials",
-            remedy="give a point with init=, or check supports and data: the model's log-density is −inf or NaN nearly "
-            "everywhere",
+            f"no point was found at which the log-density is a number, in {_TRIALS} trials{blamed(posterior, x)}",
+            remedy="check whether data lie in the support of their distribution (counts are whole numbers), and scales "
+            "are positive; or give a point with init=",
         )
 
-    def _restart_step(self) -> None:
-        """A step size that is accepted with a probability near 0.8 (Hoffman and Gelman, algorithm 4)."""
+    def _restart_step(self, length: int = _BOLD) -> None:
+        """A step size that is accepted with a probability near 0.8 (Hoffman and Gelman, algorithm 4).
+
+        Adaptation starts at ten times as much, since long steps are found out quickly; not so if it has to end soon.
+        """
         log_step = np.log(self.settings.step) if not self.averaging[3] else self.averaging[0]
         direction = 0
         for _ in range(100):
@@ -164,7 +171,7 @@ class Chain:
                 break
             direction = sign
             log_step += sign * np.log(2)
-        self.averaging = np.array([log_step, 0.0, 0.0, 0.0, np.log(10) + log_step])
+        self.averaging = np.array([log_step, 0.0, 0.0, 0.0, log_step + np.log(10) * min(1.0, length / _BOLD)])
 
     def _transitions(self, length: int, target: float, stop: Any, keep: Any) -> tuple:
         positions, gradients = [], []

@@ -17,14 +17,13 @@ import scipy.linalg
 
 from wengert.api.grad import value_and_grad
 from wengert.api.hessian import hessian
-from wengert.infer import distributions
 from wengert.infer.compiling import compiled
 from wengert.infer.coordinates import coordinate_names
-from wengert.infer.handlers import ModelError, run_under
+from wengert.infer.culprits import culprit
+from wengert.infer.handlers import ModelError
 from wengert.infer.pathfinder import best_normal
 from wengert.infer.posterior import ModelPosterior, Posterior, posterior
 from wengert.infer.simulate import simulated
-from wengert.infer.ways import AtPoint
 
 _LARGE = 1e3
 """Scales that differ by more than this make sampling slow."""
@@ -46,28 +45,6 @@ class CheckReport:
     def __repr__(self) -> str:
         lines = [f"problem: {text}" for text in self.problems] or ["no problem was found"]
         return "\n".join(lines + [f"note: {text}" for text in self.notes])
-
-
-class TermsOfDensity(AtPoint):
-    """Runs a model at a point and keeps what each site and observation adds to the log-density."""
-
-    def __init__(self, sites: Any, u: Any):
-        super().__init__(sites, u)
-        self.parts: dict[str, Any] = {}
-
-    def sample(self, name: str, dist: Any, shape: Any, transform: Any) -> Any:
-        value = super().sample(name, dist, shape, transform)
-        self.parts[f"site {name!r}"] = distributions.log_density(dist, value)
-        return value
-
-    def observe(self, value: Any, dist: Any, name: str | None) -> None:
-        count = sum(key.startswith("observation") for key in self.parts)
-        self.parts[f"observation {name or count + 1}"] = distributions.log_density(dist, value)
-        super().observe(value, dist, name)
-
-    def factor(self, logp: Any) -> None:
-        self.parts[f"factor {sum(key.startswith('factor') for key in self.parts) + 1}"] = logp
-        super().factor(logp)
 
 
 def check(
@@ -127,16 +104,15 @@ def _finite(target: Posterior, points: list[np.ndarray], density: Callable, prob
             warnings.simplefilter("ignore")
             value, gradient = density(u)
         if not np.isfinite(value):
-            culprit, what = _culprit(target, u)
-            blamed.setdefault((culprit, what), []).append(u)
+            blamed.setdefault(culprit(target, u), []).append(u)
         elif not np.all(np.isfinite(gradient)):
             without_gradient.append(names[int(np.argmin(np.isfinite(gradient)))])
         else:
             usable.append(u)
-    for (culprit, what), at in blamed.items():
+    for (term, what), at in blamed.items():
         example = _short(target.constrain(at[0]))
         problems.append(
-            f"the log-density is {what} at {len(at)} of {len(points)} points, because of {culprit}; for instance at "
+            f"the log-density is {what} at {len(at)} of {len(points)} points, because of {term}; for instance at "
             f"{example}. Does the support of a parameter fit: a scale must be positive, a probability between 0 and 1?"
         )
     if without_gradient:
@@ -145,20 +121,6 @@ def _finite(target: Posterior, points: list[np.ndarray], density: Callable, prob
             f"{without_gradient[0]}; wg.debug_nans finds the operation"
         )
     return usable
-
-
-def _culprit(target: Posterior, u: np.ndarray) -> tuple[str, str]:
-    """Which term of the log-density is not finite, and what it is."""
-    if not isinstance(target, ModelPosterior):
-        with np.errstate(all="ignore"):
-            return "the function itself", "NaN" if np.isnan(target.log_density(u)) else "−∞"
-    handler = TermsOfDensity(target.sites, u)
-    with np.errstate(all="ignore"):
-        run_under(handler, target.model, target.args)
-    for name, term in handler.parts.items():
-        if not np.all(np.isfinite(term)):
-            return name, "NaN" if np.any(np.isnan(term)) else "−∞"
-    return "the transform of a site", "not finite"
 
 
 def _short(point: Any) -> str:

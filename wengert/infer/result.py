@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert import tree
-from wengert.errors import WengertError
 from wengert.infer import diagnostics
+
+
+_KEY, _AS_ATTRIBUTE = re.compile(r"\['([^']*)'\]"), r".\1"
+"""Keys of containers in containers are named `outer.inner`."""
 
 
 class SummaryRow(NamedTuple):
@@ -65,7 +69,12 @@ class Samples:
 
     def _named(self) -> list[tuple[str, np.ndarray]]:
         if isinstance(self.draws, dict):
-            return [(str(name), np.asarray(x)) for name, x in self.draws.items() if np.ndim(x) >= 2]
+            found = []
+            for name, x in self.draws.items():
+                for path, leaf in zip(tree.paths(x), tree.leaves(x), strict=True):
+                    if np.ndim(leaf) >= 2:
+                        found.append((f"{name}{re.sub(_KEY, _AS_ATTRIBUTE, path)}", np.asarray(leaf)))
+            return found
         paths = tree.paths(self.draws)
         leaves = [np.asarray(x) for x in tree.leaves(self.draws)]
         return [(path or "x", x) for path, x in zip(paths, leaves, strict=True)]
@@ -95,20 +104,19 @@ class Samples:
         return rows
 
     def to_arviz(self) -> Any:
-        """The draws and statistics as ArviZ has them, which has to be installed (`pip install wengert[arviz]`)."""
+        """The draws and statistics as ArviZ has them, if it is installed (`pip install wengert[arviz]`).
+
+        Without it a dictionary of the same groups, of dictionaries of arrays (chain, draw, …); groups are attributes as
+        well, so that `result.to_arviz().posterior["mu"]` is there in any case.
+        """
+        posterior = {name: x for name, x in self._named() if x.dtype.kind in "biuf"}
         try:
             arviz = importlib.import_module("arviz")
-        except ImportError as error:
-            raise MissingArvizError(
-                "to_arviz() needs ArviZ, which is not installed",
-                remedy="pip install arviz; or use .draws and .summary(), which need nothing",
-            ) from error
-        posterior = {name: x for name, x in self._named() if x.dtype.kind in "biuf"}
-        return (
-            arviz.from_dict({"posterior": posterior, "sample_stats": self.stats})
-            if _takes_groups(arviz)
-            else (arviz.from_dict(posterior=posterior, sample_stats=self.stats))
-        )
+        except ImportError:
+            return Groups(posterior=posterior, sample_stats=dict(self.stats))
+        if _takes_groups(arviz):
+            return arviz.from_dict({"posterior": posterior, "sample_stats": self.stats})
+        return arviz.from_dict(posterior=posterior, sample_stats=self.stats)
 
     def __repr__(self) -> str:
         chains, draws = self.unconstrained.shape[:2]
@@ -121,5 +129,15 @@ def _takes_groups(arviz: Any) -> bool:
     return int(str(getattr(arviz, "__version__", "0")).split(".")[0]) >= 1
 
 
-class MissingArvizError(WengertError, ImportError):
-    """ArviZ is not installed."""
+class Groups(dict):
+    """Dictionaries of arrays under the names that ArviZ has for them, which are attributes, too."""
+
+    def __getattr__(self, name: str) -> dict[str, np.ndarray]:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"no group {name!r}: there are {', '.join(self)}") from None
+
+    def __repr__(self) -> str:
+        lines = [f"{group}: {', '.join(f'{k} {v.shape}' for k, v in arrays.items())}" for group, arrays in self.items()]
+        return "\n".join(lines)

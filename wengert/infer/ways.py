@@ -125,14 +125,19 @@ class FindSites(Handler):
 
 
 def _demand_that_fits(shape: tuple[int, ...], parameters: tuple[int, ...]) -> None:
-    """Raise where observed values and the parameters of their distribution do not broadcast."""
+    """Raise where the parameters of a distribution do not broadcast to the observed values, if these are several.
+
+    One value may be observed of many distributions; but (n,) values of (n, 1) ones would count n times each.
+    """
     try:
-        np.broadcast_shapes(shape, parameters)
+        fits = math.prod(shape) == 1 or np.broadcast_shapes(shape, parameters) == shape
     except ValueError:
+        fits = False
+    if not fits:
         raise ModelError(
             f"values of shape {shape} are observed, but the parameters of their distribution have shape {parameters}",
             remedy="give parameters that broadcast to the values, one for each of them or one for all",
-        ) from None
+        )
 
 
 def observed_name(name: str | None, before: list[str]) -> str:
