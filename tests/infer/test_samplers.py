@@ -139,7 +139,8 @@ def test_results_without_and_with_arviz():
     assert found.posterior["x"].shape == (2, 50, 3) == found["posterior"]["x"].shape
     assert found.sample_stats["diverging"].shape == (2, 50)
     if importlib.util.find_spec("arviz") is None:
-        assert isinstance(found, dict) and not hasattr(found, "prior")
+        assert isinstance(found, dict)
+        assert not hasattr(found, "prior")
 
 
 def test_containers_in_containers_are_summarised():
@@ -153,7 +154,7 @@ def test_containers_in_containers_are_summarised():
 
 @pytest.mark.parametrize("warmup", [20, 40])
 def test_short_warm_ups_end_with_steps_that_are_accepted(warmup):
-    """A few transitions after the last estimate of the metric are too few to come back from steps ten times too long."""
+    """A few transitions after the last estimate of the metric cannot come back from steps ten times too long."""
     result = infer.nuts(normal, init=np.zeros(3), draws=50, warmup=warmup, chains=4, progress=False)
     assert np.mean(result.stats["acceptance_rate"]) > 0.6
 

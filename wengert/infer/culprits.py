@@ -1,4 +1,4 @@
-"""Which term of a log-density is to blame where that is no number: the model is run once more, and its terms looked at."""
+"""Which term of a log-density is to blame where that is no number: the model is run again, for its terms."""
 
 from __future__ import annotations
 

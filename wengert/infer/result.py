@@ -11,7 +11,6 @@ import numpy as np
 from wengert import tree
 from wengert.infer import diagnostics
 
-
 _KEY, _AS_ATTRIBUTE = re.compile(r"\['([^']*)'\]"), r".\1"
 """Keys of containers in containers are named `outer.inner`."""
 
