@@ -617,3 +617,25 @@ def test_context_managers():
 
     np.testing.assert_allclose(wg.grad(f)(0.7), 1.7 * np.cos(0.7) + np.sin(0.7), rtol=1e-14)
     assert wg.grad(f)(0.7) == wg.jacfwd(f)(0.7)
+
+
+def takes_any_name(x, *, f=1.0, self=1.0, target=1.0, before=1.0, session=1.0, args=1.0, name=1.0, key=1.0, value=1.0):
+    return x * f * self + target * before * session + args * name * key * value
+
+
+class TakesAnyName:
+    def __init__(here, x, *, self=1.0, f=1.0, make=1.0, session=1.0, twin=1.0, thing=1.0):
+        here.y = x * self * f + make * session * twin * thing
+
+
+def test_keywords_may_have_the_names_that_this_package_uses():
+    def program(x):
+        names = dict(f=x, self=2.0, target=x, before=3.0, session=x, args=x, name=x, key=x, value=x)
+        made = TakesAnyName(x, self=x, f=x, make=x, session=x, twin=x, thing=x)
+        print("{template} {f} {self} {session}".format(template=x, f=2, self=3, session=4))  # noqa: UP032
+        return takes_any_name(x, **names) + takes_any_name(x, target=x, before=x) + made.y
+
+    slope = wg.numerical.grad(program, method="richardson")(1.3)
+    assert np.isclose(wg.jit(program)(1.3), program(1.3), rtol=1e-14)
+    for derivative in wg.grad(program), wg.jit(wg.grad(program)), wg.grad(wg.jit(program)):
+        assert np.isclose(derivative(1.3), slope, rtol=1e-8)

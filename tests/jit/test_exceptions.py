@@ -187,6 +187,34 @@ def in_the_handler(x):
     return y
 
 
+def checked(x):
+    """What a decorator that validates its arguments does: every way out of the `try` is a return or a raise."""
+    try:
+        limits = {"low": 0.0}
+        y = x * 2
+        if y < limits["low"]:
+            raise ValueError("%s is below %s" % (str(x), str(limits["low"])))  # noqa: UP031
+        return {"value": y, **limits}
+    except Exception as error:
+        raise ValueError(f"not valid: {error!s}") from error
+
+
+def returned_or_raised_again(x):
+    def sign(v):
+        try:
+            w = v * 2
+            return w / abs(w)
+        except ZeroDivisionError:
+            raise
+
+    try:
+        return checked(x)["value"] + sign(x)
+    except ValueError as error:
+        if "valid" not in error.args[0]:
+            raise
+        return -3 * x
+
+
 def known(x):
     try:
         y = {"a": x}["b"]
@@ -211,7 +239,7 @@ def everything(x):
 
 CAUGHT = [
     simple, with_else_and_finally, several, nested, again, another, in_a_loop, out_of_a_loop, out_of_a_while,
-    break_in_try, writes, in_a_branch, in_the_handler, known, everything,
+    break_in_try, writes, in_a_branch, in_the_handler, returned_or_raised_again, known, everything,
 ]  # fmt: skip
 
 

@@ -61,6 +61,7 @@ def test_percent_names(rng):
 
 
 MESSAGES = {
+    "text of a text": lambda x: "%s, %r and %s" % (str(x), f"{x:.2f}", [str(x), x]),  # noqa: UP031
     "f-string": lambda x: f"x is {x:.2f}, not {1 + 1}",
     "percent": lambda x: "x is %.2f" % x,  # noqa: UP031
     "percent of several": lambda x: "%s: %.2f and %d" % ("x", x, 3),  # noqa: UP031

@@ -91,7 +91,7 @@ def _copied(thing: Any) -> Any:
     return tree.unflatten(structure, [copy(x) for x in leaves])
 
 
-def _outcome(function: Callable, *args: Any, **kwargs: Any) -> tuple[Any, Exception | None]:
+def _outcome(function: Callable, /, *args: Any, **kwargs: Any) -> tuple[Any, Exception | None]:
     try:
         return function(*args, **kwargs), None
     except Exception as error:

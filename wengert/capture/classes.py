@@ -145,12 +145,12 @@ def _exit(twin: Callable, manager: Any, *error: Any) -> Any:
     return False if len(error) > 1 and isinstance(error[1], REFUSALS) else done  # nobody swallows a refusal
 
 
-def _init(twin: Callable, thing: Any, *args: Any, **kwargs: Any) -> Any:
+def _init(twin: Callable, thing: Any, /, *args: Any, **kwargs: Any) -> Any:
     Follow.allocated(thing)
     return twin(thing, *args, **kwargs)
 
 
-def _after_init(twin: Callable, thing: Any, *args: Any, **kwargs: Any) -> Any:
+def _after_init(twin: Callable, thing: Any, /, *args: Any, **kwargs: Any) -> Any:
     Follow.allocated(thing)
     Follow.own_attributes(thing)  # which default factories have made
     return twin(thing, *args, **kwargs)

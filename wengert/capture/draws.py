@@ -97,7 +97,7 @@ def _is_traced(args: tuple, kwargs: dict) -> bool:
     return any(isinstance(a, Traced) or holds_traced(a) for a in (*args, *kwargs.values()))
 
 
-def drawn(get: Callable[[], Any], sample: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+def drawn(get: Callable[[], Any], sample: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     """A method of a generator, which `get` gives when the program runs; `sample` is one of the same kind."""
     of_python = isinstance(sample, random.Random)
     if name in ("permutation", "shuffle", "permuted", "choice") and not of_python:
@@ -130,7 +130,7 @@ def _located(get: Callable, name: str, args: tuple, kwargs: dict) -> Any:
     return combine(z, *values)
 
 
-def _gamma(get: Callable, sample: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+def _gamma(get: Callable, sample: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     if name == "gamma":
         scale = kwargs.pop("scale", args[1] if len(args) > 1 else 1.0)
         size = _size(args, kwargs, 2)
@@ -260,7 +260,7 @@ def _seed(seed: Any = None) -> None:
     called_back(lambda *seeds: np.random.seed(*seeds) or (), () if seed is None else (seed,), ())  # noqa: NPY002
 
 
-def _made(make: Callable, *seeds: Any, **named: Any) -> Any:
+def _made(make: Callable, /, *seeds: Any, **named: Any) -> Any:
     seeds = (*seeds, *named.values())
     if len(seeds) == 1 and isinstance(seeds[0], (GENERATORS, Made)):
         return seeds[0]

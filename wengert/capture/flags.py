@@ -11,7 +11,8 @@ of an `if`, where structure suffices, otherwise into an `if` that tests the flag
 
 The result is ordinary syntax, with one exception: a `for` has an attribute `go_on`, an expression that says after each
 iteration whether there is to be another, or `None`. A flag that nothing tests is not there. A `return` that no `if` or
-loop holds stays; if there is another, the value returned goes through a variable.
+loop holds, and no `try` whose statements may fail, stays; if there is another, the value returned goes through a
+variable.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _TRY: Any = (ast.Try, ast.TryStar)
 
 def without_jumps(body: list[ast.stmt]) -> list[ast.stmt]:
     """The body of a function, without jumps. The statements given may be changed."""
-    early = any(isinstance(inner, ast.Return) for inner in own_nodes(_branching(body)))
+    early = any(isinstance(inner, ast.Return) for inner in own_nodes([*_branching(body), *_watched(body)]))
     if early and completes(body):
         body = [*body, ast.copy_location(ast.Return(ast.Constant(None)), body[-1])]
     structured = _Structured(early, _read(body))
@@ -55,6 +56,11 @@ def _branching(statements: list[Any]) -> Iterator[ast.AST]:
         else:
             for suite in _suites(node):
                 yield from _branching(suite)
+
+
+def _watched(body: list[Any]) -> Iterator[ast.AST]:
+    """The `try` statements that may be left by a jump to their handlers: what follows it will stand in an `if`."""
+    return (node for node in own_nodes(body) if hasattr(node, "owns"))
 
 
 def jumps_out_of_finally(nodes: Iterable[ast.AST]) -> bool:

@@ -296,7 +296,7 @@ class Session:
             self._note_use(container)
         self.passed.append(container)
 
-    def pass_on(self, f: Any, target: Callable, before: int, *args: Any, **kwargs: Any) -> Any:
+    def pass_on(self, f: Any, target: Callable, before: int, /, *args: Any, **kwargs: Any) -> Any:
         """Call a user's function. If it does nothing but read items of a container that it is given, passing it on was
         no other use. `before`: how many containers were passed when the call began."""
         passed = self.passed[before:]

@@ -100,7 +100,7 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
     kind = f.__class__
     if kind in (MethodDescriptorType, WrapperDescriptorType) and issubclass(f.__objclass__, MUTABLE):
         if f.__name__ in _CHANGING:  # list.append(a, x)
-            return lambda owner, *args, **kwargs: staged_call(f.__get__(owner))(*args, **kwargs)
+            return lambda owner, /, *args, **kwargs: staged_call(f.__get__(owner))(*args, **kwargs)
     if kind in (BuiltinFunctionType, MethodWrapperType):
         owner = f.__self__
         if owner.__class__ is dict and session is not None:
@@ -186,7 +186,7 @@ def _interpolated(template: str, values: Any) -> str:
     return texts.interpolated(template, values) if texts.holds_values(values) else hooks.shown_in(template, values)
 
 
-def _format(template: str, *args: Any, **kwargs: Any) -> str:
+def _format(template: str, /, *args: Any, **kwargs: Any) -> str:
     if texts.holds_values((args, kwargs)):
         return texts.formatted(template, args, kwargs)
     return template.format(*args, **kwargs)
@@ -221,7 +221,7 @@ def _with_staged_arguments(f: Callable) -> Callable:
     return lambda *args, **kwargs: f(*map(staged, args), **{k: staged(a) for k, a in kwargs.items()})
 
 
-def _with_items(f: Callable, session: Any, *args: Any, **kwargs: Any) -> Any:
+def _with_items(f: Callable, session: Any, /, *args: Any, **kwargs: Any) -> Any:
     """A call of a function that does not look at lists from outside as staged code does."""
     result = f(*[session.items(about_to_iterate(a)) for a in args], **kwargs)
     return note_created(result) if hasattr(result.__class__, "__next__") else result
@@ -237,7 +237,7 @@ def _noting_iterators(f: Callable) -> Callable:
     return lambda *args, **kwargs: note_created(f(*args, **kwargs))
 
 
-def _instance(make: Callable, session: Any, *args: Any, **kwargs: Any) -> Any:
+def _instance(make: Callable, session: Any, /, *args: Any, **kwargs: Any) -> Any:
     return note_created(session.made(make(*[session.items(a) for a in args], **kwargs)))
 
 

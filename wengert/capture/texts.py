@@ -102,12 +102,15 @@ def written(write: Callable[..., str], *operands: Any) -> str:
     if write is str and operands[0].__class__ is TracedText:
         return operands[0]
     leaves, structure = tree.flatten(operands)
-    if any(x.__class__ is TracedText for x in leaves):
-        raise ConcretizationError(
-            "a text inside a container, or formatted once more, depends on a value known only when the compiled "
-            "program runs", remedy="write the value itself",
-        )  # fmt: skip
-    return TracedText([Piece(lambda *found: write(*tree.unflatten(structure, list(found))), tuple(leaves))])
+    inside = [x.symbols if x.__class__ is TracedText else [x] for x in leaves]
+
+    def put_together(*found: Any) -> str:
+        rest = iter(found)
+        own = [[next(rest) for _ in parts] for parts in inside]
+        new = [x.filled(v) if x.__class__ is TracedText else v[0] for x, v in zip(leaves, own, strict=True)]
+        return write(*tree.unflatten(structure, new))
+
+    return TracedText([Piece(put_together, tuple([x for parts in inside for x in parts]))])
 
 
 def joined(*parts: Any) -> str:
