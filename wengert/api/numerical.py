@@ -118,7 +118,7 @@ def grad(f: Callable, argnums: Argnums = 0, *, method: str = "central", step: fl
 
 
 def jacobian(f: Callable, argnums: Argnums = 0, *, method: str = "central", step: float | None = None) -> Callable:
-    """The Jacobian: the derivative of every number that comes out by every number that goes in.
+    """The Jacobian: derivatives of all numbers that come out with respect to all that go in.
 
     >>> jacobian(lambda x: np.array([x[0] * x[1], x[0] + x[1] ** 2]))(np.array([2.0, 3.0]))
     array([[3.00000, 2.00000],
