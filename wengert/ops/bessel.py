@@ -19,6 +19,7 @@ import scipy.special as sc
 
 from wengert.ops.circles import RADII, WITHIN, on_circles
 from wengert.ops.derive import elementwise
+from wengert.ops.directed import directed
 from wengert.ops.elementwise import exp
 from wengert.ops.enclosures import decreasing, even, increasing, with_slope
 from wengert.ops.orders import ive_rows, jv_by_order, kve_by_order, yv_by_order
@@ -38,6 +39,9 @@ def _in_order(name: str, derivative: Any) -> Any:
 def _j_and_y(v: Any, x: Any, sign: int) -> Any:
     return jv_by_order(v, x, n=1) + sign * 1j * yv_by_order(v, x, n=1)
 
+
+_BELOW_ZERO = -5e-324
+"""Enclosures are known from zero on."""
 
 jv = elementwise(
     "jv",
@@ -62,6 +66,7 @@ iv = elementwise(
         _in_order("iv", lambda v, x: exp(x) * ive_by_order(v, x, m=1, n=0)),
         lambda y, v, x: 0.5 * (iv(v - 1, x) + iv(v + 1, x)),
     ),
+    bounds=directed(-1, 1, above={0: _BELOW_ZERO, 1: _BELOW_ZERO}, range=(0.0, math.inf), slack=1e-11),
 )
 kv = elementwise(
     "kv",
@@ -70,6 +75,7 @@ kv = elementwise(
         _in_order("kv", lambda v, x: exp(-x) * kve_by_order(v, x, m=1, n=0)),
         lambda y, v, x: -0.5 * (kv(v - 1, x) + kv(v + 1, x)),
     ),
+    bounds=directed(1, -1, above={0: _BELOW_ZERO, 1: 0.0}, range=(0.0, math.inf), slack=1e-11),
 )
 hankel1 = elementwise(
     "hankel1",

@@ -24,6 +24,7 @@ import numpy as np
 from wengert.ops import interval_arithmetic as arithmetic
 from wengert.ops.choice import choice
 from wengert.ops.derive import Guarded, elementwise, zero
+from wengert.ops.directed import bounded_slope
 from wengert.ops.enclosures import (
     EQUAL,
     GREATER,
@@ -663,4 +664,11 @@ def _sinc_derivative(x: Any, n: int) -> Any:
     return (np.pi**n * np.where(small, near, far)).astype(dtype)[()]
 
 
-sinc = elementwise("sinc", _sinc_derivative, (lambda y, x, n: sinc(x, n=n + 1),))
+sinc = elementwise(
+    "sinc",
+    _sinc_derivative,
+    (lambda y, x, n: sinc(x, n=n + 1),),
+    bounds=bounded_slope(
+        lambda n: math.pi ** (n + 1) / (n + 2), lambda n: 1.0 if n == 0 else 1.000001 * math.pi**n / (n + 1), 1e-12
+    ),
+)

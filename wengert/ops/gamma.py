@@ -15,6 +15,7 @@ import scipy.special as sc
 
 from wengert.ops import library
 from wengert.ops.derive import elementwise, zero
+from wengert.ops.directed import directed, one_way
 from wengert.ops.elementwise import cos, equal, exp, less, logical_and, remainder, rint, sin, where
 from wengert.ops.enclosures import decreasing, increasing, valley
 from wengert.ops.library import special
@@ -40,7 +41,10 @@ def _polygamma(n: Any, x: Any) -> Any:
 
 
 polygamma = elementwise(
-    "polygamma", _polygamma, (no_rule("polygamma", "the order"), lambda y, n, x: polygamma(n + 1, x))
+    "polygamma",
+    _polygamma,
+    (no_rule("polygamma", "the order"), lambda y, n, x: polygamma(n + 1, x)),
+    bounds=one_way(0.0, slack=1e-11, floor=1e-13),
 )
 digamma = elementwise("digamma", sc.psi, (lambda y, x: polygamma(1, x),), bounds=increasing(beyond=0.0, slack=SLACK))
 
@@ -112,11 +116,13 @@ beta = elementwise(
     "beta",
     sc.beta,
     (lambda y, a, b: -y * polygamma_step(a, b, n=0), lambda y, a, b: -y * polygamma_step(b, a, n=0)),
+    bounds=directed(-1, -1, above={0: 0.0, 1: 0.0}, range=(0.0, math.inf), slack=1e-10),
 )
 betaln = elementwise(
     "betaln",
     sc.betaln,
     (lambda y, a, b: -polygamma_step(a, b, n=0), lambda y, a, b: -polygamma_step(b, a, n=0)),
+    bounds=directed(-1, -1, above={0: 0.0, 1: 0.0}, slack=1e-11, floor=1.0),
 )
 
 

@@ -30,6 +30,7 @@ import numpy as np
 import scipy.special as sc
 
 from wengert.ops.derive import elementwise
+from wengert.ops.directed import directed
 from wengert.ops.elementwise import equal, log, log1p, logical_or, where
 from wengert.ops.gamma import digamma, polygamma, polygamma_step
 from wengert.ops.library import special
@@ -241,11 +242,21 @@ gammainc_by_a = elementwise(
 )
 """The n-th derivative of the incomplete gamma function in its parameter, n > 0."""
 
+_GAMMA: dict[str, Any] = {"above": {0: 0.0}, "within": {1: (0.0, math.inf)}, "range": (0.0, 1.0), "floor": 1.0}
+_BETA: dict[str, Any] = {"above": {0: 0.0, 1: 0.0}, "within": {2: (0.0, 1.0)}, "range": (0.0, 1.0), "floor": 1.0}
+"""Where distribution functions are those of their parameters, and between which numbers."""
+
 gammainc = elementwise(
-    "gammainc", sc.gammainc, (lambda y, a, x: gammainc_by_a(a, x, n=1), lambda y, a, x: gamma_density(a, x))
+    "gammainc",
+    sc.gammainc,
+    (lambda y, a, x: gammainc_by_a(a, x, n=1), lambda y, a, x: gamma_density(a, x)),
+    bounds=directed(-1, 1, **_GAMMA),
 )
 gammaincc = elementwise(
-    "gammaincc", sc.gammaincc, (lambda y, a, x: -gammainc_by_a(a, x, n=1), lambda y, a, x: -gamma_density(a, x))
+    "gammaincc",
+    sc.gammaincc,
+    (lambda y, a, x: -gammainc_by_a(a, x, n=1), lambda y, a, x: -gamma_density(a, x)),
+    bounds=directed(1, -1, **_GAMMA),
 )
 gammaincinv = elementwise(
     "gammaincinv",
@@ -341,6 +352,7 @@ betainc = elementwise(
         lambda y, a, b, x: _by_b(a, b, x),
         lambda y, a, b, x: beta_density(a, b, x),
     ),
+    bounds=directed(-1, 1, 1, **_BETA),
 )
 betaincc = elementwise(
     "betaincc",
@@ -350,6 +362,7 @@ betaincc = elementwise(
         lambda y, a, b, x: -_by_b(a, b, x),
         lambda y, a, b, x: -beta_density(a, b, x),
     ),
+    bounds=directed(1, -1, -1, **_BETA),
 )
 betaincinv = elementwise(
     "betaincinv",

@@ -21,12 +21,14 @@ import scipy.special as sc
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.circles import RADII, on_circles
 from wengert.ops.derive import elementwise
+from wengert.ops.directed import bounded_slope, directed
 from wengert.ops.elementwise import (
     absolute,
     cos,
     cosh,
     equal,
     exp,
+    expm1,
     hypot,
     less,
     log,
@@ -39,7 +41,9 @@ from wengert.ops.elementwise import (
     reciprocal,
     sin,
     sinc,
+    sqrt,
     square,
+    tan,
     where,
 )
 from wengert.ops.enclosures import composed, decreasing, increasing, increasing_composed
@@ -54,6 +58,7 @@ SQRT_2 = rounded_number(math.sqrt(2.0))
 SQRT_2PI = rounded_number(math.sqrt(2 * math.pi))
 LN10 = rounded_number(math.log(10.0))
 _ERF_SLOPE = rounded_number(2 / math.sqrt(math.pi))
+DEGREE = rounded_number(math.pi / 180)
 
 NODES, WEIGHTS = (0.5 * (np.polynomial.legendre.leggauss(64)[0] + 1), 0.5 * np.polynomial.legendre.leggauss(64)[1])
 """Gauss–Legendre quadrature on [0, 1]."""
@@ -150,7 +155,12 @@ def _erfcx(x: Any, n: int) -> Any:
     return rounded(np.where(x > 0, (-2.0) ** n * 2 / SQRT_PI * end * total, current), dtype)
 
 
-erfcx = elementwise("erfcx", _erfcx, (lambda y, x, n: erfcx(x, n=n + 1),))
+erfcx = elementwise(
+    "erfcx",
+    _erfcx,
+    (lambda y, x, n: erfcx(x, n=n + 1),),
+    bounds=directed(-1, alternates=True, range=(0.0, math.inf), slack=1e-11),
+)
 
 
 def _dawsn(x: Any, n: int) -> Any:
@@ -183,7 +193,15 @@ def _dawsn(x: Any, n: int) -> Any:
     return rounded(np.where(far, total, current), dtype)
 
 
-dawsn = elementwise("dawsn", _dawsn, (lambda y, x, n: dawsn(x, n=n + 1),))
+dawsn = elementwise(
+    "dawsn",
+    _dawsn,
+    (lambda y, x, n: dawsn(x, n=n + 1),),
+    # It is ½·∫ exp(−t²/4)·sin(xt) dt.
+    bounds=bounded_slope(
+        lambda n: 2.0**n * math.gamma(n / 2 + 1), lambda n: 1.000001 * 2.0 ** (n - 1) * math.gamma((n + 1) / 2), 1e-12
+    ),
+)
 
 ndtr = elementwise(
     "ndtr",
@@ -197,7 +215,9 @@ ndtri = elementwise(
     (lambda y, p: SQRT_2PI * exp(0.5 * y * y),),
     bounds=increasing(domain=(0.0, 1.0), open=True, exact=((0.5, 0.0),), slack=1e-14),
 )
-log_ndtr = elementwise("log_ndtr", sc.log_ndtr, (lambda y, x: mills(x),))
+log_ndtr = elementwise(
+    "log_ndtr", sc.log_ndtr, (lambda y, x: mills(x),), bounds=directed(1, range=(-math.inf, 0.0), slack=1e-11)
+)
 ndtri_exp = elementwise("ndtri_exp", sc.ndtri_exp, (lambda y, x: reciprocal(mills(y)),))
 
 
@@ -266,7 +286,20 @@ rel_entr = elementwise(
     (lambda z, x, y: log_quotient(x, y) + 1, lambda z, x, y: -quotient(x, y)),
     bounds=composed(lambda x, y: where(equal(x, 0), 0.0, x * (log(x) - log(y)))),
 )
-kl_div = elementwise("kl_div", sc.kl_div, (lambda z, x, y: log_quotient(x, y), lambda z, x, y: quotient(y - x, y)))
+kl_div = elementwise(
+    "kl_div",
+    sc.kl_div,
+    (lambda z, x, y: log_quotient(x, y), lambda z, x, y: quotient(y - x, y)),
+    bounds=composed(lambda x, y: where(equal(x, 0), y, x * (log(x) - log(y)) - x + y)),
+)
+
+
+def _enclosed_huber(delta: Any, r: Any) -> Any:
+    size = absolute(r)
+    near = minimum(size, delta)
+    return near * (size - 0.5 * near)
+
+
 huber = elementwise(
     "huber",
     sc.huber,
@@ -275,6 +308,7 @@ huber = elementwise(
         lambda z, delta, r: minimum(maximum(r, -delta), delta),
     ),
     cost=DEAR,
+    bounds=composed(_enclosed_huber),
 )
 
 
@@ -289,7 +323,12 @@ def _pseudo_huber_in_r(z: Any, delta: Any, r: Any) -> Any:
     return delta * (r / where(equal(h, 0), 1, h))
 
 
-pseudo_huber = elementwise("pseudo_huber", sc.pseudo_huber, (_pseudo_huber_in_delta, _pseudo_huber_in_r))
+pseudo_huber = elementwise(
+    "pseudo_huber",
+    sc.pseudo_huber,
+    (_pseudo_huber_in_delta, _pseudo_huber_in_r),
+    bounds=composed(lambda delta, r: where(equal(delta, 0), 0.0, square(delta) * (sqrt(1 + square(r / delta)) - 1))),
+)
 
 # ------------------------------------------------------------------------------------- exponentials and their kin
 
@@ -315,13 +354,23 @@ def _exprel(x: Any, n: int) -> Any:
     return rounded(np.where(small, near, far), dtype)
 
 
-exprel = elementwise("exprel", _exprel, (lambda y, x, n: exprel(x, n=n + 1),))
+exprel = elementwise(
+    "exprel", _exprel, (lambda y, x, n: exprel(x, n=n + 1),), bounds=directed(1, range=(0.0, math.inf))
+)
 exp10 = elementwise("exp10", sc.exp10, (lambda y, x: y * LN10,), bounds=composed(lambda x: power(10.0, x)))
-sindg = elementwise("sindg", sc.sindg, (lambda y, x: math.pi / 180 * cosdg(x),))
-cosdg = elementwise("cosdg", sc.cosdg, (lambda y, x: -math.pi / 180 * sindg(x),))
-tandg = elementwise("tandg", sc.tandg, (lambda y, x: math.pi / 180 * (1 + y * y),))
-cotdg = elementwise("cotdg", sc.cotdg, (lambda y, x: -math.pi / 180 * (1 + y * y),))
+sindg = elementwise("sindg", sc.sindg, (lambda y, x: DEGREE * cosdg(x),), bounds=composed(lambda x: sin(x * DEGREE)))
+cosdg = elementwise("cosdg", sc.cosdg, (lambda y, x: -DEGREE * sindg(x),), bounds=composed(lambda x: cos(x * DEGREE)))
+tandg = elementwise("tandg", sc.tandg, (lambda y, x: DEGREE * (1 + y * y),), bounds=composed(lambda x: tan(x * DEGREE)))
+cotdg = elementwise(
+    "cotdg", sc.cotdg, (lambda y, x: -DEGREE * (1 + y * y),), bounds=composed(lambda x: 1 / tan(x * DEGREE))
+)
 cosm1 = elementwise("cosm1", sc.cosm1, (lambda y, x: -sin(x),), bounds=composed(lambda x: -2 * square(sin(x / 2))))
+
+
+def _enclosed_boxcox(l: Any, p: Any) -> Any:
+    """(exp(p·l) − 1)/p, of which l is the limit at p = 0."""
+    zero = equal(p, 0)
+    return where(zero, l, expm1(p * l) / where(zero, 1.0, p))
 
 
 def _boxcox_in_power(y: Any, x: Any, p: Any) -> Any:
@@ -329,7 +378,12 @@ def _boxcox_in_power(y: Any, x: Any, p: Any) -> Any:
     return l * l * exprel(p * l, n=1)
 
 
-boxcox = elementwise("boxcox", sc.boxcox, (lambda y, x, p: power(x, p - 1), _boxcox_in_power))
+boxcox = elementwise(
+    "boxcox",
+    sc.boxcox,
+    (lambda y, x, p: power(x, p - 1), _boxcox_in_power),
+    bounds=increasing_composed(lambda x, p: _enclosed_boxcox(log(x), p)),
+)
 
 
 def _boxcox1p_in_power(y: Any, x: Any, p: Any) -> Any:
@@ -337,9 +391,19 @@ def _boxcox1p_in_power(y: Any, x: Any, p: Any) -> Any:
     return l * l * exprel(p * l, n=1)
 
 
-boxcox1p = elementwise("boxcox1p", sc.boxcox1p, (lambda y, x, p: exp((p - 1) * log1p(x)), _boxcox1p_in_power))
+boxcox1p = elementwise(
+    "boxcox1p",
+    sc.boxcox1p,
+    (lambda y, x, p: exp((p - 1) * log1p(x)), _boxcox1p_in_power),
+    bounds=increasing_composed(lambda x, p: _enclosed_boxcox(log1p(x), p)),
+)
 
-powm1 = elementwise("powm1", sc.powm1, (lambda z, x, p: p * power(x, p - 1), lambda z, x, p: power_log(x, p, n=1)))
+powm1 = elementwise(
+    "powm1",
+    sc.powm1,
+    (lambda z, x, p: p * power(x, p - 1), lambda z, x, p: power_log(x, p, n=1)),
+    bounds=composed(lambda x, p: power(x, p) - 1),
+)
 
 lambertw = elementwise(
     "lambertw", lambda z, k, tol: special.lambertw(z, k, tol), (lambda w, z, k, tol: exp(-w) / (1 + w),)

@@ -200,7 +200,11 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         x, xp, fp = _unrolled(x, xp, fp, operand(period))
         left = right = None
     jumps = left is not None or right is not None
-    found = piecewise(lambda *of: _interp(*of, xp, left, right), x, xp, fp, jumps)
+
+    def at(y: Any, knots: Any, values: Any, number: Any) -> Any:
+        return _interp(y, knots, values, number, xp, left, right)
+
+    found = piecewise(at, x, xp, fp, jumps)
     return _interp(x, xp, fp, x, xp, left, right) if found is None else found
 
 
