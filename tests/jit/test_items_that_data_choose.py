@@ -124,3 +124,41 @@ def test_none_that_count():
             with pytest.raises((ValueError, IndexError)):
                 g(X)
     assert wg.jit(lambda x: sum([v for v in x if v > 9]) + x[0])(X) == 1.0
+
+
+COMPUTED = {
+    "choose": lambda x, A, n: np.choose(n % 3, [x, np.sin(x), -x]),
+    "choose of places": lambda x, A, n: np.choose((np.argsort(x) + n) % 2, [x, 2.0]),
+    "choose of truth values": lambda x, A, n: np.choose(x > 0.4, [x, A[0] * n]),
+    "choose, clipped": lambda x, A, n: np.choose(np.argsort(x) + n, [x, 2 * x], mode="clip"),
+    "choose, wrapped": lambda x, A, n: np.choose(np.argsort(x) - n, [x, 2 * x], mode="wrap"),
+    "tril": lambda x, A, n: np.tril(A, n), "triu": lambda x, A, n: np.triu(A * x, -n),
+    "put": lambda x, A, n: put(x * 1.0, [n, -1], [A[0, 1], x[1]]),
+    "put, clipped": lambda x, A, n: put(x * 1.0, n + 9, 2.0, mode="clip"),
+}  # fmt: skip
+
+
+def put(y, *args, **kwargs):
+    np.put(y, *args, **kwargs)
+    return y
+
+
+@pytest.mark.parametrize("f", COMPUTED.values(), ids=COMPUTED)
+def test_functions_of_places_that_are_computed(f):
+    x, A = np.array([0.3, -0.5, 0.7, 0.9]), np.arange(12.0).reshape(3, 4) / 7
+    loss = lambda x, A, n: np.sum(f(x, A, n) ** 2)
+    for n in (0, 2):
+        np.testing.assert_allclose(wg.jit(f)(x, A, np.int64(n)), f(x, A, n), rtol=1e-14)
+        found = wg.jit(wg.grad(lambda x, A, k: loss(x, A, k[0]), (0, 1)))(x, A, np.array([n]))
+        for got, wanted in zip(found, wg.grad(loss, (0, 1))(x, A, n), strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-13)
+    together = wg.jit(wg.vmap(f, in_axes=(None, None, 0)))(x, A, np.array([0, 2, 1]))
+    np.testing.assert_allclose(together, [f(x, A, n) for n in (0, 2, 1)], rtol=1e-14)
+
+
+def test_places_that_do_not_exist_raise_when_the_program_runs():
+    x = np.array([0.3, -0.5])
+    with pytest.raises(ValueError, match="invalid entry in choice array"):
+        wg.jit(lambda x, k: np.choose(k, [x, x]))(x, np.array([0, 2]))
+    with pytest.raises(IndexError, match="out of bounds"):
+        wg.jit(lambda x, k: put(x * 1.0, k, 1.0))(x, np.array([0, 2]))

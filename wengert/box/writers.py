@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.dispatch import FUNCTIONS, UFUNCS, WRITERS, implements, name_of
+from wengert.box.functions.lengths import refuse_if
 from wengert.box.functions.operands import array, cast, holds_traced, size_of
 from wengert.box.memory import UnknownOrder, laid_out, lengths, shares
 from wengert.box.ufunc_methods import METHODS
@@ -73,8 +74,9 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
         positions = positions % n
     elif mode == "clip":
         positions = np.clip(positions, 0, n - 1)
-    elif np.any((positions < -n) | (positions >= n)):
-        raise IndexError(f"index out of bounds for array of size {n}")
+    else:
+        outside = np.any((positions < -n) | (positions >= n))
+        refuse_if(outside, IndexError, f"index out of bounds for array of size {n}")
     if len(positions):
         values = np.ravel(array(v))
         set_item(a, np.unravel_index(positions % n, a.shape), values[np.arange(len(positions)) % size_of(values)])

@@ -201,13 +201,9 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
     reject_out(out, "np.choose")
     options = [array(c) for c in choices]
-    try:
-        which = np.take(np.arange(len(options)), _positions(a, len(options)), mode=mode)
-    except IndexError:
-        raise ValueError("invalid entry in choice array") from None
-    if mode == "raise" and np.any(np.less(array(a), 0)):
-        raise ValueError("invalid entry in choice array")
-    shape = broadcast_shapes([which.shape, *[shape_of(c) for c in options]])
+    which = cast(array(_positions(a, len(options), mode)), np.intp)
+    _demand_within(which, len(options), "invalid entry in choice array")
+    shape = broadcast_shapes([shape_of(which), *[shape_of(c) for c in options]])
     rows = [s.reshape(s.broadcast_to(c, shape=shape), shape=(1, *shape)) for c in options]
     positions = s.reshape(s.broadcast_to(which, shape=shape), shape=(1, *shape))
     return s.reshape(along_axis(join(rows, 0), positions, 0), shape=shape)

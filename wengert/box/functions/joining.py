@@ -293,10 +293,10 @@ def _only_place(function: str, obj: Any, n: Any) -> Any:
 # -------------------------------------------------------------------------------------------------------- triangles
 
 
-def _below(m: Any, k: int) -> Any:
+def _below(m: Any, k: Any) -> Any:
     tri: Any = np.tri
     rows, columns = shape_of(m)[-2:] if ndim_of(m) > 1 else shape_of(m) * 2
-    if rows.__class__ is int is columns.__class__:
+    if rows.__class__ is int is columns.__class__ and not isinstance(k, Traced):
         return tri(rows, columns, k=k, dtype=bool)
     return e.greater_equal(s.reshape(counting(rows), shape=(rows, 1)), counting(columns) - k)
 
