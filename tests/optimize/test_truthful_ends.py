@@ -1,5 +1,7 @@
 """`success` means a minimum: starts far away, saddle points, flat places and valleys that lead to infinity."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -145,3 +147,16 @@ def test_nonlinear_programs_of_traced_values_are_refused():
 def test_a_further_argument_of_a_continued_solution_may_stand_alone():
     found = optimize.continue_solution(lambda x, p, a: x - a * p, 1.0, (1.0, 2.0), args=2.0, jit=False)
     assert np.isclose(found.x[-1], 4.0)
+
+
+@pytest.mark.parametrize(
+    "method", ["CG", "BFGS", "L-BFGS-B", "TNC", "SLSQP", "Newton-CG", "trust-constr", "trust-ncg", "lbfgs", "auto"]
+)
+def test_a_derivative_that_is_no_number(method):
+    """|x|^½ has a value at zero, where its derivative is infinite, and the product with zero is no number."""
+    f = lambda x: np.sum((x - 1) ** 2) + np.sqrt(np.abs(x[0] * 0.0))  # this line is told
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = optimize.minimize(f, np.zeros(2), method=method)
+    assert not found.success
+    assert "this line is told" in found.message

@@ -248,10 +248,23 @@ def _of_traced(f: Callable, x0: Any, method: str, bounds: Any, constraints: Any,
     return traced.minimum(f, x0, args, method, limits_of(bounds, layout), tol, options)
 
 
+def _is_doubtful(found: Solved, slope: Any, method: str) -> bool:
+    """Whether one of SciPy's methods may have ended since the gradient is no number."""
+    if isinstance(slope, np.ndarray):
+        return not np.all(np.isfinite(slope))
+    return not found.success and scipy_methods.METHODS[method.lower()].gradient
+
+
 def _finished(found: Solved, objective: Objective, method: str) -> Solved:
     """The answer in the user's containers; what is not finite in it is explained."""
     x = np.asarray(found.x, float)
-    if method not in native.METHODS and not (np.isfinite(found.fun) and np.all(np.isfinite(x))):
+    slope = found.get("grad" if method.lower() == "trust-constr" else "jac")
+    finite = bool(np.isfinite(found.fun) and np.all(np.isfinite(x)))
+    if method.lower() in scipy_methods.METHODS and finite and _is_doubtful(found, slope, method):
+        reason = objective.fault(x)
+        found.success = found.success and not reason
+        found.message = f"{found.message}\n{reason}" if reason else found.message
+    if method not in native.METHODS and not finite:
         at = x if np.all(np.isfinite(x)) else objective.best[1] if objective.best else x
         reason = objective.fault(at)
         found.success = False

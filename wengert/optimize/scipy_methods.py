@@ -85,6 +85,13 @@ def run(
         found = scipy.optimize.minimize(fun, x0, callback=_callback(objective, listener, uses), **given)
     except (KeyboardInterrupt, Stopped) as stop:
         return _stopped(objective, x0, stop)
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+        value, x = objective.best or (objective.fun(x0), x0)
+        reason = objective.fault(x)
+        if not reason:
+            raise
+        return Solved(x=x, fun=value, success=False, status=98, message=f"{error}\n{reason}",
+                      nit=objective.evaluations, nfev=objective.evaluations)  # fmt: skip
     return Solved({name: value for name, value in found.items() if name != "hess_inv" or value is not None})
 
 
