@@ -37,11 +37,22 @@ def test_results_of_numpy_are_of_double_precision(f):
         wg.jit(scaled),
         wg.jit(lambda x, s: wg.jvp(scaled, (x, s), (x, 1.0))[0]),
         wg.jit(wg.vmap(scaled, (0, None))),
+        lambda x, s: wg.jvp(scaled, (x, s), (x, 1.0))[0],
+        lambda x, s: wg.vjp(scaled, x, s)[0],
+        lambda x, s: wg.jvp(lambda s: wg.vjp(scaled, x, s)[0], (s,), (1.0,))[0],
     ):
         got = g(SINGLE, 1.5)
         assert got.dtype == want.dtype == np.float64
         np.testing.assert_allclose(got, want, rtol=1e-15)
     assert wg.jit(lambda x, s: (s * 2.0 + 1) * x)(SINGLE, 1.5).dtype == np.float32  # operators of Python's numbers
+
+
+def test_the_real_part_of_a_number_of_pythons_is_one():
+    def scaled(x, s):
+        return np.real(s) * x
+
+    for g in (scaled, wg.jit(scaled), lambda x, s: wg.jvp(scaled, (x, s), (x, 1.0))[0]):
+        assert g(SINGLE, 1.5).dtype == np.float32
 
 
 @pytest.mark.parametrize("x", NANS, ids=str)

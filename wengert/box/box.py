@@ -115,11 +115,17 @@ def _settled_index(idx: Any) -> Any:
     return tuple([settled(item) for item in idx]) if isinstance(idx, tuple) else settled(idx)
 
 
+_NUMPYS = frozenset((np.ndarray, np.float64, np.float32))
+
+
 def _of_numpy(y: Any) -> Any:
     """What a function of NumPy's gives is no number of Python's own, which would take over the dtype of arrays."""
-    if running.state.capture is None or not isinstance(y, Box) or y.shape or y.dtype.kind not in "fc":
+    value = y._value if isinstance(y, Box) and "_value" in y._state else y
+    if value.__class__ in _NUMPYS or not isinstance(y, Box) or y.shape or y.dtype.kind not in "fc":
         return y
-    return call1(s.copy, y) if y._is_python_number else y
+    if not y._is_python_number:
+        return y
+    return call1(e.positive if running.state.capture is None else s.copy, y)
 
 
 class Box(Traced):
@@ -192,7 +198,8 @@ class Box(Traced):
         if kwargs.get("out") is not None:
             kwargs = dict(kwargs)
             return into(kwargs.pop("out"), implementation(*args, **kwargs), function)
-        return _of_numpy(implementation(*args, **kwargs))
+        y = implementation(*args, **kwargs)
+        return y if function is np.real else _of_numpy(y)  # which gives back a number of Python's own
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         if sys._getframe(1).f_code in DEFERRING:
