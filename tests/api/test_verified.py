@@ -215,3 +215,10 @@ def test_a_minimum_that_the_first_step_finds():
     assert 3.0 in found.value
     assert found.value.width < 1e-9
     assert any(1.0 in box for box in found.boxes)
+
+
+def test_minimum_at_a_branch():
+    """Boxes that leave the branch open are bounded by both of its ways."""
+    found = wg.verified_minimum(lambda x: x**2 + 1 if x > 0 else 1 - x, wg.interval(-1.0, 2.0))
+    assert 1.0 in found.value
+    assert found.value.width < 1e-8

@@ -66,3 +66,19 @@ def test_derivatives_need_a_certain_order():
     apart = wg.interval(np.array([3.0, 1.0, 2.0]), np.array([3.5, 1.5, 2.5]))
     y = wg.jacobian(lambda x: np.sort(x) ** 2)(apart)
     np.testing.assert_allclose(y.hi, [[0, 3, 0], [0, 0, 5], [7, 0, 0]], atol=1e-300)
+
+
+@pytest.mark.parametrize(("method", "order"), [("mean-value", 1), ("taylor", 3)])
+def test_centred_forms_are_natural_ones_where_the_derivative_is_open(method, order):
+    f = ORDERED["spread of the ranks"]
+    y, direct = wg.enclose(f, method=method, order=order)(BOX), wg.enclose(f)(BOX)
+    np.testing.assert_array_equal(y.lo, direct.lo)
+    np.testing.assert_array_equal(y.hi, direct.hi)
+
+
+def test_minimum_of_a_median():
+    """The second smallest distance from 1, 2 and 3 is least halfway between two of them."""
+    found = wg.verified_minimum(lambda x: np.median(np.abs(x - np.array([1.0, 2.0, 3.0]))), wg.interval(0.0, 4.0))
+    assert 0.5 in found.value
+    assert found.value.width < 1e-8
+    assert all(any(x in box for box in found.boxes) for x in (1.5, 2.5))

@@ -29,7 +29,7 @@ from wengert.api.natural import is_interval, natural
 from wengert.api.taylor import taylor as series
 from wengert.capture.hooks import resolve
 from wengert.capture.optional import numbers_in
-from wengert.errors import MismatchError
+from wengert.errors import MismatchError, UndecidedError
 from wengert.modes.interval import make
 from wengert.ops.op import Traced
 from wengert.ops.rounding import V
@@ -57,7 +57,10 @@ def centred(f: Callable, args: tuple, kwargs: dict, branch: str, order: int) -> 
         return packed([found[k] for k in results])
 
     box = packed([x for x in leaves if is_interval(x)])
-    y = taylor(vector, box, order)
+    try:
+        y = taylor(vector, box, order)
+    except UndecidedError:  # the derivative is another one in other parts of the box, as that of a sorted array is
+        return direct
     parts = unpacked(y, outs)
     return tree.unflatten(
         container, [_intersected(a, b, broken) if is_interval(a) else a for a, b in zip(outs, parts, strict=True)]

@@ -66,7 +66,7 @@ class OnBoxes:
     def on(self, function: Callable, stack: Any, watches: bool = False) -> tuple[Any, np.ndarray]:
         """A function on each box of a stack, and on which of them it may not be continuous.
 
-        Where the boxes leave a decision open, nothing is known.
+        Where a box leaves a decision open, all ways are gone; nothing is known where that does not help.
         """
         count = shape_of(stack)[0]
         rows = np.minimum(np.arange(next(n for n in _SIZES if n >= count)), count - 1)
@@ -79,7 +79,7 @@ class OnBoxes:
         found, flags = [], []
         for k in range(count):
             try:
-                y, broken = natural(function, (stack[k],), {}, watches=watches)
+                y, broken = natural(function, (stack[k],), {}, "both", watches)
             except UndecidedError:
                 y, broken = None, True
             found.append(y)
