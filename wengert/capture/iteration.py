@@ -155,7 +155,7 @@ def listed_numbers(iterable: Any) -> Items | None:
 
 
 def staged_range(*args: Any) -> Any:
-    """`range`."""
+    """`range`, which counts in Python's integers whatever its bounds are."""
     args = tuple([settled(a) for a in args])
     if not any(isinstance(a, Traced) for a in args):
         return range(*[operator.index(a) if isinstance(a, np.ndarray) else a for a in args])
@@ -163,6 +163,14 @@ def staged_range(*args: Any) -> Any:
         if isinstance(a, Traced) and (dtype_of(a).kind not in "biu" or shape_of(a)):
             what = "float" if dtype_of(a).kind == "f" and not shape_of(a) else dtype_of(a).name
             raise TypeError(f"'{what}' object cannot be interpreted as an integer")
+    short = [isinstance(a, Traced) and dtype_of(a) != np.int64 for a in args]
+    return counted_range(
+        *[as_number(a, np.dtype(int)) if is_short else a for a, is_short in zip(args, short, strict=True)]
+    )
+
+
+def counted_range(*args: Any) -> Any:
+    """Numbers at equal distances, in the type of the bounds."""
     start, stop = (0, args[0]) if len(args) == 1 else args[:2]
     step: Any = args[2] if len(args) > 2 else 1
     if isinstance(step, Traced):

@@ -22,6 +22,7 @@ from wengert.capture.growing import as_array, earlier_of, length_of
 from wengert.capture.iteration import (
     ChosenItems,
     Items,
+    counted_range,
     staged_enumerate,
     staged_range,
     staged_reversed,
@@ -308,7 +309,7 @@ def _arange(*args: Any, **options: Any) -> Any:
     if any(dtype_of(b).kind not in "iu" for b in bounds):
         raise StagingError("np.arange with bounds that are no integers and known only when the compiled program runs",
                            remedy="use a + step * np.arange(n)")  # fmt: skip
-    items = staged_range(*bounds)
+    items = counted_range(*bounds)
     counted = running.state.capture.process(iota, (), {"n": items.count})
     return items.item(counted)
 

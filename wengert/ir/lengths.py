@@ -12,11 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.errors import UnsupportedFunctionError
-from wengert.ir.analysis.ranges import UNKNOWN, Interval, interval_from
+from wengert.ir.analysis.ranges import INT, UNKNOWN, Interval, interval_from
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
 from wengert.ops.index import arrays_come_first, explicit
+from wengert.ops.shape import astype
 from wengert.types import broadcast_shapes, dtype_of, shape_of
+
+_LAST = np.uint64(np.iinfo(np.int64).max)
+"""No array is longer: what is beyond ends where it ends."""
 
 
 def interval_of(x: Any) -> Interval:
@@ -33,9 +37,15 @@ def interval_of(x: Any) -> Interval:
     return UNKNOWN
 
 
-def interval(name: str, args: Sequence[Any]) -> Interval | None:
-    """The interval of an op's result, for ops on integers."""
-    return interval_from(name, [interval_of(a) for a in args])
+def interval(name: str, args: Sequence[Any], dtype: np.dtype) -> Interval | None:
+    """The interval of an op's result, for ops on integers; `None` where a number may wrap around in a short type."""
+    is_converted = name == "astype" and dtype_of(args[0]).kind in "iu"
+    found = interval_of(args[0]) if is_converted else interval_from(name, [interval_of(a) for a in args])
+    if found is None:
+        return None
+    limits = np.iinfo(dtype)
+    fits = all(dtype == INT if end is None else limits.min <= end <= limits.max for end in found)
+    return found if fits else None
 
 
 def _at_least(x: Any, bound: int) -> bool:
@@ -70,7 +80,12 @@ def _as_offset(x: Any) -> tuple[Any, int]:
 
 
 def _value(n: Any) -> Any:
-    return n.sym if n.__class__ is Dim else n
+    """A length or a bound as a number with which other bounds can be computed: no short integer, which would wrap."""
+    if n.__class__ is Dim:
+        return n.sym
+    if n.__class__ is not Sym or n.dtype == INT or n.dtype.kind not in "iu":
+        return n
+    return astype(e.minimum(n, _LAST) if n.dtype == np.uint64 else n, dtype=INT)
 
 
 def _clipped(bound: Any, n: Any) -> Any:

@@ -53,11 +53,14 @@ def interval_from(name: str, ranges: Sequence[Interval]) -> Interval | None:
             return (low, None)
         products = [a * b for a in ranges[0] for b in ranges[1]]  # type: ignore[operator]
         return (min(products), max(products))
-    if name == "floor_divide" and ranges[1][0] == ranges[1][1] and (ranges[1][0] or 0) > 0:
-        d: int = ranges[1][0]  # type: ignore[assignment]
-        return tuple([None if end is None else end // d for end in ranges[0]])  # type: ignore[return-value]
-    if name == "remainder" and ranges[1][1] is not None and (ranges[1][0] or 0) > 0:
-        return (0, ranges[1][1] - 1)
+    if name == "floor_divide":
+        return _quotient(*ranges)
+    if name == "remainder":
+        return _rest(*ranges)
+    if name == "absolute" and None not in ranges[0]:
+        return interval_from("maximum", [ranges[0], _negative(ranges[0])])
+    if name == "where":
+        return _hull(*ranges[1:])
     if name == "minimum":
         highs = [r[1] for r in ranges if r[1] is not None]
         low = None if any(r[0] is None for r in ranges) else min(r[0] for r in ranges)  # type: ignore[type-var]
@@ -67,6 +70,35 @@ def interval_from(name: str, ranges: Sequence[Interval]) -> Interval | None:
         high = None if any(r[1] is None for r in ranges) else max(r[1] for r in ranges)  # type: ignore[type-var]
         return (max(lows) if lows else None, high)
     return None
+
+
+def _quotient(x: Interval, d: Interval) -> Interval | None:
+    """Quotients, rounded down, rise or fall with each of both, as long as the divisor has one sign."""
+    low, high = d
+    if low is None or high is None or low <= 0 <= high:
+        return None
+    if None in x:
+        if low != high:
+            return None
+        found = tuple([None if end is None else end // low for end in x])
+        return (found[0], found[1]) if low > 0 else (found[1], found[0])
+    quotients = [a // b for a in x for b in (low, high)]  # type: ignore[operator]
+    return (min(quotients), max(quotients))
+
+
+def _rest(x: Interval, d: Interval) -> Interval | None:
+    """Remainders lie between zero and the divisor."""
+    low, high = d
+    if low is None or high is None or low <= 0 <= high:
+        return None
+    return (0, high - 1) if low > 0 else (low + 1, 0)
+
+
+def _hull(x: Interval, y: Interval) -> Interval:
+    return (
+        None if x[0] is None or y[0] is None else min(x[0], y[0]),
+        None if x[1] is None or y[1] is None else max(x[1], y[1]),
+    )
 
 
 # ------------------------------------------------------------------------------------------------ sums of counters
