@@ -24,6 +24,7 @@ from wengert.ops import reduce as r
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index
 from wengert.ops.linalg import solve
+from wengert.ops.op import Traced
 from wengert.ops.sparse import sparse_solve
 from wengert.running import running
 from wengert.types import dtype_of, ndim_of, shape_of
@@ -229,7 +230,9 @@ def collocated(t: Any, x: Any, y: Any, k: int) -> Any:
     """Coefficients with which a B-spline goes through the data."""
     n = shape_of(x)[0]
     interval = interval_in(t, x, k, n - 1)
-    if running.state.capture is not None:  # where the entries are is known when the program runs
+    if running.state.capture is not None or isinstance(
+        interval, Traced
+    ):  # entries are elsewhere at each run, or example
         places = s.reshape(interval, shape=(n, 1)) - k
         rows = [s.reshape(b, shape=(n, 1)) for b in basis(t, k, interval, x)]
         terms = [e.where(e.equal(places + j, np.arange(n)), row, 0.0) for j, row in enumerate(rows)]
