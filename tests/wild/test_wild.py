@@ -12,6 +12,7 @@ from wild import (
     programs_of_laboratories,
     programs_of_practice,
     programs_of_sciences,
+    programs_of_surveyors,
 )
 from wild.programs import LONG, PROGRAMS, REFUSED, REFUSED_COMPILED
 
@@ -24,6 +25,7 @@ _adds_more = (
     programs_of_laboratories,
     programs_of_practice,
     programs_of_sciences,
+    programs_of_surveyors,
 )
 
 
