@@ -47,7 +47,8 @@ LONG = {
 
 def program(package: str, *point: float) -> Callable:
     def add(build: Callable) -> Callable:
-        if build.__name__ not in [p.name for p in PROGRAMS]:  # (pytest may import a module under two names)
+        # (pytest may import a module under two names)
+        if (build.__name__, package) not in [(p.name, p.package) for p in PROGRAMS]:
             PROGRAMS.append(Program(build.__name__, package, build, point))
         return build
 

@@ -23,7 +23,7 @@ def quaternion_of_a_matrix(euler):
 
 
 @program("transforms3d.axangles", 0.3, 1.5)
-def axis_and_angle(axangles):
+def turned_about_an_axis(axangles):
     return lambda angle, z: axangles.axangle2mat([1.0, 2.0, z], angle)[0, 1]
 
 
