@@ -199,7 +199,8 @@ class Prepared:
             (ct,) = cts
             is_numpy = isinstance(self.leaves[0], _NUMPY) or isinstance(plain(self.leaves[0]), _NUMPY)
             if is_numpy and (
-                ct.__class__ is np.float64 or (ct.__class__ is np.ndarray and ct.shape and ct.flags.writeable)
+                ct.__class__ is np.float64
+                or (ct.__class__ is np.ndarray and ct.shape and ct.flags.writeable and ct.dtype.isnative)
             ):
                 return ct
         return self.inputs([result_like(x, ct) for x, ct in zip(self.leaves, owned(cts, given), strict=True)])
@@ -384,7 +385,13 @@ def zeros_like(x: Any) -> Any:
         return value.dtype.type(0)
     if shape_of(value) != shape_of(x):  # there is a hidden axis
         return library.zeros(shape_of(x), dtype_of(x), value)[()]
+    if not dtype_of(value).isnative:
+        return np.zeros(shape_of(value), _native(dtype_of(value)))
     return np.zeros_like(value) if hasattr(value, "shape") else np.result_type(dtype_of(value), np.float64).type(0)
+
+
+def _native(dtype: np.dtype) -> np.dtype:
+    return dtype if dtype.isnative else dtype.newbyteorder("=")
 
 
 _NUMPY = (np.ndarray, np.generic, *SCALARS)
@@ -393,14 +400,16 @@ _NUMPY = (np.ndarray, np.generic, *SCALARS)
 def result_like(x: Any, derivative: Any) -> Any:
     """A tangent or cotangent as it is given to the caller: in the library of the value it belongs to, `None` as zeros.
 
-    A cotangent of a linear function knows nothing of the arrays the function was applied to.
+    A cotangent of a linear function knows nothing of the arrays the function was applied to. What is computed has the
+    processor's order of bytes, whatever that of the arguments.
     """
     if derivative is None:
         return zeros_like(x)
-    if derivative.__class__ is x.__class__ is np.ndarray and derivative.dtype == x.dtype:
+    dtype = _native(dtype_of(x))
+    if derivative.__class__ is x.__class__ is np.ndarray and derivative.dtype == dtype:
         return derivative
-    if dtype_of(derivative) != dtype_of(x):
-        derivative = astype(derivative, dtype=dtype_of(x))
+    if dtype_of(derivative) != dtype:
+        derivative = astype(derivative, dtype=dtype)
     if isinstance(x, _NUMPY) or isinstance(plain(x), _NUMPY) or not isinstance(plain(derivative), _NUMPY):
         return derivative
     return zeros_like(x) + library.moved(derivative, plain(x))
