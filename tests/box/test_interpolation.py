@@ -404,7 +404,7 @@ def test_batches_of_splines_with_places_of_their_own(fit):
     """Each example has its own abscissae, and so other basis functions at them."""
     x, at = np.linspace(0, 1, 9), np.array([0.3, 0.55])
     options = {"kind": "cubic"} if fit == "interp1d" else {"k": 3}
-    f = lambda p: getattr(scipy.interpolate, fit)(x ** p[0], p[1] * np.sin(x), **options)(at)
+    f = lambda p: getattr(si, fit)(x ** p[0], p[1] * np.sin(x), **options)(at)
     ps = np.array([[1.0, 0.7], [1.1, 2.0], [0.8, 1.0]])
     np.testing.assert_allclose(wg.vmap(f)(ps), [f(p) for p in ps], rtol=1e-12)
     slope = wg.grad(lambda p: np.sum(f(p) ** 2))
