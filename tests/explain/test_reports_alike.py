@@ -65,5 +65,7 @@ def test_a_page_is_a_path_and_a_frame(tmp_path):
 
 def test_what_operators_give_says_what_it_is():
     assert repr(wg.grad(energy)) == "<wengert.grad of energy>"
-    assert repr(wg.jit(wg.grad(energy))) == "<jit of wengert.grad of energy>"
-    assert repr(wg.jit(energy)) == "<jit of energy>"
+    assert repr(wg.jit(wg.grad(energy))) == "<wengert.jit of wengert.grad of energy>"
+    assert repr(wg.grad(wg.jit(energy))) == "<wengert.grad of wengert.jit of energy>"
+    assert repr(wg.jit(energy)) == "<wengert.jit of energy>"
+    assert repr(wg.custom_jvp(energy)) == "<wengert.custom_jvp of energy>"

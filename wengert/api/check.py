@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.api import numerical
+from wengert.api.operators import operation
 from wengert.api.products import jvp, vjp
 from wengert.capture.hooks import resolve
 from wengert.errors import WengertError
@@ -21,6 +22,7 @@ class GradientCheckError(WengertError, AssertionError):
     """A derivative that disagrees with differences."""
 
 
+@operation
 def check_gradients(
     f: Callable,
     *args: Any,

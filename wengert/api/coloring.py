@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.api.jit import Jitted, jit
+from wengert.api.operators import operation
 from wengert.graphs import coloring as graphs
 from wengert.graphs.running import interpreted
 
@@ -20,6 +21,7 @@ _WORTH_COMPILING = 500_000
 """How many steps take Python about as long as it takes to compile a kernel."""
 
 
+@operation
 def coloring(
     pattern: Any, partition: str = "column", order: str = "largest-first", decompression: str = "direct", seed: int = 0
 ) -> graphs.Coloring:

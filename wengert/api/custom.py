@@ -20,6 +20,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.api.arguments import fit_to
+from wengert.api.operators import named
 from wengert.api.signatures import F, P, Q, R
 from wengert.box.writing import settled
 from wengert.capture.hooks import instrument
@@ -50,6 +51,9 @@ class CustomFunction(Generic[P, R]):
         self._function: Callable[..., Any] = function
         self._nondiff = tuple(nondiff_argnums)
         functools.update_wrapper(self, function, updated=())
+
+    def __repr__(self) -> str:
+        return f"<wengert.{type(self).__name__} of {named(self._function)}>"
 
     @overload
     def __get__(self, instance: None, owner: Any = None) -> Self: ...

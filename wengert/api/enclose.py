@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.api.centred import centred
 from wengert.api.natural import natural
-from wengert.api.operators import result_of
+from wengert.api.operators import operation, result_of
 from wengert.errors import MismatchError, user_location
 from wengert.modes.interval import Enclosure, Interval, make
 from wengert.ops.op import Traced, call
@@ -21,6 +21,7 @@ from wengert.types import dtype_of, shape_of
 METHODS = ("natural", "mean-value", "taylor")
 
 
+@operation
 def interval(lo: Any, hi: Any = None) -> Interval:
     """All real numbers from `lo` to `hi`; with arrays, an array of intervals.
 

@@ -105,7 +105,7 @@ class Jitted(Generic[P, R]):
         )  # fmt: skip
 
     def __repr__(self) -> str:
-        return f"<jit of {named(self._f)}>"
+        return f"<wengert.jit of {named(self._f)}>"
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         try:

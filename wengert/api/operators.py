@@ -64,7 +64,9 @@ class Operated(Generic[P, R]):
 
 
 def named(f: Any) -> str:
-    return repr(f)[1:-1] if isinstance(f, Operated) else getattr(f, "__qualname__", None) or repr(f)
+    """What a function is called, and what operators have made of it: `wengert.grad of energy`."""
+    text = repr(f)
+    return text[1:-1] if text.startswith("<wengert.") else getattr(f, "__qualname__", None) or text
 
 
 def result_of(name: str, f: Callable, budget: Budget | None = None) -> Callable[[Callable], Any]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.api.operators import operation
 from wengert.api.subdivision import OnBoxes, bisected, merged, point
 from wengert.modes.interval import make
 
@@ -36,6 +37,7 @@ class Minimum:
     """How many boxes were looked at."""
 
 
+@operation
 def verified_minimum(f: Callable, box: Any, tol: float = 1e-9, max_boxes: int = 20_000) -> Minimum:
     """The least value of a function on a box, and where it is taken, with proof.
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.api.operators import operation
 from wengert.api.subdivision import OnBoxes, bisected, merged, point
 from wengert.modes.interval import make
 
@@ -38,6 +39,7 @@ class Roots:
     """How many boxes were looked at."""
 
 
+@operation
 def verified_roots(f: Callable, box: Any, tol: float = 1e-10, max_boxes: int = 20_000) -> Roots:
     """All roots of a function in a box, with proof.
 

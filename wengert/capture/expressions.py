@@ -227,10 +227,10 @@ class Expressions(ast.NodeTransformer):
         if {name, builtin} & (self.scope.local | self.scope.as_global | self.around | self.free):
             return None
         every = copied(items)
-        last = every.generators[-1]  # type: ignore[attr-defined]
+        last = every.generators[-1]
         test = last.ifs[0] if len(last.ifs) == 1 else at(ast.BoolOp(ast.And(), last.ifs), items)
-        value = ast.Constant(1) if name == "len" else every.elt  # type: ignore[attr-defined]
-        every.elt = at(ast.IfExp(test, value, ast.Constant(_NEUTRAL[name])), items)  # type: ignore[attr-defined]
+        value = ast.Constant(1) if name == "len" else every.elt
+        every.elt = at(ast.IfExp(test, value, ast.Constant(_NEUTRAL[name])), items)
         last.ifs = []
         is_builtin: list[ast.expr] = [hook(BUILTIN, ast.Constant(n), load(n)) for n in sorted({name, builtin})]
         known = is_builtin[0] if len(is_builtin) == 1 else ast.BoolOp(ast.And(), is_builtin)
@@ -246,7 +246,7 @@ class Expressions(ast.NodeTransformer):
         if name in self.scope.local | self.scope.as_global | self.around | self.free:
             return None
         whole = copied(node)
-        whole.args = [at(ast.ListComp(whole.args[0].elt, whole.args[0].generators), items)]  # type: ignore[attr-defined]
+        whole.args = [at(ast.ListComp(whole.args[0].elt, whole.args[0].generators), items)]
         self.generic_visit(node)
         self.generic_visit(whole)
         return at(ast.IfExp(hook(BUILTIN, ast.Constant(name), load(name)), whole, node), node)

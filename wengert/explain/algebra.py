@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert import tree
+from wengert.api.operators import operation
 from wengert.capture import hooks
 from wengert.errors import NoClosedFormError, NotDifferentiableInputError
 from wengert.explain.closed_form import evaluate, exact_ratio, sympy
@@ -116,6 +117,7 @@ class Symbolic:
         return f"${sympy().latex(self.expression)}$"
 
 
+@operation
 def symbolic(f: Callable, *args: Any) -> Symbolic:
     """A function as one mathematical expression, with its derivative, through SymPy.
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.api.arguments import Argnums, Prepared
+from wengert.api.operators import operation
 from wengert.box.writing import plain
 from wengert.capture import hooks
 from wengert.explain import tables
@@ -184,6 +185,7 @@ class _Costs(Watch):
         return hooks.resolve(f)(*args, **kwargs)
 
 
+@operation
 def profile(f: Callable, *args: Any, argnums: Argnums | None = None, repeat: int = 5, **kwargs: Any) -> Profile:
     """What each line of `f(*args, **kwargs)` costs in time and memory, and in both modes of differentiation.
 

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 from wengert.api.jit import jit
-from wengert.api.operators import Operated
+from wengert.api.operators import Operated, operation
 from wengert.errors import is_library_file
 from wengert.ir.node import Source
 from wengert.ir.symbol import Sym
@@ -25,6 +25,7 @@ from wengert.modes.tape import Tape
 from wengert.modes.watching import Operation, Watch, WatchedProgram, looking_on
 
 
+@operation
 def source(f: Callable, *args: Any, **kwargs: Any) -> str:
     """The program that `f(*args, **kwargs)` runs, as NumPy source that needs nothing of this library.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wengert.api.grad import grad
+from wengert.api.operators import operation
 from wengert.api.products import jvp
 from wengert.explain import tables
 from wengert.explain.closed_form import sympy
@@ -59,6 +60,7 @@ def logistic(x: Any) -> Any:
     return 4 * x * (1 - x)
 
 
+@operation
 def expression_swell(n: int = 6, step: Callable = logistic, x: float = 0.2) -> SwellTable:
     """Sizes of the iterates l₁ = x, lₖ₊₁ = step(lₖ) and their derivatives, for k up to n.
 

@@ -31,6 +31,7 @@ from typing import Any
 
 from wengert import tree
 from wengert.api.arguments import Argnums, Prepared, result_like, snapshot
+from wengert.api.operators import operation
 from wengert.errors import NotDifferentiableInputError
 from wengert.explain import table
 from wengert.explain.graph import Graph, graph_of
@@ -179,6 +180,7 @@ def _filled(operand: Operand, derivatives: Derivatives) -> Any:
     return result_like(operand.value, derivatives.get(operand) if isinstance(operand, Variable) else None)
 
 
+@operation
 def trace(
     f: Callable,
     *args: Any,

@@ -20,6 +20,7 @@ from wengert import tree
 from wengert.api import numerical
 from wengert.api.grad import grad
 from wengert.api.jacobian import jacfwd
+from wengert.api.operators import operation
 from wengert.errors import MissingPackageError, WengertError
 from wengert.explain import tables
 from wengert.explain.algebra import Symbolic, symbolic
@@ -200,6 +201,7 @@ def _reference(f: Callable, x: Any) -> np.ndarray | None:
     return numbers if all(n.is_Float or n.is_Rational for n in numbers) else None
 
 
+@operation
 def compare_ways(f: Callable, x: Any, *, repeat: int = 5) -> Ways:
     """The derivative of `f` at `x` by every way: numerical, symbolic, automatic in both modes; with errors and costs.
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from wengert.api.operators import operation
 from wengert.explain.data import page_data
 from wengert.explain.pictures import Picture
 from wengert.explain.report import Report
@@ -97,6 +98,7 @@ class Page(Report):
         return getattr(self.path, name)
 
 
+@operation
 def explain(f: Callable, *args: Any, path: str | Path | None = None, open: bool = False, **kwargs: Any) -> Page:
     """Write a page that explains how `f(*args, **kwargs)` is evaluated and differentiated.
 

@@ -17,6 +17,7 @@ import scipy.sparse.linalg
 from wengert import tree
 from wengert.algorithms import roots
 from wengert.api.custom import settled_leaves
+from wengert.api.operators import operation
 from wengert.api.products import vjp
 from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import array
@@ -71,6 +72,7 @@ class System:
         return push(lambda *p: [self.apply(x, p)], parameters, dots)[1][0]
 
 
+@operation
 def linear_solve(A: Any, b: Any, *, method: str = "auto", tol: float = 1e-12, maxiter: int | None = None) -> Any:
     """The x with A x = b, for a matrix, dense or sparse, or a function v ↦ A v.
 

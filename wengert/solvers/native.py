@@ -15,6 +15,7 @@ from wengert.algorithms import minima, roots
 from wengert.api.grad import grad, value_and_grad
 from wengert.api.hessian import hessian
 from wengert.api.jacobian import jacobian
+from wengert.api.operators import operation
 from wengert.box.functions.operands import part
 from wengert.capture.hooks import instrument
 from wengert.errors import ConvergenceError, MismatchError
@@ -32,6 +33,7 @@ _SMALL = 32
 """Up to so many unknowns compiled code looks at determinants first."""
 
 
+@operation
 def root(f: Callable, x0: Any, *args: Any, method: str = "auto", tol: float = 1e-10, maxiter: int = 100) -> Any:
     """A root of `f(x, *args)`, found from `x0`, in the container of `x0`.
 
@@ -62,6 +64,7 @@ def root(f: Callable, x0: Any, *args: Any, method: str = "auto", tol: float = 1e
     return _answer("wg.root", Equation, run, f, x0, args, tol)
 
 
+@operation
 def fixed_point(T: Callable, x0: Any, *args: Any, method: str = "auto", tol: float = 1e-10, maxiter: int = 1000) -> Any:
     """A fixed point x = T(x, *args), found from `x0`, in the container of `x0`.
 
@@ -86,6 +89,7 @@ def fixed_point(T: Callable, x0: Any, *args: Any, method: str = "auto", tol: flo
     return _answer("wg.fixed_point", FixedPoint, run, T, x0, args, tol)
 
 
+@operation
 def argmin(f: Callable, x0: Any, *args: Any, method: str = "auto", tol: float = 1e-8, maxiter: int = 1000) -> Any:
     """Where `f(x, *args)` is smallest, found from `x0`, in the container of `x0`; a local minimum.
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from wengert.api.operators import operation
 from wengert.errors import MismatchError
 from wengert.solvers.ode import DERIVATIVES, IMPLICIT, METHODS, trajectory
 from wengert.solvers.ode_events import trajectory_with_events
 from wengert.types import ndim_of
 
 
+@operation
 def odeint(
     f: Callable,
     y0: Any,

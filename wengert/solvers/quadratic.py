@@ -12,6 +12,7 @@ import numpy as np
 
 from wengert.algorithms import quadratic
 from wengert.algorithms.roots import demand_converged
+from wengert.api.operators import operation
 from wengert.api.vmap import vmap
 from wengert.box.functions.operands import join
 from wengert.capture.hooks import instrument
@@ -30,6 +31,7 @@ _TOLERANCE = 1e-10
 _REMEDY = "look whether some x satisfies all constraints, and whether the objective is bounded there"
 
 
+@operation
 def qp(
     P: Any,
     q: Any,
@@ -95,6 +97,7 @@ def qp(
     return found if full else found[0]
 
 
+@operation
 def lp(c: Any, G: Any = None, h: Any = None, A: Any = None, b: Any = None, *, full: bool = False) -> Any:
     """The x that minimises cᵀx with Gx ≤ h and Ax = b; variables are free. As `qp` without its quadratic part.
 
