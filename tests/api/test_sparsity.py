@@ -268,3 +268,43 @@ def test_a_million_unknowns_take_seconds():
 def test_an_order_that_is_neither():
     with pytest.raises(ValueError, match="order is 1"):
         wg.sparsity(np.sin, order=3)
+
+
+def by_rows(x):
+    y = np.zeros((4, 3))
+    y[np.arange(4), np.argmax(x, axis=1)] = x[:, 0] * x[:, 1]
+    return y
+
+
+def by_columns(x):
+    y = np.zeros((3, 4))
+    np.add.at(y, (np.argsort(x[0]), slice(1, 3)), x[:2].T ** 2)
+    return y
+
+
+@pytest.mark.parametrize(
+    ("f", "entries"),
+    [
+        (lambda x: np.sort(x, axis=1) ** 2, 4 * 3 * 3),
+        (lambda x: np.sort(x, axis=0) ** 2, 3 * 4 * 4),
+        (lambda x: np.choose((x > 0).astype(int), [x, x**2]), 12),
+        (lambda x: np.take_along_axis(x, np.argmax(x, axis=1)[:, None], 1), 4 * 3),
+        (lambda x: x[np.argsort(x[:, 0]), None, ::2], 8 * 4),
+        (lambda x: x[..., np.argmin(x[0])], 4 * 3),
+        (by_rows, 4 * 3 * 2),
+        (by_columns, 2 * 3 * 3),
+    ],
+)
+def test_places_that_are_known_along_some_axes_only(f, entries):
+    """Rows that are sorted, or written to, at places that values decide: other rows are not touched."""
+    x = np.random.default_rng(3).normal(size=(4, 3))
+    assert wg.sparsity(f)(x).nnz == entries
+    total = lambda x: np.sum(np.sin(f(x)))
+    derivatives = [wg.jacobian(f, sparse=True), wg.jacobian(f, mode="reverse", sparse=True)]
+    for seed in range(3):
+        x = np.random.default_rng(seed).normal(size=(4, 3))
+        dense = wg.jacfwd(f)(x).reshape(-1, 12)
+        for derivative in derivatives:
+            np.testing.assert_allclose(derivative(x).toarray(), dense, atol=1e-14)
+        second = wg.hessian(total)(x).reshape(12, 12)
+        np.testing.assert_allclose(wg.hessian(total, sparse=True)(x).toarray(), second, atol=1e-13)

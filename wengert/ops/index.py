@@ -25,7 +25,7 @@ from wengert.ops import library
 from wengert.ops.axes import Cut
 from wengert.ops.derive import multilinear, variadic_linear
 from wengert.ops.enclosures import composed
-from wengert.ops.links import added_at, joined, starts_of
+from wengert.ops.links import Added, Taken, added_at, joined, starts_of
 from wengert.ops.op import TABLE, Traced, call
 from wengert.ops.places import add_repeated
 from wengert.ops.shape import broadcast_to, reshape, transpose
@@ -241,6 +241,36 @@ def write_axes(shapes: Sequence[tuple], shape: tuple, params: dict) -> list[Cut]
     return cuts
 
 
+def _known_axes(shape: tuple, pattern: tuple, arrays: Sequence[Any]) -> list[int]:
+    """The axes of an array along which it is known which of its elements an index is about."""
+    lost, axis, dealt = set(), 0, iter(arrays)
+    taken = sum(1 for item in pattern if item is not None and item is not Ellipsis and item is not FLAG)
+    for item in pattern:
+        if item.__class__ is _Mark and isinstance(next(dealt), Traced):
+            lost.add(axis)
+        axis += 0 if item is None or item is FLAG else len(shape) - taken if item is Ellipsis else 1
+    return [a for a in range(len(shape)) if a not in lost]
+
+
+def _groups_at(shape: tuple, pattern: tuple, arrays: Sequence[Any], kept: Sequence[int]) -> tuple[Any, Any]:
+    """For each element of an array the number of its group, those that agree along the axes that are known; and which
+    groups an index is about, which does not depend on places that are not known: those are taken for zero."""
+    groups = counted(tuple([shape[a] for a in kept]))
+    numbers = np.broadcast_to(np.expand_dims(groups, tuple([a for a in range(len(shape)) if a not in kept])), shape)
+    places = [np.zeros(shape_of(a), np.int64) if isinstance(a, Traced) else a for a in arrays]
+    return numbers, numbers[fill_pattern(pattern, tuple(places))]
+
+
+def _index_links(active: Sequence[int], args: Any, shape: tuple, params: dict) -> Any:
+    """Where some of the places are known and others are not, as in a sort of each row."""
+    x, arrays, pattern = args[0], args[1:], params["pattern"]
+    own, kept = shape_of(x), _known_axes(shape_of(x), pattern, arrays)
+    if not any(isinstance(a, Traced) for a in arrays) or not kept or 0 in own:
+        return None
+    numbers, read = _groups_at(own, pattern, arrays, kept)
+    return [Added(numbers.ravel(), math.prod([own[a] for a in kept])), Taken(np.ravel(read))]
+
+
 index = multilinear(
     "index",
     _index,
@@ -253,6 +283,7 @@ index = multilinear(
     data=1,
     dtype=Dtype.FIRST,
     axes=_index_axes,
+    links=_index_links,
 )
 
 
@@ -352,12 +383,26 @@ def _batch_scatter(args: Any, mapped: Any, params: dict) -> Any:
     return scatter(*values, *all_arrays, patterns=tuple(places), shape=(size, *shape), starts=starts)
 
 
+def written_links(start: int, value: Any, shape: tuple, pattern: tuple, arrays: Sequence[Any]) -> Any:
+    """Pairs for a value that is written to an array: where places along some axes are not known, with all elements
+    along these. None if nothing is known."""
+    if not any(isinstance(a, Traced) for a in arrays):
+        return added_at(start, value, counted(shape)[fill_pattern(pattern, tuple(arrays))])
+    kept = _known_axes(shape, pattern, arrays)
+    if not kept or 0 in shape:
+        return None
+    _, written = _groups_at(shape, pattern, arrays, kept)
+    order = (*kept, *[a for a in range(len(shape)) if a not in kept])
+    members = counted(shape).transpose(order).reshape(math.prod([shape[a] for a in kept]), -1)
+    groups, numbers = added_at(start, value, np.asarray(written))
+    return members[groups].ravel(), np.repeat(numbers, members.shape[1])
+
+
 def _scatter_links(active: Sequence[int], args: Any, shape: tuple, params: dict) -> Any:
     patterns = params["patterns"]
-    if any(isinstance(a, Traced) for a in args[len(patterns) :]):
-        return None
     dealt, starts = arrays_of_patterns(patterns, args[len(patterns) :]), starts_of(active, args)
-    return joined([added_at(starts[k], args[k], counted(shape)[fill_pattern(patterns[k], dealt[k])]) for k in active])
+    found = [written_links(starts[k], args[k], shape, patterns[k], dealt[k]) for k in active]
+    return None if any(pairs is None for pairs in found) else joined(found)
 
 
 def _scatter_one_by_one(*args: Any, patterns: tuple, shape: tuple, starts: Any = None) -> Any:

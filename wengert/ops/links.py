@@ -13,8 +13,8 @@ what rows say already:
     nothing           everything depends on everything
 
 What none of this says is stated on the row as `links=`: `rule(active, args, shape, params)` gives pairs (rows, columns)
-of linked elements, rows of the result and columns of the active operands, one after the other, or None if that depends
-on values that are not known (they are traced).
+of linked elements, rows of the result and columns of the active operands, one after the other; or a list of steps (see
+below); or None if that depends on values that are not known (they are traced).
 
 An answer is a list of steps, each of which makes rows of rows: `Taken`, `Added`, `Pairs`. It is never too small.
 """
@@ -69,6 +69,8 @@ def joint_links(op: Op, active: Sequence[int], args: Sequence[Any], shape: tuple
     """Steps from the elements of all active operands, one after the other; None if operands are looked at singly."""
     if op.links is not None:
         found = op.links(active, args, shape, params)
+        if found.__class__ is list:
+            return found
         if found is not None:
             rows, columns = found
             return [Pairs(rows, columns, math.prod(shape))]

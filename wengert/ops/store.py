@@ -32,6 +32,7 @@ from wengert.ops.index import (
     index,
     rotated,
     write_axes,
+    written_links,
 )
 from wengert.ops.links import added_at, joined, starts_of
 from wengert.ops.op import Traced
@@ -176,6 +177,22 @@ def place_in_batch(shape: tuple[int, ...], v: Any, v_mapped: bool, arrays: Any, 
     return v, pattern
 
 
+def _add_at_links(active: Any, args: tuple, shape: tuple, params: dict) -> Any:
+    starts = starts_of(active, args)
+    found = [
+        added_at(starts[k], args[k], counted(shape))
+        if k == 0
+        else written_links(starts[k], args[k], shape, params["pattern"], args[2:])
+        for k in active
+    ]
+    return None if any(pairs is None for pairs in found) else joined(found)
+
+
+def _store_links(active: Any, args: tuple, shape: tuple, params: dict) -> Any:
+    """At known places elements are moved; at others they may be written, and what was there may stay."""
+    return _add_at_links(active, args, shape, params) if any(isinstance(a, Traced) for a in args[2:]) else None
+
+
 store = variadic_linear(
     "store",
     _store,
@@ -187,6 +204,7 @@ store = variadic_linear(
     writes=True,
     data=2,
     axes=write_axes,
+    links=_store_links,
 )
 
 
@@ -205,14 +223,6 @@ def _add_at(x: Any, v: Any, *arrays: Any, pattern: tuple) -> Any:
 def _add_at_transpose(i: int, ct: Any, args: tuple, pattern: tuple) -> Any:
     _, v, *arrays = args
     return ct if i == 0 else _fitted(index(ct, *arrays, pattern=pattern), v)
-
-
-def _add_at_links(active: Any, args: tuple, shape: tuple, params: dict) -> Any:
-    if any(isinstance(a, Traced) for a in args[2:]):
-        return None
-    place = fill_pattern(params["pattern"], args[2:])
-    starts = starts_of(active, args)
-    return joined([added_at(starts[k], args[k], counted(shape) if k == 0 else counted(shape)[place]) for k in active])
 
 
 add_at = variadic_linear(
