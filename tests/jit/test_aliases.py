@@ -265,3 +265,19 @@ def test_arrays_of_different_lengths_change_places():
                 np.testing.assert_allclose(got, wanted, rtol=1e-14)
         with pytest.raises(wg.errors.StagingError, match="names of an array"):
             wg.jit(wg.vmap(f))(np.stack([x, x]), np.array([2, 3]))
+
+
+@pytest.mark.parametrize("read", [lambda w: w[0], lambda w: w.sum(), lambda w: np.max(w), lambda w: float(w[0])])
+def test_a_plain_array_that_changes_places_is_read_under_another_name(read):
+    """What is read of an array without traced values is a plain number, which leaves no trace in the program."""
+
+    def f(x, n):
+        u, v = x * 1.0, np.zeros_like(x)
+        w = v
+        for _ in range(n):
+            u[0] += 0.5 * read(w) + 0.5
+            u, v = v, u
+        return u, v, w
+
+    for n in (5, 4, 0):
+        same(f, X, n)

@@ -23,6 +23,18 @@ _OF_THE_ARRAY = frozenset(("flags", "strides", "tobytes", "tofile", "byteswap", 
 """What a cell lets its array answer: questions, and copies of the data. (`view` would share memory with it.)"""
 
 
+def _noted(value: Any) -> Any:
+    """A plain array that is read: a block that is being captured has to know, since plain results leave no trace."""
+    capture = running.state.capture
+    if capture is not None and value.__class__ is np.ndarray:
+        capture.note_read(value)
+    return value
+
+
+def _read(cell: Any) -> Any:
+    return _noted(settle(cell))
+
+
 class Cell(Box):
     """A plain array in a box that can be written to."""
 
@@ -61,31 +73,31 @@ class Cell(Box):
         return lent(function(*args, **kwargs), (args, kwargs))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        return np.array(settle(self), dtype=dtype, copy=copy)
+        return np.array(_read(self), dtype=dtype, copy=copy)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(settle(self), name) if name in _OF_THE_ARRAY else super().__getattr__(name)
+        return getattr(_read(self), name) if name in _OF_THE_ARRAY else super().__getattr__(name)
 
     def __float__(self) -> float:
-        return float(settle(self))
+        return float(_read(self))
 
     def __int__(self) -> int:
-        return int(settle(self))
+        return int(_read(self))
 
     def __complex__(self) -> complex:
-        return complex(settle(self))
+        return complex(_read(self))
 
     def __repr__(self) -> str:
-        return repr(settle(self))
+        return repr(_read(self))
 
     def __str__(self) -> str:
-        return str(settle(self))
+        return str(_read(self))
 
     def __reduce__(self) -> Any:
-        return settle(self).__reduce__()
+        return _read(self).__reduce__()
 
     def tolist(self) -> Any:
-        return settle(self).tolist()
+        return _read(self).tolist()
 
 
 SETTLING.cell = Cell
@@ -130,7 +142,7 @@ def without_cells(x: Any) -> Any:
     """What stands in cells, also in those in containers, for code that wants arrays."""
     if isinstance(x, Traced):
         value = settled(x)
-        return x if isinstance(value, Traced) else value
+        return x if isinstance(value, Traced) else _noted(value)
     if x.__class__ is tuple or x.__class__ is list:
         items = [without_cells(item) for item in x]
         return x if all(a is b for a, b in zip(items, x, strict=True)) else x.__class__(items)

@@ -68,6 +68,10 @@ class SettlingTrace(Trace):
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         settled = [settle(a) if isinstance(a, Traced) and a._owner is self else a for a in args]
         capture = running.state.capture
+        if capture is not None:
+            for a in settled:
+                if a.__class__ is np.ndarray:
+                    capture.note_read(a)
         if capture is not None and _holds_symbols(params) and not any(isinstance(a, Traced) for a in settled):
             return capture.process(op, tuple(settled), params)  # a plain array, and bounds that are symbols
         y = call(op, *settled, **params)

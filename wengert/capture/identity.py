@@ -261,9 +261,12 @@ class Identity:
         return keys
 
     def _are_alike(self, a: Key, b: Key) -> bool:
-        """Whether two variables had arrays of one type before the loop."""
+        """Whether two variables had arrays of one type before the loop. (Of a length that is known only when the
+        program runs, it is not known afterwards that it still is the same.)"""
         x, y = self._starts[a], self._starts[b]
-        return (x is None and y is None) or (x is not None and y is not None and _fits(x, y))
+        if x is None or y is None:
+            return x is y
+        return _fits(x, y) and all(n.__class__ is int for n in x.shape)
 
     def _rotate(self, values: dict[Key, Any], count: Any) -> set[Key]:
         """Give arrays that have changed places what the names hold that stand for them after so many iterations.
@@ -346,7 +349,7 @@ _OF_THE_CHECK = 5
 def _is_taken(root: Any, capture: Capture) -> bool:
     """Whether the value of an array, or of a view of it, is used inside."""
     views = [ref() for ref in root._views or ()]
-    return any(capture.has_taken(x) for x in (root, *views) if x is not None)
+    return any(capture.has_taken(x) or capture.has_read(x) for x in (root, *views) if x is not None)
 
 
 def _link(a: Any, b: Any, same: Any, is_to_be_returned: bool) -> None:

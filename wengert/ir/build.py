@@ -109,9 +109,33 @@ class Capture(Trace):
     """One block while it is captured."""
 
     __slots__ = (
-        "_boxes", "_checked", "_consts", "_lifted", "_same", "_settled", "alive", "also", "arrays", "bounded",
-        "captured", "created", "is_outermost", "journal", "links", "nodes", "objects", "offsets", "params",
-        "python_booleans", "restart", "start", "tag", "varying", "written",
+        "_boxes",
+        "_checked",
+        "_consts",
+        "_lifted",
+        "_outer",
+        "_read",
+        "_same",
+        "_settled",
+        "alive",
+        "also",
+        "arrays",
+        "bounded",
+        "captured",
+        "created",
+        "is_outermost",
+        "journal",
+        "links",
+        "nodes",
+        "objects",
+        "offsets",
+        "params",
+        "python_booleans",
+        "restart",
+        "start",
+        "tag",
+        "varying",
+        "written",
     )  # fmt: skip
     captures = True
 
@@ -137,6 +161,9 @@ class Capture(Trace):
         self._boxes: dict[int, weakref.ref] = {}
         outer = running.state.capture
         self.is_outermost = outer is None
+        self._outer = outer
+        self._read: dict[int, weakref.ref] = {}
+        """Plain arrays of which something was computed inside, by their ids."""
         self.links = Links() if outer is None else outer.links
         self.offsets: dict[int, tuple[Var, int]] = {}
         """Integers that are another one plus a constant."""
@@ -418,6 +445,19 @@ class Capture(Trace):
         """Whether the value of an array from outside is used inside."""
         held = settled(root)
         return content(held) in self._lifted if isinstance(held, Traced) else id(held) in self._consts
+
+    def note_read(self, array: np.ndarray) -> None:
+        """Something is computed of a plain array: what comes out may be a plain number, which leaves no trace."""
+        capture: Any = self
+        while capture is not None:
+            capture._read[id(array)] = weakref.ref(array)
+            capture = capture._outer
+
+    def has_read(self, root: Any) -> bool:
+        """Whether something was computed of a plain array from outside."""
+        held = settled(root)
+        ref = None if isinstance(held, Traced) else self._read.get(id(held))
+        return ref is not None and ref() is held
 
     def adopt(self, root: Any, hint: str | None = None) -> Sym:
         """Let an array from outside stand for a formal parameter, because it is written to inside."""
