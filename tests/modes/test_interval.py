@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.special
 from scipy.linalg import solve_triangular
 
 import wengert as wg
@@ -368,9 +369,9 @@ def test_indices_and_masks_must_be_decided():
 
 def test_what_has_no_enclosure_is_refused_with_its_line():
     def f(x):
-        return np.sinc(x)[0]
+        return scipy.special.spence(x)[0]
 
-    with pytest.raises(UnsupportedFunctionError, match=r"no enclosure(.|\n)*np\.sinc"):
+    with pytest.raises(UnsupportedFunctionError, match=r"no enclosure(.|\n)*scipy\.special\.spence"):
         wg.enclose(f)(I(np.zeros(3), np.ones(3)))
 
 
@@ -380,9 +381,8 @@ def test_an_order_that_is_certain():
     assert wg.enclose(np.argmax)(x) == 0
     assert wg.enclose(np.argmin)(x) == 3
     same(wg.enclose(np.median)(x), 1.5, 2.0)
-    for f in (np.sort, np.argmax, np.median):
-        with pytest.raises(UndecidedError, match="overlap"):
-            wg.enclose(f)(I(np.zeros(3), np.ones(3)))
+    with pytest.raises(UndecidedError, match="overlap"):
+        wg.enclose(np.argmax)(I(np.zeros(3), np.ones(3)))
 
 
 def test_complex_numbers_are_refused():

@@ -118,7 +118,7 @@ _RODAS_INSIDE = np.array(
 )
 
 
-class Integrator(Protocol):
+class ImplicitSteps(Protocol):
     """What these methods ask of the integrator in `ode.py`."""
 
     rtol: float
@@ -234,10 +234,10 @@ def dense_mass(mass: Any) -> Any:
     return mass.toarray() if scipy.sparse.issparse(mass) else mass
 
 
-class Linearised:
+class SlopeJacobian:
     """The Jacobian of the right-hand side in y, in the form that its structure asks for."""
 
-    def __init__(self, integrator: Integrator, y: Any, times: Any, values: Sequence[Any], mass: Any):
+    def __init__(self, integrator: ImplicitSteps, y: Any, times: Any, values: Sequence[Any], mass: Any):
         self._integrator = integrator
         self._times, self._values = times, list(values)
         self._equations = ImplicitEquations(lambda y, t, *values: integrator.slope(t, y, values))
@@ -257,11 +257,11 @@ class Linearised:
 # ----------------------------------------------------------------------------------------------------------- methods
 
 
-def radau(integrator: Integrator, y: Any, times: Any, values: Sequence[Any], mass: Any) -> tuple:
+def radau(integrator: ImplicitSteps, y: Any, times: Any, values: Sequence[Any], mass: Any) -> tuple:
     """A step, its interpolant, the number of stages and the order of the estimated error, for `ode.integrate`."""
     tolerance = max(1e-14, min(0.03 * integrator.rtol, 1e-6))
-    linearised = Linearised(integrator, y, stop_gradient(times), [stop_gradient(v) for v in values], mass)
-    matrices = linearised.matrices
+    jacobian = SlopeJacobian(integrator, y, stop_gradient(times), [stop_gradient(v) for v in values], mass)
+    matrices = jacobian.matrices
     weight = matrices.mass
 
     def solve(t: Any, h: Any, y: Any, i: Any, prepared: Any, times: Any, weight: Any, values: Any) -> Any:
@@ -287,19 +287,19 @@ def radau(integrator: Integrator, y: Any, times: Any, values: Sequence[Any], mas
         prepared = matrices.shifted(_RADAU_MU / h, plain, slopes)
         return matrices.solve_shifted(prepared, slope + matrices.weighted(plain, combined) / h)
 
-    attempt = instrument(ode.radau)(_RADAU_C, _RADAU_E, linearised, solve_stages, filtered, stop_gradient)
+    attempt = instrument(ode.radau)(_RADAU_C, _RADAU_E, jacobian, solve_stages, filtered, stop_gradient)
     return attempt, instrument(ode.polynomial_through)(_RADAU_C), 3, 3
 
 
-def rosenbrock(integrator: Integrator, y: Any, times: Any, values: Sequence[Any], mass: Any) -> tuple:
+def rosenbrock(integrator: ImplicitSteps, y: Any, times: Any, values: Sequence[Any], mass: Any) -> tuple:
     """The same for Rodas5P. What is differentiated are its formulas, with J in them."""
-    linearised = Linearised(integrator, y, times, values, mass)
-    matrices = linearised.matrices
+    jacobian = SlopeJacobian(integrator, y, times, values, mass)
+    matrices = jacobian.matrices
     f = integrator.in_intervals(times, values)
 
     def system(t: Any, h: Any, y: Any, i: Any) -> tuple:
         """M x, x with (M/(hγ) − J) x = b, and ∂f/∂t."""
-        prepared = matrices.shifted(1 / (h * _RODAS_GAMMA), matrices.mass, linearised(t, y, i))
+        prepared = matrices.shifted(1 / (h * _RODAS_GAMMA), matrices.mass, jacobian(t, y, i))
         drift = jvp(lambda t: f(t, y, i), (t,), (1.0,))[1]
         return (
             lambda x: matrices.weighted(matrices.mass, x),
