@@ -83,6 +83,17 @@ def test_to_third_order_and_in_batches():
     np.testing.assert_allclose(wg.jvp(wg.grad(f), (1.0,), (1.0,))[1], 2 - 5 / math.e, rtol=1e-9)
 
 
+def test_second_derivatives_of_arrays_of_parameters_compile():
+    """∫ exp(−p₀ t) cos(p₁ t) dt from 0 to ∞ is p₀ / (p₀² + p₁²)."""
+    q = np.array([1.3, 0.7])
+    integral = lambda q: si.quad(lambda t: np.exp(-q[0] * t) * np.cos(q[1] * t), 0, np.inf)[0]
+    closed = lambda q: q[0] / (q[0] ** 2 + q[1] ** 2)
+    np.testing.assert_allclose(wg.jit(wg.hessian(integral))(q), wg.hessian(closed)(q), rtol=1e-7)
+    np.testing.assert_allclose(wg.hessian(wg.jit(integral))(q), wg.hessian(closed)(q), rtol=1e-7)
+    several = lambda q: si.quad_vec(lambda t: np.exp(-q * t), 0, 30)[0]
+    np.testing.assert_allclose(wg.jit(wg.hessian(lambda q: np.sum(several(q))))(q), np.diag(2 / q**3), atol=1e-6)
+
+
 def test_double_integrals():
     agrees(lambda p, q: si.quad(lambda t: si.quad(lambda u: np.exp(-p * t * u), 0, q)[0] * t, 0, 1)[0], 1.3, 0.9,
            second=False)  # fmt: skip

@@ -72,6 +72,32 @@ def test_events():
     np.testing.assert_allclose(wg.grad(own)(q), wg.grad(time)(q), rtol=1e-8)
 
 
+def test_the_last_state_is_that_of_the_event_that_ended_it_wherever_it_stands_in_the_list():
+    def ground(t, y, g):
+        return y[0]
+
+    ground.terminal = True
+
+    def just_above(t, y, g):  # after the last step but one, and in the list after the one that ends it
+        return y[0] - 1e-3
+
+    def top(t, y, g):
+        return y[1]
+
+    def end(q, *events):
+        f = lambda t, y, g: [y[1], -g]
+        return si.solve_ivp(f, (0, 10), [q[1], q[2]], events=list(events), args=(q[0],), **TIGHT)
+
+    q = np.array([9.81, 2.0, 0.5])
+    speed = lambda q: -np.sqrt(q[2] ** 2 + 2 * q[0] * q[1])
+    for events in ((ground, just_above), (ground, top), (top, ground)):
+        np.testing.assert_allclose(wg.grad(lambda q: end(q, *events).y[1, -1])(q), wg.grad(speed)(q), rtol=1e-8)  # noqa: B023
+    time = wg.grad(lambda q: (q[2] - speed(q)) / q[0])(q)
+    np.testing.assert_allclose(wg.grad(lambda q: end(q, ground, top).t[-1])(q), time, rtol=1e-8)
+    shapes = wg.value_and_grad(lambda q: (q[0], end(q, ground, lambda t, y, g: 1.0).y_events[1].shape), has_aux=True)(q)
+    assert shapes[0][1] == end(q, ground, lambda t, y, g: 1.0).y_events[1].shape
+
+
 def test_odeint():
     f = lambda p: si.odeint(lambda y, t: predators(t, y, p), Y0, T, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(wg.jacobian(f)(P), REFERENCE(P), rtol=1e-5, atol=1e-6)

@@ -39,7 +39,7 @@ class Integral(General):
             if dot is None:
                 continue
             # The Jacobian of the integrand, integrated: of the shape of the result followed by that of the parameter.
-            whole = call(self, a, b, *parameters, integrand=integrand.derivative(k))
+            whole = call(self, a, b, *parameters, integrand=integrand.derivative(k, shape_of(parameters[k])))
             rank = len(shape_of(y))
             axes = tuple(range(rank, rank + len(shape_of(dot))))
             term = whole * dot
@@ -56,7 +56,7 @@ integral = Integral(
     "integral",
     _integral,
     (),
-    shape=lambda a, b, *parameters, integrand: integrand.shape_for(parameters),
+    shape=lambda a, b, *parameters, integrand: integrand.shape,
     dtype=Dtype.DOUBLE,
     raises=VALUES,
     cost=MORE,

@@ -115,16 +115,19 @@ def _solve_ivp(module: Any) -> None:
         if events:
             times = [[_time_of(given, k, t, method, rtol, atol) for t in ts] for k, ts in enumerate(found.t_events)]
             t_events = [stacked(ts, 0) if ts else np.zeros(0) for ts in times]
-            y_events = [stacked([part(after(reshape(t, shape=(1,))), 0, 0) for t in ts], 0) if ts else np.zeros((0, 0))
+            # The event that ended it is the one whose time is the last: others may come after it in the list.
+            ended = [t for ts, plain_ts in zip(times, found.t_events, strict=True)
+                     for t, known in zip(ts, plain_ts, strict=True) if known == found.t[-1]]  # fmt: skip
+            y_events = [stacked([part(after(reshape(t, shape=(1,))), 0, 0) for t in ts], 0) if ts else np.zeros(0)
                         for ts in times]  # fmt: skip
         count = len(found.t)
         if given["t_eval"] is not None:
             wanted = part(vector(given["t_eval"]), 0, slice(0, count))
         else:
             wanted = found.t
-            stopped = [t for ts in t_events or () for t in ts][-1:] if found.status == 1 else [end]
-            if isinstance(begin, Traced) or isinstance(stopped[0], Traced):
-                middle = [vector(begin), found.t[1:-1], vector(stopped[0])]
+            last = ended[0] if found.status == 1 else end
+            if isinstance(begin, Traced) or isinstance(last, Traced):
+                middle = [vector(begin), found.t[1:-1], vector(last)]
                 wanted = join(middle, 0)
         states = _with_values(plain, at(wanted) if answer(np.equal, begin, found.t[0]) else after(wanted))
         dense = None if found.sol is None else _Dense(after, found.sol)

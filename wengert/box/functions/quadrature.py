@@ -50,10 +50,6 @@ class Integrand:
         self.whole = whole  # whether `quad` integrates arrays, as quad_vec does
         self.outcome: Any = ()
 
-    def shape_for(self, parameters: tuple) -> tuple[int, ...]:
-        """The shape of the integral."""
-        return self.shape
-
     def integrate(self, a: Any, b: Any, parameters: tuple) -> Any:
         """By SciPy, at plain numbers; a vector component by component, values of f being kept between them."""
         if self.whole:
@@ -112,8 +108,8 @@ class Integrand:
             )
         return y * (e.cos if weight == "cos" else e.sin)(end * variable)
 
-    def derivative(self, k: int) -> Integrand:
-        """The integrand's Jacobian in a parameter, an integrand whose shape has that of the parameter appended."""
+    def derivative(self, k: int, shape: tuple[int, ...]) -> Integrand:
+        """The integrand's Jacobian in a parameter of this shape, which is appended to that of the integrand."""
         size = math.prod(self.shape)
 
         def jacobian(t: Any, *parameters: Any) -> Any:
@@ -127,25 +123,13 @@ class Integrand:
                 return _or_zeros(program.pull([_one_like(values[0])])[0], p)
             units = np.eye(size)
             rows = [_or_zeros(program.pull([unit])[0], p) for unit in units]
-            return s.reshape(FUNCTIONS[np.stack](rows), shape=(*self.shape, *shape_of(p)))
+            return s.reshape(FUNCTIONS[np.stack](rows), shape=(*self.shape, *shape))
 
-        return _OfParameter(jacobian, self.quad, self.options, self.shape, k, self.whole)
+        return _Jacobian(jacobian, self.quad, self.options, (*self.shape, *shape), self.whole)
 
 
-class _OfParameter(Integrand):
-    """A Jacobian: its shape is known when it is evaluated."""
-
-    def __init__(self, function: Callable, quad: Callable, options: dict, before: tuple[int, ...], k: int, whole: bool):
-        super().__init__(function, quad, options, whole=whole)
-        self.before = before
-        self.k = k
-
-    def shape_for(self, parameters: tuple) -> tuple[int, ...]:
-        return (*self.before, *parameters[self.k].shape)
-
-    def integrate(self, a: Any, b: Any, parameters: tuple) -> Any:
-        self.shape = (*self.before, *shape_of(parameters[self.k]))
-        return super().integrate(a, b, parameters)
+class _Jacobian(Integrand):
+    """A derivative of an integrand: an integral of it that did not converge is no derivative."""
 
     def _look_at_error(self, value: Any, error: float, message: str = "") -> None:
         allowed = max(100 * self.options.get("epsabs", _TOLERANCE), _LOST * float(np.linalg.norm(value)))
