@@ -21,6 +21,7 @@ import pytest
 
 import wengert as wg
 from wengert.api import numerical
+from wengert.capture.hooks import instrument
 from wengert.modes import batch, dual, tape
 
 OLD_NUMPY = np.lib.NumpyVersion(np.__version__) < "2.4.0"
@@ -175,3 +176,15 @@ def _check_single(flat: Callable, args: tuple, vs: list, rs: list, dots: list, b
         assert np.result_type(got) == np.float32, "float32 must stay float32, backwards"
         scale = max(1.0, float(np.max(np.abs(expected), initial=0.0)))
         np.testing.assert_allclose(got, expected, rtol=2e-3, atol=2e-3 * scale, err_msg="float32, backwards")
+
+
+def agrees(f: Callable, *args: Any, compiled: bool = True, rtol: float = 1e-6) -> None:
+    """A function of a library's that does not dispatch: its own values, eagerly and compiled, and right derivatives."""
+    twin, expected = instrument(f), f(*args)
+    got, _ = wg.jvp(twin, args, tuple(np.zeros_like(a) for a in args))
+    assert np.shape(got) == np.shape(expected)
+    assert np.asarray(got).dtype == np.asarray(expected).dtype
+    np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
+    if compiled:
+        np.testing.assert_allclose(wg.jit(f)(*args), expected, rtol=1e-10, atol=1e-12)
+    check(lambda *xs: twin(*xs), *args, second=False, single=False, rtol=rtol)

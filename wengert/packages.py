@@ -48,6 +48,8 @@ _LEFT_ALONE = frozenset(
         "memory_profiler", "debugpy", "pydevd", "_pydevd_bundle",
     )
 )  # fmt: skip
+_FOLLOWED_OF_SCIPY = frozenset(f"scipy.signal.{name}" for name in ("_czt", "_waveforms", "_ltisys", "_lti_conversion"))
+"""Modules of SciPy that are plain NumPy programs: chirps, systems and their answers, zoomed transforms."""
 _STANDARD_FOLLOWED = frozenset(("statistics.py", "colorsys.py"))
 
 _decided: dict[str, bool] = {}
@@ -75,6 +77,8 @@ def is_followed(filename: str) -> bool:
             return _decided[place]
     name = installed_name(filename)
     if name is not None:
+        if name in _FOLLOWED_OF_SCIPY:
+            return True
         parts = name.split(".")
         return not any(".".join(parts[: k + 1]) in _LEFT_ALONE for k in range(len(parts)))
     if filename.startswith(_STANDARD):

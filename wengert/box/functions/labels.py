@@ -14,6 +14,7 @@ from wengert.box.dispatch import FUNCTIONS, implements_blind
 from wengert.box.functions.images import floating
 from wengert.box.functions.operands import array, flat, holds_traced, pick, stacked
 from wengert.box.functions.reductions import deviation
+from wengert.box.writing import settled
 from wengert.errors import UnsupportedFunctionError
 from wengert.imported import when_imported
 from wengert.ops import elementwise as e
@@ -29,6 +30,7 @@ class Regions:
     """Which elements of an image belong to which of the regions that are asked for."""
 
     def __init__(self, x: Any, labels: Any, chosen: Any, function: str):
+        labels, chosen = settled(labels), settled(chosen)
         if isinstance(labels, Traced) or holds_traced(labels):
             raise UnsupportedFunctionError(
                 f"scipy.ndimage.{function} with traced labels", remedy="pass wg.stop_gradient of the labels"

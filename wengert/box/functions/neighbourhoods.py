@@ -97,7 +97,7 @@ def spline_filter_nd(input: Any, order: int = 3, output: Any = np.float64, mode:
 # ------------------------------------------------------------------------------------------------------------- ranks
 
 
-def _neighbourhoods(x: Any, footprint: Any, mode: Any, cval: Any, origins: list[int], axes: tuple[int, ...]) -> Any:
+def neighbourhoods(x: Any, footprint: Any, mode: Any, cval: Any, origins: list[int], axes: tuple[int, ...]) -> Any:
     """What lies under the footprint around each element, along a last axis."""
     widths, n = [(0, 0)] * ndim_of(x), shape_of(x)
     for k, m, origin in zip(axes, footprint.shape, origins, strict=True):
@@ -116,7 +116,7 @@ def _neighbourhoods(x: Any, footprint: Any, mode: Any, cval: Any, origins: list[
     return stacked(found, -1)
 
 
-def _footprint(size: Any, footprint: Any, count: int) -> Any:
+def footprint_of(size: Any, footprint: Any, count: int) -> Any:
     if footprint is not None:
         return np.asarray(footprint, bool)
     if size is None:
@@ -133,8 +133,8 @@ def _ranked(function: str, pick: Any) -> Any:
     ) -> Any:  # fmt: skip
         x = of_floats(input, function)
         along = tuple(range(ndim_of(x))) if axes is None else normalize_axis_tuple(axes, ndim_of(x))
-        shape = _footprint(size, footprint, len(along))
-        near = _neighbourhoods(x, shape, mode, cval, sequence(origin, len(along)), along)
+        shape = footprint_of(size, footprint, len(along))
+        near = neighbourhoods(x, shape, mode, cval, sequence(origin, len(along)), along)
         return finished(pick(near), x, output, function)
 
     return implementation
@@ -147,7 +147,7 @@ def _ranked1d(function: str, pick: Any) -> Any:
     ) -> Any:  # fmt: skip
         x = of_floats(input, function)
         axis = normalize_axis_index(axis, ndim_of(x))
-        near = _neighbourhoods(x, np.ones(int(size), bool), mode, cval, [origin], (axis,))
+        near = neighbourhoods(x, np.ones(int(size), bool), mode, cval, [origin], (axis,))
         return finished(pick(near), x, output, function)
 
     return implementation

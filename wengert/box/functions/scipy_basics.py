@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import scipy.special
+from scipy._lib import _array_api
 
 from wengert.box.dispatch import FUNCTIONS, implements_blind
-from wengert.box.functions.operands import array
+from wengert.box.functions.operands import array, cast
 from wengert.box.functions.statistics import logsumexp as _logsumexp
 from wengert.errors import UnsupportedFunctionError
 from wengert.imported import when_imported
@@ -34,6 +35,17 @@ def softmax(x: Any, axis: Any = None) -> Any:
 def log_softmax(x: Any, axis: Any = None) -> Any:
     x = array(x)
     return x - _logsumexp(x, axis=axis, keepdims=True)
+
+
+@when_imported("scipy.signal")
+def _signal(module: Any) -> None:
+    """SciPy's own `asarray`, which those of its modules call that are followed (`packages.py`)."""
+    implements_blind(_array_api.np_compat.asarray)(_asarray)
+
+
+def _asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Any:
+    x = array(obj)
+    return x if dtype is None else cast(x, np.dtype(dtype))
 
 
 @when_imported("scipy.integrate")

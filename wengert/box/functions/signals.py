@@ -151,6 +151,24 @@ def hilbert(x: Any, N: int | None = None, axis: int = -1) -> Any:
     return FUNCTIONS[np.fft.ifft](FUNCTIONS[np.fft.fft](x, n, axis) * h, axis=axis)
 
 
+def _hilbert2(original: Any) -> Any:
+    def hilbert2(x: Any, N: Any = None, axes: tuple[int, int] = (-2, -1)) -> Any:
+        x = _real(x)
+        x = s.reshape(x, shape=(1, *shape_of(x))) if ndim_of(x) == 1 else x
+        places = [normalize_axis_index(k, ndim_of(x)) for k in axes]
+        sizes = [shape_of(x)[k] for k in places] if N is None else [N, N] if isinstance(N, int) else list(N)
+        one = np.zeros(sizes)
+        one[0, 0] = 1.0  # its spectrum is one everywhere, and SciPy's answer has the weights of the frequencies
+        weights = np.fft.fft2(original(one)).real.round().astype(dtype_of(x))
+        shape = [1] * ndim_of(x)
+        for k, n in zip(places, sizes, strict=True):
+            shape[k] = n
+        weights = (weights if places[0] < places[1] else weights.T).reshape(shape)
+        return FUNCTIONS[np.fft.ifft2](FUNCTIONS[np.fft.fft2](x, sizes, axes) * weights, axes=axes)
+
+    return hilbert2
+
+
 # --------------------------------------------------------------------------------------------------------- resampling
 
 
@@ -267,6 +285,7 @@ def deconvolve(signal: Any, divisor: Any) -> Any:
 def _signal(module: Any) -> None:
     for implementation in (lfilter_zi, sosfilt_zi, filtfilt, sosfiltfilt, hilbert, resample, upfirdn):
         implements_blind(getattr(module, implementation.__name__))(implementation)
+    implements_blind(module.hilbert2)(_hilbert2(module.hilbert2))
     implements_blind(module.resample_poly)(_resample_poly(module.firwin))
     implements_blind(module.decimate)(_decimate(module.firwin, module.cheby1))
     implements_blind(module.deconvolve)(deconvolve)
