@@ -3,157 +3,39 @@
 A constant sparse matrix that meets a traced value in `A @ x`, `x @ A`, `A.dot(x)` or `c * A` hands over to the traced
 value (`Box.__array__` and the table `OPERANDS` in `dispatch.py` see to that); the product is the op `sparse_matmul`.
 
-A matrix that is built from traced entries is a `SparseMatrix`: rows, columns and entries, with the operations that
-differentiated functions need. `spsolve` takes both kinds.
+A matrix that is built from traced entries, or made of others that are, is a `SparseMatrix` (`sparse_matrix.py`).
+`spsolve` and the functions that put matrices together take both kinds.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from wengert.box.dispatch import CALLERS, DEFERRING, OPERANDS, implements_blind
+from wengert.box.dispatch import CALLERS, DEFERRING, FUNCTIONS, OPERANDS, implements_blind
 from wengert.box.functions.operands import array, cast, join
+from wengert.box.functions.sparse_matrix import (
+    SparseMatrix,
+    is_sparse,
+    kron,
+    moved,
+    not_supported,
+    traced_matrix,
+    transposed,
+)
 from wengert.errors import UnsupportedFunctionError
 from wengert.imported import when_imported
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
-from wengert.ops.index import ARRAY, index, scatter
+from wengert.ops.index import ARRAY, index
 from wengert.ops.op import Traced
 from wengert.ops.products import matmul
-from wengert.ops.sparse import product, sparse_matmul, sparse_solve
-from wengert.types import dtype_of, ndim_of, shape_of
-
-
-class SparseMatrix:
-    """A sparse matrix with traced entries, in coordinate form; entries at one place add up."""
-
-    __array_priority__ = 1001.0
-    __array_ufunc__ = None
-
-    def __init__(self, data: Any, rows: Any, columns: Any, shape: Any, star_is_matmul: bool = False):
-        self.data = data
-        self.rows = np.asarray(rows)
-        self.columns = np.asarray(columns)
-        self.shape = (int(shape[0]), int(shape[1]))
-        self.star_is_matmul = star_is_matmul
-        """Of classes `…_matrix`; of classes `…_array`, * is elementwise."""
-
-    ndim = 2
-
-    def __repr__(self) -> str:
-        kind = type(self.data).__name__
-        return f"<sparse matrix of shape {self.shape} with {self.nnz} entries, which are in .data: {kind}>"
-
-    @property
-    def dtype(self) -> np.dtype:
-        return dtype_of(self.data)
-
-    @property
-    def nnz(self) -> int:
-        return len(self.rows)
-
-    @property
-    def T(self) -> SparseMatrix:
-        return SparseMatrix(self.data, self.columns, self.rows, self.shape[::-1], self.star_is_matmul)
-
-    def transpose(self) -> SparseMatrix:
-        return self.T
-
-    def toarray(self) -> Any:
-        """The matrix as a dense array."""
-        return scatter(self.data, self.rows, self.columns, patterns=((ARRAY, ARRAY),), shape=self.shape)
-
-    todense = toarray
-
-    def tocsr(self, copy: bool = False) -> SparseMatrix:
-        return self
-
-    tocsc = tocoo = tocsr
-
-    def diagonal(self) -> Any:
-        """The entries on the diagonal."""
-        on = np.flatnonzero(self.rows == self.columns)
-        values = index(self.data, on, pattern=(ARRAY,))
-        return scatter(values, self.rows[on], patterns=((ARRAY,),), shape=(min(self.shape),))
-
-    def _with(self, data: Any) -> SparseMatrix:
-        return SparseMatrix(data, self.rows, self.columns, self.shape, self.star_is_matmul)
-
-    def __matmul__(self, other: Any) -> Any:
-        if scipy.sparse.issparse(other) or isinstance(other, SparseMatrix):
-            raise _not_supported("the product of two sparse matrices, one of them traced,")
-        other = array(other)
-        if not 1 <= ndim_of(other) <= 2 or shape_of(other)[0] != self.shape[1]:
-            raise ValueError(f"matmul: dimension mismatch with shapes {self.shape} and {shape_of(other)}")
-        return product(self.data, other, self.rows, self.columns, self.shape[0])
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return _transposed(self.T @ _transposed(array(other)))
-
-    def dot(self, other: Any) -> Any:
-        """The product with a vector or a dense matrix."""
-        return self @ other
-
-    def __mul__(self, other: Any) -> Any:
-        if ndim_of(other) == 0:
-            return self._with(self.data * other)
-        if self.star_is_matmul:
-            return self @ other
-        return self._with(self.data * _entries(other, self.rows, self.columns, self.shape))
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> Any:
-        if ndim_of(other):
-            raise _not_supported("a sparse matrix divided by an array")
-        return self._with(self.data / other)
-
-    def __neg__(self) -> Any:
-        return self._with(-self.data)
-
-    def __add__(self, other: Any) -> Any:
-        if not scipy.sparse.issparse(other) and not isinstance(other, SparseMatrix):
-            return self.toarray() + other
-        other = traced_matrix(other)
-        if other.shape != self.shape:
-            raise ValueError(f"inconsistent shapes {self.shape} and {other.shape}")
-        rows, columns = np.concatenate([self.rows, other.rows]), np.concatenate([self.columns, other.columns])
-        return SparseMatrix(join([self.data, other.data], 0), rows, columns, self.shape, self.star_is_matmul)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Any:
-        return self + (-other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return -self + other
-
-
-def _not_supported(what: str) -> UnsupportedFunctionError:
-    return UnsupportedFunctionError(
-        f"{what} has no derivative rule", remedy="multiply from right to left, A @ (B @ x), or use A.toarray()"
-    )
-
-
-def _entries(x: Any, rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
-    return index(s.broadcast_to(array(x), shape=shape), rows, columns, pattern=(ARRAY, ARRAY))
-
-
-def traced_matrix(a: Any) -> SparseMatrix:
-    """A sparse matrix of either kind in coordinate form."""
-    if isinstance(a, SparseMatrix):
-        return a
-    coo = a.tocoo()
-    return SparseMatrix(coo.data, coo.row, coo.col, coo.shape, isinstance(a, scipy.sparse.spmatrix))
-
-
-def _transposed(x: Any) -> Any:
-    return s.transpose(x, axes=(1, 0)) if ndim_of(x) == 2 else x
-
+from wengert.ops.sparse import sparse_matmul, sparse_solve
+from wengert.types import ndim_of, shape_of
 
 # --------------------------------------------------------------------------------------- constant matrices as operands
 
@@ -172,7 +54,7 @@ def operate(op: Any, x: Any, y: Any) -> Any:
     if op is e.multiply and ndim_of(other) and isinstance(a, scipy.sparse.spmatrix):
         op = matmul
     if op is matmul:
-        return _times(a, other) if reflected else _transposed(_times(a.T, _transposed(other)))
+        return _times(a, other) if reflected else transposed(_times(a.T, transposed(other)))
     if op is e.multiply:
         return traced_matrix(a) * other
     if op is e.divide and reflected:
@@ -186,13 +68,15 @@ def operate(op: Any, x: Any, y: Any) -> Any:
     )
 
 
-_FORMATS = ("csr", "csc", "coo", "bsr", "dia", "lil", "dok")
-for _format in _FORMATS:
-    for _kind in ("array", "matrix"):
-        _class = getattr(scipy.sparse, f"{_format}_{_kind}")
-        OPERANDS[_class] = operate
-        DEFERRING.add(_class._matmul_dispatch.__code__)
-        implements_blind(_class.dot)(lambda a, other: a @ other)
+_CLASSES = [getattr(scipy.sparse, f"{format}_{kind}") for format in ("csr", "csc", "coo", "bsr", "dia", "lil", "dok")
+            for kind in ("array", "matrix")]  # fmt: skip
+_ASKING = ("_matmul_dispatch", "_mul_dispatch", "multiply", "_multiply_2d_with_broadcasting", "_divide")
+"""Methods of SciPy's that ask an operand they do not know for an array, and leave it to the operand if it has none."""
+for _class in _CLASSES:
+    OPERANDS[_class] = operate
+    DEFERRING.update([getattr(_class, name).__code__ for name in _ASKING if hasattr(_class, name)])
+    implements_blind(_class.dot)(lambda a, other: a @ other)
+    implements_blind(_class.multiply)(lambda a, other: traced_matrix(a).multiply(other))
 OPERANDS[SparseMatrix] = lambda op, x, y: NotImplemented  # it has operators of its own
 
 
@@ -201,35 +85,41 @@ OPERANDS[SparseMatrix] = lambda op, x, y: NotImplemented  # it has operators of 
 
 def _constructor(original: Any) -> Any:
     def construct(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, **options: Any) -> Any:
-        if isinstance(arg1, SparseMatrix):
-            return arg1
-        if isinstance(arg1, Traced):
+        is_matrix = issubclass(original, scipy.sparse.spmatrix)
+        if isinstance(arg1, (Traced, SparseMatrix)):
             if ndim_of(arg1) != 2:
-                raise _not_supported(f"scipy.sparse.{original.__name__} of a traced array that is not a matrix")
-            rows, columns = np.indices(shape_of(arg1)).reshape(2, -1)
-            data, size = s.reshape(arg1, shape=rows.shape), shape_of(arg1)
+                raise not_supported(f"scipy.sparse.{original.__name__} of a traced array that is not a matrix")
+            whole = traced_matrix(arg1)
+            data, rows, columns, size = whole.data, whole.rows, whole.columns, whole.shape
         else:
             data, *place = arg1
             data = array(data)
-            # The structure is checked and read off by SciPy, which is given positions for entries.
-            own = (place[0],) if len(place) == 1 else tuple(place)
-            pattern = original((np.arange(1, shape_of(data)[0] + 1), *own), shape=shape)
-            if pattern.format == "coo":
-                rows, columns, size = pattern.row, pattern.col, pattern.shape
-            else:
-                counts = np.repeat(np.arange(len(pattern.indptr) - 1), np.diff(pattern.indptr))
-                rows, columns = (counts, pattern.indices) if pattern.format == "csr" else (pattern.indices, counts)
-                size = pattern.shape
-        data = data if dtype is None else cast(data, dtype)
-        return SparseMatrix(data, rows, columns, size, issubclass(original, scipy.sparse.spmatrix))
+            rows, columns, which, size = _places(original, shape_of(data), place, shape)
+            data = s.reshape(data, shape=(math.prod(shape_of(data)),)) if ndim_of(data) != 1 else data
+            data = data if which is None else index(data, which, pattern=(ARRAY,))
+        data = data if dtype is None else cast(data, np.dtype(dtype))
+        return SparseMatrix(data, rows, columns, size, is_matrix)
 
     return construct
 
 
-for _format in ("csr", "csc", "coo"):
-    for _kind in ("array", "matrix"):
-        _class = getattr(scipy.sparse, f"{_format}_{_kind}")
-        implements_blind(_class)(_constructor(_class))
+def _places(original: Any, entries: tuple[int, ...], place: Any, shape: Any) -> tuple[Any, Any, Any, Any]:
+    """Rows and columns of entries, which of those given they are (`None`: all), and the shape of the matrix.
+
+    Arguments are checked and read by SciPy. It is given numbers of entries in their place; but entries at one place it
+    adds up, so where places are given as rows and columns, they are taken as they are.
+    """
+    if len(place) == 1 and original not in (scipy.sparse.dia_array, scipy.sparse.dia_matrix):
+        checked = original((np.ones(entries), place[0]), shape=shape)
+        rows, columns = place[0]
+        return np.asarray(rows), np.asarray(columns), None, checked.shape
+    numbers = np.arange(1, math.prod(entries) + 1).reshape(entries)
+    coo = original((numbers, *place), shape=shape).tocoo()
+    return coo.row, coo.col, coo.data - 1, coo.shape
+
+
+for _class in _CLASSES:
+    implements_blind(_class)(_constructor(_class))
 
 
 def _diags(star_is_matmul: bool) -> Any:
@@ -273,11 +163,94 @@ implements_blind(scipy.sparse.diags_array)(
 )
 
 
+def spdiags(data: Any, diags: Any, m: Any = None, n: Any = None, format: Any = None) -> SparseMatrix:
+    """Diagonals by the columns that their elements stand in."""
+    size = m if n is None and m is not None else (m, n)
+    size = (shape_of(data)[-1],) * 2 if m is None else size
+    data = s.reshape(array(data), shape=(1, *shape_of(data))) if ndim_of(data) == 1 else data
+    return _constructor(scipy.sparse.dia_matrix)((data, np.atleast_1d(diags)), shape=size)
+
+
+implements_blind(scipy.sparse.spdiags)(spdiags)
+
+
+# -------------------------------------------------------------------------------------------- matrices made of others
+
+
+def _holds_entries(x: Any) -> bool:
+    return any(map(_holds_entries, x)) if x.__class__ in (list, tuple) else isinstance(x, (SparseMatrix, Traced))
+
+
+def _moving(original: Any) -> Any:
+    """A function that puts matrices together, or takes parts of one."""
+
+    def function(first: Any, *args: Any, **kwargs: Any) -> Any:
+        if not _holds_entries(first):
+            return original(first, *args, **kwargs)
+        dtype = kwargs.pop("dtype", None)
+        matrices: list[SparseMatrix] = []
+
+        def numbered(x: Any) -> Any:
+            """The place of a block in the list of matrices, whatever holds it."""
+            if x is None:
+                return None
+            if x.__class__ in (list, tuple) and _holds_blocks(x):
+                return [numbered(item) for item in x]
+            matrices.append(traced_matrix(array(x) if x.__class__ in (list, tuple) else x))
+            return len(matrices) - 1
+
+        blocks = numbered(first)
+
+        def put(x: Any, positions: Any) -> Any:
+            return [put(item, positions) for item in x] if x.__class__ is list else x if x is None else positions[x]
+
+        whole = moved(lambda *positions: original(put(blocks, positions), *args, **kwargs), matrices)
+        return whole if dtype is None else whole.astype(dtype)
+
+    return function
+
+
+def _holds_blocks(x: Any) -> bool:
+    """Whether a list holds matrices, and is not one itself."""
+    return any(item is None or is_sparse(item) or ndim_of(item) == 2 or _holds_entries(item) for item in x)
+
+
+for _name in ("vstack", "hstack", "block_array", "bmat", "block_diag", "tril", "triu"):
+    if hasattr(scipy.sparse, _name):
+        CALLERS[getattr(scipy.sparse, _name)] = _moving(getattr(scipy.sparse, _name))
+
+
+def _kron(A: Any, B: Any, format: Any = None) -> Any:
+    if not _holds_entries([A, B]):
+        return scipy.sparse.kron(A, B, format)
+    return kron(traced_matrix(A), traced_matrix(B))
+
+
+def _kronsum(A: Any, B: Any, format: Any = None) -> Any:
+    if not _holds_entries([A, B]):
+        return scipy.sparse.kronsum(A, B, format)
+    m, n = shape_of(A)[0], shape_of(B)[0]
+    unit = scipy.sparse.identity if getattr(A, "star_is_matmul", isinstance(A, scipy.sparse.spmatrix)) else None
+    unit = unit or scipy.sparse.eye_array
+    return kron(traced_matrix(unit(n)), traced_matrix(A)) + kron(traced_matrix(B), traced_matrix(unit(m)))
+
+
+CALLERS[scipy.sparse.kron] = _kron
+CALLERS[scipy.sparse.kronsum] = _kronsum
+CALLERS[scipy.sparse.issparse] = is_sparse
+CALLERS[scipy.sparse.isspmatrix] = lambda x: (
+    x.star_is_matmul if isinstance(x, SparseMatrix) else scipy.sparse.isspmatrix(x)
+)
+
+
+# ------------------------------------------------------------------------------------------------------------- systems
+
+
 def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) -> Any:
     if not isinstance(A, SparseMatrix) and not isinstance(b, Traced):
         return sys.modules["scipy.sparse.linalg"].spsolve(A, b, permc_spec, use_umfpack)
     if scipy.sparse.issparse(b) or isinstance(b, SparseMatrix):
-        raise _not_supported("spsolve with a sparse right-hand side")
+        raise not_supported("spsolve with a sparse right-hand side")
     a, b = traced_matrix(A), array(b)
     if a.shape[0] != a.shape[1]:
         raise ValueError(f"matrix must be square (has shape {a.shape})")
@@ -292,3 +265,29 @@ def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) ->
 @when_imported("scipy.sparse.linalg")
 def _linalg(module: Any) -> None:
     CALLERS[module.spsolve] = spsolve
+    CALLERS[module.spsolve_triangular] = _spsolve_triangular
+    CALLERS[module.norm] = _norm
+
+
+def _spsolve_triangular(A: Any, b: Any, lower: bool = True, *args: Any, **options: Any) -> Any:
+    if not isinstance(A, SparseMatrix) and not isinstance(b, Traced):
+        return sys.modules["scipy.sparse.linalg"].spsolve_triangular(A, b, lower, *args, **options)
+    a = traced_matrix(A)
+    if np.any(a.rows < a.columns) if lower else np.any(a.rows > a.columns):
+        raise ValueError("A is not triangular: an entry lies on the other side of the diagonal")
+    if options.get("unit_diagonal"):
+        off = np.flatnonzero(a.rows != a.columns)
+        part = SparseMatrix(index(a.data, off, pattern=(ARRAY,)), a.rows[off], a.columns[off], a.shape)
+        a = part + scipy.sparse.eye_array(a.shape[0])
+    return spsolve(a, b)
+
+
+def _norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
+    if not isinstance(x, SparseMatrix):
+        return sys.modules["scipy.sparse.linalg"].norm(x, ord, axis)
+    norm, whole = FUNCTIONS[np.linalg.norm], x.without_duplicates()
+    if axis is None and ord in (None, "fro", "f"):
+        return norm(whole.data)
+    if ord in (2, -2) and axis is None:
+        raise not_supported("the spectral norm of a sparse matrix with traced entries")
+    return norm(whole.toarray(), ord, axis)

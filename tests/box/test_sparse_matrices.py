@@ -1,0 +1,93 @@
+"""Sparse matrices of traced entries do what SciPy's do: each expression, on plain numbers, is its own reference."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as sl
+from harness import check
+
+import wengert as wg
+from wengert.capture.hooks import instrument
+from wengert.errors import UnsupportedFunctionError
+
+M = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 0.5], [0.0, -0.5, 2.0]])
+B = np.array([1.0, 2.0, -3.0])
+ROWS, COLUMNS = np.array([2, 0, 1, 0, 2, 2]), np.array([1, 2, 1, 0, 1, 2])
+"""Unsorted places, and one of them twice."""
+P = np.array([1.3, 0.7])
+
+
+def made(p, kind=sp.csr_array):
+    return kind((np.concatenate([p, [2.0, 1.0, 3.0, -1.0]]), (ROWS, COLUMNS)), shape=(3, 3))
+
+
+EXPRESSIONS = {
+    "entries in any order": lambda p: made(p) @ B,
+    "csc": lambda p: made(p, sp.csc_matrix) @ B,
+    "bsr": lambda p: made(p, sp.bsr_array) @ B,
+    "without a shape": lambda p: sp.csc_array((p, (np.array([1, 0]), np.array([0, 2])))).toarray(),
+    "csr by pointers": lambda p: sp.csr_array((p, np.array([2, 0]), np.array([0, 1, 1, 2])), shape=(3, 3)) @ B,
+    "diagonals by columns": lambda p: sp.dia_array((np.outer(p, B), [0, -1]), shape=(3, 3)).toarray(),
+    "blocks": lambda p: sp.bsr_array((np.ones((2, 2, 2)) * p[0], [1, 0], [0, 1, 2]), shape=(4, 4)).toarray(),
+    "spdiags": lambda p: sp.spdiags(np.outer(p, B), [0, 1], 3, 3) @ B,
+    "A * c": lambda p: (sp.csr_array(M) * p[0]) @ B,
+    "A / c": lambda p: (sp.coo_matrix(M) / p[0]) @ B,
+    "A.multiply": lambda p: sp.csr_matrix(M).multiply(B * p[0]).toarray(),
+    "A *= c": lambda p: scaled(p) @ B,
+    "two sparse": lambda p: (made(p) @ (sp.csc_array(M) * p[0])).toarray(),
+    "a constant times": lambda p: (sp.csr_matrix(M) @ made(p)).toarray(),
+    "star of matrices": lambda p: (made(p, sp.csr_matrix) * sp.csr_matrix(M)).toarray(),
+    "star of matrices, right": lambda p: (sp.csr_matrix(M) * made(p, sp.csr_matrix)).toarray(),
+    "star of arrays": lambda p: (made(p) * sp.csr_array(M)).toarray(),
+    "power of a matrix": lambda p: (made(p, sp.csr_matrix) ** 2).toarray(),
+    "powers of entries": lambda p: made(p).power(2).sum(),
+    "abs and sums": lambda p: abs(made(p)).sum(axis=0) + made(p).sum(axis=1),
+    "mean": lambda p: made(p).mean(),
+    "diagonals": lambda p: made(p).diagonal(1) * made(p).trace(),
+    "element": lambda p: made(p)[2, 1] + made(p)[1, 0],
+    "slices": lambda p: made(p)[1:, ::-1].toarray(),
+    "rows": lambda p: made(p)[[2, 0]] @ B,
+    "kron": lambda p: sp.kron(made(p), sp.csr_array(M) * p[1]).toarray(),
+    "kronsum": lambda p: sp.kronsum(made(p), made(p) * 2).toarray(),
+    "vstack": lambda p: sp.vstack([made(p), sp.csr_array(M), p[0] * sp.eye_array(3)]) @ B,
+    "bmat": lambda p: sp.bmat([[made(p), None], [made(p).T, sp.eye_array(3)]]).toarray(),
+    "block_diag": lambda p: sp.block_diag([made(p), np.ones((2, 2)), p[0] * np.ones((1, 2))]).toarray(),
+    "triangles": lambda p: (sp.tril(made(p)) - sp.triu(made(p), k=1)).toarray(),
+    "square roots": lambda p: made(p).multiply(made(p)).sqrt().sum(),
+    "over dense": lambda p: (made(p) / (1 + np.arange(9.0).reshape(3, 3) * p[0])).toarray(),
+    "real of complex": lambda p: ((1 + 2j) * made(p)).imag.toarray(),
+    "sum of a list": lambda p: sum([made(p), sp.csr_array(M)]) @ B,
+    "asked for its kind": lambda p: p * 2 if sp.issparse(made(p)) else p,
+    "spsolve": lambda p: sl.spsolve((made(p) + 9 * sp.eye_array(3)).tocsc(), B * p[1]),
+    "triangular": lambda p: sl.spsolve_triangular(sp.tril(made(p) + 9 * sp.eye_array(3)).tocsr(), B * p[1]),
+    "splu": lambda p: sl.splu(sp.csc_array(M) * p[0]).solve(B),
+    "norms": lambda p: sl.norm(made(p)) + sl.norm(made(p), 1),
+}  # fmt: skip
+
+
+def scaled(p):
+    A = sp.csr_array(M)
+    A *= p[0]
+    A += sp.eye_array(3)
+    return A
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_as_scipy_does(name):
+    f = EXPRESSIONS[name]
+    check(instrument(f), P, single=False)
+    np.testing.assert_allclose(wg.jit(f)(P), f(P), rtol=1e-12)
+    np.testing.assert_allclose(wg.jit(wg.jacobian(f))(P), wg.jacobian(f)(P), rtol=1e-10, atol=1e-13)
+    several = np.stack([P, 2 * P])
+    np.testing.assert_allclose(wg.vmap(f)(several), np.stack([f(p) for p in several]), rtol=1e-12)
+
+
+def test_what_has_no_rule_says_so():
+    with pytest.raises(UnsupportedFunctionError, match="max"):
+        wg.grad(lambda p: made(p).max())(P)
+    with pytest.raises(UnsupportedFunctionError, match="one axis"):
+        wg.grad(lambda p: made(p)[1].sum())(P)
+    with pytest.raises(ValueError, match="mismatch"):
+        wg.grad(lambda p: (made(p) @ sp.csr_array(np.ones((2, 2)))).sum())(P)
+    with pytest.raises(ValueError, match="triangular"):
+        wg.grad(lambda p: sl.spsolve_triangular(made(p), B)[0])(P)
