@@ -7,6 +7,8 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.ndimage
+import scipy.signal
 from op_calls import CALLS, Call, floats
 
 import wengert as wg
@@ -14,6 +16,8 @@ from wengert import tree
 from wengert.errors import WengertError
 from wengert.ops.derive import Control
 from wengert.ops.op import TABLE
+
+CROSS = np.array([[0.0, 1.0, 0.0], [1.0, -4.0, 1.0], [0.0, 1.0, 0.0]])
 
 DIFFERENTIABLE = [p for p in CALLS if floats(p.values[1]) and not isinstance(TABLE[p.values[0]], Control)]
 
@@ -83,3 +87,20 @@ def test_these_are_accumulated(name):
         except WengertError:
             pass
     assert done >= len(calls) / 2
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: scipy.ndimage.convolve(x, CROSS),
+        lambda x: scipy.signal.convolve2d(x, CROSS, mode="same"),
+        lambda x: scipy.signal.fftconvolve(x, np.ones((1, 2)), mode="valid", axes=1),
+        lambda x: scipy.signal.lfilter([1.0, 0.5], [1.0, -0.3], x),
+    ],
+)
+def test_filters_link_neighbours_only(f):
+    """A Laplacian written as a convolution has five entries in a row, not all of them."""
+    x = np.random.default_rng(0).normal(size=(4, 6))
+    nonzero = wg.jacobian(f)(x).reshape(-1, x.size) != 0
+    np.testing.assert_array_equal(wg.sparsity(f)(x).toarray(), nonzero)
+    np.testing.assert_allclose(wg.jit(wg.jacobian(f, sparse=True))(x).toarray(), wg.jacobian(f)(x).reshape(-1, x.size))

@@ -19,9 +19,11 @@ import numpy as np
 import scipy.fft
 from scipy.linalg import lapack
 
-from wengert.ops import axes, library
+from wengert.ops import axes, interval_sums, library
 from wengert.ops.derive import align, general, linear, multilinear, unfit
+from wengert.ops.enclosures import composed
 from wengert.ops.index import index
+from wengert.ops.links import convolution_links, filter_links
 from wengert.ops.shape import broadcast_to, flip, reshape
 from wengert.ops.traits import MORE, NEVER
 from wengert.types import ndim_of, shape_of
@@ -100,6 +102,8 @@ convolve_nd = multilinear(
     shape=_convolve_nd_shape,
     raises=NEVER,
     cost=MORE,
+    links=convolution_links,
+    bounds=composed(interval_sums.convolve),
 )
 """Mode "full", or "valid" with `a` at least as long as `v` in each axis."""
 
@@ -158,6 +162,7 @@ recursive_filter = general(
     shape=lambda a, x: np.broadcast_shapes(a.shape[:-1], x.shape[:-1]) + x.shape[-1:],
     raises=NEVER,
     cost=MORE,
+    links=filter_links,
     solves=True,
 )
 

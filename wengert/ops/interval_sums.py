@@ -9,6 +9,7 @@ magnitudes.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -220,16 +221,22 @@ def einsum(*operands: Any, subscripts: str) -> Any:
     return V.sum(product, axis=tuple(range(len(output), len(letters))), keepdims=False)
 
 
-def convolve(a: Any, v: Any, mode: str) -> Any:
-    """Each element of the one times the other, moved along."""
-    n, m = shape_of(a)[0], shape_of(v)[0]
+def convolve(a: Any, v: Any, mode: str, rank: int = 1) -> Any:
+    """Each element of the one times the other, moved along the last axes."""
+    own, other = shape_of(a)[len(shape_of(a)) - rank :], shape_of(v)[len(shape_of(v)) - rank :]
+    lead = shape_of(v)[: len(shape_of(v)) - rank]
     shifted = []
-    for k in range(m):
-        before, after = np.zeros(k), np.zeros(m - 1 - k)
-        shifted.append(V.concatenate(before, V.multiply(a, V.index(v, pattern=(k,))), after, axis=0))
-    rows = [V.reshape(row, shape=(1, n + m - 1)) for row in shifted]
-    full = V.sum(V.concatenate(*rows, axis=0), axis=(0,), keepdims=False)
-    return full if mode == "full" else V.index(full, pattern=(slice(m - 1, n),))
+    for place in itertools.product(*map(range, other)):
+        factor = V.reshape(V.index(v, pattern=(..., *place)), shape=(*lead, *[1] * rank))
+        term = V.multiply(a, factor)
+        for k, (first, m) in enumerate(zip(place, other, strict=True)):
+            axis = len(shape_of(term)) - rank + k
+            sides = [np.zeros((*shape_of(term)[:axis], n, *shape_of(term)[axis + 1 :])) for n in (first, m - 1 - first)]
+            term = V.concatenate(sides[0], term, sides[1], axis=axis)
+        shifted.append(V.reshape(term, shape=(1, *shape_of(term))))
+    full = V.sum(V.concatenate(*shifted, axis=0), axis=(0,), keepdims=False)
+    inside = [slice(m - 1, n) for n, m in zip(own, other, strict=True)]
+    return full if mode == "full" else V.index(full, pattern=(..., *inside))
 
 
 def prod(x: Any, axis: tuple[int, ...]) -> Any:

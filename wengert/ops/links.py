@@ -220,13 +220,26 @@ def scan_links(active: Sequence[int], args: Sequence[Any], shape: tuple, params:
 
 
 def convolution_links(active: Sequence[int], args: Sequence[Any], shape: tuple, params: dict) -> Any:
-    """One-dimensional convolutions: elements whose numbers add up, with the entries of a factor that may be nonzero."""
+    """Convolutions along the last axes: elements whose places add up, where the other factor may be nonzero."""
     if len(active) != 1:
         return None
+    rank = params.get("rank", 1)
     own, other = args[active[0]], args[1 - active[0]]
-    shift = 0 if params["mode"] == "full" else size_of(args[1]) - 1
-    steps = np.arange(size_of(other)) if isinstance(other, Traced) else np.flatnonzero(other)
-    columns, step = np.meshgrid(np.arange(size_of(own)), steps, indexing="ij")
-    rows = columns + step - shift
-    inside = (rows >= 0) & (rows < shape[0])
-    return rows[inside], columns[inside]
+    lead, ours, others = shape[: len(shape) - rank], shape_of(own)[-rank:], shape_of(other)[-rank:]
+    columns = np.broadcast_to(_numbers(0, own), (*lead, *ours))
+    rows = np.arange(math.prod(shape)).reshape(shape)
+    shift = [0 if params["mode"] == "full" else m - 1 for m in shape_of(args[1])[-rank:]]
+    known = not isinstance(other, Traced)
+    steps = np.argwhere(np.any(np.reshape(other, (-1, *others)), axis=0)) if known else np.ndindex(*others)
+    pairs = []
+    for step in steps:
+        moves = [int(k) - start for k, start in zip(step, shift, strict=True)]
+        to = [slice(max(0, k), max(0, min(n + k, size))) for k, n, size in zip(moves, ours, shape[-rank:], strict=True)]
+        of = [slice(part.start - k, max(part.stop - k, part.start - k)) for part, k in zip(to, moves, strict=True)]
+        pairs.append((rows[(..., *to)].ravel(), columns[(..., *of)].ravel()))
+    return joined(pairs)
+
+
+def filter_links(active: Sequence[int], args: Sequence[Any], shape: tuple, params: dict) -> Any:
+    """Recursive filters of their last operand along its last axis, which other operands may give more lanes."""
+    return scan_links(active, args, shape, {"axis": -1}) if shape_of(args[-1]) == shape else None
