@@ -170,9 +170,10 @@ REWRITTEN = dict(zip(
 LOWERED = dict(zip(
     LOWERED_HOOKS,
     (if_, for_, while_, and_, or_, operator.not_, lambda test, then, orelse: then() if test else orelse(), chain,
-     lambda name, value: value, getattr, assert_, raise_, iter, bool, UNDEFINED, defined, lambda made: made,
+     lambda name, value: value, getattr, assert_, raise_,
+     lambda items, reads=None: iter(items), bool, UNDEFINED, defined, lambda made: made,
      lambda name, value: value, lambda value: value, lambda v, owner, name: setattr(owner, name, v), delattr,
-     operator.delitem, Trying, raised_here, caught, catches, error_of, (), lambda base: base,
+     operator.delitem, Trying, raised_here, caught, catches, error_of, (), lambda base, attributes=(): base,
      text, lambda a, b, positive: (a is b) == positive, lambda subject, around=None: subject, attempted,
      lambda attempt: 1, lambda argument, is_read: argument, lambda value: value,
      lambda name, f: f is getattr(builtins, name), lambda reads: None, lambda test, item: [item()] if test else [],

@@ -31,6 +31,7 @@ from wengert.capture.lowered import (
     TEXT,
 )
 from wengert.capture.names import FunctionScope, Summaries, binds_in_place, bound, scope_of
+from wengert.capture.only_read import Reads, is_plain_call
 from wengert.capture.syntax import OURS, arguments, at, copied, hook, load, statement, strings, thunk
 
 _COMPARISONS = {
@@ -49,11 +50,6 @@ def with_identity(node: ast.Compare) -> ast.AST:
     return at(hook(IS, node.left, node.comparators[0], ast.Constant(isinstance(node.ops[0], ast.Is))), node)
 
 
-def is_plain_call(node: ast.Call) -> bool:
-    """Whether it is written which argument is which."""
-    return not any(isinstance(a, ast.Starred) for a in node.args) and all(k.arg is not None for k in node.keywords)
-
-
 def _is_hook(node: ast.AST, *names: str) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
 
@@ -63,7 +59,12 @@ def _is_get(node: ast.Call) -> bool:
     if not _is_hook(node.func, ATTR):
         return False
     base, name = node.func.args  # type: ignore[attr-defined]
-    return name.value == "get" and (isinstance(base, ast.Subscript) or _is_hook(base, LOAD, ATTR))
+    return name.value == "get" and is_read_here(base)
+
+
+def is_read_here(node: ast.AST) -> bool:
+    """Whether an expression, which is lowered, gets hold of something that may come from outside."""
+    return isinstance(node, ast.Subscript) or _is_hook(node, LOAD, ATTR)
 
 
 def _given(operand: ast.expr) -> ast.expr:
@@ -147,6 +148,7 @@ class Expressions(ast.NodeTransformer):
         self.hidden: list[str] = []  # the variables of the comprehensions around the current node
         self.optional: frozenset[str] = frozenset()  # the parameters of a lambda that have defaults
         self.tentative: frozenset[str] = frozenset()  # the local variables that may hold UNDEFINED
+        self.only_read: Reads = {}
         self.summaries = Summaries()
         self.by_others: list[str] = []  # those that a call of a function inside may bind
         self.assigned = set(scope.parameters)  # those that have been given a value, certainly, at the current node
@@ -175,6 +177,8 @@ class Expressions(ast.NodeTransformer):
         node.value = self.visit(node.value)
         if not isinstance(node.ctx, ast.Load):
             return node
+        if is_read_here(node.value) and node.attr != "get":  # for which see `visit_Call`
+            node.value = at(hook(BASE, node.value, strings([node.attr])), node.value)
         return at(hook(ATTR, node.value, ast.Constant(node.attr)), node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
@@ -253,7 +257,7 @@ class Expressions(ast.NodeTransformer):
 
     def _passed(self, argument: ast.expr) -> ast.expr:
         """An argument that may be a container from outside (`session.py`)."""
-        is_read = isinstance(argument, ast.Subscript) or _is_hook(argument, LOAD, ATTR)
+        is_read = is_read_here(argument)
         if not is_read and not self._is_own(argument):
             return argument
         return at(hook(PASSED, argument, ast.Constant(is_read)), argument)

@@ -11,7 +11,7 @@ import array
 import functools
 import operator
 from collections import ChainMap, UserDict, UserList, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import BuiltinFunctionType, CodeType, FunctionType, MappingProxyType, MethodType
 from typing import Any, NamedTuple
 
@@ -182,6 +182,23 @@ _BYTES = (bytearray, memoryview, array.array)
 
 def is_named_tuple(value: Any) -> bool:
     return isinstance(value, tuple) and value.__class__ is not tuple and hasattr(value, "_fields")
+
+
+_FIELD = NamedTuple("_Sample", [("field", int)]).__dict__["field"].__class__
+
+
+def has_fields(value: Any, names: Sequence[str]) -> bool:
+    """Whether attributes are fields of a named tuple, so that reading them is reading items."""
+    return not names or (is_named_tuple(value) and all(_is_field(value.__class__, name) for name in names))
+
+
+def _is_field(kind: type, name: str) -> bool:
+    return getattr(kind, name, None).__class__ is _FIELD
+
+
+def holds_parts(value: Any) -> bool:
+    """Whether of something from outside only those parts count that are read."""
+    return value.__class__ in (list, tuple, dict) or is_named_tuple(value)
 
 
 def has_contents(value: Any) -> bool:

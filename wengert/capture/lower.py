@@ -43,12 +43,13 @@ from typing import Any, TypeVar
 
 from wengert.capture.attempts import with_raises_as_jumps
 from wengert.capture.conditions import with_conditions_apart
-from wengert.capture.expressions import Expressions, Identities, said_to_rebind
+from wengert.capture.expressions import Expressions, Identities, is_read_here, said_to_rebind
 from wengert.capture.flags import VALUE, jumps_out_of_finally, without_jumps
 from wengert.capture.liveness import mark_live
 from wengert.capture.lowered import (
     ASSERT,
     ATTEMPTED,
+    BASE,
     DEFAULT,
     DELETE_ATTRIBUTE,
     DELETE_ITEM,
@@ -66,6 +67,7 @@ from wengert.capture.lowered import (
     WHILE,
 )
 from wengert.capture.names import binds_in_place, body_of, bound, evaluated_here, own_nodes, rebound, scope_of
+from wengert.capture.only_read import only_read, unpacked_names
 from wengert.capture.syntax import OURS, assign, at, attempt_of, copied, function, hook, load, statement, strings, thunk
 from wengert.capture.undefined import UNDEFINED, Undefined, defined
 
@@ -123,6 +125,7 @@ class _Lowering(Expressions):
             self.optional = frozenset(optional)
             node.body = self.visit(node.body)
             return
+        self.only_read = only_read(node)
         docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
         body = with_conditions_apart(node.body[len(docstring) :])
         body = without_jumps(with_raises_as_jumps(body) or [at(ast.Pass(), node.body[0])])
@@ -346,7 +349,11 @@ class _Lowering(Expressions):
         node.value = self.visit(node.value)
         if any(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets):
             if not isinstance(node.value, (ast.Tuple, ast.List)):
-                node.value = at(hook(ITERATE, node.value), node.value)
+                node.value = at(self._taken_apart(node), node.value)
+        elif len(node.targets) == 1 and is_read_here(node.value):
+            reads = self.only_read.get(getattr(node.targets[0], "id", ""))
+            if reads is not None:
+                node.value = at(hook(BASE, node.value, strings(reads)), node.value)
         names = _names_of(node.targets[0])
         if names is not None and not isinstance(node.value, ast.Constant):
             if not isinstance(node.value, ast.Name) or node.value.id == _NEXT:
@@ -354,6 +361,16 @@ class _Lowering(Expressions):
         node.targets = [self.visit(target) for target in node.targets]
         self.assigned.update(bound(node.targets))
         return node
+
+    def _taken_apart(self, node: ast.Assign) -> ast.expr:
+        """What `a, b = value` goes through."""
+        names = unpacked_names(node)
+        if names is None:
+            return hook(ITERATE, node.value)
+        value = at(hook(BASE, node.value), node.value) if is_read_here(node.value) else node.value
+        reads = [self.only_read.get(name) for name in names]
+        said = [ast.Constant(None) if names is None else strings(names) for names in reads]
+        return hook(ITERATE, value, ast.Tuple(said, ast.Load()))
 
     def _with_attributes(self, node: ast.Assign, parts: list[ast.expr]) -> list[ast.stmt]:
         """`a.b = v` as a call; `a.b, c = v` as `t0, t1 = v; a.b = t0; c = t1`, in the order in which Python assigns."""

@@ -5,9 +5,9 @@ fetched again at each call, and written back if the program writes to them. Numb
 and small arrays of integers, which often say how a program is to be built, are part of the program; `Guard`s compare
 them at each call, so that nothing is ever stale.
 
-Of a container only those items count that the function reads by an index or by `get` (`params["rate"]`), also in
-functions to which it is passed (`reading.py`); if it does anything else with it (takes its length, goes through it),
-all that is in it does.
+Of a container only those items count that the function reads by an index or by `get` (`params["rate"]`), of a named
+tuple its fields too, also by another name (`only_read.py`) and in functions to which it is passed (`reading.py`); if it
+does anything else with it (takes its length, goes through it), all that is in it does.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ from wengert.capture.guards import (
     NumbersGuard,
     Path,
     has_contents,
-    is_named_tuple,
+    has_fields,
+    holds_parts,
     itself,
     place_of,
 )
@@ -127,7 +128,6 @@ class Session:
         self._places: dict[Any, tuple[Any, Path]] = {}
         """What was found where."""
         self._globals: dict[tuple[int, str], Global] = {}
-        self._named_tuples: list[tuple] = []
 
     def enter(self, f: Any) -> None:
         """A user's function is called: look at what it refers to."""
@@ -200,15 +200,12 @@ class Session:
                 self.guards.append(ContentsGuard.of(path, value))
         elif id(value) in self.top.created or id(value) in self._inside or isinstance(value, ModuleType):
             return  # a function that was defined inside refers to it
-        elif value.__class__ in (list, tuple, dict):
+        elif holds_parts(value):
             self._note_path(value, path)
             if value.__class__ is list:
                 self.effects.note_list(value)
             elif value.__class__ is dict:
                 self.effects.note_dict(value)
-        elif is_named_tuple(value):
-            self._note_path(value, path)
-            self._named_tuples.append(value)
             return
         elif has_contents(value):
             self.guards.append(ContentsGuard.of(path, value))
@@ -242,7 +239,7 @@ class Session:
         self.found(value, path)
         if value.__class__ is np.ndarray:
             self._held.append(value)
-        elif _holds_parts(value):
+        elif holds_parts(value):
             self._whole(value)
 
     def _look_into(self, partial: functools.partial) -> None:
@@ -262,7 +259,7 @@ class Session:
         """`owner.name` was read."""
         is_libraries = (owner.__class__ is ModuleType or isinstance(owner, type)) and not is_of_user(owner)
         if isinstance(owner, (np.ndarray, Box)) or id(owner) in self._inside or is_libraries:
-            if value.__class__ in (list, tuple, dict):
+            if holds_parts(value):
                 self._note_use(value)
             return value
         if value.__class__ is BuiltinFunctionType and value.__self__ is owner:
@@ -276,7 +273,7 @@ class Session:
     def item(self, container: Any, key: Any, value: Any) -> Any:
         """`container[key]` was read."""
         known = self.paths.get(id(container))
-        if known is not None and known[0] is container and _holds_parts(container):
+        if known is not None and known[0] is container and holds_parts(container):
             if key.__class__ is slice:
                 self._whole(container)
             elif (id(container), key) not in self._read:
@@ -347,7 +344,7 @@ class Session:
             self.guards.append(Guard(functools.partial(_form, path), (container.__class__, len(values))))
             for key, value in container.items() if of_dict else enumerate(values):
                 self.found(value, functools.partial(_item, path, key))
-                if _holds_parts(value):
+                if holds_parts(value):
                     pending.append(value)
                 elif value.__class__ is np.ndarray:
                     self._held.append(value)
@@ -355,7 +352,7 @@ class Session:
     def external(self, value: Any) -> Any:
         """What stands for a value from outside in the program: for an array an input, else the value itself."""
         if value.__class__ is not np.ndarray and not isinstance(value, np.ndarray) and not is_foreign(value):
-            if value.__class__ in (list, tuple, dict):
+            if holds_parts(value):
                 self._note_use(value)
             return value
         if means_something_else(value.__class__):
@@ -391,6 +388,19 @@ class Session:
             return iterable
         return tuple(new) if iterable.__class__ is tuple else new
 
+    def unpacked(self, iterable: Any, reads: Sequence[Sequence[str] | None]) -> Any:
+        """What stands for the items of a list or tuple that is taken apart: `a, b = pair`. `reads` says of which names
+        only items and some attributes are read later on."""
+        known = self.paths.get(id(iterable)) if iterable.__class__ is list or isinstance(iterable, tuple) else None
+        if known is None or known[0] is not iterable or len(iterable) != len(reads):
+            return self.items(iterable)
+        self.guards.append(Guard(functools.partial(_form, known[1]), (iterable.__class__, len(iterable))))
+        new = [self.item(iterable, k, item) for k, item in enumerate(iterable)]
+        for item, attributes in zip(iterable, reads, strict=True):
+            if attributes is not None and has_fields(item, attributes):
+                self.used_by_item(item)
+        return new
+
     def mapping(self, thing: dict) -> dict:
         """A dict that may come from outside with what stands for its values."""
         known = self.paths.get(id(thing))
@@ -403,8 +413,6 @@ class Session:
         for container, count in list(self._uses.values()):
             if count > 0:
                 self._whole(container)
-        for container in self._named_tuples:
-            self._whole(container)
         for array in self._held:
             known = self.paths.get(id(array))
             if known and known[0] is array and id(array) not in self._boxes and id(array) not in self._constants:
@@ -524,10 +532,6 @@ def _item(path: Path, key: Any) -> Any:
 
 def _base_array_at(path: Path) -> Any:
     return base_array(path())
-
-
-def _holds_parts(container: Any) -> bool:
-    return container.__class__ in (list, tuple, dict) or is_named_tuple(container)
 
 
 def _attribute(path: Path, name: str) -> Any:

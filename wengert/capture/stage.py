@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -510,14 +510,20 @@ def _once_more(loop: Loop) -> None:
     _while(loop, True)
 
 
-def iterate(iterable: Any) -> Any:
-    """What a comprehension iterates over, which Python does."""
+def iterate(iterable: Any, reads: Sequence[Sequence[str] | None] | None = None) -> Any:
+    """What a comprehension iterates over, or an assignment takes apart, which Python does.
+
+    `reads` are of the names in `a, b = iterable` the attributes that are read if nothing but items is.
+    """
     iterable = number_of(iterable)
     items = items_of(iterable)
     if isinstance(items, Items) and isinstance(items.count, Traced):
         raise StagingError("a comprehension over a number of items that is known only when the compiled program runs",
                            remedy="fill an array in a for loop instead")  # fmt: skip
-    return _from_outside(about_to_iterate(iterable))
+    iterable = about_to_iterate(iterable)
+    if reads is None or current.session is None:
+        return _from_outside(iterable)
+    return current.session.unpacked(iterable, reads)
 
 
 def _from_outside(iterable: Any) -> Any:

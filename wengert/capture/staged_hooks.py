@@ -39,7 +39,7 @@ from wengert.capture.containers import about_to_change, about_to_iterate, leaves
 from wengert.capture.copying import COPYING
 from wengert.capture.draws import generator_made, random_method
 from wengert.capture.growing import earlier_of, item_of
-from wengert.capture.guards import itself
+from wengert.capture.guards import has_fields, holds_parts, itself
 from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_staged_hooks, staged
 from wengert.capture.iteration import (
     ChosenItems,
@@ -551,16 +551,16 @@ def default(value: Any) -> Any:
     return current.session.external(value) if is_plain else value  # type: ignore[union-attr]
 
 
-def base(container: Any) -> Any:
-    """What is only read by an index: of a container from outside nothing else counts."""
-    if current.session is not None and container.__class__ in (list, tuple, dict):
+def base(container: Any, attributes: tuple[str, ...] = ()) -> Any:
+    """What is only read by an index, or by fields of a named tuple: of a container from outside nothing else counts."""
+    if current.session is not None and holds_parts(container) and has_fields(container, attributes):
         current.session.used_by_item(container)
     return container
 
 
 def passed(value: Any, is_read: bool) -> Any:
     """An argument of a call: a variable, or something that is read there."""
-    if current.session is not None and value.__class__ in (list, tuple, dict):
+    if current.session is not None and holds_parts(value):
         current.session.note_passed(value, is_read)
     return value
 
