@@ -455,6 +455,10 @@ EXAMPLES: dict[str, list[Call]] = {
     "gaps_are_safe": [call(P, size=3, kind="eigen")],
     "independent": [call(G)],
     "require_distinct": [call(P), call(M)],
+    "succeeds": [
+        call(-G, attempted="cholesky", error="LinAlgError"),
+        call(G, V, attempted="solve", error="ValueError"),
+    ],
     "unclear": [call(P, size=3, zeros=True), call(M, size=3, zeros=False)],
     "reflecting": [call(G)],
     "equal_cotangents_back": [call(P, np.eye(3, dtype=bool), kind="eigen")],

@@ -27,7 +27,7 @@ BY_PYTHON = {
     "eigh_generalized", "eig", "eigvals", "null_basis", "roots", "sparse_matmul",
     "sparse_solve",
     # watches over repeated values, small beside the factorisation they belong to
-    "coincidences", "are_simple", "independent", "one_hot_argmax", "require_distinct", "reflecting",
+    "coincidences", "are_simple", "independent", "one_hot_argmax", "require_distinct", "succeeds", "reflecting",
     "rotate_in_null_space", "rotate_in_null_space_back",
     # the user's own code
     "act", "observe", "integral", "linear_solution", "solution",

@@ -4,6 +4,7 @@ of ours are not swallowed by users' handlers.
 
 import contextlib
 import functools
+import inspect
 import math
 from dataclasses import dataclass, field
 
@@ -395,3 +396,14 @@ def test_other_errors_are_handled_as_before():
 
     assert wg.grad(f)(0.7) == 3.0
     assert wg.grad(f)(-0.7) == 2.0
+
+
+def test_signatures_of_methods_can_be_asked_for():
+    def scaled(k):
+        v = Vector(k, 2.0)
+        names = inspect.getfullargspec(v.__init__)[0][1:]  # as classes with `get_params` do
+        return sum({name: getattr(v, name) for name in names}.values())
+
+    assert wg.grad(scaled)(3.0) == wg.jit(wg.grad(scaled))(3.0) == 1.0
+    assert inspect.getfullargspec(Vector.__init__)[0] == ["self", "x", "y"]
+    assert str(inspect.signature(Vector.__init__)) == "(self, x, y=1.0)"

@@ -10,7 +10,9 @@ free variables of an instrumented function, and when an instance is an argument 
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import inspect
 import threading
 from collections.abc import Callable
 from types import FunctionType, MethodType, ModuleType
@@ -137,6 +139,8 @@ def _following(f: Any) -> Any:
 
     functools.update_wrapper(follower, f)
     setattr(follower, _FOLLOWER, True)
+    with contextlib.suppress(TypeError, ValueError):  # `getfullargspec` does not look at what was wrapped
+        follower.__signature__ = inspect.signature(f)  # type: ignore[attr-defined]
     return follower
 
 

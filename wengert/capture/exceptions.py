@@ -4,7 +4,8 @@ A `raise` in a suite that is staged is reached or not when the program runs. If 
 it is a jump; the number that says so is a value of the program. If nothing catches it, the program raises (`require`).
 A function that is called in the `try` may raise, too, or an operation by itself, as Python's numbers do: then the
 statement of the `try` that does so fails (`Attempt`), and is a jump. A staged loop that raises ends there, and then the
-statement that it is in fails (`leaving.py`). Exceptions of NumPy's are refused.
+statement that it is in fails (`leaving.py`). So does one with an op that raises for some values, such as a matrix that
+is singular: the program asks before whether it will (`ops/succeeds.py`). Other exceptions of NumPy's are refused.
 """
 
 from __future__ import annotations
@@ -12,8 +13,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
-
-import numpy as np
 
 from wengert import raised
 from wengert.box.writing import settled
@@ -25,10 +24,10 @@ from wengert.errors import Signal, StagingError, WengertError
 from wengert.ir.analysis.raising import may_raise
 from wengert.ir.build import Capture
 from wengert.ir.node import Node, all_nodes
-from wengert.ir.numbers import Handlers
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced, call
 from wengert.ops.sizes import require
+from wengert.ops.succeeds import Handlers
 from wengert.ops.traits import Raises
 from wengert.packages import is_ours
 from wengert.running import running
@@ -205,7 +204,8 @@ def _errors_of(node: Node) -> Sequence[type]:
     if when is Raises.PLACE:
         return (IndexError,)
     if when is Raises.VALUES and not node.blocks:
-        return (np.linalg.LinAlgError,)
+        asked = any(out.demanded for out in node.outs) or not node.op.pure  # and otherwise it is known to succeed
+        return [raised.class_named(name) for name in node.op.failures] if asked else ()
     return (ValueError,) if when in (Raises.INTEGERS, Raises.LENGTHS) else ()
 
 
@@ -233,12 +233,19 @@ def current_attempt() -> Attempt | None:
     return next((trying.attempt for trying in reversed(_attempts()) if trying.attempt is not None), None)
 
 
-def _catch(ok: Any, error: str, message: str) -> bool:
+_UNKNOWN = "a text that only the program knows"
+
+
+def _catch(ok: Any, error: str, message: str | None) -> bool:
     kind = raised.class_named(error)
     attempt = _attempt_that_fails(kind)
     if attempt is not None:
-        attempt.check(ok, raised.made(error, message))
+        attempt.check(ok, raised.made(error, _UNKNOWN if message is None else message))
     return attempt is not None
+
+
+def _catches(error: str) -> bool:
+    return _attempt_that_fails(raised.class_named(error)) is not None
 
 
 def fail_unless(ok: Any, error: BaseException) -> None:
@@ -249,6 +256,7 @@ def fail_unless(ok: Any, error: BaseException) -> None:
 
 
 Handlers.catch = _catch
+Handlers.catches = _catches
 
 
 def demand(ok: Any, error: str, message: str) -> None:
@@ -311,6 +319,11 @@ def error_of(attempt: Trying, raised: Any, kind: Thunk, before: Thunk) -> BaseEx
             "which one of several exceptions was raised is known only when the compiled program runs",
             remedy="catch them without a name, one class each",
         )
+    if found and any(text is _UNKNOWN for text in found[0].args):
+        raise StagingError(
+            f"the text of a {type(found[0]).__name__} that is caught depends on values which only the compiled program "
+            "knows", remedy="catch it without a name (except ValueError:), or use jit(f, fallback=True)",
+        )  # fmt: skip
     return found[0] if found else RuntimeError("nothing was raised")
 
 

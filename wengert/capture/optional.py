@@ -24,12 +24,13 @@ from wengert.capture.iteration import ChosenItems
 from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED
 from wengert.errors import ConcretizationError, StagingError
-from wengert.ir.numbers import Handlers, noted_boolean, python_class
+from wengert.ir.numbers import noted_boolean, python_class
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.op import Traced, call
 from wengert.ops.reduce import all as all_of
 from wengert.ops.sizes import require
+from wengert.ops.succeeds import Handlers
 from wengert.running import running
 from wengert.types import dtype_of, shape_of
 

@@ -31,6 +31,7 @@ from wengert.errors import ConcretizationError, UnsupportedFunctionError, user_f
 from wengert.ir import numbers
 from wengert.ir.aliases import Links
 from wengert.ir.infer import Found, results
+from wengert.ir.interpret import apply_node
 from wengert.ir.lengths import as_length, backwards, interval, is_whole, placed
 from wengert.ir.node import Block, Const, Node, Operand, Ref, Source, Type, Var
 from wengert.ir.orders import order_now, order_of_result
@@ -42,6 +43,7 @@ from wengert.ops.library import is_foreign
 from wengert.ops.op import Op, Trace, Traced, fresh_tag
 from wengert.ops.shape import broadcast_to, flip
 from wengert.ops.sizes import require, size
+from wengert.ops.succeeds import ask_before
 from wengert.ops.traits import NEVER, VALUES
 from wengert.packages import is_ours
 from wengert.running import captures, running
@@ -281,8 +283,12 @@ class Capture(Trace):
             args, params = op.stage(args, params)
         # (what a mode holds is lifted first: its symbol says whether it is a number of Python's)
         args = tuple([self.lift(a) if isinstance(a, Traced) and a.__class__ not in _SYMBOLIC else a for a in args])
+        is_assured = op.raises is VALUES and op.pure and not op.effect and ask_before(op, args, params)
         several, found = results(op, args, params)
         ys = self.emit(op, args, params, found)
+        if is_assured:
+            for y in ys:
+                y._node.demanded = False
         return ys if several else ys[0]
 
     def _index(self, args: tuple, pattern: tuple) -> Any:
@@ -331,12 +337,15 @@ class Capture(Trace):
 
     def _is_demanded(self, op: Op) -> bool:
         """Whether an op is run because the user's code says so, and not a derivative rule. Of what is differentiated
-        in a loop only ops on matrices count: derivatives read and write where the function did, and raise with it."""
+        in a loop only ops on matrices count: derivatives read and write where the function did, and raise with it. What
+        is done again, of a block that was captured before, is what it was there."""
         frame, is_differentiated = sys._getframe(2), False
         while frame is not None and frame is not self.start and is_ours(frame.f_code.co_filename):
             file = frame.f_code.co_filename
             if file in _RULES:
                 return False
+            if op.raises is VALUES and frame.f_code is apply_node.__code__:
+                return any(out.demanded for out in frame.f_locals["node"].outs)
             is_differentiated = is_differentiated or file in _MODES
             frame = frame.f_back  # type: ignore[assignment]
         return op.raises is VALUES or self.is_outermost or not is_differentiated

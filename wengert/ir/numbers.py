@@ -25,6 +25,7 @@ from wengert.ops import elementwise as e
 from wengert.ops.numbers import fits, python_number
 from wengert.ops.op import TABLE, Op, Traced
 from wengert.ops.shape import as_integer, astype
+from wengert.ops.succeeds import Handlers
 from wengert.running import running
 from wengert.types import SCALARS, dtype_of, shape_of
 
@@ -61,13 +62,6 @@ def python_class(x: Any) -> type | None:
             return _CLASSES[x.dtype.kind]
         return None
     return x.__class__ if x.__class__ in SCALARS else None
-
-
-class Handlers:
-    """Who may catch what a check raises: a `try` of the user's (`capture/exceptions.py`)."""
-
-    catch: Callable[[Any, str, str], bool] = staticmethod(lambda ok, error, message: False)
-    """Whether somebody has taken care of the case that a condition does not hold."""
 
 
 def check(ok: Any, error: str, message: str) -> None:

@@ -16,12 +16,14 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.writing import overwrite
-from wengert.errors import ConcretizationError, Signal
+from wengert.errors import ConcretizationError, Signal, WengertError
 from wengert.modes.mode import Mode
 from wengert.ops.derive import Control, Unmapped
 from wengert.ops.op import TABLE, Op, Traced, call, fresh_tag
 from wengert.ops.shape import broadcast_to
 from wengert.ops.store import place_in_batch
+from wengert.ops.succeeds import ask_before
+from wengert.ops.traits import VALUES
 from wengert.running import running
 from wengert.types import Aval, dtype_of, shape_of
 
@@ -166,9 +168,16 @@ class BatchTrace(Mode):
             return op.lift(self, args, params)
         mapped = tuple([a.__class__ is Batch and a._owner is self for a in args])
         values = tuple([a._value if m else a for a, m in zip(args, mapped, strict=True)])
-        y = NotImplemented if op.batch is None else op.batch(values, mapped, params)
-        if y is NotImplemented:
-            y = self._one_by_one(op, values, mapped, params)
+        if op.raises is VALUES and op.pure and not op.effect and capture is not None:
+            ask_before(op, args, params)
+        try:
+            y = NotImplemented if op.batch is None else op.batch(values, mapped, params)
+            if y is NotImplemented:
+                y = self._one_by_one(op, values, mapped, params)
+        except (ArithmeticError, LookupError, RuntimeError, ValueError) as error:
+            if capture is not None or not self.splits or isinstance(error, WengertError):
+                raise
+            raise Apart(self) from error  # a `try` may catch it, for the examples for which it is raised
         if y.__class__ is tuple:
             return tuple([part.value if part.__class__ is Unmapped else Batch(self, part) for part in y])
         return y.value if y.__class__ is Unmapped else Batch(self, y)

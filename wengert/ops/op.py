@@ -149,6 +149,7 @@ class Op:
     moves: bool
     expands: bool
     raises: Raises
+    failures: dict[str, str | None]
     cost: Cost
     flops: Flops | None
     data: int | Callable[[dict], int] | None

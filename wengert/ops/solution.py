@@ -38,6 +38,7 @@ solution = Answer(
     shape=lambda *parameters, problem: (problem.size,),
     dtype=Dtype.DOUBLE,
     raises=VALUES,
+    failures={"ValueError": None, "RuntimeError": None},
     cost=MORE,
 )
 

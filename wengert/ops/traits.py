@@ -9,6 +9,8 @@ programs (a node that may raise moved out of a loop that never runs) or slow one
     moves         the result holds elements of the operands as they are (and perhaps zeros): nothing is computed
     expands       made of less than it is, by position alone: it is cheaper to make it again than to keep it
     raises        when it raises (`Raises`). Shapes that do not fit are no matter: a program is well formed
+    failures      what is raised for some values, where `raises` says so: names of exceptions, with their texts, or
+                  `None` where the text is not always the same
     cost          work per element (`Cost`): of the result if elementwise, otherwise of the operands
     flops         `flops(shapes, shape of the result)`, where work is not proportional to the elements
     data          how many operands are data, `None` for all; the others are structure: indices, masks. An integer that
@@ -104,6 +106,7 @@ DEFAULTS: dict[str, Any] = {
     "elementwise": False,
     "moves": False,
     "expands": False,
+    "failures": {"LinAlgError": None},
     "flops": None,
     "data": None,
     "commutes": "",
