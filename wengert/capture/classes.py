@@ -49,6 +49,7 @@ class Follow:
     instrument: Callable[[Any], Any]
     own_attributes: Callable[[Any], Any]
     allocated: Callable[[Any], None]
+    operates: Callable[[Any], None]
 
 
 def meet_value(value: Any, depth: int = 3) -> None:
@@ -88,6 +89,17 @@ def meet(cls: Any) -> None:
                 _meet_one(base)
         if type(cls) is not type:
             meet(type(cls))
+
+
+def meet_again(cls: Any) -> None:
+    """Meet a class, also if it was met before: its methods may have been replaced since."""
+    if cls not in _known:
+        meet(cls)
+    elif not hasattr(cls, "__array_function__"):
+        with _lock:
+            for base in cls.__mro__:
+                if base is not object:
+                    _meet_one(base)
 
 
 def _has_user_code(cls: Any) -> bool:
@@ -134,6 +146,8 @@ def _following(f: Any) -> Any:
     def follower(*args: Any, **kwargs: Any) -> Any:
         if not running.state.depth:
             return f(*args, **kwargs)
+        if args:
+            Follow.operates(args[0])
         twin = Follow.instrument(f)
         return twin(*args, **kwargs) if around is None else around(twin, *args, **kwargs)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from wengert.capture.lowered import (
@@ -84,13 +84,55 @@ def said_to_rebind(node: Any) -> list[ast.stmt]:
     return [statement(hook(REBINDS, thunk(at(ast.Tuple(list(names), ast.Load()), node.body[0]))), node.body[0])]
 
 
-class Identities(ast.NodeTransformer):
-    """Lowers `is` where nothing else is lowered, in a generator for instance: what may be None must not look as if it
-    were not. Functions say which variables from around them they bind."""
+class Reads(ast.NodeTransformer):
+    """Lowers what is read, and `is`, where nothing else is lowered, in a generator for instance: what comes from
+    outside is an input or guarded there too, and what may be None must not look as if it were not. Functions say which
+    variables from around them they bind. `free` are the free variables of the outermost function."""
+
+    def __init__(self, free: frozenset[str], local: Iterable[str] = ()) -> None:
+        self.free = free
+        self.local = frozenset(local)  # what is bound here, or in functions around
+        self.as_global: frozenset[str] = frozenset()
+
+    def _within(self, node: Any, names: Iterable[str], as_global: frozenset[str] = frozenset()) -> None:
+        """Visit what a node holds, in which these names are bound, too."""
+        around = self.local, self.as_global
+        self.local, self.as_global = self.local.union(names) - as_global, self.as_global.difference(names) | as_global
+        self.generic_visit(node)
+        self.local, self.as_global = around
+
+    def _function(self, node: Any) -> ast.AST:
+        scope = scope_of(node)
+        self._within(node, scope.local, scope.as_global)
+        return node
+
+    visit_Lambda = _function
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        self._within(node, bound(node.body))
+        return node
+
+    def _comprehension(self, node: Any) -> ast.AST:
+        self._within(node, [name for g in node.generators for name in bound([g.target])])
+        return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        name = node.id
+        if not isinstance(node.ctx, ast.Load) or name.startswith(OURS) or name in self.local:
+            return node
+        if name not in self.as_global and hasattr(builtins, name) and name not in self.free:
+            return node
+        return at(hook(LOAD, ast.Constant(name), node), node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        return at(hook(ATTR, node.value, ast.Constant(node.attr)), node) if isinstance(node.ctx, ast.Load) else node
 
     def visit_FunctionDef(self, node: Any) -> ast.AST:
         said = said_to_rebind(node)
-        self.generic_visit(node)
+        self._function(node)
         docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
         declared = [s for s in node.body if isinstance(s, (ast.Global, ast.Nonlocal))]
         rest = [s for s in node.body[len(docstring) :] if not isinstance(s, (ast.Global, ast.Nonlocal))]
@@ -113,8 +155,8 @@ class Identities(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id in ("eval", "exec") and node.args:
-            around = ast.Call(load("locals"), [], [])  # what the text may look at
-            node.args[0] = at(hook(SUBJECT, node.args[0], around), node.args[0])
+            around = [ast.Call(load(name), [], []) for name in ("locals", "globals")]  # what the text may look at
+            node.args[0] = at(hook(SUBJECT, node.args[0], *around), node.args[0])
         return node
 
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.capture.behaviour import BehaviourGuard
 from wengert.capture.effects import PlaceGuard
 from wengert.identical import hold_the_same, same_bytes
 
@@ -33,8 +34,9 @@ def itself(thing: Any) -> Any:
 
 def always_holds(guard: AnyGuard) -> bool:
     """Whether a guard asks something whether it is itself."""
-    is_of_identity = isinstance(guard, (Guard, IdentityGuard, FunctionGuard))
-    return is_of_identity and isinstance(guard.path, functools.partial) and guard.path.func is itself
+    if not isinstance(guard, (Guard, IdentityGuard, FunctionGuard)):
+        return False
+    return isinstance(guard.path, functools.partial) and guard.path.func is itself
 
 
 def place_of(path: Path) -> Any:
@@ -252,4 +254,6 @@ def _contents(x: Any, held: list[Any], around: set[int]) -> Any:
     return (kind, id(x))
 
 
-AnyGuard = Guard | NumbersGuard | ArrayGuard | PlaceGuard | IdentityGuard | FunctionGuard | ContentsGuard
+AnyGuard = (
+    Guard | NumbersGuard | ArrayGuard | PlaceGuard | IdentityGuard | FunctionGuard | ContentsGuard | BehaviourGuard
+)

@@ -63,6 +63,7 @@ class TwinKind:
         self.entered: Callable[[Any], None] = lambda f: None
         """Called with each function whose twin is asked for."""
         self.allocated: Callable[[Any], None] = lambda instance: None
+        self.operates: Callable[[Any], None] = lambda instance: None
         """Called with each instance that is made, before it is initialised."""
         self.made = OfCode()
         self.finished = OfCode()
@@ -369,5 +370,10 @@ def _allocated(instance: Any) -> None:
     (EAGER if running.state.capture is None else STAGED).allocated(instance)
 
 
-Follow.allocated = staticmethod(_allocated)
+def _operates(instance: Any) -> None:
+    if running.state.capture is not None:
+        STAGED.operates(instance)
+
+
+Follow.allocated, Follow.operates = staticmethod(_allocated), staticmethod(_operates)
 Follow.is_user_code, Follow.instrument = staticmethod(is_user_code), staticmethod(instrument)

@@ -336,7 +336,7 @@ LOOPED.set_hooks(
         lowered.OWN_ERRORS: REFUSALS,
         lowered.TEXT: _text,
         lowered.IS: lambda a, b, positive: (a is b) == positive,
-        lowered.SUBJECT: lambda subject, around=None: subject,
+        lowered.SUBJECT: lambda subject, *around: subject,
         lowered.ATTEMPTED: _attempted,
         lowered.REBINDS: lambda reads: None,
         lowered.FAILED: lambda attempt: 1,

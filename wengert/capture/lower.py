@@ -43,7 +43,11 @@ from typing import Any, TypeVar
 
 from wengert.capture.attempts import with_raises_as_jumps
 from wengert.capture.conditions import with_conditions_apart
+<<<<<<< HEAD
 from wengert.capture.expressions import Expressions, Identities, is_read_here, said_to_rebind
+=======
+from wengert.capture.expressions import Expressions, Reads, said_to_rebind
+>>>>>>> 2077888 (Compiled functions notice replaced special methods, classes of objects and what generators read)
 from wengert.capture.flags import VALUE, jumps_out_of_finally, without_jumps
 from wengert.capture.liveness import mark_live
 from wengert.capture.lowered import (
@@ -84,7 +88,7 @@ def lower(node: Function, free: tuple[str, ...]) -> Function:
     `free` are the free variables of the function.
     """
     if not can_be_lowered(node):
-        return Identities().visit(node)
+        return Reads(frozenset(free)).visit(node)
     lowering = _Lowering(scope_of(node), frozenset(), frozenset(free), "__class__" in free, itertools.count(1))
     lowering.function(node, _with_defaults(node.args))
     return node
@@ -146,11 +150,11 @@ class _Lowering(Expressions):
 
     def _nested(self, node: Any, in_class: bool) -> None:
         """Lower a function inside this one."""
+        around = (self.around - self.scope.as_global) | self.scope.local | set(self.hidden)
         if can_be_lowered(node):
-            around = (self.around - self.scope.as_global) | self.scope.local | set(self.hidden)
             _Lowering(scope_of(node), around, self.free, in_class, self.numbers).function(node)
         else:
-            Identities().visit(node)
+            Reads(self.free, around).visit(node)
 
     def _defaults(self, args: ast.arguments) -> None:
         """What is evaluated where the function is defined."""

@@ -130,7 +130,8 @@ class Rewriter(ast.NodeTransformer):
             node.args = [_own(a) for a in node.args]
             for keyword in node.keywords:
                 keyword.value = _own(keyword.value)
-        if not (isinstance(function, ast.Name) and _is_called_as_written(function.id)):
+        of_something = bool(node.args) and getattr(function, "id", None) in ("vars", "dir")
+        if of_something or not (isinstance(function, ast.Name) and _is_called_as_written(function.id)):
             node.func = at(_hook(CALL, node.func, *_operands(node)), function)
         return node
 

@@ -12,6 +12,7 @@ does anything else with it (takes its length, goes through it), all that is in i
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import functools
 import operator
@@ -26,7 +27,8 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.subclasses import base_array, means_something_else, refusal
-from wengert.capture.classes import followed
+from wengert.capture.behaviour import Behaviour, BehaviourGuard, methods_among
+from wengert.capture.classes import followed, meet_again
 from wengert.capture.effects import Effects
 from wengert.capture.guards import (
     PLAIN_NUMBERS,
@@ -45,9 +47,10 @@ from wengert.capture.guards import (
     place_of,
 )
 from wengert.capture.instrument import STAGED, is_user_code, is_user_file
-from wengert.capture.objects import Global
+from wengert.capture.objects import Global, content, held_in
 from wengert.capture.of_code import found_once
 from wengert.capture.reading import containers_only_read
+from wengert.capture.undefined import UNDEFINED
 from wengert.errors import Signal
 from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Const, Var
@@ -125,14 +128,26 @@ class Session:
         self._constants: dict[int, np.ndarray] = {}
         self._originals: dict[int, np.ndarray] = {}
         self._entered: set[int] = set()
+        self._functions: list[FunctionType] = []
+        """Users' functions that were called."""
         self._places: dict[Any, tuple[Any, Path]] = {}
         """What was found where."""
         self._globals: dict[tuple[int, str], Global] = {}
+<<<<<<< HEAD
+=======
+        self._named_tuples: list[tuple] = []
+        self._objects: dict[int, tuple[Any, type]] = {}
+        """Objects from outside, with their classes."""
+        self._classes: dict[type, tuple[type, ...]] = {}
+        """Users' classes whose instances were met, with their bases."""
+        self._behaviours: dict[type, Behaviour] = {}
+>>>>>>> 2077888 (Compiled functions notice replaced special methods, classes of objects and what generators read)
 
     def enter(self, f: Any) -> None:
         """A user's function is called: look at what it refers to."""
         while f.__class__ is MethodType:
             owner, f = f.__self__, f.__func__
+            self.operates(owner)
             if is_object(owner):
                 self.found(owner, functools.partial(itself, owner))
                 called = getattr(owner.__class__, "__call__", None)  # noqa: B004
@@ -141,6 +156,7 @@ class Session:
         if f.__class__ is not FunctionType or id(f) in self._entered or not is_user_code(f.__code__):
             return
         self._entered.add(id(f))
+        self._functions.append(f)
         self.paths[id(f)] = (f, functools.partial(itself, f))  # keeps it alive
         self.watch(f)
         for name in _names(f.__code__):
@@ -184,7 +200,30 @@ class Session:
     def made(self, thing: Any) -> Any:
         """An object was made inside: what it holds is no business of the outside."""
         self._inside[id(thing)] = thing
+        self._met(thing.__class__)
         return thing
+
+    def operates(self, thing: Any) -> None:
+        """An object (or a class) is there whose methods Python may call by itself: what these are is part of the
+        program, and so is the class of an object from outside."""
+        if isinstance(thing, type):
+            self._met(thing)
+        elif self._met(thing.__class__) and id(thing) not in self._inside and id(thing) not in self.top.created:
+            self._objects.setdefault(id(thing), (thing, thing.__class__))
+
+    def _met(self, kind: type) -> bool:
+        """A class of the user's: see `behaviour.py`."""
+        if kind in self._classes:
+            return True
+        if kind.__module__ == "builtins" or not is_of_user(kind):
+            return False
+        meet_again(kind)
+        self._classes[kind] = kind.__mro__
+        for base in kind.__mro__:
+            if base not in self._behaviours and base.__module__ != "builtins" and is_of_user(base):
+                self._behaviours[base] = Behaviour.of(base)
+        self._met(type(kind))
+        return True
 
     def found(self, value: Any, path: Path) -> None:
         """Something was found outside."""
@@ -200,7 +239,17 @@ class Session:
                 self.guards.append(ContentsGuard.of(path, value))
         elif id(value) in self.top.created or id(value) in self._inside or isinstance(value, ModuleType):
             return  # a function that was defined inside refers to it
+<<<<<<< HEAD
         elif holds_parts(value):
+=======
+        else:
+            self.operates(value)
+            self._found_outside(value, path)
+
+    def _found_outside(self, value: Any, path: Path) -> None:
+        """A container, function or object was found that was not made inside."""
+        if value.__class__ in (list, tuple, dict):
+>>>>>>> 2077888 (Compiled functions notice replaced special methods, classes of objects and what generators read)
             self._note_path(value, path)
             if value.__class__ is list:
                 self.effects.note_list(value)
@@ -258,6 +307,10 @@ class Session:
     def attribute(self, owner: Any, name: str, value: Any) -> Any:
         """`owner.name` was read."""
         is_libraries = (owner.__class__ is ModuleType or isinstance(owner, type)) and not is_of_user(owner)
+        if id(owner) in self._inside and not isinstance(owner, (np.ndarray, Box)):
+            kind = _shared_by(owner, name, value)
+            if kind is not None:
+                owner = kind
         if isinstance(owner, (np.ndarray, Box)) or id(owner) in self._inside or is_libraries:
             if holds_parts(value):
                 self._note_use(value)
@@ -269,6 +322,12 @@ class Session:
             fetch = functools.partial(getattr, owner, name)
             self.found(value, fetch if known is None else functools.partial(_attribute, known[1], name))
         return self.external(value)
+
+    def looked_for(self, owner: Any, name: str, found: bool) -> None:
+        """It was asked whether something has an attribute."""
+        where = owner.__class__ if id(owner) in self._inside else owner
+        if id(owner) not in self._inside or (not found and is_of_user(where)):
+            self.guards.append(Guard(functools.partial(hasattr, where, name), found))
 
     def item(self, container: Any, key: Any, value: Any) -> Any:
         """`container[key]` was read."""
@@ -349,6 +408,29 @@ class Session:
                 elif value.__class__ is np.ndarray:
                     self._held.append(value)
 
+    def evaluated(self, text: Any, names: dict[str, Any]) -> None:
+        """A text is about to be evaluated, in a module with these names: nobody sees what it reads there."""
+        with contextlib.suppress(SyntaxError, TypeError, ValueError):  # which it will raise
+            self._all_in_reach(names, text if isinstance(text, CodeType) else compile(text, "<text>", "exec"))
+
+    def _all_in_reach(self, names: dict[str, Any], code: CodeType) -> None:
+        """Whatever code can come to by names of its module is part of the program."""
+        for name in _names(code) & names.keys():
+            self._all_in(names[name], _global(names, name))
+
+    def _all_in(self, value: Any, path: Path) -> None:
+        """All that can be read of something is part of the program."""
+        pending, seen = [(value, path)], set()
+        while pending:
+            value, path = pending.pop()
+            if id(value) in seen or value is UNDEFINED:
+                continue
+            seen.add(id(value))
+            self._given(value, path)
+            if is_object(value):
+                self.guards.append(Guard(functools.partial(_keys_of, path), tuple(content(value))))
+                pending += [(part, functools.partial(_part_of, path, key)) for key, part in content(value).items()]
+
     def external(self, value: Any) -> Any:
         """What stands for a value from outside in the program: for an array an input, else the value itself."""
         if value.__class__ is not np.ndarray and not isinstance(value, np.ndarray) and not is_foreign(value):
@@ -410,6 +492,12 @@ class Session:
     def seal(self) -> None:
         """Guard what is in containers that were used otherwise than by their items: all of it may be part of the
         program, arrays too."""
+        for f in self._functions:
+            made = STAGED.made.get(f.__code__)
+            if made is not None and made[0] is None:  # it has no source: nobody saw what it read
+                self._all_in_reach(f.__globals__, f.__code__)
+                for cell in f.__closure__ or ():
+                    self._all_in(held_in(cell), _content(cell))
         for container, count in list(self._uses.values()):
             if count > 0:
                 self._whole(container)
@@ -418,6 +506,11 @@ class Session:
             if known and known[0] is array and id(array) not in self._boxes and id(array) not in self._constants:
                 self.guards.append(ArrayGuard(known[1], array.copy()))
         self.guards.extend(self.effects.guards())
+        if self._classes:
+            objects, classes = [list(part) for part in zip(*self._objects.values(), strict=True)] or ([], [])
+            met, behaviours = list(self._classes.items()), list(self._behaviours.values())
+            codes = methods_among(self._functions, behaviours)
+            self.guards.append(BehaviourGuard(objects, classes, met, behaviours, codes))
 
     def about_to_write(self, constant: np.ndarray) -> None:
         """An array is written to that may have been taken for a constant."""
@@ -478,9 +571,19 @@ class Session:
 def is_of_user(thing: Any) -> bool:
     """Whether a module, or a class, is of the user's own source."""
     module = thing if thing.__class__ is ModuleType else sys.modules.get(thing.__module__)
-    if module is not None and module.__name__ == "__main__":
-        return True  # (which has no file where Python is used interactively)
+    if module is not None and (module.__name__ == "__main__" or getattr(module, "__spec__", None) is None):
+        return True  # (which has no file where Python is used interactively), or a module that was made by hand
     return is_user_file(getattr(module, "__file__", None) or "<frozen>")
+
+
+def _shared_by(thing: Any, name: str, value: Any) -> type | None:
+    """The class of the user's that an object made inside shares an attribute with: data from outside."""
+    if name in getattr(thing, "__dict__", ()):
+        return None
+    for kind in thing.__class__.__mro__:
+        if name in vars(kind):
+            return thing.__class__ if vars(kind)[name] is value and is_of_user(kind) else None
+    return None
 
 
 def is_object(thing: Any) -> bool:
@@ -528,6 +631,14 @@ def _global(namespace: dict, name: str) -> Path:
 
 def _item(path: Path, key: Any) -> Any:
     return path()[key]
+
+
+def _keys_of(path: Path) -> tuple:
+    return tuple(content(path()))
+
+
+def _part_of(path: Path, key: Any) -> Any:
+    return content(path())[key]
 
 
 def _base_array_at(path: Path) -> Any:

@@ -166,8 +166,10 @@ def identity(a: Any, b: Any, positive: bool) -> Any:
     return is_(a, b) if positive else is_not(a, b)
 
 
-def subject(x: Any, around: Any = None) -> Any:
-    """What an `eval` looks at, with the variables around it."""
+def subject(x: Any, around: Any = None, module: Any = None) -> Any:
+    """What an `eval` looks at, with the variables around it and those of the module."""
+    if module is not None and current.session is not None:
+        current.session.evaluated(x, module)
     if holds_optional(x) or holds_optional(around):
         raise StagingError(
             "an eval looks at a value that may be None, and whether it is is known only when the compiled program runs",

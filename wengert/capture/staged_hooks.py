@@ -22,7 +22,7 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -53,8 +53,8 @@ from wengert.capture.objects import MUTABLE
 from wengert.capture.optional import given_to_others, number_of, numbers_in
 from wengert.capture.ordering import number_in, place_in, sort_list
 from wengert.capture.outside import outside
-from wengert.capture.replacements import FOLLOW_ARGUMENTS, class_of, has_attribute
-from wengert.capture.session import current, is_method_of_array, is_of_libraries, is_of_user
+from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, class_of, has_attribute
+from wengert.capture.session import current, is_method_of_array, is_object, is_of_libraries, is_of_user
 from wengert.capture.staged_builtins import BUILTINS, replaces
 from wengert.capture.syntax import OURS
 from wengert.capture.values import holds_symbols, is_number, is_symbolic
@@ -121,6 +121,12 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
     elif kind is MethodType:
         if isinstance(f.__self__, MUTABLE):
             about_to_change(f.__self__)
+    elif kind is operator.attrgetter:
+        return functools.partial(_attributes, f)
+    elif kind is operator.methodcaller:
+        return functools.partial(_method_called, f)
+    elif session is not None and kind is FunctionType and hasattr(f, "registry"):  # functools.singledispatch
+        session.found(f.registry, functools.partial(getattr, f, "registry"))
     special = generator_made(f) or random_method(f) or outside(f)
     if special is not None:
         return special if session is None else functools.partial(_with_items, special, session)
@@ -139,6 +145,21 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
 
 _COMPARING: dict[str, Callable] = {"sort": sort_list, "index": place_in, "count": number_in}
 """Methods of lists and tuples that compare items."""
+
+
+def _attributes(getter: operator.attrgetter, owner: Any) -> Any:
+    """What `operator.attrgetter` does."""
+    found = [functools.reduce(attr, name.split("."), owner) for name in getter.__reduce__()[1]]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _method_called(caller: operator.methodcaller, owner: Any) -> Any:
+    """What `operator.methodcaller` does."""
+    kind, args = cast("tuple[Any, tuple]", caller.__reduce__())
+    keywords: dict[str, Any] = {}
+    if kind.__class__ is functools.partial:
+        args, keywords = (*kind.args, *args), kind.keywords
+    return staged_call(attr(owner, args[0]))(*args[1:], **keywords)
 
 
 def entered_by(f: Any, session: Any) -> Any:
@@ -525,6 +546,21 @@ def _setitem(container: Any, key: Any, v: Any) -> None:
     store(v, container, key, False)
 
 
+@replaces(getattr)
+def _getattr(owner: Any, name: str, *default: Any) -> Any:
+    if isinstance(owner, Box) or name.__class__ is not str:
+        return REPLACEMENTS[getattr](owner, name, *default)
+    return attr(owner, name) if not default or _hasattr(owner, name) else default[0]
+
+
+@replaces(hasattr)
+def _hasattr(owner: Any, name: str) -> bool:
+    found = REPLACEMENTS[hasattr](owner, name)
+    if current.session is not None and not isinstance(owner, Box):
+        current.session.looked_for(owner, name, found)
+    return found
+
+
 @replaces(vars)
 def _vars(*owner: Any) -> Any:
     return attr(owner[0], "__dict__") if owner else vars()
@@ -583,7 +619,7 @@ def attr(owner: Any, name: str) -> Any:
     if _is_cached_property(owner, name):  # it is kept in the object once it has been computed
         about_to_change(owner)
     value = getattr(owner, name)
-    if name == "__dict__" and value.__class__ is dict:  # what is done to it is done to the object
+    if name == "__dict__" and value.__class__ is dict and is_object(owner):  # what is done to it is done to the object
         about_to_change(owner)
         note_created(value)
     session = current.session
@@ -616,7 +652,14 @@ def _allocated(instance: Any) -> None:
     note_created(instance if current.session is None else current.session.made(instance))
 
 
+def _operates(instance: Any) -> None:
+    """A special method of an object is called, or a property of it is read."""
+    if current.session is not None:
+        current.session.operates(instance)
+
+
 STAGED.entered = entered
+STAGED.operates = _operates
 STAGED.load = load
 STAGED.allocated = _allocated
 set_staged_hooks(
