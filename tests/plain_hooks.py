@@ -173,13 +173,8 @@ LOWERED = dict(zip(
      lambda name, value: value, getattr, assert_, raise_,
      lambda items, reads=None: iter(items), bool, UNDEFINED, defined, lambda made: made,
      lambda name, value: value, lambda value: value, lambda v, owner, name: setattr(owner, name, v), delattr,
-<<<<<<< HEAD
      operator.delitem, Trying, raised_here, caught, catches, error_of, (), lambda base, attributes=(): base,
-     text, lambda a, b, positive: (a is b) == positive, lambda subject, around=None: subject, attempted,
-=======
-     operator.delitem, Trying, raised_here, caught, catches, error_of, (), lambda base: base,
      text, lambda a, b, positive: (a is b) == positive, lambda subject, *around: subject, attempted,
->>>>>>> 2077888 (Compiled functions notice replaced special methods, classes of objects and what generators read)
      lambda attempt: 1, lambda argument, is_read: argument, lambda value: value,
      lambda name, f: f is getattr(builtins, name), lambda reads: None, lambda test, item: [item()] if test else [],
      lambda items: [value for item in items for value in item]),

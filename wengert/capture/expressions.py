@@ -84,7 +84,7 @@ def said_to_rebind(node: Any) -> list[ast.stmt]:
     return [statement(hook(REBINDS, thunk(at(ast.Tuple(list(names), ast.Load()), node.body[0]))), node.body[0])]
 
 
-class Reads(ast.NodeTransformer):
+class Reading(ast.NodeTransformer):
     """Lowers what is read, and `is`, where nothing else is lowered, in a generator for instance: what comes from
     outside is an input or guarded there too, and what may be None must not look as if it were not. Functions say which
     variables from around them they bind. `free` are the free variables of the outermost function."""

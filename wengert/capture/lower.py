@@ -43,11 +43,7 @@ from typing import Any, TypeVar
 
 from wengert.capture.attempts import with_raises_as_jumps
 from wengert.capture.conditions import with_conditions_apart
-<<<<<<< HEAD
-from wengert.capture.expressions import Expressions, Identities, is_read_here, said_to_rebind
-=======
-from wengert.capture.expressions import Expressions, Reads, said_to_rebind
->>>>>>> 2077888 (Compiled functions notice replaced special methods, classes of objects and what generators read)
+from wengert.capture.expressions import Expressions, Reading, is_read_here, said_to_rebind
 from wengert.capture.flags import VALUE, jumps_out_of_finally, without_jumps
 from wengert.capture.liveness import mark_live
 from wengert.capture.lowered import (
@@ -88,7 +84,7 @@ def lower(node: Function, free: tuple[str, ...]) -> Function:
     `free` are the free variables of the function.
     """
     if not can_be_lowered(node):
-        return Reads(frozenset(free)).visit(node)
+        return Reading(frozenset(free)).visit(node)
     lowering = _Lowering(scope_of(node), frozenset(), frozenset(free), "__class__" in free, itertools.count(1))
     lowering.function(node, _with_defaults(node.args))
     return node
@@ -154,7 +150,7 @@ class _Lowering(Expressions):
         if can_be_lowered(node):
             _Lowering(scope_of(node), around, self.free, in_class, self.numbers).function(node)
         else:
-            Reads(self.free, around).visit(node)
+            Reading(self.free, around).visit(node)
 
     def _defaults(self, args: ast.arguments) -> None:
         """What is evaluated where the function is defined."""

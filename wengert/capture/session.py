@@ -133,15 +133,11 @@ class Session:
         self._places: dict[Any, tuple[Any, Path]] = {}
         """What was found where."""
         self._globals: dict[tuple[int, str], Global] = {}
-<<<<<<< HEAD
-=======
-        self._named_tuples: list[tuple] = []
         self._objects: dict[int, tuple[Any, type]] = {}
         """Objects from outside, with their classes."""
         self._classes: dict[type, tuple[type, ...]] = {}
         """Users' classes whose instances were met, with their bases."""
         self._behaviours: dict[type, Behaviour] = {}
->>>>>>> 2077888 (Compiled functions notice replaced special methods, classes of objects and what generators read)
 
     def enter(self, f: Any) -> None:
         """A user's function is called: look at what it refers to."""
@@ -239,17 +235,13 @@ class Session:
                 self.guards.append(ContentsGuard.of(path, value))
         elif id(value) in self.top.created or id(value) in self._inside or isinstance(value, ModuleType):
             return  # a function that was defined inside refers to it
-<<<<<<< HEAD
-        elif holds_parts(value):
-=======
         else:
             self.operates(value)
             self._found_outside(value, path)
 
     def _found_outside(self, value: Any, path: Path) -> None:
         """A container, function or object was found that was not made inside."""
-        if value.__class__ in (list, tuple, dict):
->>>>>>> 2077888 (Compiled functions notice replaced special methods, classes of objects and what generators read)
+        if holds_parts(value):
             self._note_path(value, path)
             if value.__class__ is list:
                 self.effects.note_list(value)
