@@ -177,7 +177,8 @@ LOWERED = dict(zip(
      text, lambda a, b, positive: (a is b) == positive, lambda subject, *around: subject, attempted,
      lambda attempt: 1, lambda argument, is_read: argument, lambda value: value,
      lambda name, f: f is getattr(builtins, name), lambda reads: None, lambda test, item: [item()] if test else [],
-     lambda items: [value for item in items for value in item]),
+     lambda items: [value for item in items for value in item],
+     lambda a, b, positive: a == b if positive else a != b, lambda iterable, make: make(iterable)),
     strict=True,
 ))  # fmt: skip
 

@@ -29,6 +29,8 @@ _registered: set[type] = set()
 _not_dataclasses: set[type] = set()
 _values: tuple[type, ...] = ()
 """Classes that are containers to those who take everything apart, and one value each to those who differentiate."""
+_looking: set[type] = set()
+"""Classes that are put together in a way that depends on the parts."""
 _lock = threading.Lock()
 
 
@@ -73,16 +75,26 @@ def _register_dataclasses_among(leaves: list[Any]) -> bool:
     return bool(found)
 
 
-def register(cls: type, take_apart: Callable, put_together: Callable, is_value: bool = False) -> None:
+def register(
+    cls: type, take_apart: Callable, put_together: Callable, is_value: bool = False, looks: bool = False
+) -> None:
     """Let a class be a container: `take_apart` gives parts, what else there is to it, and names of the parts.
 
     With `is_value` it is one value all the same where values are meant (`flatten_values`): an interval has two bounds,
-    but a derivative with respect to it is not one with respect to each bound.
+    but a derivative with respect to it is not one with respect to each bound. If `put_together` looks at the parts,
+    `looks` says so: what it gives is then another container for other parts.
     """
     global _values
+    if looks:
+        _looking.add(cls)
     optree.register_pytree_node(cls, take_apart, put_together, namespace=NAMESPACE)
     if is_value:
         _values += (cls,)
+
+
+def depends_on_leaves(structure: Any) -> bool:
+    """Whether what a structure is put together to depends on what its leaves are."""
+    return structure.type in _looking or any(map(depends_on_leaves, structure.children()))
 
 
 def fields_of(cls: type) -> Fields | None:

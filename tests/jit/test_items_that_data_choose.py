@@ -101,14 +101,24 @@ def test_names_that_stand_for_something_else():
     assert wg.jit(lambda x: sum([v for v in (1, 2, 3) if v > 1], 10) * x)(2.0) == 30.0
 
 
-REFUSED = [
+LISTS = [
     lambda x: ([v for v in x if v > 0] + [1.0])[0],
     lambda x: np.sum([v for v in x if v > 0] * 2),
+    lambda x: x[0] * (2.0 in [v for v in x if v > 0]),
+    lambda x: [v for v in x if v > 0],
+]
+
+
+@pytest.mark.parametrize("f", LISTS)
+def test_such_a_list_is_a_list(f):
+    for x in (X, -X, np.roll(X, 2)):
+        np.testing.assert_allclose(wg.jit(f)(x), f(x))
+
+
+REFUSED = [
     lambda x: [v for v in x if v > 0].count(1.0) * x[0],
     lambda x: x[0] if type([v for v in x if v > 0]) is list else x[1],
-    lambda x: x[0] * (2.0 in [v for v in x if v > 0]),
     lambda x: [(v, v) for v in x if v > 0][1][0],
-    lambda x: [v for v in x if v > 0],
 ]
 
 

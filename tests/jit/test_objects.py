@@ -420,7 +420,6 @@ def test_branches_that_cannot_be_put_together(f):
 
 
 WORDS = [
-    (different_lengths, ("list of 2 items", "list of 1 item")),
     (tuples_of_different_lengths, ("tuple of 2 items", "tuple of 1 item")),
     (none_or_text, ("None", "the string 'more'")),
     (other_keys, ("'b'",)),

@@ -116,14 +116,15 @@ SETTLING = SettlingTrace()
 class View:
     """How a box is got from the root whose elements it shows.
 
-    `shape` is what the root had when the view was made: `a.shape = …` may give it another. A view of the real or
-    imaginary parts of its elements has a `part`, and lets the other part be.
+    `shape` is what the root had when the view was made: `a.shape = …` may give it another. What is `readonly` must not
+    be written to; it may be a function, which gives the exception. A view of the real or imaginary parts of its
+    elements has a `part`, and lets the other part be.
     """
 
     __slots__ = ("_pattern", "_positions", "certain", "fresh", "function", "part", "readonly", "root", "shape")
 
-    def __init__(self, root: Any, shape: tuple, function: Callable, pattern: tuple | None, readonly: bool,
-                 part: Op | None):  # fmt: skip
+    def __init__(self, root: Any, shape: tuple, function: Callable, pattern: tuple | None,
+                 readonly: bool | Callable[[], Exception], part: Op | None):  # fmt: skip
         self.root = root
         self.shape = shape
         self.function = function
@@ -335,7 +336,7 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
             _take(box, new if dtype_of(new) == box.dtype else call(astype, new, dtype=box.dtype))
             return
     elif view.readonly:
-        raise ValueError("assignment destination is read-only")
+        raise ValueError("assignment destination is read-only") if view.readonly is True else view.readonly()
     if running.state.capture is not None:
         wider, place = without_flags(box, idx)
         if wider is not box:

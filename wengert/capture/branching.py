@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 import sys
+from collections import deque
 from collections.abc import Callable, Sequence
 from types import CellType
 from typing import Any
@@ -30,8 +31,11 @@ from wengert.capture.containers import (
     put_all,
 )
 from wengert.capture.exceptions import OWN_ERRORS, Fails, current_attempt, demand, raise_when_run
+from wengert.capture.growing import Grows
 from wengert.capture.merging import Merger, finished
 from wengert.capture.objects import Content, Global, content, put
+from wengert.capture.opened import stand_for_others
+from wengert.capture.opening import opening
 from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED, Perhaps, is_of_user
 from wengert.capture.undefined import defined as known_to_be_defined
@@ -200,13 +204,23 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
                 "call it without wg.jit"
             )
     try:
-        return _staged(pred, then, orelse, get, set, names, temporaries)
+        return _opening(lambda: _staged(pred, then, orelse, get, set, names, temporaries))
     except BranchesDiffer as error:
         is_taken = None if current_attempt() is not None else assumed(truth(pred), error)
         if is_taken is None:
             raise
     function = then if is_taken else orelse
     return None if function is None else function()
+
+
+def _opening(stage: Callable[[], Any]) -> Any:
+    """Stage a branch, in which lists may become longer; but where the program is for one of the branches anyway, that
+    is all right, unless it is in a loop."""
+    session = current.session
+    if session is not None and session.assumed is not None:
+        if not any(t.varying for t in running.state.traces if t.__class__ is Capture):
+            return stage()
+    return opening(stage)
 
 
 def _staged(pred: Any, then: Callable, orelse: Callable | None, get: Callable, set: Callable, names: Sequence[str],
@@ -352,6 +366,10 @@ def _merged_objects(branches: Sequence[_Branch], merger: Merger) -> list[tuple[A
         for branch, slots in zip(branches, (a, b), strict=True):
             if not branch.ends:
                 slots.update(dict.fromkeys({**a, **b}, UNDEFINED))
+        if thing.__class__ in (list, deque):
+            items = [[v for (kind, _), v in slots.items() if kind == "item"] for slots in (a, b)]
+            if all(branch.ends for branch in branches) and stand_for_others(*items):
+                raise Grows(thing, len(thing), [*items[0], *items[1]])
         if list(a) != list(b):
             raise BranchesDiffer(
                 f"in one branch of an if that depends on a value known only when the compiled program runs an object "

@@ -8,6 +8,7 @@ arrays they stand for is looked at by `identity.py`.
 from __future__ import annotations
 
 import functools
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -31,6 +32,7 @@ from wengert.capture.containers import (
 from wengert.capture.growing import Grows
 from wengert.capture.identity import Again, Identity, Key
 from wengert.capture.objects import Slot, content, held_in, put
+from wengert.capture.opened import stand_for_others
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import (
     DtypeDiffers,
@@ -171,8 +173,10 @@ class Carried:
             slots = now[key][1]
             gone = [slot for slot in before if slot not in slots]
             more = [slot for slot in slots if slot not in before and slot[0] in ("item", "element")]
-            if more and not gone and thing.__class__ is list:
-                raise Grows(thing, len(before), [value for (kind, _), value in slots.items() if kind == "item"])
+            if thing.__class__ in (list, deque):
+                first, items = ([v for (kind, _), v in all.items() if kind == "item"] for all in (before, slots))
+                if stand_for_others(first, items):
+                    raise Grows(thing, len(first), items)
             if gone or more:
                 raise StagingError(f"a {type(thing).__name__} becomes {'shorter' if gone else 'longer'} in a loop",
                                    remedy="fill an array that was made before instead")  # fmt: skip

@@ -3,9 +3,8 @@
     [f(v) for v in x if v > 0]      ->      filtered([chosen(v > 0, lambda: f(v)) for v in x])
 
 `chosen` is asked for each item. What Python can decide it decides, and then the result is a list. Otherwise the item is
-a branch of the program, and the result is a `ChosenItems`: the numbers as an array, of which a mask has taken those
-that count. It can be iterated over, read at a place, counted, tested and given to functions that take a list of numbers
-as an array; whatever else is done to it is refused.
+a branch of the program, and the result is an open list (`opened.py`): the numbers as an array, of which a mask has
+taken those that count.
 """
 
 from __future__ import annotations
@@ -16,41 +15,57 @@ from typing import Any
 import numpy as np
 
 from wengert.box.functions.operands import array
-from wengert.capture.containers import note_created
-from wengert.capture.iteration import ChosenItems, refused
+from wengert.capture.containers import LEAF, note_created
+from wengert.capture.iteration import refused
+from wengert.capture.open_lists import as_an_array
+from wengert.capture.opened import Kind, Opened, is_open
+from wengert.capture.opening import whole
 from wengert.capture.optional import condition
 from wengert.capture.stage import ifexp
 from wengert.capture.values import is_number, is_symbolic, truth
 from wengert.errors import StagingError
+from wengert.ir.node import Type
 from wengert.ir.numbers import python_class
-from wengert.types import shape_of
+from wengert.types import dtype_of, shape_of
 
 _REMEDY = "use a mask, x[x > 0], or np.where, or a for loop with an if"
 
 
-_COUNTING = (len, sum, min, max)
+_KNOWING = (len, min, max, sorted, map)
+"""Builtins that know such lists."""
 _LIBRARIES = ("numpy", "scipy")
 
 
 def in_place_of_lists(f: Any, args: Any) -> Any:
     """The arguments of a function that takes an array where it takes a list of numbers, as arrays where need be."""
-    if not any(a.__class__ is ChosenItems or (a.__class__ in (list, tuple) and _holds_listed(a)) for a in args):
+    if f in _KNOWING or not any(map(_is_listed, args)):
         return args
     module = str(getattr(f, "__module__", None) or type(f).__module__)
-    if f not in _COUNTING and module.partition(".")[0] not in _LIBRARIES and not isinstance(f, np.ufunc):
+    if f is not sum and module.partition(".")[0] not in _LIBRARIES and not isinstance(f, np.ufunc):
+        refused()
+    if f is sum and not all(map(_holds_numbers, args)):
         refused()
     return [as_array_of(a) for a in args]
 
 
-def _holds_listed(things: Any) -> bool:
-    return any(item.__class__ is ChosenItems for item in things)
+def _is_listed(x: Any) -> bool:
+    """Whether only the program knows how many items there are in a list, or in one inside of it."""
+    if is_open(x):
+        return True
+    return x.__class__ in (list, tuple) and any(map(_is_listed, x))
+
+
+def _holds_numbers(x: Any) -> bool:
+    return not is_open(x) or whole(x).kind.structure is LEAF
 
 
 def as_array_of(x: Any) -> Any:
-    """A `ChosenItems`, or those in a tuple or list, as arrays."""
-    if x.__class__ in (list, tuple) and _holds_listed(x):
+    """An open list, or those in a tuple or list, as arrays."""
+    if is_open(x):
+        return as_an_array(x)
+    if x.__class__ in (list, tuple) and _is_listed(x):
         return x.__class__([as_array_of(item) for item in x])
-    return x.array if x.__class__ is ChosenItems else x
+    return x
 
 
 _NOT_CHOSEN: Any = object()
@@ -85,7 +100,8 @@ def filtered(items: list) -> Any:
         raise StagingError("a condition of a comprehension depends on a value that is known only when the compiled "
                            "program runs, and its items are not numbers", remedy=_REMEDY)  # fmt: skip
     kinds = {item[2] if len(item) > 2 else python_class(item[1]) or item[1].__class__ for item in counting}
-    kind = kinds.pop() if len(kinds) == 1 else None
     numbers = array([item[1] for item in counting])
     mask = array([item[0] for item in counting])
-    return ChosenItems(numbers[mask], kind if kind in (float, int) else None)
+    is_pythons = len(kinds) == 1 and kinds <= {float, int}
+    kind = Kind(LEAF, (Type((), dtype_of(numbers), is_pythons),))
+    return note_created([Opened(kind, [numbers[mask]])])

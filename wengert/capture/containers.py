@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from wengert.capture.objects import MUTABLE, Content, Slot, content, put, slot_names
+from wengert.capture.opened import Opened
 from wengert.capture.optional import Optional, optional, parts
 from wengert.capture.session import current, is_object
 from wengert.capture.undefined import UNDEFINED, Perhaps
@@ -68,6 +69,8 @@ def _flatten(value: Any, found: list[Any], around: tuple) -> Structure:
 
 def kind_of(value: Any) -> Any:
     """What `rebuilt` has to know of a container besides its parts."""
+    if value.__class__ is Opened:
+        return (Opened, value.kind)
     return (defaultdict, value.default_factory) if value.__class__ is defaultdict else value.__class__
 
 
@@ -82,6 +85,8 @@ def parts_of(value: Any) -> dict[Any, Any] | None:
         return {}
     if kind is Perhaps or kind is Optional:
         return {"value": value.value, "has": value.has}
+    if kind is Opened:
+        return dict(enumerate(value.rows))
     return attributes_of(value) if is_taken_apart(value) else None
 
 
@@ -161,6 +166,8 @@ def rebuilt(kind: Any, keys: tuple, parts: list[Any]) -> Any:
         return Perhaps(*parts)
     if kind is Optional:
         return optional(*parts)
+    if kind.__class__ is tuple and kind[0] is Opened:
+        return Opened(kind[1], parts)
     if kind.__class__ is tuple:
         return defaultdict(kind[1], zip(keys, parts, strict=True))
     if issubclass(kind, tuple):

@@ -16,6 +16,7 @@ from wengert.capture.lowered import (
     CHOSEN,
     DEFAULT,
     DEFINED,
+    EQUAL,
     FILTERED,
     IFEXP,
     IS,
@@ -24,6 +25,7 @@ from wengert.capture.lowered import (
     MADE,
     NOT,
     OR,
+    OVER_ITEMS,
     PASSED,
     REBINDS,
     SUBJECT,
@@ -158,6 +160,24 @@ class Reading(ast.NodeTransformer):
             around = [ast.Call(load(name), [], []) for name in ("locals", "globals")]  # what the text may look at
             node.args[0] = at(hook(SUBJECT, node.args[0], *around), node.args[0])
         return node
+
+
+def _may_be_lists(node: ast.Compare) -> bool:
+    """Whether a comparison may be one of lists: it is not if there is a number or a text on one side."""
+    return not any(isinstance(x, (ast.Constant, ast.JoinedStr, ast.BinOp)) for x in (node.left, *node.comparators))
+
+
+def tested(test: ast.expr) -> ast.expr:
+    """A condition: of the operands of `and` and `or` only their truth counts, which a list has whatever it holds."""
+    if not isinstance(test, ast.BoolOp):
+        return test
+    values = [tested(v) for v in test.values]
+    twice = [_doubly_negated(v) if isinstance(v, (ast.Name, ast.Attribute, ast.Subscript)) else v for v in values]
+    return at(ast.BoolOp(test.op, twice), test)
+
+
+def _doubly_negated(x: ast.expr) -> ast.expr:
+    return at(ast.UnaryOp(ast.Not(), ast.UnaryOp(ast.Not(), x)), x)
 
 
 def _joins_lists(node: ast.AST) -> bool:
@@ -313,10 +333,13 @@ class Expressions(ast.NodeTransformer):
         return at(hook(AND if isinstance(node.op, ast.And) else OR, *every), node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        if isinstance(node.op, ast.Not):
+            node.operand = tested(node.operand)
         self.generic_visit(node)
         return at(hook(NOT, node.operand), node) if isinstance(node.op, ast.Not) else node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        node.test = tested(node.test)
         self.generic_visit(node)
         if binds_in_place(node.body) or binds_in_place(node.orelse):
             return node
@@ -325,6 +348,9 @@ class Expressions(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
         if len(node.ops) == 1:
+            if isinstance(node.ops[0], (ast.Eq, ast.NotEq)) and _may_be_lists(node):
+                positive = ast.Constant(isinstance(node.ops[0], ast.Eq))
+                return at(hook(EQUAL, node.left, node.comparators[0], positive), node)
             return with_identity(node)
         first, *others = node.comparators
         if any(map(binds_in_place, others)):
@@ -359,11 +385,21 @@ class Expressions(ast.NodeTransformer):
                 setattr(node, field, self.visit(getattr(node, field)))
         self.hidden = hidden
         if not chooses:
-            return at(hook(MADE, node), node)
+            return self._over_items(node, at(hook(MADE, node), node))
         node.generators[-1].ifs = []
         every: ast.expr = tests[0] if len(tests) == 1 else hook(AND, *[thunk(test) for test in tests])
         node.elt = at(hook(CHOSEN, every, thunk(node.elt)), node.elt)
-        return at(hook(FILTERED, node), node)
+        return self._over_items(node, at(hook(FILTERED, node), node))
+
+    def _over_items(self, node: Any, made: ast.expr) -> ast.expr:
+        """A comprehension as a function of what it goes through first: how many items there are may be known only to
+        the program."""
+        if not isinstance(node, (ast.ListComp, ast.GeneratorExp)) or binds_in_place(node):
+            return made
+        first: Any = node.generators[0].iter
+        items = f"{OURS}items"
+        node.generators[0].iter = at(hook(ITERATE, load(items)), first)
+        return at(hook(OVER_ITEMS, first.args[0], at(ast.Lambda(arguments(items), made), node)), node)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 

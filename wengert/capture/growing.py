@@ -23,8 +23,9 @@ from wengert.box.cells import Cell
 from wengert.box.writing import settled
 from wengert.capture.containers import LEAF, Structure, about_to_change, flatten, note_created, unflatten
 from wengert.capture.containers import leaves as leaves_of
+from wengert.capture.opened import is_open
 from wengert.capture.session import current
-from wengert.capture.values import FirstDiffers, as_number, is_number, is_symbolic, widened
+from wengert.capture.values import BranchesDiffer, FirstDiffers, as_number, is_number, is_symbolic, widened
 from wengert.errors import StagingError
 from wengert.ir.aliases import root_of
 from wengert.ir.build import type_of_value
@@ -39,15 +40,15 @@ _MOST = 100_000
 """Lists do not grow beyond this: each item is a value of the program."""
 
 
-class Grows(StagingError):
-    """A list becomes longer in a loop: `thing` holds `before` items at the head, and `after` at the end."""
+class Grows(BranchesDiffer):
+    """A list has another length after a suite: `thing` holds `before` items at the head, and `after` at the end."""
 
-    def __init__(self, thing: list, before: int, after: list):
+    def __init__(self, thing: Any, before: int, after: list):
         self.thing, self.before, self.after = thing, before, after
         super().__init__(
-            "a list becomes longer in a loop whose number of iterations is known only when the compiled program runs, "
-            "or that may end early, or in which it is changed otherwise",
-            remedy="fill an array that was made before instead, or append the same number of items in each iteration",
+            "a list becomes longer or shorter in a loop or branch, by how much only the compiled program knows, and "
+            "its items are not all of one kind",
+            remedy="append numbers, arrays of one shape or tuples of them, or fill an array that was made before",
         )
 
 
@@ -125,6 +126,8 @@ def run(grows: Grows, count: int, body: Callable, get: Callable, stage: Callable
     """
     thing, n = grows.thing, grows.before
     step = len(grows.after) - n
+    if step < 1 or is_open(grows.after) or thing.__class__ is not list:
+        raise grows
     if n == 0:
         raise FirstDiffers(str(grows))
     samples = [flatten(x) for x in [*thing, *grows.after[n:]]]

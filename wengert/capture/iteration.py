@@ -12,13 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.dispatch import OPERANDS
 from wengert.box.writing import settled
 from wengert.capture.session import current
-from wengert.capture.values import as_number
-from wengert.errors import StagingError
-from wengert.ir.numbers import as_python
-from wengert.ir.symbol import Sym, known
+from wengert.capture.values import BranchesDiffer, as_number
+from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops.index import ARRAY, index, split_index
 from wengert.ops.op import Traced, call
@@ -46,50 +43,17 @@ class Range(Items):
     __slots__ = ()
 
 
+class UsedAsWhole(BranchesDiffer):
+    """Something is done to a list that only the program knows the length of; where a branch decides that, the program
+    may be for one of the branches (`assuming.py`)."""
+
+
 def refused(*args: Any, **kwargs: Any) -> Any:
-    raise StagingError(
+    raise UsedAsWhole(
         "a list whose number of items is known only when the compiled program runs is used as a whole, other than in "
         "sum, min, max, len, any, all, in a for loop, or as an array in a function of NumPy",
         remedy="make it an array, np.array(items), before, or use jit(f, fallback=True)",
     )
-
-
-class ChosenItems(Items):
-    """A list of numbers whose length only the program knows (`chosen.py`), as an array of one axis; `kind` is the class
-    of Python's that they are of, if they are of one."""
-
-    __slots__ = ("array", "kind")
-    __array_ufunc__ = None
-
-    def __init__(self, numbers: Any, kind: type | None):
-        super().__init__(known(shape_of(numbers)[0]), self._at)
-        self.array, self.kind = numbers, kind
-
-    def _at(self, k: Any) -> Any:
-        if k.__class__ is slice:
-            return ChosenItems(self.array[k], self.kind)
-        found = self.array[k]
-        return found if self.kind is None else as_python(found)
-
-    __iadd__ = __imul__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = __contains__ = refused
-    __bool__ = __array__ = __float__ = refused
-
-
-def _with_arrays(name: str) -> Callable:
-    """An operator of a list and an array, which is one of arrays; of lists it means something else."""
-
-    def operated(self: ChosenItems, other: Any) -> Any:
-        if isinstance(settled(other), (Traced, np.ndarray)) and shape_of(other):
-            return getattr(self.array, name)(other)
-        return refused()
-
-    return operated
-
-
-OPERANDS[ChosenItems] = lambda op, x, y: NotImplemented  # the operators above
-for _name in ("add", "sub", "mul", "truediv", "pow", "matmul"):
-    for _dunder in (f"__{_name}__", f"__r{_name}__"):
-        setattr(ChosenItems, _dunder, _with_arrays(_dunder))
 
 
 def _affine(start: Any, step: Any, k: Any) -> Any:
@@ -102,10 +66,17 @@ def _known(n: Any) -> Any:
     return getattr(n, "sym", n)
 
 
+COUNTED: list[Callable[[Any], Items | None]] = []
+"""Further ways to see an iterable as counted items (`open_lists.py`)."""
+
+
 def items_of(iterable: Any) -> Items | None:
     """An iterable as counted items, if it can be."""
     if isinstance(iterable, Items):
         return iterable
+    for way in COUNTED:
+        if (found := way(iterable)) is not None:
+            return found
     if iterable.__class__ is range:
         return Items(len(iterable), lambda k: _affine(iterable.start, iterable.step, k))
     value = settled(iterable)

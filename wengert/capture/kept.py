@@ -26,6 +26,7 @@ from wengert.box.writing import settled
 from wengert.capture.effects import COMPARED, MISSING, Change, Effects
 from wengert.capture.instrument import STAGED
 from wengert.capture.objects import MUTABLE, content, put
+from wengert.capture.opened import Opened
 from wengert.ops.op import Traced
 
 _MANY = 10_000
@@ -85,6 +86,8 @@ def _as_plain(x: Any, seen: set[int]) -> Any:
         if isinstance(value, Traced) or x._view_of is not None:  # type: ignore[attr-defined]
             raise _HoldsSymbols
         return value
+    if x.__class__ is Opened:
+        raise _HoldsSymbols
     if x is None or x.__class__ in COMPARED or isinstance(x, (np.ndarray, np.generic, type, ModuleType)):
         if isinstance(x, np.ndarray) and x.dtype.kind == "O":
             raise _HoldsSymbols

@@ -319,6 +319,8 @@ LOOPED.set_hooks(
         lowered.ASSERT: _assert,
         lowered.RAISE: _raise,
         lowered.ITERATE: lambda iterable, reads=None: iterable,
+        lowered.EQUAL: lambda a, b, positive: a == b if positive else a != b,
+        lowered.OVER_ITEMS: lambda iterable, make: make(iterable),
         lowered.TEST: lambda test: test,
         lowered.MADE: lambda made: made,
         lowered.UNDEFINED_NAME: UNDEFINED,

@@ -43,7 +43,7 @@ from typing import Any, TypeVar
 
 from wengert.capture.attempts import with_raises_as_jumps
 from wengert.capture.conditions import with_conditions_apart
-from wengert.capture.expressions import Expressions, Reading, is_read_here, said_to_rebind
+from wengert.capture.expressions import Expressions, Reading, is_read_here, said_to_rebind, tested
 from wengert.capture.flags import VALUE, jumps_out_of_finally, without_jumps
 from wengert.capture.liveness import mark_live
 from wengert.capture.lowered import (
@@ -259,7 +259,7 @@ class _Lowering(Expressions):
     def visit_If(self, node: ast.If) -> list[ast.stmt]:
         if hasattr(node, "attempts"):
             return self._attempted(node)
-        test = self.visit(node.test)
+        test = self.visit(tested(node.test))
         names = self._names([*node.body, *node.orelse])
         temporaries = self._temporaries(names, node)
         then = self._as_function("then", node.body, node)
@@ -290,7 +290,7 @@ class _Lowering(Expressions):
     def visit_While(self, node: ast.While) -> list[ast.stmt]:
         names = self._names([node.test, *node.body])
         hints = [strings(self._stores([node.test, *node.body])), self._temporaries(names, node)]
-        test = self._as_function("test", [at(ast.Return(node.test), node.test)], node)
+        test = self._as_function("test", [at(ast.Return(tested(node.test)), node.test)], node)
         body = self._as_function("body", node.body, node)
         access, arguments = self._access(names, node)
         call = hook(WHILE, load(test.name), load(body.name), *arguments, *hints)

@@ -6,6 +6,7 @@ from __future__ import annotations
     IF, FOR, WHILE, AND, OR, NOT, IFEXP, CHAIN, LOAD, ATTR, ASSERT, RAISE, ITERATE, TEST, UNDEFINED_NAME, DEFINED, MADE,
     NAMED, GIVEN, SET_ATTRIBUTE, DELETE_ATTRIBUTE, DELETE_ITEM, TRYING, RAISED_HERE, CAUGHT, CATCHES, ERROR_OF,
     OWN_ERRORS, BASE, TEXT, IS, SUBJECT, ATTEMPTED, FAILED, PASSED, DEFAULT, BUILTIN, REBINDS, CHOSEN, FILTERED,
+    EQUAL, OVER_ITEMS,
 ) = LOWERED_HOOKS = (
     "_wengert_if",
     "_wengert_for",
@@ -47,4 +48,6 @@ from __future__ import annotations
     "_wengert_rebinds",
     "_wengert_chosen",
     "_wengert_filtered",
+    "_wengert_equal",
+    "_wengert_over_items",
 )  # fmt: skip

@@ -20,7 +20,7 @@ import numpy as np
 from wengert import tree
 from wengert.box.dispatch import OPERANDS
 from wengert.box.writing import settled
-from wengert.capture.iteration import ChosenItems
+from wengert.capture.opened import has_items, is_open
 from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED
 from wengert.errors import ConcretizationError, StagingError
@@ -201,8 +201,10 @@ def negation(x: Any) -> Any:
 
 def condition(x: Any) -> Any:
     """What decides where `x` is tested: of what may be None, whether it is something, and true."""
+    if is_open(x):
+        return has_items(x)
     if x.__class__ is not Optional:
-        return call(e.greater, x.count, 0) if x.__class__ is ChosenItems else x
+        return x
     value = settled(x.value)
     if not isinstance(value, Traced) and not isinstance(value, np.ndarray):
         kind = value.__class__
@@ -278,4 +280,4 @@ def _together(name: Any, values: tuple) -> Any:
     return value if has else None
 
 
-tree.register(Optional, lambda x: ((x.value, x.has), x.name, ("value", "has")), _together)
+tree.register(Optional, lambda x: ((x.value, x.has), x.name, ("value", "has")), _together, looks=True)

@@ -8,6 +8,7 @@ compare one by one, as Python does. What depends on the layout that an algorithm
 from __future__ import annotations
 
 import bisect
+import functools
 import heapq
 import math
 import operator
@@ -23,6 +24,8 @@ from wengert.box.writing import settled
 from wengert.capture import hooks
 from wengert.capture.containers import about_to_change, flatten, note_created, unflatten
 from wengert.capture.exceptions import demand
+from wengert.capture.open_lists import extreme_item, sorted_items
+from wengert.capture.opened import is_open
 from wengert.capture.stage import ifexp
 from wengert.capture.values import as_number, equal, holds_symbols, is_number, is_symbolic, may_be_integer, truth
 from wengert.errors import StagingError
@@ -47,6 +50,8 @@ def _called(key: Any) -> Callable:
 
 def staged_sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> list:
     """`sorted`."""
+    if is_open(iterable):
+        return sorted_items(iterable, key, reverse)
     items = list(iterable)
     return note_created(_in_order(items, key, reverse, "sorted"))
 
@@ -174,6 +179,9 @@ def extreme(original: Callable, better: Callable) -> Callable:
 
     def chosen(*args: Any, key: Any = None, default: Any = _MISSING) -> Any:
         options = {} if default is _MISSING else {"default": default}
+        if len(args) == 1 and is_open(args[0]):
+            find = functools.partial(_place_of_extreme, original=original)
+            return extreme_item(args[0], key, tuple(options.values()) or None, find, original.__name__)
         if len(args) == 1 and isinstance(args[0], Box) and is_symbolic(args[0]) and key is None and not options:
             if len(shape_of(args[0])) == 1:
                 return _first_extreme(args[0], original)
@@ -196,14 +204,18 @@ def extreme(original: Callable, better: Callable) -> Callable:
 
 
 def _first_extreme(x: Any, original: Callable) -> Any:
-    """The first of the smallest, or largest, elements. Nothing is better than a NaN at the beginning; others are not
-    better than anything."""
+    """The first of the smallest, or largest, elements."""
+    return index(x, _place_of_extreme(x, original), pattern=(ARRAY,))
+
+
+def _place_of_extreme(x: Any, original: Callable) -> Any:
+    """Where it is. Nothing is better than a NaN at the beginning; others are not better than anything."""
     find = FUNCTIONS[np.argmax if original is max else np.argmin]
     if dtype_of(x).kind != "f":
-        return index(x, find(x), pattern=(ARRAY,))
+        return find(x)
     worst = -math.inf if original is max else math.inf
     place = find(e.where(e.isnan(x), dtype_of(x).type(worst), x))
-    return index(x, e.where(e.isnan(x[0]), 0, place), pattern=(ARRAY,))
+    return e.where(e.isnan(x[0]), 0, place)
 
 
 def _compared(better: Callable, a: Any, b: Any) -> Any:

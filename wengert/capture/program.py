@@ -25,6 +25,7 @@ from wengert.capture.effects import refuse
 from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, itself, same
 from wengert.capture.kept import Kept
 from wengert.capture.returned import Shared, as_returned, found_among
+from wengert.capture.returned_lists import with_returned_lists
 from wengert.capture.session import Session, ValuesDecide, WrittenTo, current
 from wengert.capture.values import BranchesDiffer
 from wengert.capture.words import ChosenWords
@@ -293,7 +294,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             now, changed = tree.flatten((args, kwargs))
             if changed != container or any(a is not b for a, b in zip(now, given, strict=True)):
                 raise refuse("a container that it was given")
-            out_leaves, structure = tree.flatten(out)
+            out_leaves, structure = tree.flatten(with_returned_lists(out))
             places: list[tuple[str, Any]] = []
             outputs: list[Any] = []
             for y in out_leaves:

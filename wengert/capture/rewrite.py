@@ -294,7 +294,9 @@ class Rewriter(ast.NodeTransformer):
         # Python reads a[i] before it computes what is added to it.
         container = ast.NamedExpr(ast.Name(_CONTAINER, ast.Store()), target.value)
         key = ast.NamedExpr(ast.Name(_KEY, ast.Store()), _as_expression(target.slice))
-        old = ast.Subscript(_load(_CONTAINER), _load(_KEY), ast.Load())
+        old: ast.expr = ast.Subscript(_load(_CONTAINER), _load(_KEY), ast.Load())
+        if self.staged:
+            old = _hook(READ, _load(_CONTAINER), _load(_KEY))
         forget = ast.Assign([ast.Name(_CONTAINER, ast.Store()), ast.Name(_KEY, ast.Store())], ast.Constant(None))
         bound = self._bind(
             target.value,

@@ -18,12 +18,14 @@ import numpy as np
 from wengert.box.writing import settled
 from wengert.capture.branching import branch
 from wengert.capture.carried import Carried, Variables
-from wengert.capture.containers import about_to_iterate, put_all
+from wengert.capture.containers import LEAF, about_to_iterate, put_all
 from wengert.capture.exceptions import Fails, RaisesInLoop
 from wengert.capture.growing import Grows
 from wengert.capture.growing import run as run_growing
-from wengert.capture.iteration import Items, items_of, listed_numbers
+from wengert.capture.iteration import Items, items_of, listed_numbers, refused
 from wengert.capture.leaving import Leaving
+from wengert.capture.opened import SEQUENCES, has_items, is_open
+from wengert.capture.opening import opening, whole
 from wengert.capture.optional import condition, holds_optional, is_, is_not, number_of, parts
 from wengert.capture.session import current, demand_value
 from wengert.capture.values import DtypeDiffers, FirstDiffers, arguments, formals, is_symbolic, truth
@@ -104,6 +106,8 @@ def not_(x: Any) -> Any:
 def _contains(a: Any, b: Any) -> Any:
     """`a in b`: equal to one of its items."""
     kind = b.__class__
+    if is_open(b):
+        return _contains(a, _numbers_in(b))
     if isinstance(b, np.ndarray) or is_symbolic(b):
         if is_symbolic(a) or is_symbolic(b):
             return truth(np.any(np.equal(b, number_of(a))))
@@ -121,6 +125,22 @@ def _contains(a: Any, b: Any) -> Any:
                 return True
         return found
     return a in b
+
+
+def _numbers_in(things: Any) -> Any:
+    """An open list of numbers as an array."""
+    opened = whole(things)
+    return refused() if opened.kind.structure is not LEAF or opened.kind.leaves[0].shape else opened.rows[0]
+
+
+def equality(a: Any, b: Any, positive: bool) -> Any:
+    """`a == b` or `a != b`, which of lists that the program alone knows the length of Python would answer."""
+    if a.__class__ in SEQUENCES and b.__class__ is a.__class__ and (is_open(a) or is_open(b)):
+        if a and b:
+            return refused()
+        any_items = has_items(a or b)
+        return not_(any_items) if positive else any_items
+    return a == b if positive else a != b
 
 
 def _is_open(x: Any) -> bool:
@@ -306,12 +326,14 @@ def _for(items: Items, loop: Loop, is_rest: bool) -> None:
         return
     except _CANNOT_BE_STAGED as refusal:
         error: Exception = refusal
-        if isinstance(refusal, Grows) and known and loop.go_on is None:
+        for way in _ways_to_grow(refusal, items, loop, is_rest):
             try:
-                _growing(refusal, items, loop)
+                way()
                 return
             except _CANNOT_BE_STAGED as other:
                 error = other
+                if isinstance(other, FirstDiffers) and not is_rest:
+                    break
         if isinstance(error, DtypeDiffers) and not known:
             demand_value(items.count)
             raise error from None
@@ -323,6 +345,17 @@ def _for(items: Items, loop: Loop, is_rest: bool) -> None:
         _first_apart(items, loop)
     else:
         _python_for(iter(items), loop)
+
+
+def _ways_to_grow(grows: Exception, items: Items, loop: Loop, is_rest: bool) -> list[Thunk]:
+    """How a loop may be staged in which a list grows: with a list of known length, if it is one, or of any length."""
+    if not isinstance(grows, Grows):
+        return []
+    known = not isinstance(items.count, Traced) and loop.go_on is None and not is_open(grows.after)
+    ways: list[Thunk] = [lambda: _growing(grows, items, loop)] if known else []
+    if not known or items.count > _UNROLLED_IF_NEED_BE:
+        ways.append(lambda: opening(lambda: _stage_for(items, loop, is_rest), grows))
+    return ways
 
 
 def _stage_for(items: Items, loop: Loop, is_rest: bool) -> None:
@@ -456,7 +489,7 @@ def _while(loop: Loop, is_rest: bool) -> None:
         answer = condition(test())
         if is_symbolic(answer):
             try:
-                _stage_while(loop, is_rest, answer)
+                opening(functools.partial(_stage_while, loop, is_rest, answer))
                 return
             except _ConditionWrites:
                 if is_rest:
@@ -520,8 +553,9 @@ def iterate(iterable: Any, reads: Sequence[Sequence[str] | None] | None = None) 
     iterable = number_of(iterable)
     items = items_of(iterable)
     if isinstance(items, Items) and isinstance(items.count, Traced):
-        raise StagingError("a comprehension over a number of items that is known only when the compiled program runs",
-                           remedy="fill an array in a for loop instead")  # fmt: skip
+        raise StagingError("a comprehension, or an assignment to several names, over a number of items that is known "
+                           "only when the compiled program runs",
+                           remedy="use a list comprehension or a for loop, and items by their places")  # fmt: skip
     iterable = about_to_iterate(iterable)
     if reads is None or current.session is None:
         return _from_outside(iterable)

@@ -20,7 +20,6 @@ from wengert.capture import hooks, retrying, rewrite, stage
 from wengert.capture.copying import COPYING
 from wengert.capture.growing import as_array, earlier_of, length_of
 from wengert.capture.iteration import (
-    ChosenItems,
     Items,
     counted_range,
     staged_enumerate,
@@ -28,6 +27,8 @@ from wengert.capture.iteration import (
     staged_reversed,
     staged_zip,
 )
+from wengert.capture.open_lists import as_an_array, columns, length
+from wengert.capture.opened import Opened, is_open
 from wengert.capture.optional import Optional, condition, is_instance
 from wengert.capture.ordering import REPLACED
 from wengert.capture.replacements import demand_number
@@ -50,7 +51,6 @@ _operates_for_user = True
 BUILTINS: dict[Any, Callable] = {
     range: staged_range,
     enumerate: staged_enumerate,
-    zip: staged_zip,
     reversed: staged_reversed,
     **REPLACED,
     **COPYING,
@@ -78,6 +78,8 @@ def _len(x: Any) -> Any:
         return x.count
     if (earlier := earlier_of(x)) is not None:
         return length_of(x, earlier)
+    if is_open(x):
+        return length(x)
     if isinstance(x, Box):
         if not x.shape:
             raise TypeError("len() of unsized object")
@@ -171,9 +173,16 @@ def _sum(iterable: Any, /, start: Any = 0) -> Any:
     return sum(iterable, start)
 
 
+@replaces(zip)
+def _zip(*iterables: Any, strict: bool = False) -> Any:
+    if len(iterables) == 1 and iterables[0].__class__ is Opened:  # zip(*items)
+        return columns(iterables[0])
+    return staged_zip(*iterables, strict=strict)
+
+
 def _all_of(original: Callable, numpy_function: Callable) -> Callable:
     def answer(iterable: Any, /) -> Any:
-        iterable = iterable.array if iterable.__class__ is ChosenItems else iterable
+        iterable = as_an_array(iterable) if is_open(iterable) else iterable
         if isinstance(iterable, Box) and is_symbolic(iterable):
             return FUNCTIONS[numpy_function](iterable)
         decides = original is any
@@ -201,7 +210,6 @@ def _isinstance(x: Any, classes: Any) -> Any:
     of_value = hooks.REPLACEMENTS[isinstance]
     if x.__class__ is ChosenWords:
         words_refused()
-    x = [] if x.__class__ is ChosenItems else x
     return is_instance(x, classes, of_value) if x.__class__ is Optional else of_value(x, classes)
 
 

@@ -42,7 +42,6 @@ from wengert.capture.growing import earlier_of, item_of
 from wengert.capture.guards import has_fields, holds_parts, itself
 from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_staged_hooks, staged
 from wengert.capture.iteration import (
-    ChosenItems,
     Items,
     number_at,
     refused,
@@ -50,6 +49,8 @@ from wengert.capture.iteration import (
 )
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import MUTABLE
+from wengert.capture.open_lists import delete, extend, method, over_items, read_item, set_item
+from wengert.capture.opened import is_open
 from wengert.capture.optional import given_to_others, number_of, numbers_in
 from wengert.capture.ordering import number_in, place_in, sort_list
 from wengert.capture.outside import outside
@@ -110,6 +111,8 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
                 return functools.partial(session.get, owner)
         if isinstance(owner, str) and f.__name__ in ("format", "join"):
             return functools.partial(_format if f.__name__ == "format" else _join, owner)
+        if is_open(owner):
+            return method(owner, f.__name__)
         if isinstance(owner, (list, tuple)) and f.__name__ in _COMPARING:
             return functools.partial(_COMPARING[f.__name__], owner)
         if isinstance(owner, MUTABLE) and f.__name__ == "copy":
@@ -172,7 +175,7 @@ def entered_by(f: Any, session: Any) -> Any:
 
 
 _FOLLOWING = frozenset(FOLLOW_ARGUMENTS)
-_TAKING_NONE = frozenset((isinstance, bool, any, all, list, dict, set, deque, enumerate, zip, reversed, setattr,
+_TAKING_NONE = frozenset((isinstance, bool, any, all, list, dict, set, deque, enumerate, zip, reversed, map, setattr,
                           str, repr, format, object.__setattr__, *COPYING))  # fmt: skip
 """Builtins that know what a value is that may be None, or do not look at it."""
 
@@ -330,6 +333,8 @@ def read(container: Any, key: Any) -> Any:
         return container.item(key)
     if (earlier := earlier_of(container)) is not None:
         return item_of(container, earlier, key)
+    if is_open(container):
+        return read_item(container, key)
     if container.__class__ in (tuple, list, dict) and _is_either(container, key):
         return stage.ifexp(key, lambda: read(container, True), lambda: read(container, False))
     if container.__class__ in (tuple, list) and isinstance(key, Traced):
@@ -407,6 +412,8 @@ def _put(container: Any, key: Any, v: Any) -> None:
     key = numbers_in(key)
     if isinstance(container, (Box, np.ndarray)):
         container[_settled(key) if isinstance(container, Box) else key] = numbers_in(v)
+    elif is_open(container):
+        set_item(container, key, v)
     else:
         container[key] = v
 
@@ -467,6 +474,11 @@ def augment(name: str, a: Any, v: Any) -> Any:
             if held > ownership.ALONE_IN_AUGMENT:
                 raise _held_by_others()
             a = Cell(a)
+    elif is_open(a):
+        if name != "iadd":
+            return refused()
+        extend(a, v)
+        return a
     elif isinstance(a, MUTABLE):
         about_to_change(a)
     return getattr(hooks.operator, name)(a, v)
@@ -481,7 +493,7 @@ def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds:
         if not rebinds or held > ownership.ALONE_IN_AUGMENT_ITEM:
             raise _held_by_others()
         old = new[key]
-    _put(new, key, getattr(hooks.operator, name)(old, v))
+    _put(new, key, augment(name, old, v) if isinstance(old, MUTABLE) else getattr(hooks.operator, name)(old, v))
     return new
 
 
@@ -521,8 +533,19 @@ def delete_attribute(owner: Any, name: str) -> None:
 def delete_item(container: Any, key: Any) -> None:
     """`del container[key]`."""
     container = number_of(container)
+    if is_open(container):
+        delete(container, key)
+        return
     about_to_change(container)
     del container[key]
+
+
+@replaces(map)
+def _map(f: Any, *iterables: Any) -> Any:
+    apply = staged_call(f)
+    if len(iterables) == 1 and is_open(iterables[0]):
+        return over_items(iterables[0], lambda items: [apply(x) for x in items])
+    return _with_staged_arguments(hooks.call(map))(f, *iterables)
 
 
 BUILTINS[setattr] = lambda owner, name, v: set_attribute(v, owner, name)
@@ -604,8 +627,6 @@ def passed(value: Any, is_read: bool) -> Any:
 def attr(owner: Any, name: str) -> Any:
     """`owner.name`."""
     owner = number_of(owner, name)
-    if owner.__class__ is ChosenItems:
-        return refused()
     if isinstance(owner, Box):
         if name == "__class__":
             return class_of(owner)
@@ -698,6 +719,8 @@ set_staged_hooks(
         lowering.BUILTIN: hooks.is_builtin,
         lowering.CHOSEN: chosen,
         lowering.FILTERED: filtered,
+        lowering.EQUAL: stage.equality,
+        lowering.OVER_ITEMS: over_items,
         lowering.MADE: made,
         lowering.DEFINED: defined,
         lowering.NAMED: named,

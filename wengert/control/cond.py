@@ -112,8 +112,12 @@ class _Branch:
         left = set(chosen)
         self.saved = [r for r in found if id(r._node) not in own and r._node not in left]
 
-    def residuals(self, kept: Sequence[Any], arguments: Sequence[Any]) -> dict[int, Any]:
-        """All residuals by variable, from those that were kept and from the arguments."""
+    def needed(self) -> set[int]:
+        """The places of the arguments that are residuals, or from which residuals are computed again."""
+        return {*self.invariant.values(), *[x for x in self.given_again if x.__class__ is int]}
+
+    def residuals(self, kept: Sequence[Any], arguments: dict[int, Any]) -> dict[int, Any]:
+        """All residuals by variable, from those that were kept and from arguments, by their places."""
         found = dict(zip([id(r._node) for r in self.saved], kept, strict=True))
         given = [arguments[x] if x.__class__ is int else found[id(x)] for x in self.given_again]
         found.update(zip(map(id, self.computed_again), run(self.again, given), strict=True))
@@ -137,15 +141,17 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     results = call(cond, *values, then=then, orelse=orelse)
     ys, kept = results[:n], results[n:]
     inputs = [a._node for a, m in zip(args, mine, strict=True) if m]
+    needed = sorted(branches[0].needed() | branches[1].needed())
+    given = [values[1 + place] for place in needed]
 
     def pull(cts: Sequence[Any], so_far: Sequence[Any]) -> Sequence[Any]:
         running = [t is not None for t in so_far]
         totals = [t for t in so_far if t is not None]
-        operands = [*cts, *totals, *kept, *values[1:]]
+        operands = [*cts, *totals, *kept, *given]
         counts = (len(cts), len(totals), len(kept))
         params = [var_like(x) for x in operands]
         own = [[k for k, pair in enumerate(pairs) if pair[which] is not None] for which in range(2)]
-        blocks = [_backward(b, k, outs, running, counts, params) for b, k in zip(branches, own, strict=True)]
+        blocks = [_backward(b, k, outs, running, counts, params, needed) for b, k in zip(branches, own, strict=True)]
         return call(cond, values[0], *operands, then=blocks[0], orelse=blocks[1])
 
     def tangent(dots: Sequence[Any]) -> list[Any]:
@@ -188,14 +194,15 @@ def _forward(branch: _Branch, n: int, which: int, pairs: Sequence[_Pair]) -> Blo
     return Block(block.params, [*block.nodes, *filler.nodes], [*block.results[:n], *kept])
 
 
-def _backward(
-    branch: _Branch, own: Sequence[int], outs: Sequence[bool], running: Sequence[bool], counts: tuple, params: Any
-) -> Block:
-    """The transposed branch, as a function of all that both have; `own` are the places of its residuals among those."""
+def _backward(branch: _Branch, own: Sequence[int], outs: Sequence[bool], running: Sequence[bool], counts: tuple,
+              params: Any, needed: Sequence[int]) -> Block:  # fmt: skip
+    """The transposed branch, as a function of all that both have; `own` are the places of its residuals among those,
+    `needed` those of the arguments."""
     n, m, k = counts
 
     def function(*given: Any) -> list[Any]:
-        cts, totals, kept, arguments = given[:n], given[n : n + m], given[n + m : n + m + k], given[n + m + k :]
+        cts, totals, kept = given[:n], given[n : n + m], given[n + m : n + m + k]
+        arguments = dict(zip(needed, given[n + m + k :], strict=True))
         found = branch.residuals([kept[place] for place in own], arguments)
         wanted = [own for own, o in zip(branch.outputs, outs, strict=True) if o]
         arrived = [ct for ct, own in zip(cts, wanted, strict=True) if own]

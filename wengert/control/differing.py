@@ -18,7 +18,7 @@ from wengert.control.blocks import block_of
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found
 from wengert.ir.interpret import run
-from wengert.ir.node import Block, Type, Var
+from wengert.ir.node import Block, Dyn, Type, Var
 from wengert.ir.symbol import Sym
 from wengert.modes.mode import Mode
 from wengert.ops.index import ARRAY, index
@@ -45,6 +45,8 @@ def one_by_one(mode: Mode, op: Op, args: Sequence[Any], types: Sequence[Type], p
 
     counter = Var(COUNTER, None, (0, n - 1), False)
     block = block_of(function, [counter, *[var_like(a) for a in stacked]])
+    if any(length.__class__ is Dyn for r in block.results for length in r.type.shape):
+        raise mode.apart("an array of a length")
     return tuple([mode.join([y]) for y in call(TABLE["loop"], n, *stacked, body=block, carried=0)])
 
 

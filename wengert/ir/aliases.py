@@ -99,6 +99,13 @@ class Links:
             same = None  # one of them has room for something else that it may be
         self._links.append(Link(a, b, same, owner, sleeps))
 
+    def pass_on(self, old: Any, new: Any, owner: Any) -> None:
+        """What may not be written to because of `old` may not because of `new` either, which takes its place."""
+        for link in list(self._links):
+            for here, there in link.ends():
+                if here is old and link.same is None:
+                    self.add(there, new, None, owner)
+
     def wake(self, box: Any) -> None:
         """A function has returned an array."""
         waiting = [box]

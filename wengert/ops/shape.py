@@ -178,9 +178,14 @@ flip = linear(
 
 
 def _piece_of_concatenation(i: int, ct: Any, xs: Any, axis: int, starts: Any = None) -> Any:
-    start = builtins.sum(shape_of(x)[axis] for x in xs[:i]) if starts is None else starts[i]
-    stop = start + shape_of(xs[i])[axis]
-    return ct[(slice(None),) * axis + (slice(start, stop),)]
+    lengths = [shape_of(x)[axis] for x in xs]
+    unknown = [k for k, n in enumerate(lengths) if n.__class__ is not int]
+    if len(unknown) == 1 and i >= unknown[0]:  # counted from the end, nobody need remember how long that piece was
+        start = -builtins.sum(lengths[i:]) if i > unknown[0] else builtins.sum(lengths[:i])
+        stop = -builtins.sum(lengths[i + 1 :]) or None
+        return ct[(slice(None),) * axis + (slice(start, stop),)]
+    start = builtins.sum(lengths[:i]) if starts is None else starts[i]
+    return ct[(slice(None),) * axis + (slice(start, start + lengths[i]),)]
 
 
 def _batch_concatenate(args, mapped, params):

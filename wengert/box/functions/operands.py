@@ -43,11 +43,18 @@ def operand(x: Any) -> Any:
     )
 
 
+SEVERAL: dict[type, Callable[[Any], Any]] = {}
+"""Classes of things that stand for several items of a list (`capture/opened.py`), and what array such a list is."""
+
+
 def array(x: Any) -> Any:
     """What `np.asarray` would give, except that traced values stay traced and other libraries' arrays stay theirs."""
     if isinstance(x, Traced) or hasattr(x, "shape"):
         return base_array(x)
     if x.__class__ in (list, tuple) and holds_traced(x):
+        for item in x:
+            if item.__class__ in SEVERAL:
+                return SEVERAL[item.__class__](x)
         return stacked([array(item) for item in x], 0)
     if x.__class__ is float:
         return library.full((), x, np.float64)
@@ -74,7 +81,7 @@ def holds_traced(x: Any) -> bool:
     """Whether there is a traced value somewhere in nested lists."""
     if x.__class__ in (list, tuple):
         return any(holds_traced(item) for item in x)
-    return isinstance(x, Traced)
+    return isinstance(x, Traced) or x.__class__ in SEVERAL
 
 
 def size_of(x: Any) -> int:

@@ -250,6 +250,11 @@ class CallWay:
         makes: list[tuple[int, int, int]] = []
         if shared:
             _makes_shared(words, structure, places, results, shared, len(steps.leaves), makes)
+        elif tree.depends_on_leaves(structure):
+            for k in range(len(places)):
+                _makes(words, LeafNumber(k), places, makes)
+            together = functools.partial(_put_together, structure)
+            makes.append((Make.CALL, words.address(together), len(places)))
         else:
             _makes(words, tree.unflatten(structure, [LeafNumber(k) for k in range(len(places))]), places, makes)
         if makes == [(Make.RESULT, 0, 0)]:

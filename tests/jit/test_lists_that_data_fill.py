@@ -1,0 +1,388 @@
+"""Lists of which only the running program knows how many items there are: filled under an `if`, in a `while`, in loops
+that end early; read, counted, iterated over, changed, returned."""
+
+import math
+from collections import deque
+
+import numpy as np
+import pytest
+from jit.everywhere import agrees, close, value
+
+import wengert as wg
+from wengert.errors import StagingError, UnsupportedFunctionError
+
+X = np.linspace(-1.0, 2.0, 9)
+
+
+def halved(x):
+    out = []
+    while x > 1.0:
+        out.append(x)
+        x = x * 0.5
+    return np.sum(np.array(out) ** 2) + len(out)
+
+
+def last_decides(x):
+    ts = [0.0]
+    while ts[-1] < 1.0:
+        ts.append(ts[-1] + 0.1 * x + 0.01 * ts[-1])
+    return ts[-1] + ts[len(ts) // 2] + sum(ts[1:4])
+
+
+def secant(x):
+    xs = [x, x + 0.4]
+    while abs(xs[-1] - xs[-2]) > 1e-12:
+        old, new = xs[-2] ** 2 - 2.0 * x, xs[-1] ** 2 - 2.0 * x
+        xs.append(xs[-1] - new * (xs[-1] - xs[-2]) / (new - old))
+    return xs[-1]
+
+
+def two_names(x):
+    a = []
+    b = a
+    while x < 3.0:
+        b.append(x)
+        x = x + 0.7
+    return sum(a) + len(b)
+
+
+def tree_of_halves(x):
+    waiting, total = [8.0 * x], 0.0
+    while waiting:
+        v = waiting.pop()
+        if v > 0.7:
+            waiting.append(0.5 * v)
+            waiting.append(0.4 * v)
+        else:
+            total = total + v * v
+    return total
+
+
+def queue(x):
+    waiting, total = deque([(4.0 * x, 1.0)]), 0.0
+    while len(waiting) > 0:
+        v, w = waiting.popleft()
+        if v > 0.7:
+            waiting.append((0.5 * v, w * x))
+            waiting.append((0.4 * v, w))
+        else:
+            total = total + v * v * w
+    return total
+
+
+class Recorder:
+    def __init__(self):
+        self.steps, self.columns = [], {"t": [], "large": []}
+
+    def record(self, t, y):
+        self.steps.append((t, y))
+        self.columns["t"].append(t)
+        if y > 1.0:
+            self.columns["large"] += [y]
+
+
+def recorded(x):
+    recorder, t = Recorder(), 0.0
+    while t < 3.0:
+        t = t + 0.3 * x
+        recorder.record(t, t * x)
+    products = [t * y for t, y in recorder.steps]
+    return sum(recorder.columns["t"]) + sum(recorder.columns["large"]) + sum(products)
+
+
+@pytest.mark.parametrize(
+    "f", [halved, last_decides, secant, two_names, tree_of_halves, queue, recorded], ids=lambda f: f.__name__
+)
+def test_of_a_number(f):
+    agrees(f, 1.3)
+
+
+def chosen(x):
+    out = []
+    for v in x:
+        if v > 0.1:
+            out.append(v * v)
+    return sum(out) + max(out) + min(out) + out[0]
+
+
+def pairs(x):
+    out = []
+    for v in x:
+        if v > 0.1:
+            out.append((v, v * v))
+    a, b = zip(*out, strict=True)
+    return np.sum(np.array(a) * np.array(b)) + np.array(out)[:, 1].sum() + out[-1][0]
+
+
+def gone_through(x):
+    out, total = [], 0.0
+    for v in x:
+        if v > 0.1:
+            out += [v]
+    for k, v in enumerate(out):
+        total += k * v
+    return total + sum(v**2 for v in out) + sum([v for v in reversed(out) if v > 0.6]) + sum(map(np.sin, out))
+
+
+def until(x):
+    out = []
+    for v in x:
+        if v > 1.4:
+            break
+        out.append(v)
+    else:
+        out.append(100.0)
+    return np.mean(out) + out[-1]
+
+
+def nested(x):
+    out = []
+    for v in x:
+        s = v * v + 0.05
+        while s < 3.0:
+            out.append(s)
+            s = 2.0 * s + 0.1
+    return np.dot(out, out) + np.linalg.norm(out)
+
+
+def rearranged(x):
+    a = [v for v in x if v > 0.1]
+    b = sorted(a, key=lambda v: -v)
+    a.append(3.0)
+    a.insert(0, x[0])
+    a[1] += 2.0 * x[2]
+    del a[2]
+    a.reverse()
+    return b[0] + 2.0 * b[-1] + sum(k * v for k, v in enumerate(a)) + np.median(a) + max(a, key=lambda v: v * v)
+
+
+def emptiness(x):
+    none, some = [], []
+    for v in x:
+        if v > 10.0:
+            none.append(v)
+        if v > 0.1:
+            some.append(v)
+    if none == [] and not none and some:
+        return some[1] + max(none, default=x[3])
+    return x[0]
+
+
+@pytest.mark.parametrize(
+    "f", [chosen, pairs, gone_through, until, nested, rearranged, emptiness], ids=lambda f: f.__name__
+)
+def test_of_an_array(f):
+    agrees(f, X, gradient=f is not nested)
+
+
+def test_the_gradient_of_a_list_that_grows_in_an_inner_loop_is_refused():
+    with pytest.raises(UnsupportedFunctionError, match="length without a known bound"):
+        wg.grad(wg.jit(nested))(X)
+
+
+# -------------------------------------------------------------------------------- steps that adapt, with their history
+
+
+def heun(y):
+    t, h, tol = 0.0, 0.1, 1e-3
+    ts, ys = [t], [y]
+    while t < 1.0:
+        if t + h > 1.0:
+            h = 1.0 - t
+        a = -y * y
+        b = -((y + h * a) ** 2)
+        error = np.max(np.abs(0.5 * h * (b - a)))
+        if error < tol:
+            t = t + h
+            y = y + 0.5 * h * (a + b)
+            ts.append(t)
+            ys.append(y)
+        h = h * min(2.0, max(0.3, 0.9 * math.sqrt(tol / (error + 1e-12))))
+    history = np.array(ys)
+    return np.sum(history[-1]) + np.sum(history[:, 0] * np.array(ts))
+
+
+def doubled_steps(y):
+    def step(y, h):
+        k = np.array([y[1], -np.sin(y[0])])
+        m = y + 0.5 * h * k
+        return y + h * np.array([m[1], -np.sin(m[0])])
+
+    history, t, h = [], 0.0, 0.5
+    while t < 2.0 - 1e-12:
+        h = min(h, 2.0 - t)
+        whole, half = step(y, h), step(step(y, 0.5 * h), 0.5 * h)
+        if np.max(np.abs(whole - half)) > 1e-3:
+            h *= 0.5
+            continue
+        t, y = t + h, half
+        history.append((t, y[0], y[1]))
+        h *= 1.5
+    table = np.array(history)
+    return np.trapezoid(table[:, 1], table[:, 0]) + table[-1, 2]
+
+
+class Bouncing:
+    """A ball; where a step goes below the ground, the time of the bounce is found between its ends."""
+
+    def __init__(self, v):
+        self.t, self.x, self.v = 0.0, 1.0, v
+        self.bounces, self.path = [], [(0.0, 1.0)]
+
+    def run(self, end):
+        while self.t < end:
+            new = self.x + 0.05 * self.v
+            if new < 0.0:
+                part = self.x / (self.x - new)
+                self.bounces.append(self.t + 0.05 * part)
+                new, self.v = -0.8 * new, -0.8 * self.v
+            self.x, self.v, self.t = new, self.v - 0.49, self.t + 0.05
+            self.path.append((self.t, self.x))
+        return self.bounces, self.path
+
+
+def bouncing(v):
+    bounces, path = Bouncing(v[0]).run(1.52)
+    return sum(bounces) + sum(x for _, x in path) / len(path) + v[1]
+
+
+def stiff_newton(y):
+    t, h, steps = 0.0, 0.4, []
+    while t < 1.0:
+        z = y
+        count = 0
+        while np.max(np.abs(z - y - h * (np.cos(t + h) - 20.0 * z))) > 1e-11 and count < 20:
+            z = z - (z - y - h * (np.cos(t + h) - 20.0 * z)) / (1.0 + 20.0 * h)
+            count += 1
+        t, y = t + h, z
+        steps.append({"t": t, "y": y, "newton": count})
+        h = h * 0.7 if np.max(np.abs(y)) > 0.2 else h * 1.1
+    return sum(s["y"].sum() * s["t"] for s in steps) + steps[-1]["newton"]
+
+
+@pytest.mark.parametrize("f", [heun, doubled_steps, bouncing, stiff_newton], ids=lambda f: f.__name__)
+def test_steps_that_adapt(f):
+    agrees(f, np.array([1.0, 0.4]), batch=f is heun)
+
+
+# --------------------------------------------------------------------------------------- what is returned, and refused
+
+
+def test_lists_are_returned():
+    def f(x, end):
+        ts, steps = [0.0], []
+        while ts[-1] < end:
+            ts.append(ts[-1] + x[0])
+            steps.append((ts[-1], x * ts[-1], "step"))
+        return ts, {"steps": steps, "n": len(ts)}, tuple(steps)
+
+    x, compiled = np.array([0.3, 0.4]), wg.jit(f)
+    for end in (1.0, 1.0, 0.5, -1.0, 2.0):
+        close(compiled(x, end), f(x, end))
+
+    def total(x):
+        ts, found, _ = compiled(x, 1.0)
+        return sum(ts) + found["steps"][-1][1].sum()
+
+    close(wg.jit(wg.grad(total))(x), wg.grad(total)(x))
+    close(wg.grad(total)(x), np.array([10.0 + 2.4 + 0.4 * 4.0 - 0.4, 1.2]) + [0.4 - 0.0, 0.0], rtol=1e-9)
+
+
+def test_results_that_are_none_for_some_arguments():
+    compiled = wg.jit(lambda x: x if x > 0 else None)
+    assert [compiled(v) for v in (1.0, 2.0, 3.0, -1.0, -2.0, 3.0, -1.0)] == [1.0, 2.0, 3.0, None, None, 3.0, None]
+
+
+def test_errors_are_those_of_lists():
+    def f(x):
+        out = [v for v in x if v > 0.0]
+        return out[-1]
+
+    def g(x):
+        return max([v for v in x if v > 0.0])
+
+    def h(x):
+        out = [v for v in x if v > 0.0]
+        return out.pop()
+
+    for function, error, words in ((f, IndexError, "list index"), (g, ValueError, "empty"), (h, IndexError, "empty")):
+        with pytest.raises(error, match=words):
+            wg.jit(function)(-X[:1] - 5.0)
+
+
+def written_after(y, n):
+    ys, s = [], 0.0
+    while s < n:
+        y = y + 1.0
+        ys.append(y)
+        s = s + y[1] * y[1]
+    y[0] = 77.0
+    return np.array(ys).sum() + ys[0][0]
+
+
+def written_before(y, n):
+    y = y * 1.0
+    ys, s = [y], 0.0
+    while s < n:
+        y[0] = 5.0
+        y = y * 2.0
+        ys.append(y)
+        s = s + y[1] * y[1]
+    return np.array(ys).sum() + ys[0][0]
+
+
+def one_array(y, n):
+    y = y * 1.0
+    ys, s = [], 0.0
+    while s < n:
+        y += 1.0
+        ys.append(y)
+        s = s + y[1] * y[1]
+    return np.array(ys).sum()
+
+
+def items_written(y, n):
+    ys, s = [y], 0.0
+    while s < n:
+        y = y + 1.0
+        ys.append(y)
+        s = s + y[1] * y[1]
+    ys[-1][0] = 33.0
+    return np.array(ys).sum()
+
+
+def rows_changed(y, n):
+    rows, s = [], 0.0
+    while s < n:
+        y = y + 1.0
+        row = [y[0], y[1]]
+        rows.append(row)
+        row[0] = 100.0
+        s = s + y[1] * y[1]
+    return np.array(rows).sum()
+
+
+def mixed(y, n):
+    out, s = [], 0.0
+    while s < n:
+        y = y + 1.0
+        out.append(y)
+        out.append(y[0])
+        s = s + y[1] * y[1]
+    return out[-1]
+
+
+def from_outside(y, n, out=[]):  # noqa: B006
+    while y[0] < n:
+        y = y + 1.0
+        out.append(y[0])
+    return y
+
+
+@pytest.mark.parametrize(
+    "f", [written_after, written_before, one_array, items_written, rows_changed, mixed, from_outside],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
+def test_what_values_cannot_tell_is_refused(f):
+    with pytest.raises(StagingError, match="remedy"):
+        value(wg.jit(f), np.array([0.3, 0.7]), 30.0)

@@ -1,0 +1,354 @@
+"""What staged code does with lists of which only the program knows how many items there are (`opened.py`).
+
+Reading, counting, iterating, joining; and the methods that change a list. As an array such a list is given to functions
+that take a list of numbers as one (`chosen.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.box.box import Box
+from wengert.box.functions.operands import SEVERAL, array, cast, join
+from wengert.box.writing import settled
+from wengert.capture import hooks
+from wengert.capture.containers import LEAF, freeze, note_created, unflatten
+from wengert.capture.exceptions import demand
+from wengert.capture.iteration import COUNTED, Items, items_of, refused
+from wengert.capture.opened import Opened, count_of, has_items, is_open
+from wengert.capture.opening import (
+    as_opened,
+    columns_of,
+    common,
+    kind_of_items,
+    leaves_of,
+    replace_items,
+    types_of,
+    whole,
+)
+from wengert.capture.optional import number_of
+from wengert.capture.stage import for_, ifexp
+from wengert.capture.values import as_number, is_symbolic
+from wengert.errors import StagingError
+from wengert.ir.aliases import root_of
+from wengert.ir.node import Type
+from wengert.ir.numbers import as_python
+from wengert.ops import elementwise as e
+from wengert.ops.index import ARRAY, index
+from wengert.ops.op import Traced, call
+from wengert.ops.reduce import argsort
+from wengert.ops.shape import copy, reshape
+from wengert.ops.store import store
+from wengert.running import running
+from wengert.types import shape_of
+
+_CHANGED = "an item is changed of a list of which only the compiled program knows how many items there are"
+
+
+def _written() -> StagingError:
+    return StagingError(
+        "an array is written to that is an item of a list, of which only the compiled program knows how many there are",
+        remedy="write before it is appended, or put another array in its place: items[k] = new",
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------- reading
+
+
+def length(things: Any) -> Any:
+    """`len(things)`."""
+    count = count_of(things)
+    return as_python(count) if is_symbolic(count) else count
+
+
+def item(opened: Opened, k: Any) -> Any:
+    """The k-th item, counted from zero; it is there."""
+    rows, found = iter(opened.rows), []
+    for t in opened.kind.leaves:
+        if t.__class__ is not Type:
+            found.append(t.value)
+            continue
+        value = _row(next(rows), k)
+        if isinstance(value, Box) and value._view_of is not None:
+            value._view_of.readonly = _written
+        found.append(as_number(value, t.dtype) if t.weak and is_symbolic(value) else value)
+    return unflatten(opened.kind.structure, found, lambda thing: freeze(note_created(thing), _CHANGED))
+
+
+def _row(rows: Any, k: Any) -> Any:
+    if isinstance(rows, Box):
+        return rows[k]
+    return call(index, rows, k, pattern=(ARRAY,)) if isinstance(k, Traced) else rows[k]
+
+
+def _place(things: Any, key: Any, length: Any, what: str) -> Any:
+    """Where an item is, counted from zero; the program raises if there is none."""
+    key = settled(key)
+    if key.__class__ is not int and not (isinstance(key, Box) and key.dtype.kind in "iu" and not key.shape):
+        kind = "list" if things.__class__ is list else type(things).__name__
+        raise TypeError(f"{kind} indices must be integers or slices, not {type(key).__name__}")
+    if key.__class__ is int:
+        place = call(e.add, length, key) if key < 0 else key
+    else:
+        place = call(e.where, call(e.less, key, 0), call(e.add, length, key), key)
+    inside = call(e.logical_and, call(e.greater_equal, place, 0), call(e.less, place, length))
+    demand(inside, "IndexError", what)
+    return place
+
+
+def read_item(things: Any, key: Any) -> Any:
+    """`things[key]`."""
+    if key.__class__ is slice:
+        return _cut(things, key)
+    opened = whole(things)
+    return item(opened, _place(things, key, opened.count, "list index out of range"))
+
+
+def _cut(things: Any, key: slice) -> Any:
+    opened = whole(things)
+    return note_created(things.__class__([Opened(opened.kind, [settled(array(rows)[key]) for rows in opened.rows])]))
+
+
+def items_in(things: Any) -> Items | None:
+    """An open list as counted items."""
+    if things.__class__ is Opened:
+        return refused()
+    if not is_open(things):
+        return None
+    opened = whole(things)
+    return Items(opened.count, lambda k: item(opened, k))
+
+
+COUNTED.append(items_in)
+
+
+def columns(opened: Opened) -> tuple:
+    """`zip(*items)`, where all items are tuples of as many parts: a tuple of open tuples."""
+    structure = opened.kind.structure
+    if structure.kind not in (tuple, list) or not structure.parts:
+        return refused()
+    found, at, row = [], 0, 0
+    for part in structure.parts:
+        leaves = opened.kind.leaves[at : at + part.num_leaves]
+        numbers = sum(t.__class__ is Type for t in leaves)
+        kind = opened.kind._replace(structure=part, leaves=leaves)
+        found.append((Opened(kind, opened.rows[row : row + numbers]),))
+        at, row = at + part.num_leaves, row + numbers
+    return tuple(found)
+
+
+def as_an_array(things: Any) -> Any:
+    """The array that `np.array(things)` makes of an open list."""
+    opened = whole(things)
+    structure = opened.kind.structure
+    if structure is LEAF:
+        return copy(settled(opened.rows[0]))
+    flat = structure.kind in (tuple, list) and all(part is LEAF for part in structure.parts)
+    if not flat or len(opened.rows) != len(structure.parts) or len({t.shape for t in types_of(opened.kind)}) != 1:
+        return refused()
+    dtype = np.result_type(*[t.dtype for t in types_of(opened.kind)])
+    found = [cast(settled(rows), dtype) for rows in opened.rows]
+    return join([call(reshape, x, shape=(shape_of(x)[0], 1, *shape_of(x)[1:])) for x in found], 1)
+
+
+SEVERAL[Opened] = as_an_array
+
+
+# ---------------------------------------------------------------------------------------------------------- changing
+
+
+def _fitting(things: Any, more: Sequence[Any]) -> Opened:
+    """All items of an open list, of a kind that the others are of as well; the list is opened for it where that was
+    done, or here, if all is known."""
+    opened = whole(things)
+    kind = common(opened.kind, kind_of_items(more)) if more else opened.kind
+    return opened if kind == opened.kind else as_opened([opened], kind)
+
+
+def append(things: Any, value: Any) -> None:
+    """`things.append(value)`."""
+    opened = _fitting(things, [value])
+    freeze(value, _CHANGED)
+    _put(things, opened, as_opened([opened, value], opened.kind).rows, value)
+
+
+def _put(things: Any, opened: Opened, rows: Sequence[Any], value: Any) -> None:
+    """Let a list hold other rows, among them those of a value: the list has its own copy of what is appended."""
+    capture = running.state.capture
+    for old, new in zip(opened.rows, rows, strict=True):
+        if isinstance(new, Box) and isinstance(old, Box):
+            capture.links.pass_on(old, new, capture)
+    for x, new in zip(leaves_of(value, opened.kind), rows, strict=True):
+        if isinstance(x, Box) and x.shape and isinstance(new, Box):  # writing to it would have to be seen in the list
+            capture.links.add(root_of(x), new, None, capture)
+    replace_items(things, [Opened(opened.kind, rows)])
+
+
+def extend(things: Any, more: Any) -> None:
+    """`things.extend(more)`."""
+    if not is_open(more):
+        for_(more, lambda value: add_to(things, value), None, lambda: (), lambda values: None, ())
+        return
+    other = whole(more)
+    opened = _fitting(things, [other])
+    replace_items(things, [as_opened([opened, other], opened.kind)])
+
+
+def pop(things: Any, key: Any = -1) -> Any:
+    """`things.pop(key)`."""
+    opened = whole(things)
+    what = "pop from empty list" if things.__class__ is list else "pop from an empty deque"
+    demand(call(e.greater, opened.count, 0), "IndexError", what)
+    place = _place(things, key, opened.count, "pop index out of range")
+    found = item(opened, place)
+    _take_out(things, opened, place)
+    return found
+
+
+def _take_out(things: Any, opened: Opened, place: Any) -> None:
+    rest = [join([_until(rows, place), _from(rows, call(e.add, place, 1))], 0) for rows in opened.rows]
+    replace_items(things, [Opened(opened.kind, rest)])
+
+
+def _until(rows: Any, end: Any) -> Any:
+    return call(index, settled(rows), pattern=(slice(0, end),))
+
+
+def _from(rows: Any, start: Any) -> Any:
+    return call(index, settled(rows), pattern=(slice(start, None),))
+
+
+def insert(things: Any, key: Any, value: Any) -> None:
+    """`things.insert(key, value)`."""
+    opened = _fitting(things, [value])
+    freeze(value, _CHANGED)
+    place, count = settled(key), opened.count
+    if isinstance(place, Traced) or place < 0:
+        place = call(e.where, call(e.less, place, 0), call(e.add, count, place), place)
+    place = call(e.minimum, call(e.maximum, place, 0), count)
+    one = columns_of([value], opened.kind)
+    _put(things, opened, [join([_until(r, place), x, _from(r, place)], 0)
+                          for r, x in zip(opened.rows, one, strict=True)], value)  # fmt: skip
+
+
+def set_item(things: Any, key: Any, value: Any) -> None:
+    """`things[key] = value`."""
+    if key.__class__ is slice:
+        refused()
+    opened = _fitting(things, [value])
+    freeze(value, _CHANGED)
+    place = _place(things, key, opened.count, "list assignment index out of range")
+    _put(things, opened, [call(store, settled(r), settled(x), place, pattern=(ARRAY,))
+                          for r, x in zip(opened.rows, leaves_of(value, opened.kind), strict=True)], value)  # fmt: skip
+
+
+def delete(things: Any, key: Any) -> None:
+    """`del things[key]`."""
+    if key.__class__ is slice:
+        refused()
+    opened = whole(things)
+    _take_out(things, opened, _place(things, key, opened.count, "list assignment index out of range"))
+
+
+def clear(things: Any) -> None:
+    """`things.clear()`."""
+    opened = whole(things)
+    replace_items(things, [as_opened([], opened.kind)])
+
+
+def reverse(things: Any) -> None:
+    """`things.reverse()`."""
+    opened = whole(things)
+    backwards = (slice(None, None, -1),)
+    replace_items(things, [Opened(opened.kind, [call(index, settled(r), pattern=backwards) for r in opened.rows])])
+
+
+def sorted_items(things: Any, key: Any, reverse: Any) -> list:
+    """`sorted(things)`."""
+    opened = whole(things)
+    if is_symbolic(reverse):
+        return refused()
+    keys = _keys(things, opened, key)
+    if reverse:  # items that compare equal keep their order
+        keys = call(index, keys, pattern=(slice(None, None, -1),))
+    places = call(argsort, call(e.stop_gradient, keys), axis=0, kind="python")
+    if reverse:
+        last = call(e.subtract, opened.count, 1)
+        places = call(index, call(e.subtract, last, places), pattern=(slice(None, None, -1),))
+    return note_created([Opened(opened.kind, [call(index, settled(r), places, pattern=(ARRAY,)) for r in opened.rows])])
+
+
+def _keys(things: Any, opened: Opened, key: Any) -> Any:
+    """The numbers by which items are compared."""
+    if key is not None:
+        f = hooks.call(key)
+        made = over_items(things, lambda items: [f(x) for x in items])
+        return _keys(made, whole(made), None)
+    if opened.kind.structure is not LEAF or opened.kind.leaves[0].shape or opened.kind.leaves[0].dtype.kind == "c":
+        return refused()
+    return settled(opened.rows[0])
+
+
+def sort(things: Any, *, key: Any = None, reverse: Any = False) -> None:
+    """`things.sort()`."""
+    replace_items(things, sorted_items(things, key, reverse))
+
+
+def extreme_item(things: Any, key: Any, default: Any, find: Callable, name: str) -> Any:
+    """`min(things)` or `max(things)`; `find` gives the place, of the array of keys."""
+    opened = whole(things)
+    if default is not None:
+        found = opened, key
+        return ifexp(
+            has_items(things), lambda: extreme_item([found[0]], found[1], None, find, name), lambda: default[0]
+        )
+    demand(call(e.greater, opened.count, 0), "ValueError", f"{name}() iterable argument is empty")
+    return item(opened, find(_keys(things, opened, key)))
+
+
+METHODS: dict[str, Callable] = {
+    "append": append, "extend": extend, "pop": pop, "insert": insert, "clear": clear, "reverse": reverse,
+    "popleft": lambda things: pop(things, 0), "appendleft": lambda things, value: insert(things, 0, value),
+    "__setitem__": set_item, "__delitem__": delete, "__iadd__": extend, "__len__": length, "__getitem__": read_item,
+    "sort": sort, "copy": lambda things: note_created(things.copy()),
+}  # fmt: skip
+"""Methods of lists and deques; others are refused."""
+
+
+def method(things: Any, name: str) -> Callable:
+    """A method of an open list."""
+    if name not in METHODS:
+        return refused
+    return lambda *args, **options: METHODS[name](things, *args, **options)
+
+
+# ------------------------------------------------------------------------------------------------------ comprehensions
+
+
+def over_items(iterable: Any, make: Callable[[Any], Any]) -> Any:
+    """A comprehension as a function of what it iterates over: where only the program knows how many items there are,
+    it is a loop in which a list grows."""
+    counted = items_of(number_of(iterable))
+    if counted is None or not isinstance(counted.count, Traced):
+        return make(iterable)
+    found: list[Any] = note_created([])
+
+    def body(value: Any) -> None:
+        for each in make([value]):
+            add_to(found, each)
+
+    for_(counted, body, None, lambda: (), lambda values: None, ())
+    return found
+
+
+def add_to(things: list, value: Any) -> None:
+    """`things.append(value)`, of any list; the value may stand for several items."""
+    if value.__class__ is Opened:
+        replace_items(things, [*things, value])
+    elif is_open(things):
+        append(things, value)
+    else:
+        replace_items(things, [*things, value])

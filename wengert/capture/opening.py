@@ -1,0 +1,170 @@
+"""Lists that become longer or shorter as data decide: they are opened before the loop or branch in which they do.
+
+A suite is staged with the list as it is. If the list turns out to have another length at its end (`Grows`), an `Opened`
+(`opened.py`) takes the place of its items, and the suite is staged again; if items of another kind are appended than
+were known, once more. A list that an inner suite has opened is one that the outer suite changes, so it is opened there,
+too, before.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.box.functions.operands import array as as_array
+from wengert.box.functions.operands import cast, join, stacked
+from wengert.box.writing import settled, zeros
+from wengert.capture.containers import about_to_change, flatten
+from wengert.capture.growing import Grows
+from wengert.capture.opened import Fixed, Kind, Opened, is_open
+from wengert.capture.values import converted, equal, is_number
+from wengert.errors import StagingError
+from wengert.ir.build import type_of_value
+from wengert.ir.node import Type
+
+_MOST = 6
+"""So many times a suite is staged again, since lists in it have other lengths or kinds of items than was known."""
+
+
+class ItemsDiffer(StagingError):
+    """Items of one list cannot be rows of the same arrays."""
+
+    def __init__(self, what: str):
+        super().__init__(
+            f"only the compiled program knows how many items there are in a list, and {what}",
+            remedy="append numbers, arrays of one shape, or tuples of as many of them",
+        )
+
+
+def kind_of_items(items: Sequence[Any]) -> Kind:
+    """What all of these items are like; there is one at least."""
+    kinds = [item.kind if item.__class__ is Opened else _kind_of(item) for item in items]
+    known = kinds[0]
+    for kind in kinds[1:]:
+        known = common(known, kind)
+    return known
+
+
+def _kind_of(item: Any) -> Kind:
+    leaves, structure = flatten(item)
+    found: list[Any] = []
+    for leaf in leaves:
+        found.append(type_of_value(leaf) if is_number(leaf) else Fixed(leaf))
+        if is_number(leaf) and not found[-1].is_static:
+            raise ItemsDiffer("they are arrays whose lengths only the program knows")
+        if not is_number(leaf) and isinstance(leaf, (list, dict, set, deque)):
+            raise ItemsDiffer(f"they hold a {type(leaf).__name__}")
+    return Kind(structure, tuple(found))
+
+
+def common(a: Kind, b: Kind) -> Kind:
+    """What items of both kinds are like."""
+    if a == b:
+        return a
+    if a.structure != b.structure:
+        raise ItemsDiffer("they are not all of one kind, with as many parts")
+    return Kind(a.structure, tuple([_common(x, y) for x, y in zip(a.leaves, b.leaves, strict=True)]))
+
+
+def _common(a: Any, b: Any) -> Any:
+    if a.__class__ is Fixed or b.__class__ is Fixed:
+        if a.__class__ is b.__class__ and equal(a.value, b.value):
+            return a
+        raise ItemsDiffer("they hold what is no number, and differs")
+    if a.shape != b.shape:
+        raise ItemsDiffer(f"they are arrays of different shapes: {a.shape} and {b.shape}")
+    if a.dtype == b.dtype:
+        return a if not a.weak else b
+    if a.weak and b.weak and {a.dtype.kind, b.dtype.kind} == {"i", "f"}:
+        return a if a.dtype.kind == "f" else b
+    if a.weak != b.weak and (a if a.weak else b).dtype.kind == "i" and (b if a.weak else a).dtype == np.dtype(float):
+        return b if a.weak else a
+    raise ItemsDiffer(f"they are of different types: {a.dtype} and {b.dtype}")
+
+
+def leaves_of(item: Any, kind: Kind) -> list[Any]:
+    """The numbers of an item, of this kind or of one that it has room for."""
+    return [converted(leaf, t) for leaf, t in zip(flatten(item)[0], kind.leaves, strict=True) if t.__class__ is Type]
+
+
+def types_of(kind: Kind) -> list[Type]:
+    """The types of the numbers of an item."""
+    return [t for t in kind.leaves if t.__class__ is Type]
+
+
+def columns_of(items: Sequence[Any], kind: Kind) -> list[Any]:
+    """For each number in these items the array of all; some of the items may stand for several."""
+    types = types_of(kind)
+    pieces: list[list[Any]] = [[zeros((0, *t.shape), t.dtype)] if not items else [] for t in types]
+    for opened, group in itertools.groupby(items, lambda item: item.__class__ is Opened):
+        if opened:
+            rows = [x.rows for x in group]
+        else:
+            leaves = zip(*[leaves_of(x, kind) for x in group], strict=True)
+            rows = [[stacked([as_array(settled(leaf)) for leaf in column], 0) for column in leaves]]
+        for one in rows:
+            for column, new, t in zip(pieces, one, types, strict=True):
+                column.append(cast(settled(new), t.dtype))
+    return [join(column, 0) for column in pieces]
+
+
+def as_opened(items: Sequence[Any], kind: Kind) -> Opened:
+    """What stands for these items, of this kind."""
+    if len(items) == 1 and items[0].__class__ is Opened and items[0].kind == kind:
+        return items[0]
+    return Opened(kind, columns_of(items, kind))
+
+
+def whole(things: Any) -> Opened:
+    """One thing that stands for all items of an open list."""
+    items = list(things)
+    return items[0] if len(items) == 1 else as_opened(items, kind_of_items(items))
+
+
+def replace_items(thing: Any, items: Sequence[Any]) -> None:
+    """Let a list or deque hold these items."""
+    about_to_change(thing)
+    _put(thing, items)
+
+
+def _put(thing: Any, items: Sequence[Any]) -> None:
+    if thing.__class__ is deque:
+        thing.clear()
+        thing.extend(items)
+    else:
+        thing[:] = items
+
+
+def opening(stage: Callable[[], Any], grows: Grows | None = None) -> Any:
+    """Stage a suite, with lists opened before that have another length after it; `grows` is one that is known of."""
+    before: list[tuple[Any, list]] = []
+    try:
+        for _ in range(_MOST):
+            if grows is not None:
+                before.append((grows.thing, list(grows.thing)))
+                _open(grows)
+            try:
+                return stage()
+            except Grows as found:
+                grows = found
+        raise grows  # type: ignore[misc]
+    except BaseException:
+        for thing, items in reversed(before):
+            _put(thing, items)
+        raise
+
+
+def _open(grows: Grows) -> None:
+    thing = grows.thing
+    if thing.__class__ is deque and thing.maxlen is not None:
+        raise grows
+    if not thing and not grows.after:
+        raise grows
+    kind = kind_of_items([*thing, *grows.after])
+    if not types_of(kind) or (len(thing) == 1 and is_open(thing) and thing[0].kind == kind):
+        raise grows
+    replace_items(thing, [as_opened(list(thing), kind)])
