@@ -71,3 +71,14 @@ REFUSED = {
 def test_what_has_no_rule_is_refused_by_name(name: str, how: Any) -> None:
     with pytest.raises(wg.errors.UnsupportedFunctionError, match=name.replace(".", r"\.")):
         how(REFUSED[name])(X)
+
+
+def test_a_traced_array_is_not_masked():
+    def f(x):
+        x = x if np.ma.is_masked(x) or np.ma.isMaskedArray(x) else np.ma.getdata(x) ** 2
+        x = np.ma.filled(x, 0.0) * ~np.ma.getmaskarray(x)
+        return np.sum(x) if np.ma.getmask(x) is np.ma.nomask else 0.0
+
+    x = np.array([1.0, 2.0])
+    for g in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f))):
+        np.testing.assert_allclose(g(x), 2 * x)

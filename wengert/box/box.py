@@ -24,7 +24,7 @@ import numpy as np
 from wengert.box import writers
 from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
 from wengert.box.dispatch import DEFERRING, FUNCTIONS, OPERANDS, UFUNCS, as_number, place_of_out, unsupported
-from wengert.box.foreign import library_that_asks, remedy_for
+from wengert.box.foreign import is_at_operator, library_that_asks, remedy_for
 from wengert.box.functions.operands import demand, operand
 from wengert.box.functions.shapes import copied
 from wengert.box.memory import laid_out
@@ -211,6 +211,12 @@ class Box(Traced):
             raise ConcretizationError(
                 f"{library} asks for an ordinary NumPy array in place of a traced one: its derivative would be lost",
                 remedy=remedy_for(library),
+            )
+        if is_at_operator(sys._getframe(1)):
+            raise ConcretizationError(
+                "an operator between an ordinary array and a list of traced values: NumPy makes an ordinary array of "
+                "the list, and its derivative would be lost",
+                remedy="make an array of the list first, as in a + np.array(values)",
             )
         raise ConcretizationError(
             "a traced value cannot become an ordinary NumPy array: its derivative would be lost",

@@ -143,9 +143,11 @@ def without_cells(x: Any) -> Any:
     if isinstance(x, Traced):
         value = settled(x)
         return x if isinstance(value, Traced) else _noted(value)
-    if x.__class__ is tuple or x.__class__ is list:
+    if x.__class__ is tuple or x.__class__ is list or (isinstance(x, tuple) and hasattr(x, "_fields")):
         items = [without_cells(item) for item in x]
-        return x if all(a is b for a, b in zip(items, x, strict=True)) else x.__class__(items)
+        if all(a is b for a, b in zip(items, x, strict=True)):
+            return x
+        return x.__class__(*items) if hasattr(x, "_fields") else x.__class__(items)
     if x.__class__ is dict:
         return {key: without_cells(item) for key, item in x.items()}
     return x

@@ -200,7 +200,7 @@ def array(obj: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", su
 def _of_objects(obj: Any) -> np.ndarray:
     """An array of objects, which are what they are."""
     shape, items = [], obj
-    while items.__class__ in (list, tuple):
+    while isinstance(items, (list, tuple)):
         shape.append(len(items))
         items = items[0] if items else None
     y = np.empty(shape, object)

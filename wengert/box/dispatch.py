@@ -82,6 +82,8 @@ class _Operands(dict):
             found = refused_operand
         elif _has_ufuncs_of_its_own(kind):
             found = _as_its_class_says
+        elif issubclass(kind, _LISTS) and not _has_operators_of_its_own(kind):
+            found = self[list]
         elif holds_anything(kind) or not _may_be_operand(kind):
             found = _left_to_others
         elif number_base(kind) is not None:
@@ -92,6 +94,15 @@ class _Operands(dict):
             found = _as_array
         self[kind] = found
         return found
+
+
+_LISTS = (list, tuple)
+
+
+def _has_operators_of_its_own(kind: type) -> bool:
+    """Whether a class derived from `list` or `tuple` says what `+` or `*` mean for it; a named tuple does not."""
+    return any(getattr(kind, name, None) not in (None, *[getattr(base, name, None) for base in _LISTS])
+               for name in ("__add__", "__radd__", "__mul__", "__rmul__", "__sub__", "__rsub__"))  # fmt: skip
 
 
 def _may_be_operand(kind: type) -> bool:

@@ -6,6 +6,7 @@ quantities of `astropy` want plain arrays; they are refused, and the error says 
 
 from __future__ import annotations
 
+import dis
 import gc
 from types import CodeType, FrameType, ModuleType
 from typing import Any
@@ -75,6 +76,11 @@ def library_that_asks(frame: FrameType | None) -> str | None:
             return library
         frame = frame.f_back
     return None
+
+
+def is_at_operator(frame: FrameType) -> bool:
+    """Whether a frame is where two values meet in an operator."""
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]] in ("BINARY_OP", "COMPARE_OP")
 
 
 def hides_traced(x: Any) -> bool:

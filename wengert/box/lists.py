@@ -37,7 +37,7 @@ _OF_LENGTHS = frozenset((np.reshape, np.broadcast_to, np.resize, np.tile, np.rol
 
 
 def _has_lists_of_traced(args: Iterable[Any]) -> bool:
-    return any(a.__class__ in _LISTS and holds_traced(a) for a in args)
+    return any(isinstance(a, _LISTS) and holds_traced(a) for a in args)
 
 
 def _taking_objects(target: Callable) -> Callable:
@@ -64,7 +64,7 @@ def taking_lists(f: Any, target: Callable) -> Callable:
 
     def called(*args: Any, **kwargs: Any) -> Any:
         for a in args:
-            if (a.__class__ is list or a.__class__ is tuple) and holds_traced(a):
+            if isinstance(a, _LISTS) and holds_traced(a):
                 return _with_lists(f, target, args, kwargs)
         if kwargs and _has_lists_of_traced(kwargs.values()):
             return _with_lists(f, target, args, kwargs)
@@ -74,7 +74,7 @@ def taking_lists(f: Any, target: Callable) -> Callable:
         return called
 
     def of_one(x: Any, *args: Any, **kwargs: Any) -> Any:
-        if args or kwargs or x.__class__ is list or x.__class__ is tuple:
+        if args or kwargs or isinstance(x, _LISTS):
             return called(x, *args, **kwargs)
         return target(x)
 
@@ -96,7 +96,7 @@ def _with_lists(f: Any, target: Callable, args: tuple, kwargs: dict) -> Any:
 
 
 def _a_traced_value(x: Any) -> Any:
-    if x.__class__ in _LISTS:
+    if isinstance(x, _LISTS):
         return next((found for found in map(_a_traced_value, x) if found is not None), None)
     return x if isinstance(x, Traced) else None
 
@@ -118,7 +118,7 @@ def method_of_array(method: Any) -> Callable:
 
     def called(*args: Any, **kwargs: Any) -> Any:
         for a in (*args, *kwargs.values()):
-            if isinstance(a, Traced) or (a.__class__ in _LISTS and holds_traced(a)):
+            if isinstance(a, Traced) or (isinstance(a, _LISTS) and holds_traced(a)):
                 return _with_traced(method, args, kwargs)
         return method(*args, **kwargs)
 

@@ -312,7 +312,7 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
             if _same_slice(source.pattern, idx if isinstance(idx, tuple) else (idx,)):
                 return  # a[i:j] += w: the view a[i:j] was written to already
         v = settled(v)
-    elif v.__class__ in (list, tuple):
+    elif isinstance(v, (list, tuple)):
         v = array(v)
     elif v.__class__ not in PLAIN:
         v = settled(array_of(v))

@@ -465,14 +465,14 @@ for _iterator in (map, itertools.starmap, itertools.accumulate):
 
 def operate(name: str, a: Any, b: Any) -> Any:
     """`a @ b` and its like, where one may be a list that NumPy makes an array of."""
-    if a.__class__ in _LISTS and isinstance(b, (np.ndarray, np.generic)):
+    if isinstance(a, _LISTS) and isinstance(b, (np.ndarray, np.generic)):
         a = operand(a) if _any_traced(a) else a
-    elif b.__class__ in _LISTS and isinstance(a, (np.ndarray, np.generic)):
+    elif isinstance(b, _LISTS) and isinstance(a, (np.ndarray, np.generic)):
         b = operand(b) if _any_traced(b) else b
     return getattr(operator, name)(a, b)
 
 
-_LISTS = frozenset((list, tuple))
+_LISTS = (list, tuple)
 
 
 # ---------------------------------------------------------------------------------------------------- reads, stores
@@ -504,7 +504,7 @@ def subscripted(container: Any, key: Any) -> Any:
 
 def _any_traced(items: Any) -> bool:
     """Whether there is a traced value, or a cell, somewhere in nested lists."""
-    return any(isinstance(x, Traced) or (x.__class__ in (list, tuple) and _any_traced(x)) for x in items)
+    return any(isinstance(x, Traced) or (isinstance(x, _LISTS) and _any_traced(x)) for x in items)
 
 
 def _settled(key: Any) -> Any:
@@ -583,7 +583,7 @@ def augment_attribute(name: str, owner: Any, attribute: str, v: Any) -> None:
 
 def holds_traced(v: Any) -> bool:
     """Whether a value, or a list or tuple of values, is traced."""
-    if v.__class__ in (list, tuple):
+    if isinstance(v, _LISTS):
         return any(holds_traced(item) for item in v)
     return isinstance(v, Traced) and not v._is_cell  # type: ignore[attr-defined]
 

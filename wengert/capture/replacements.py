@@ -396,7 +396,7 @@ def _if_traced(original: Callable, implementation: Callable) -> Callable:
     def replacement(*args: Any, **kwargs: Any) -> Any:
         traced = False
         for a in itertools.chain(args, kwargs.values()):
-            if isinstance(a, Traced) or (a.__class__ in (list, tuple) and holds_traced(a)):
+            if isinstance(a, Traced) or (isinstance(a, (list, tuple)) and holds_traced(a)):
                 traced = True
         if not traced:
             return original(*args, **kwargs)

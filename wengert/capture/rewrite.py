@@ -86,11 +86,12 @@ class Rewriter(ast.NodeTransformer):
     """Rewrites a function. `scopes` holds, for each function around the current node, the names local to it.
 
     If the function is `staged`, the bounds of slices may be traced. `libraries` are globals that are modules of
-    libraries: their functions do not keep what they are given.
+    libraries: their functions do not keep what they are given. `lists` has the names of lists and tuples, likewise.
     """
 
     def __init__(self, staged: bool = False, libraries: frozenset[str] = frozenset()) -> None:
         self.scopes: list[set[str]] = []
+        self.lists: list[set[str]] = []
         self.staged = staged
         self.libraries = libraries
 
@@ -102,7 +103,9 @@ class Rewriter(ast.NodeTransformer):
         # A suite that was lowered to a function has the variables of the function it stands in.
         is_suite = isinstance(node, ast.FunctionDef) and node.name.startswith(OURS)
         self.scopes.append(self.scopes[-1] if is_suite else _local_names(node))
+        self.lists.append(_names_of_lists(node))
         self.generic_visit(node)
+        self.lists.pop()
         self.scopes.pop()
         if isinstance(node, ast.Lambda):
             node.body = _own(node.body)
@@ -186,11 +189,14 @@ class Rewriter(ast.NodeTransformer):
         is_text = is_text or isinstance(node.right, (ast.Tuple, ast.Dict))  # as in: template % (name, value)
         if isinstance(node.op, ast.Mod) and is_text:
             new = _hook(FORMAT, node.left, node.right)
-        elif isinstance(node.op, ast.MatMult) or _is_list(node.left) != _is_list(node.right):
+        elif isinstance(node.op, ast.MatMult) or self._is_list(node.left) != self._is_list(node.right):
             new = _hook(OPERATE, ast.Constant(_OPERATORS[type(node.op)]), node.left, node.right)
         else:
             return node
         return at(new, node)
+
+    def _is_list(self, node: ast.expr) -> bool:
+        return _is_list(node) or (isinstance(node, ast.Name) and any(node.id in names for names in self.lists))
 
     # ------------------------------------------------------------------------------------------------ handlers
 
@@ -347,6 +353,17 @@ def _kind(argument: ast.expr) -> int:
         sides = (argument.left, argument.right)
         return ANYTHING if any(isinstance(side, (ast.List, ast.Tuple, ast.ListComp)) for side in sides) else NUMBERS
     return ANYTHING
+
+
+def _names_of_lists(function: ast.AST) -> set[str]:
+    """The names that stand for lists or tuples somewhere in a function."""
+    return {
+        target.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and _is_list(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def _is_list(node: ast.expr) -> bool:

@@ -56,7 +56,7 @@ def stand_in(f: Any) -> Callable:
     @functools.wraps(f, updated=())
     def called(*args: Any, **kwargs: Any) -> Any:
         for a in itertools.chain(args, kwargs.values()):
-            if isinstance(a, Traced) or (a.__class__ in (list, tuple) and holds_traced(a)):
+            if isinstance(a, Traced) or (isinstance(a, (list, tuple)) and holds_traced(a)):
                 return implementation(f)(*args, **kwargs)
         return f(*args, **kwargs)
 

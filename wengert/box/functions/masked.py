@@ -1,4 +1,7 @@
-"""`np.ma` is refused by name: a masked array leaves elements out, and would lose the derivatives of the others."""
+"""`np.ma` is refused by name: a masked array leaves elements out, and would lose the derivatives of the others.
+
+What asks whether something is masked is answered: a traced array is not.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import CALLABLES, implements_blind
-from wengert.box.functions.operands import holds_traced
+from wengert.box.functions.operands import array, holds_traced
 from wengert.errors import UnsupportedFunctionError
+from wengert.types import shape_of
 
 
 def _refusing(name: str) -> Callable:
@@ -33,9 +37,25 @@ def _function_object(f: Any) -> Callable:
     return called
 
 
+_ANSWERS: dict[str, Callable] = {
+    "is_masked": lambda x: False,
+    "isMaskedArray": lambda x: False,
+    "isMA": lambda x: False,
+    "isarray": lambda x: False,
+    "getmask": lambda a: np.ma.nomask,
+    "getmaskarray": lambda arr: np.zeros(shape_of(array(arr)), bool),
+    "getdata": lambda a, subok=True: array(a),
+    "filled": lambda a, fill_value=None: array(a),
+    "compressed": lambda x: array(x).ravel(),
+}
+"""Questions about masks, and what has to do with masks only."""
+
 for _name in np.ma.__all__:
     _found = getattr(np.ma, _name, None)
     if not callable(_found) or getattr(np, _name, None) is _found:
+        continue
+    if _name in _ANSWERS:
+        implements_blind(_found)(_ANSWERS[_name])
         continue
     if type(_found).__module__.startswith("numpy.ma"):
         CALLABLES[type(_found)] = _function_object

@@ -38,7 +38,7 @@ def operand(x: Any) -> Any:
         x
         if x.__class__ in PLAIN or isinstance(x, Traced)
         else array(x)
-        if x.__class__ in (list, tuple)
+        if isinstance(x, (list, tuple))
         else base_array(numpys_number(x))
     )
 
@@ -51,7 +51,7 @@ def array(x: Any) -> Any:
     """What `np.asarray` would give, except that traced values stay traced and other libraries' arrays stay theirs."""
     if isinstance(x, Traced) or hasattr(x, "shape"):
         return base_array(x)
-    if x.__class__ in (list, tuple) and holds_traced(x):
+    if isinstance(x, (list, tuple)) and holds_traced(x):
         for item in x:
             if item.__class__ in SEVERAL:
                 return SEVERAL[item.__class__](x)
@@ -78,8 +78,8 @@ def array_of(x: Any) -> Any:
 
 
 def holds_traced(x: Any) -> bool:
-    """Whether there is a traced value somewhere in nested lists."""
-    if x.__class__ in (list, tuple):
+    """Whether there is a traced value somewhere in nested lists, tuples, and classes derived from these."""
+    if isinstance(x, (list, tuple)):
         return any(holds_traced(item) for item in x)
     return isinstance(x, Traced) or x.__class__ in SEVERAL
 
