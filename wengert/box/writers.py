@@ -70,6 +70,8 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     positions = np.ravel(settled(array(ind)))
     n = size_of(a)
+    if dtype_of(positions) == np.uint64:
+        positions = positions.astype(np.intp)  # as NumPy does: what is beyond wraps around
     if mode == "wrap":
         positions = positions % n
     elif mode == "clip":

@@ -17,7 +17,7 @@ from wengert.capture.session import current
 from wengert.capture.values import BranchesDiffer, as_number
 from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
-from wengert.ops.index import ARRAY, index, split_index
+from wengert.ops.index import ARRAY, index, place, split_index
 from wengert.ops.op import Traced, call
 from wengert.types import dtype_of, shape_of
 
@@ -111,7 +111,7 @@ def number_at(table: np.ndarray, k: Any) -> Any:
     """A number of a table, at a place that is a symbol."""
     if not isinstance(k, Traced):
         return table[k].item()
-    found = as_number(call(index, table, k, pattern=(ARRAY,)), table.dtype)
+    found = as_number(call(index, table, place(k), pattern=(ARRAY,)), table.dtype)
     if table.dtype.kind == "i" and found.__class__ is Sym:
         found._span = (int(table.min()), int(table.max()))
     return found
@@ -135,9 +135,15 @@ def staged_range(*args: Any) -> Any:
             what = "float" if dtype_of(a).kind == "f" and not shape_of(a) else dtype_of(a).name
             raise TypeError(f"'{what}' object cannot be interpreted as an integer")
     short = [isinstance(a, Traced) and dtype_of(a) != np.int64 for a in args]
-    return counted_range(
-        *[as_number(a, np.dtype(int)) if is_short else a for a, is_short in zip(args, short, strict=True)]
-    )
+    return counted_range(*[_bound(a) if is_short else a for a, is_short in zip(args, short, strict=True)])
+
+
+def _bound(a: Any) -> Any:
+    """A bound of a range as a number of Python's. No range is gone through to 2⁶², wherever beyond it may end."""
+    return as_number(e.minimum(a, _FAR) if dtype_of(a) == np.uint64 else a, np.dtype(int))
+
+
+_FAR = np.uint64(2**62)
 
 
 def counted_range(*args: Any) -> Any:

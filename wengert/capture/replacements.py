@@ -112,13 +112,11 @@ _CMATH = {
 
 
 def _as_double(x: Any) -> Any:
-    """A number as functions of the math module take it: single precision is theirs only until it is read."""
-    if dtype_of(x) not in _SHORTER:
+    """A number as functions of the math module take it: single precision, and integers, are theirs only until they are
+    read."""
+    if dtype_of(x).kind not in "biuf" or dtype_of(x) == np.float64:
         return x
     return cast(x, np.float64) if isinstance(x, Traced) else float(x)
-
-
-_SHORTER = frozenset((np.dtype(np.float32), np.dtype(np.float16)))
 
 
 def demand_number(x: Any) -> None:
@@ -148,7 +146,9 @@ def _of_numbers(original: Callable, on_traced: Callable) -> Callable:
         if known and all(shape_of(number) == shape_of(a) for number, a in zip(numbers, args, strict=True)):
             # there is no hidden axis
             original(*numbers)
-        args = tuple([_as_double(s.reshape(a, shape=()) if isinstance(a, Box) and a.shape else a) for a in args])
+        args = tuple([s.reshape(a, shape=()) if isinstance(a, Box) and a.shape else a for a in args])
+        if original not in _ROUNDING:  # (which are exact)
+            args = tuple([a if k and original is math.ldexp else _as_double(a) for k, a in enumerate(args)])
         checks = not known and running.state.capture is not None and original.__module__ == "math"
         y = guarded(original.__name__, on_traced, args) if checks else on_traced(*args)
         if known and running.state.capture is None:
@@ -207,7 +207,7 @@ def _int(x: Any = 0, *base: Any) -> int:
 
 
 def _sum_of(xs: list) -> Any:
-    return sum(xs) if any(isinstance(x, Traced) for x in xs) else math.fsum(xs)
+    return sum([_as_double(x) for x in xs]) if any(isinstance(x, Traced) for x in xs) else math.fsum(xs)
 
 
 def _of_data(original: Callable, on_traced: Callable) -> Callable:

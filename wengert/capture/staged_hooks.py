@@ -63,7 +63,7 @@ from wengert.capture.words import ChosenWords, are_words
 from wengert.errors import StagingError
 from wengert.ir.numbers import as_python, python_class
 from wengert.ir.symbol import Sym, known
-from wengert.ops.index import ARRAY, index, split_index
+from wengert.ops.index import ARRAY, index, place, split_index
 from wengert.ops.op import Traced, call, fresh_tag
 from wengert.running import running
 from wengert.types import dtype_of, shape_of
@@ -367,7 +367,7 @@ def _number_in(container: tuple | list, key: Any) -> Any:
     key = settled(key)
     if not shape_of(key) and dtype_of(key).kind in "iu" and any(map(is_symbolic, container)):
         if all(is_number(item) and not shape_of(item) for item in container):
-            found = call(index, array(list(container)), key, pattern=(ARRAY,))
+            found = call(index, array(list(container)), place(key), pattern=(ARRAY,))
             classes = {python_class(item) for item in container}
             return as_python(found) if len(classes) == 1 and None not in classes else found
         return None

@@ -15,12 +15,9 @@ from wengert.errors import UnsupportedFunctionError
 from wengert.ir.analysis.ranges import INT, UNKNOWN, Interval, interval_from
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
-from wengert.ops.index import arrays_come_first, explicit
+from wengert.ops.index import arrays_come_first, explicit, place
 from wengert.ops.shape import astype
 from wengert.types import broadcast_shapes, dtype_of, shape_of
-
-_LAST = np.uint64(np.iinfo(np.int64).max)
-"""No array is longer: what is beyond ends where it ends."""
 
 
 def interval_of(x: Any) -> Interval:
@@ -85,7 +82,7 @@ def _value(n: Any) -> Any:
         return n.sym
     if n.__class__ is not Sym or n.dtype == INT or n.dtype.kind not in "iu":
         return n
-    return astype(e.minimum(n, _LAST) if n.dtype == np.uint64 else n, dtype=INT)
+    return place(n) if n.dtype == np.uint64 else astype(n, dtype=INT)
 
 
 def _clipped(bound: Any, n: Any) -> Any:

@@ -239,6 +239,9 @@ _RESULTS: dict[str, Callable] = {
 
 def check_whole(x: Any) -> None:
     """`int`, `round` and their like of a float: not of nan, of infinity, or of what 64 bits cannot hold."""
+    if dtype_of(x) == np.uint64 and innermost(x) is not None:
+        check(e.less_equal(x, np.uint64(2**63 - 1)), "OverflowError",
+              "an integer beyond 64 bits with a sign is made Python's in a compiled function")  # fmt: skip
     if dtype_of(x).kind != "f" or innermost(x) is None:
         return
     check(e.logical_not(e.isnan(x)), "ValueError", message_of(int, math.nan))

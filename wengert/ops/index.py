@@ -24,11 +24,12 @@ from wengert.errors import UnsupportedFunctionError
 from wengert.ops import library
 from wengert.ops.axes import Cut
 from wengert.ops.derive import multilinear, variadic_linear
+from wengert.ops.elementwise import minimum
 from wengert.ops.enclosures import composed
 from wengert.ops.links import Added, Taken, added_at, joined, starts_of
 from wengert.ops.op import TABLE, Traced, call
 from wengert.ops.places import add_repeated
-from wengert.ops.shape import broadcast_to, reshape, transpose
+from wengert.ops.shape import astype, broadcast_to, reshape, transpose
 from wengert.ops.traits import CHEAP, FREE, PLACE, Dtype
 from wengert.ops.within import check
 from wengert.types import SCALARS, dtype_of, ndim_of, shape_of
@@ -94,8 +95,20 @@ def split_index(idx: Any) -> tuple[tuple, tuple]:
                 )  # fmt: skip
             else:
                 pattern.append(ARRAY)
-                arrays.append(array)
+                arrays.append(place(array))
     return tuple(pattern), tuple(arrays)
+
+
+_LAST = np.uint64(np.iinfo(np.int64).max)
+"""No array is longer."""
+
+
+def place(k: Any) -> Any:
+    """A single integer that is a place. What 64 bits without a sign hold, but not those with one, is beyond every array
+    (in arrays of places NumPy lets it wrap around, and so do we)."""
+    if not isinstance(k, Traced) or ndim_of(k) or dtype_of(k) != np.uint64:
+        return k
+    return astype(minimum(k, _LAST), dtype=np.dtype(np.int64))
 
 
 def fill_pattern(pattern: tuple, arrays: Any) -> tuple:

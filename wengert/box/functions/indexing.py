@@ -42,6 +42,8 @@ def _positions(indices: Any, n: int, mode: Any = "raise") -> Any:
     if dtype.kind not in "iub" and size_of(indices):
         raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('int64') according to the rule 'safe'")
     if isinstance(indices, Traced):
+        if mode != "raise":
+            indices = cast(indices, np.intp)  # as NumPy does: what is beyond wraps around
         if mode == "wrap":
             return e.remainder(indices, n)
         return e.minimum(e.maximum(indices, 0), n - 1) if mode == "clip" else indices

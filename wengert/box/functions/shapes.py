@@ -24,6 +24,7 @@ from wengert.box.functions.operands import (
     size_of,
     unsupported_option,
 )
+from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
@@ -288,6 +289,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     for place, k in pairs:
         step, n = shifts[place], shape_of(a)[k]
         if n.__class__ is not int or isinstance(step, Traced):
+            if dtype_of(step) == np.uint64:
+                step = cast(e.remainder(step, np.uint64(n) if n.__class__ is int else cast(n.sym, np.uint64)), np.int64)
             rolled = pick(rolled, (counting(n) - known(step)) % larger(n, 1), k)
             continue
         start = (n - operator.index(step)) % n if n else 0
