@@ -49,6 +49,16 @@ def test_a_metric_that_follows_the_hessian():
         assert abs(np.std(x) - sd[k]) < 5 * diagnostics.mcse_sd(x)
 
 
+def test_which_scales_the_metric_follows():
+    """A deviation of 100 is a curvature of 1e-4, which α = 2 takes for a half: 25 steps are then a short way."""
+    options = {"init": np.zeros(2), "draws": 200, "warmup": 60, "chains": 2, "seed": 4}
+    wide = infer.riemannian_hmc(lambda x: -0.5e-4 * x[0] ** 2 - 50 * x[1] ** 2, alpha=1e6, **options).draws[..., 0]
+    assert abs(np.std(wide) - 100) < 5 * diagnostics.mcse_sd(wide)
+    assert diagnostics.ess_bulk(wide) > 100
+    with pytest.raises(ValueError, match="alpha"):
+        infer.riemannian_hmc(lambda x: -0.5 * x[0] ** 2, alpha=0.0, **options)
+
+
 def test_draws_of_a_model_itself():
     prior = infer.prior_predictive(regression, X, Y, draws=800)
     assert prior["observed"].shape == (800, 60)

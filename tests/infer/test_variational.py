@@ -7,6 +7,7 @@ from scipy import stats
 import wengert as wg
 from wengert import infer
 from wengert.infer.pareto import tail_shape
+from wengert.infer.variational_families import RealNVP
 
 A = np.array([[2.0, 1.9, 0.0], [1.9, 3.0, 0.3], [0.0, 0.3, 1.0]])
 COVARIANCE = np.linalg.inv(A)
@@ -96,6 +97,17 @@ def banana(x):
     return -0.125 * x[0] ** 2 - 2 * (x[1] - 0.5 * x[0] ** 2) ** 2
 
 
+def test_couplings_are_taken_back():
+    flow, rng = RealNVP(3, layers=3), np.random.default_rng(0)
+    phi, eps = 0.4 * rng.standard_normal(flow.size), rng.standard_normal(3)
+    y, log_jacobian = flow.push(phi, eps)
+    back, same = flow.pull(phi, y)
+    np.testing.assert_allclose(back, eps, rtol=1e-12)
+    np.testing.assert_allclose(same, log_jacobian, rtol=1e-12)
+    exact = np.linalg.slogdet(wg.jacobian(lambda e: flow.push(phi, e)[0])(eps))[1]
+    np.testing.assert_allclose(log_jacobian, exact, rtol=1e-12)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::wengert.infer.NotConvergedWarning")
 def test_flows_bend_where_normals_cannot():
@@ -104,7 +116,7 @@ def test_flows_bend_where_normals_cannot():
     planar = infer.advi(banana, init=np.zeros(2), family="planar", steps=2000)
     coupled = infer.advi(banana, init=np.zeros(2), family="real-nvp", steps=3000)
     assert straight + 0.2 < planar.elbo < coupled.elbo < evidence
-    assert coupled.elbo > evidence - 0.2
+    assert coupled.elbo > evidence - 0.1
     # log q of a flow is right: the density it says it has integrates importance weights to the evidence.
     u, ratios = coupled.log_ratios(100_000)
     assert abs(np.log(np.mean(np.exp(ratios))) - evidence) < 0.1

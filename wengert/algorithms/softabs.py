@@ -1,12 +1,12 @@
 """Riemannian Hamiltonian Monte Carlo with the soft-abs metric (Betancourt 2013): the Hessian says how steps are scaled.
 
-The metric at x is V λ Vᵀ, where −∇∇log p = V w Vᵀ and λ = w coth(αw), a smooth |w|. The Hamiltonian
+The metric at x is V λ Vᵀ, where −∇∇log p = V w Vᵀ and λ = w coth(αw), a smooth |w|, at least 1/α. The Hamiltonian
 
     H(x, p) = −log p(x) + ½ Σ log λ + ½ pᵀ V λ⁻¹ Vᵀ p
 
 is not separable: the generalised leapfrog method solves two of its three equations by iteration. Arguments and results
-of the transition are those of every transition (`chains.py`); `density` is a pair of functions: `evaluate(x)` gives
-log-density, gradient and Hessian; `third(x, M)` the gradient of the sum of M times the Hessian.
+of the transition are those of every transition (`chains.py`), after α; `density` is a pair of functions: `evaluate(x)`
+gives log-density, gradient and Hessian; `third(x, M)` the gradient of the sum of M times the Hessian.
 """
 
 from __future__ import annotations
@@ -17,21 +17,20 @@ from wengert.algorithms.jacobi import symmetric_eigen
 from wengert.algorithms.trajectories import decided
 from wengert.algorithms.uniforms import uniform
 
-ALPHA = 2.0
 _ITERATIONS = 40
 _TOLERANCE = 1e-10
 
 
-def _soft_abs(hessian):
+def _soft_abs(hessian, alpha):
     """Eigenvalues w, vectors, the metric's λ, and the slopes (λᵢ − λⱼ)/(wᵢ − wⱼ)."""
     finite = np.all(np.isfinite(hessian))  # where it is not, the point is rejected
     w, vectors = symmetric_eigen(np.where(finite, -hessian, np.eye(hessian.shape[0])))
-    safe = np.where(np.abs(ALPHA * w) < 1e-4, 1.0, w)
-    near = np.abs(ALPHA * w) < 1e-4
-    tanh = np.tanh(ALPHA * safe)
-    lam = np.where(near, 1.0 / ALPHA, safe / tanh)
-    sinh = np.sinh(np.minimum(np.abs(ALPHA * safe), 300.0))
-    slope = np.where(near, 0.0, 1.0 / tanh - ALPHA * safe / sinh**2)
+    safe = np.where(np.abs(alpha * w) < 1e-4, 1.0, w)
+    near = np.abs(alpha * w) < 1e-4
+    tanh = np.tanh(alpha * safe)
+    lam = np.where(near, 1.0 / alpha, safe / tanh)
+    sinh = np.sinh(np.minimum(np.abs(alpha * safe), 300.0))
+    slope = np.where(near, 0.0, 1.0 / tanh - alpha * safe / sinh**2)
     gap = np.expand_dims(w, 1) - w
     equal = np.abs(gap) < 1e-8 * (1.0 + np.abs(w))
     ratio = (np.expand_dims(lam, 1) - lam) / np.where(equal, 1.0, gap)
@@ -56,13 +55,13 @@ def _energy(lp, vectors, lam, p):
     return -lp + 0.5 * np.sum(np.log(lam)) + 0.5 * np.sum(q * q / lam)
 
 
-def riemannian_transition(density, velocity, kick, metric, x, lp, g, z, step, seed, limit):
+def riemannian_transition(alpha, density, velocity, kick, metric, x, lp, g, z, step, seed, limit):
     """One trajectory of 1 to `limit` steps."""
     evaluate, third = density
     state, u = uniform(seed)
     count = max(int(np.ceil(u * limit)), 1)
     lp_now, g_now, hessian = evaluate(x)
-    vectors, lam, slopes = _soft_abs(hessian)
+    vectors, lam, slopes = _soft_abs(hessian, alpha)
     p = vectors @ (np.sqrt(lam) * z)
     energy = _energy(lp_now, vectors, lam, p)
     x_now = x + 0.0
@@ -85,7 +84,7 @@ def riemannian_transition(density, velocity, kick, metric, x, lp, g, z, step, se
         iterations = 0
         while error > _TOLERANCE and iterations < _ITERATIONS:
             lp_now, g_now, hessian = evaluate(x_next)
-            vectors, lam, slopes = _soft_abs(hessian)
+            vectors, lam, slopes = _soft_abs(hessian, alpha)
             before = x_next
             x_next = x_now + 0.5 * step * (first + _speed(vectors, lam, half))
             error = np.max(np.abs(x_next - before)) / (1.0 + np.max(np.abs(x_next)))
@@ -93,7 +92,7 @@ def riemannian_transition(density, velocity, kick, metric, x, lp, g, z, step, se
         converged = converged and error <= _TOLERANCE
         x_now = x_next
         lp_now, g_now, hessian = evaluate(x_now)
-        vectors, lam, slopes = _soft_abs(hessian)
+        vectors, lam, slopes = _soft_abs(hessian, alpha)
         p = half - 0.5 * step * _slope_in_x(third, x_now, g_now, vectors, lam, slopes, half)
     energy_now = _energy(lp_now, vectors, lam, p)
     # Without the solution of the equations a step cannot be taken back.

@@ -1,15 +1,18 @@
 """Automatic differentiation variational inference (Kucukelbir et al. 2017): the nearest member of a family.
 
 Nearest is where E_q[log p − log q], the evidence lower bound, is largest. Its gradient is estimated from draws that are
-functions of the parameters. For normal families the derivative of log q in its parameters, whose mean is zero, is left
-out (Roeder, Wu, Duvenaud 2017): the estimate then has no variance at all where q is p.
+functions of the parameters. The derivative of log q in its parameters, whose mean is zero, is left out (Roeder, Wu,
+Duvenaud 2017): the estimate then has no variance at all where q is p. A flow must have an inverse for that (Vaitl et
+al. 2022), which planar ones do not.
 
 Note [When to stop]. Stochastic ascent with a fixed rate ends in a random walk around the optimum; that the bound has
 stopped rising says little. So at each rate (after Welandawe et al. 2024) iterates go on until those of the last half
 can be averaged: its two halves differ by no more than chance, and the error of the average, from the means of eight
 parts, is below `tol`. Then the rate is lowered. When the average has not moved by more than `tol`, the search has
-converged. All are measured by the symmetrised Kullback–Leibler divergence. For flows it is the bound that must not have
-gained more than `tol`, twice in succession, and instead of the average the last iterate is taken where it is better.
+converged. All are measured by the symmetrised Kullback–Leibler divergence.
+Flows go on at one rate in windows of steps as long as a window raises the bound, at the same few thousand draws before
+and after it, by more than `tol`. Then the rate is lowered and windows get longer; three of them without a gain, one
+after the other, are the end. Instead of the average of a window its last iterate is taken where it is better.
 If that does not happen within `steps`, a warning says so, and the result has `converged=False`.
 
 The search starts at the best normal distribution of Pathfinder, and is done in coordinates in which that is standard.
@@ -38,6 +41,8 @@ _BLOCK = 100
 """Steps that run natively before the criterion is looked at."""
 _PARTS = 8
 """Into so many parts a path is cut to find the error of its mean."""
+_PAIRED = 4000
+"""Draws at which the bounds of flows are compared."""
 _DENSE = 200
 """Up to so many unknowns the coordinates are whitened with a whole covariance."""
 
@@ -60,9 +65,12 @@ class Search:
             """log p − log q of one draw, up to the constant of log q."""
             u, log_jacobian = push(phi, eps)
             log_p = target.log_density(u) if batches is None else batches.log_density(u, data)
-            if not family.gaussian or importance > 1:
+            if importance > 1 or not (family.gaussian or hasattr(family, "pull")):
                 return log_p + 0.5 * np.sum(eps * eps) + log_jacobian
             y = family.push(phi, eps)[0]
+            if not family.gaussian:
+                eps, log_jacobian = family.pull(stop_gradient(phi), y)
+                return log_p + 0.5 * np.sum(eps * eps) + log_jacobian + log_scale
             path = y @ stop_gradient(family.score(phi, eps))
             return log_p + path + stop_gradient(0.5 * np.sum(eps * eps) + log_jacobian - path)
 
@@ -88,43 +96,71 @@ class Search:
         self.ratios = compiled(vmap(lambda phi, eps: _plain(target, push, phi, eps) + constant, (None, 0)))
 
     def ascend(self, samples: int, steps: int, tol: float, rng: np.random.Generator, rate: float) -> tuple:
-        """The averaged iterate, whether it has converged, and the history of the bound."""
-        dim, phi = self.target.size, self.family.start(rng)
-        paired = rng.standard_normal((1000, dim))
-        best, history, done = phi, [], 0
-        level, settled, gaussian = 0, 0, self.family.gaussian
-        rate, least = (rate, 4) if gaussian else (0.1 * rate, 10)
-        while done < steps and settled < (1 if gaussian else 2):
+        """The best parameters, whether the search has converged, and the history of the bound."""
+        if not self.family.gaussian:
+            return self._ascend_flow(samples, steps, tol, rng, 0.1 * rate)
+        best, history, done = self.family.start(rng), [], 0
+        level, settled = 0, False
+        while done < steps and not settled:
             phi, moments, count = best, np.zeros((2, best.size)), 0.0
-            path, bounds, steady = [], [], False
+            path, steady = [], False
             while done < steps and not steady and (len(path) * _BLOCK <= steps // 3 or level == 0):
-                noise = rng.standard_normal((_BLOCK, samples, dim + 1))
-                noise[:, 0, 0] = np.arange(_BLOCK)
-                with np.errstate(all="ignore"):
-                    phi, moments, count, iterates, found = self.steps(
-                        phi, moments, count, rate, noise, *self._rows(rng)
-                    )
+                phi, moments, count, iterates, found = self._block(phi, moments, count, rate, samples, rng)
                 path.append(iterates)
-                bounds.append(found)
+                history.append(found)
                 done += _BLOCK
                 half = np.concatenate(path[len(path) // 2 :])
-                steady = len(path) >= least and self._is_steady(half, np.concatenate(bounds[len(path) // 2 :]), tol)
-            history += bounds
-            before, best = best, half.mean(0) if gaussian else self._best_of([best, phi, half.mean(0)], paired)
-            near = level > 0 and steady and self._is_near(before, best, paired, tol)
-            settled = settled + 1 if near else 0
+                steady = len(path) >= 4 and self._is_steady(half, tol)
+            before, best = best, half.mean(0)
+            moments_of = self.family.moments
+            settled = level > 0 and steady and divergence(moments_of(before), moments_of(best)) < 2 * tol
             level, rate = level + 1, 0.5 * rate
-        return best, settled > 0, np.concatenate(history)
+        return best, settled, np.concatenate(history)
+
+    def _ascend_flow(self, samples: int, steps: int, tol: float, rng: np.random.Generator, rate: float) -> tuple:
+        """Windows of steps, at a lower rate after each that has gained less than `tol`, until three in a row have."""
+        dim, phi = self.target.size, self.family.start(rng)
+        paired = rng.standard_normal((_PAIRED, dim))
+        best, ratios = phi, self._ratios(phi, paired)
+        history, done, blocks, settled = [], 0, 5, 0
+        moments, count = np.zeros((2, phi.size)), 0.0
+        while done < steps and settled < 3:
+            path = []
+            for _ in range(min(blocks, -(-(steps - done) // _BLOCK))):
+                phi, moments, count, iterates, found = self._block(phi, moments, count, rate, samples, rng)
+                path.append(iterates)
+                history.append(found)
+                done += _BLOCK
+            gained = False
+            for candidate in (phi, np.concatenate(path[len(path) // 2 :]).mean(0)):  # averages of networks may be poor
+                now = self._ratios(candidate, paired)
+                gain = now - ratios
+                if np.mean(now) > np.mean(ratios):
+                    gained = gained or bool(np.mean(gain) > tol)
+                    best, ratios = candidate, now
+            if gained:
+                settled = 0
+            elif len(path) == blocks:
+                settled, rate, blocks, phi = settled + 1, 0.4 * rate, 2 * blocks, best
+        return best, settled >= 3, np.concatenate(history)
+
+    def _block(self, phi: Any, moments: Any, count: Any, rate: float, samples: int, rng: np.random.Generator) -> tuple:
+        noise = rng.standard_normal((_BLOCK, samples, self.target.size + 1))
+        noise[:, 0, 0] = np.arange(_BLOCK)
+        with np.errstate(all="ignore"):
+            return self.steps(phi, moments, count, rate, noise, *self._rows(rng))
+
+    def _ratios(self, phi: np.ndarray, eps: np.ndarray) -> np.ndarray:
+        """log p − log q at the draws that the noise is pushed to; −∞ where that is not finite."""
+        with np.errstate(all="ignore"):
+            found = np.asarray(self.ratios(phi, eps))
+        return np.where(np.isfinite(found), found, -np.inf)
 
     def _rows(self, rng: np.random.Generator) -> tuple:
         return (np.zeros((_BLOCK, 1), int), ()) if self.batches is None else self.batches.choose(_BLOCK, rng)
 
-    def _is_steady(self, path: np.ndarray, bounds: np.ndarray, tol: float) -> bool:
+    def _is_steady(self, path: np.ndarray, tol: float) -> bool:
         """Whether iterates can be averaged: their halves differ by chance only, and the error of the mean is small."""
-        if not self.family.gaussian:
-            means = np.array([np.nanmean(part) for part in np.array_split(bounds, _PARTS)])
-            error = np.std(means, ddof=1) / np.sqrt(_PARTS)
-            return bool(abs(means[: _PARTS // 2].mean() - means[_PARTS // 2 :].mean()) < tol + 4 * error)
         moments = self.family.moments
         whole = moments(path.mean(0))
         parts = [divergence(moments(part.mean(0)), whole) for part in np.array_split(path, _PARTS)]
@@ -132,20 +168,6 @@ class Search:
         first, second = np.array_split(path, 2)
         drift = divergence(moments(first.mean(0)), moments(second.mean(0)))
         return bool(error < tol / 2 and drift < tol / 2 + 12 * error)
-
-    def _is_near(self, before: np.ndarray, after: np.ndarray, eps: np.ndarray, tol: float) -> bool:
-        """Whether what was found at a lower rate is what was found before."""
-        if self.family.gaussian:
-            return divergence(self.family.moments(before), self.family.moments(after)) < 2 * tol
-        with np.errstate(all="ignore"):
-            gain = np.asarray(self.ratios(after, eps)) - np.asarray(self.ratios(before, eps))
-        return bool(np.mean(gain) < tol + 2 * np.std(gain) / np.sqrt(len(gain)))
-
-    def _best_of(self, candidates: list[np.ndarray], eps: np.ndarray) -> np.ndarray:
-        """Those parameters with the largest bound; that of an average of networks may be small."""
-        with np.errstate(all="ignore"):
-            bounds = [float(np.mean(self.ratios(phi, eps))) for phi in candidates]
-        return candidates[int(np.argmax(np.where(np.isfinite(bounds), bounds, -np.inf)))]
 
 
 def _plain(target: Posterior, push: Callable, phi: Any, eps: Any) -> Any:
@@ -175,7 +197,7 @@ def advi(
     samples: int = 10,
     importance: int = 1,
     batch_size: int | None = None,
-    steps: int = 20_000,
+    steps: int | None = None,
     tol: float = 5e-3,
     rate: float = 0.1,
     seed: Any = 0,
@@ -192,7 +214,7 @@ def advi(
         importance: how many draws an importance-weighted bound averages over; 1 is the evidence lower bound.
         batch_size: take so many rows of the arguments of a model at each step (they are arrays of one length), and
             count their observations accordingly more.
-        steps: the largest number of steps.
+        steps: the largest number of steps; 20,000 by default, for flows 50,000.
         tol: how far the average of the iterates may move when the rate is lowered (see `converged`).
         rate: the step size to begin with, relative to the standard deviations of the approximation it starts from.
 
@@ -218,6 +240,8 @@ def advi(
         raise_no_start(found)
     shift, factor = best[0]
     scale = factor if family != "mean-field" and found.size <= _DENSE else np.sqrt(np.sum(factor**2, axis=1))
+    if steps is None:
+        steps = 20_000 if FAMILIES[family].gaussian else 50_000
     search = Search(found, FAMILIES[family](found.size), shift, scale, importance, batches)
     phi, converged, history = search.ascend(samples, steps, tol, rng, rate)
     left_out = int(np.sum(np.isnan(history)))

@@ -129,25 +129,46 @@ class RealNVP:
             at += self.sizes[k]
         return phi
 
+    def coupling(self, phi: Any, k: int, still: Any) -> tuple[Any, Any]:
+        """By what a layer scales (its logarithm) and shifts one half, given the other."""
+        h, kept = self.hidden, self.kept(k)
+        moved = self.dim - kept
+        at = 2 * self.dim + sum(self.sizes[:k])
+        inner = np.reshape(phi[at : at + h * kept], (h, kept))
+        shift = phi[at + h * kept : at + h * (kept + 1)]
+        outer = np.reshape(phi[at + h * (kept + 1) : at + self.sizes[k]], (2 * moved, h + 1))
+        found = outer[:, :h] @ np.tanh(inner @ still + shift) + outer[:, h]
+        return np.tanh(found[:moved]), found[moved:]
+
+    def halves(self, y: Any, k: int) -> tuple[Any, Any]:
+        """Which half stays in a layer, and which one moves: they change places from layer to layer."""
+        kept = self.kept(k)
+        return (y[:kept], y[kept:]) if k % 2 == 0 else (y[self.dim - kept :], y[: self.dim - kept])
+
+    def joined(self, still: Any, other: Any, k: int) -> Any:
+        return np.concatenate([still, other] if k % 2 == 0 else [other, still])
+
     def push(self, phi: Any, eps: Any) -> tuple[Any, Any]:
-        n, h = self.dim, self.hidden
+        n = self.dim
         y, total = eps, 0.0
-        at = 2 * n
         for k in range(self.layers):
-            kept = self.kept(k)
-            moved = n - kept
-            inner = np.reshape(phi[at : at + h * kept], (h, kept))
-            shift = phi[at + h * kept : at + h * (kept + 1)]
-            outer = np.reshape(phi[at + h * (kept + 1) : at + self.sizes[k]], (2 * moved, h + 1))
-            at = at + self.sizes[k]
-            # The halves change places, so that the other one moves in the next layer.
-            still, other = (y[:kept], y[kept:]) if k % 2 == 0 else (y[moved:], y[:moved])
-            found = outer[:, :h] @ np.tanh(inner @ still + shift) + outer[:, h]
-            scale = np.tanh(found[:moved])
-            other = other * np.exp(scale) + found[moved:]
-            y = np.concatenate([still, other]) if k % 2 == 0 else np.concatenate([other, still])
+            still, other = self.halves(y, k)
+            scale, shift = self.coupling(phi, k, still)
+            y = self.joined(still, other * np.exp(scale) + shift, k)
             total = total + np.sum(scale)
         return phi[:n] + np.exp(phi[n : 2 * n]) * y, total + np.sum(phi[n : 2 * n])
+
+    def pull(self, phi: Any, y: Any) -> tuple[Any, Any]:
+        """The noise that `push` takes to y, and the same logarithm of a determinant."""
+        n = self.dim
+        total = np.sum(phi[n : 2 * n])
+        y = (y - phi[:n]) * np.exp(-phi[n : 2 * n])
+        for k in reversed(range(self.layers)):
+            still, other = self.halves(y, k)
+            scale, shift = self.coupling(phi, k, still)
+            y = self.joined(still, (other - shift) * np.exp(-scale), k)
+            total = total + np.sum(scale)
+        return y, total
 
 
 FAMILIES = {"mean-field": MeanField, "full-rank": FullRank, "planar": PlanarFlow, "real-nvp": RealNVP}
