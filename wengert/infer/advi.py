@@ -240,9 +240,9 @@ def advi(
         raise_no_start(found)
     shift, factor = best[0]
     scale = factor if family != "mean-field" and found.size <= _DENSE else np.sqrt(np.sum(factor**2, axis=1))
-    if steps is None:
-        steps = 20_000 if FAMILIES[family].gaussian else 50_000
     search = Search(found, FAMILIES[family](found.size), shift, scale, importance, batches)
+    if steps is None:
+        steps = 20_000 if search.family.gaussian else 50_000
     phi, converged, history = search.ascend(samples, steps, tol, rng, rate)
     left_out = int(np.sum(np.isnan(history)))
     message = f"{len(history)} steps" + (f", {left_out} of them left out: not finite" if left_out else "")
