@@ -264,3 +264,30 @@ def test_out_of_methods():
     expected = 2 * x.sum(axis=0) + np.cumsum(3 * np.cumsum(x, axis=1)[:, ::-1] ** 2, axis=1)[:, ::-1]
     np.testing.assert_allclose(wg.grad(f)(x), expected, rtol=1e-13)
     np.testing.assert_allclose(wg.jacfwd(f)(x), expected, rtol=1e-13)
+
+
+def test_bytes_that_are_swapped_in_place_are_not_the_callers():
+    def f(a, b):
+        a.byteswap(inplace=True)
+        return np.sum(a.byteswap() * b)
+
+    a, b = np.array([3.0, 1.0]), np.array([0.5, 2.0])
+    for derivative in (wg.grad(f, argnums=1), wg.jacfwd(f, argnums=1)):
+        np.testing.assert_array_equal(derivative(a, b), [3.0, 1.0])
+        np.testing.assert_array_equal(a, [3.0, 1.0])
+    with pytest.raises(wg.errors.UnsupportedFunctionError, match="byteswap"):
+        wg.grad(f)(a, b)
+
+
+def test_iterators_that_write_are_refused():
+    def f(a, b):
+        for v in np.nditer(a, op_flags=["readwrite"]):
+            v[...] = 2 * v
+        return np.sum(a * b)
+
+    a, b = np.array([3.0, 1.0]), np.array([0.5, 2.0])
+    for argnums in (0, 1):
+        with pytest.raises(wg.errors.UnsupportedFunctionError, match="nditer"):
+            wg.grad(f, argnums=argnums)(a, b)
+    np.testing.assert_array_equal(a, [3.0, 1.0])
+    np.testing.assert_array_equal(wg.grad(lambda a, b: sum([v * b[1] for v in np.nditer(a)]), argnums=1)(a, b), [0, 4])

@@ -557,6 +557,9 @@ class Box(Traced):
     def resize(self, *args: Any, **kwargs: Any) -> None:
         raise refused("x.resize(…), which changes an array in place,", "write x = np.resize(x, shape)")
 
+    def byteswap(self, inplace: bool = False) -> Any:
+        raise refused("x.byteswap(…)", "use x.astype(dtype) for another order of bytes")
+
     def setflags(self, *args: Any, **kwargs: Any) -> None:
         raise refused("x.setflags(…)", "leave it out")
 

@@ -19,7 +19,7 @@ from wengert.errors import UnsupportedFunctionError
 from wengert.ops.op import Traced
 from wengert.running import running
 
-_OF_THE_ARRAY = frozenset(("flags", "strides", "tobytes", "tofile", "byteswap", "dump", "dumps"))
+_OF_THE_ARRAY = frozenset(("flags", "strides", "tobytes", "tofile", "dump", "dumps"))
 """What a cell lets its array answer: questions, and copies of the data. (`view` would share memory with it.)"""
 
 
@@ -77,6 +77,16 @@ class Cell(Box):
 
     def __getattr__(self, name: str) -> Any:
         return getattr(_read(self), name) if name in _OF_THE_ARRAY else super().__getattr__(name)
+
+    def byteswap(self, inplace: bool = False) -> Any:
+        value = _read(self)
+        if isinstance(value, Traced):
+            return super().byteswap(inplace)
+        swapped = cell(value.byteswap())
+        if not inplace:
+            return swapped
+        self[...] = swapped  # the memory may be the caller's
+        return self
 
     def __float__(self) -> float:
         return float(_read(self))

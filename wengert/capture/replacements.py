@@ -360,6 +360,19 @@ def _getattr(x: Any, name: str, default: Any = _NOTHING) -> Any:
     return getattr(x, name) if default is _NOTHING else getattr(x, name, default)
 
 
+@_replaces(np.nditer)
+def _nditer(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """It reads and writes memory, of which arrays that can be written to have none of their own."""
+    flags = kwargs.get("op_flags", args[1] if len(args) > 1 else ())
+    operands = op if isinstance(op, (list, tuple)) else [op]
+    if any("write" in str(flag) for flag in flags or ()) and any(isinstance(x, Box) for x in operands):
+        raise UnsupportedFunctionError(
+            "np.nditer that writes to arrays, in a function that is differentiated or compiled",
+            remedy="write x[...] = …, or go through np.ndindex(x.shape)",
+        )
+    return np.nditer(op, *args, **kwargs)
+
+
 @_replaces(callable)
 def _callable(x: Any) -> bool:
     return not isinstance(x, Box) and callable(x)
