@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import scipy.optimize as so
+import scipy.sparse as sp
+import scipy.sparse.linalg as sl
 from implicit_problems import check
 
 import wengert as wg
@@ -111,3 +113,66 @@ def test_an_axis_in_front_and_matrices_that_are_not_symmetric():
     np.testing.assert_allclose(slopes, np.stack([wg.jacobian(one)(row) for row in q], 1), atol=1e-9)
     x, z, _ = wg.qp(np.stack([P, 2 * P]), q[:2], G, h, full=True)
     assert (x.shape, z.shape) == ((2, 2), (2, 3))
+
+
+# ------------------------------------------------------------------------------------------------- sparse matrices
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_sparse_matrices_as_dense_ones(sizes):
+    P, q, G, h, A, b = problem(*sizes, 0)
+    w = np.arange(1.0, 1 + sizes[0])
+
+    def of_dense(q, h, b, s):
+        return P * s, q, G * s**2, h, A, b
+
+    def of_sparse(q, h, b, s):
+        return sp.csr_array(P) * s, q, sp.csc_matrix(G) * s**2, h, sp.coo_array(A), b
+
+    by_dense, by_sparse = lambda *p: w @ wg.qp(*of_dense(*p)), lambda *p: w @ wg.qp(*of_sparse(*p))
+    point, places = (q, h, b, 1.1), (0, 1, 2, 3)
+    for found, wanted in zip(wg.qp(*of_sparse(*point), full=True), wg.qp(*of_dense(*point), full=True), strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-9)
+    wanted = wg.grad(by_dense, places)(*point)
+    for operator in (wg.grad(by_sparse, places), wg.jit(wg.grad(by_sparse, places))):
+        for one, other in zip(operator(*point), wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(wg.hessian(by_sparse)(*point), wg.hessian(by_dense)(*point), rtol=1e-5, atol=1e-6)
+    several = np.stack([q, 2 * q])
+    wanted = wg.qp(*of_dense(several, h, b, 1.1))
+    np.testing.assert_allclose(wg.qp(*of_sparse(several, h, b, 1.1)), wanted, atol=1e-9)
+
+
+def test_many_unknowns_between_bounds():
+    """An obstacle problem: where the solution touches no bound it solves the equation, elsewhere it is the bound."""
+    n = 2000
+    P = sp.diags_array([np.full(n - 1, -1.0), np.full(n, 2.0), np.full(n - 1, -1.0)], offsets=[-1, 0, 1])
+    q, h = -np.sin(np.linspace(0, 9, n)), np.full(2 * n, 0.3) + 0.01 * np.random.default_rng(0).random(2 * n)
+    G = sp.vstack([sp.eye_array(n), -sp.eye_array(n)])
+    x, z, _ = wg.qp(P, q, G, h, full=True)
+    np.testing.assert_allclose(P @ x + q + G.T @ z, 0, atol=1e-12)
+    held = np.flatnonzero(np.minimum(h[:n] - x, h[n:] + x) < 1e-12)
+    free = np.setdiff1d(np.arange(n), held)
+    w = np.cos(np.arange(n))
+    gradient = wg.grad(lambda q: w @ wg.qp(P, q, G, h))(q)
+    inner = sp.csc_array(P)[np.ix_(free, free)]
+    np.testing.assert_allclose(gradient[free], -sl.spsolve(inner, w[free]), rtol=1e-8, atol=1e-10)
+    np.testing.assert_array_equal(gradient[held], 0)
+
+
+def test_sparse_programs_without_an_answer():
+    eye = sp.eye_array(2)
+    with pytest.raises(ConvergenceError, match="convex"):
+        wg.qp(-eye, np.zeros(2), eye, np.ones(2))
+    with pytest.raises(ConvergenceError, match="convex"):
+        wg.qp(sp.csr_array([[0.0, 1.0], [1.0, 0.0]]), np.zeros(2), eye, np.ones(2))
+    with pytest.raises(ConvergenceError, match="wg.qp has not converged"):
+        wg.qp(eye, np.zeros(2), sp.csr_array([[1.0, 0.0], [-1.0, 0.0]]), -np.ones(2))
+    with pytest.raises(ConvergenceError, match="wg.lp has not converged"):
+        wg.lp(-np.ones(2), -eye, np.zeros(2))
+    with pytest.raises(ConvergenceError, match="touched"):
+        wg.grad(lambda q: wg.qp(eye, q, eye, np.zeros(2)).sum())(np.zeros(2))
+    with pytest.raises(MismatchError, match="P has the shape"):
+        wg.qp(eye, np.zeros(3))
+    G, h = sp.csr_array([[1.0, 2.0], [-1.0, 0.0], [0.0, -1.0]]), np.array([2.0, 0.0, 0.0])
+    np.testing.assert_allclose(wg.lp(-np.ones(2), G, h), [2.0, 0.0], atol=1e-12)

@@ -13,12 +13,12 @@ _NEARLY = 0.99
 """How far a step may go towards the boundary."""
 
 
-def _kkt(P, A, shift):
-    """The matrix [[P, Aᵀ], [A, 0]], made regular by very little."""
+def dense_kkt(P, G, weights, A, shift):
+    """The matrix [[P + GᵀWG, Aᵀ], [A, 0]], made regular by very little."""
     n = P.shape[0]
     p = A.shape[0]
     K = np.zeros((n + p, n + p))
-    K[:n, :n] = P + shift * np.eye(n)
+    K[:n, :n] = P + G.T @ (weights[:, None] * G) + shift * np.eye(n)
     K[:n, n:] = A.T
     K[n:, :n] = A
     K[n:, n:] = -shift * np.eye(p)
@@ -31,13 +31,17 @@ def _longest(v, dv):
     return np.minimum(1.0, _NEARLY / np.maximum(ratio, _NEARLY))
 
 
-def interior_point(P, q, G, h, A, b, tol, maxiter):
-    """The answer x, the multipliers z ≥ 0 of Gx ≤ h and y of Ax = b, the size of the residuals, and the iterations."""
+def interior_point(P, q, G, h, A, b, tol, maxiter, kkt, solve, largest):
+    """The answer x, the multipliers z ≥ 0 of Gx ≤ h and y of Ax = b, the size of the residuals, and the iterations.
+
+    Matrices may be of any kind: `kkt` makes the matrix of a step of them, and `solve` solves with it. `largest` is the
+    size of the largest entry of P.
+    """
     n = q.shape[0]
     m = h.shape[0]
-    scale = 1 + np.maximum(np.max(np.abs(q), initial=0.0), np.max(np.abs(P), initial=0.0))
+    scale = 1 + np.maximum(np.max(np.abs(q), initial=0.0), largest)
     shift = 1e-13 * scale
-    start = np.linalg.solve(_kkt(P + G.T @ G, A, shift), np.concatenate([G.T @ h - q, b]))
+    start = solve(kkt(P, G, np.ones(m), A, shift), np.concatenate([G.T @ h - q, b]))
     x = start[:n]
     y = start[n:]
     s = h - G @ x
@@ -52,14 +56,14 @@ def interior_point(P, q, G, h, A, b, tol, maxiter):
     count = 0
     while size > tol and count < maxiter:
         weights = z / s
-        K = _kkt(P + G.T @ (weights[:, None] * G), A, shift)
+        K = kkt(P, G, weights, A, shift)
         rx = P @ x + q + G.T @ z + A.T @ y
         rs = G @ x + s - h
         ry = A @ x - b
         mu = np.sum(s * z) / np.maximum(m, 1)
         # predictor: straight at the answer
         side = np.concatenate([-rx - G.T @ (weights * rs - z), -ry])
-        d = np.linalg.solve(K, side)
+        d = solve(K, side)
         ds = -rs - G @ d[:n]
         dz = -z - weights * ds
         a = np.minimum(_longest(s, ds), _longest(z, dz))
@@ -68,7 +72,7 @@ def interior_point(P, q, G, h, A, b, tol, maxiter):
         # corrector: back towards the middle, with the curvature of the predictor
         target = (sigma * mu - ds * dz) / s
         side = np.concatenate([-rx - G.T @ (weights * rs - z + target), -ry])
-        d = np.linalg.solve(K, side)
+        d = solve(K, side)
         ds = -rs - G @ d[:n]
         dz = target - z - weights * ds
         a = np.minimum(_longest(s, ds), _longest(z, dz))

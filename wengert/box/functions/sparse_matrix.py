@@ -83,7 +83,7 @@ class SparseMatrix:
         return self
 
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> SparseMatrix:
-        return self._with(cast(self.data, np.dtype(dtype)))
+        return self.with_data(cast(self.data, np.dtype(dtype)))
 
     def diagonal(self, k: int = 0) -> Any:
         """The entries on a diagonal."""
@@ -126,15 +126,19 @@ class SparseMatrix:
 
     @property
     def real(self) -> SparseMatrix:
-        return self._with(s.real(self.data))
+        return self.with_data(s.real(self.data))
 
     @property
     def imag(self) -> SparseMatrix:
-        return self._with(s.imag(self.data))
+        return self.with_data(s.imag(self.data))
 
     def sum_duplicates(self) -> None:
         whole = self.without_duplicates()
         self.data, self.rows, self.columns = whole.data, whole.rows, whole.columns
+
+    def plain(self) -> Any:
+        """A matrix of SciPy's, where the entries are plain numbers."""
+        return scipy.sparse.csr_array((self.data, (self.rows, self.columns)), shape=self.shape)
 
     def places(self) -> np.ndarray:
         """Where entries stand in the ravelled matrix."""
@@ -149,13 +153,14 @@ class SparseMatrix:
         rows, columns = np.divmod(places, max(self.shape[1], 1))
         return SparseMatrix(data, rows, columns, self.shape, self.star_is_matmul)
 
-    def _with(self, data: Any) -> SparseMatrix:
+    def with_data(self, data: Any) -> SparseMatrix:
+        """A matrix of the same places with these entries."""
         return SparseMatrix(data, self.rows, self.columns, self.shape, self.star_is_matmul)
 
     def _each(self, function: Callable[[Any], Any]) -> SparseMatrix:
         """A function that is zero at zero, of each entry."""
         whole = self.without_duplicates()
-        return whole._with(function(whole.data))
+        return whole.with_data(function(whole.data))
 
     def _picked(self, which: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: Any) -> SparseMatrix:
         return SparseMatrix(index(self.data, which, pattern=(ARRAY,)), rows, columns, shape, self.star_is_matmul)
@@ -184,8 +189,8 @@ class SparseMatrix:
         if is_sparse(other):
             return _elementwise_product(self, traced_matrix(other))
         if ndim_of(other) == 0:
-            return self._with(self.data * other)
-        return self._with(self.data * self._entries(other))
+            return self.with_data(self.data * other)
+        return self.with_data(self.data * self._entries(other))
 
     def __mul__(self, other: Any) -> Any:
         if self.star_is_matmul and (is_sparse(other) or ndim_of(other)):
@@ -200,7 +205,7 @@ class SparseMatrix:
     def __truediv__(self, other: Any) -> Any:
         if is_sparse(other):
             raise not_supported("a sparse matrix divided by another")
-        return self._with(self.data / (self._entries(other) if ndim_of(other) else other))
+        return self.with_data(self.data / (self._entries(other) if ndim_of(other) else other))
 
     def __pow__(self, n: Any) -> Any:
         if not self.star_is_matmul:
@@ -210,7 +215,7 @@ class SparseMatrix:
         return self if n == 1 else self @ self ** (n - 1)
 
     def __neg__(self) -> Any:
-        return self._with(-self.data)
+        return self.with_data(-self.data)
 
     def __abs__(self) -> Any:
         return self._each(abs)

@@ -1,0 +1,171 @@
+"""Quadratic programs whose matrices are sparse: the same method, on the entries alone.
+
+A step of the interior-point method solves with the quasidefinite matrix
+
+    [ P + δ    Aᵀ        Gᵀ     ]
+    [ A       −δ                ]
+    [ G               −S/Z      ]
+
+which is as sparse as the program, where P + Gᵀ(Z/S)G, of which the dense method is made, may be full. The answer and
+its multipliers satisfy equations whose Jacobian is sparse too, so derivatives, of any order, cost a few sparse factors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.linalg
+
+from wengert.algorithms import quadratic
+from wengert.algorithms.roots import demand_converged
+from wengert.box.functions.operands import join, part
+from wengert.box.functions.sparse_matrix import SparseMatrix
+from wengert.errors import ConvergenceError
+from wengert.ops import elementwise as e
+from wengert.ops.op import Traced
+from wengert.solvers.answer import Problem, solved
+from wengert.types import shape_of
+
+_FLAT = 1e-10
+"""How far below zero an eigenvalue of P may be, relative to the largest entry: it counts as rounding."""
+
+_CHANGES = 30
+"""So often constraints may become active, or cease to be, while an answer is refined."""
+_EXACT = 1e-9
+"""How well the conditions must hold, for which constraints are active to be certain."""
+
+
+def solved_sparsely(
+    name: str, P: SparseMatrix, q: Any, G: SparseMatrix, h: Any, A: SparseMatrix, b: Any, tol: float, maxiter: int,
+    remedy: str,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """The answer x and the multipliers z and y; all of them may be traced."""
+    P = ((P + P.T) / 2).without_duplicates()
+    n, m, p = shape_of(q)[0], shape_of(h)[0], shape_of(b)[0]
+
+    def filled(values: Sequence[Any]) -> tuple[Any, ...]:
+        of_p, q, of_g, h, of_a, b = values
+        return P.with_data(of_p), q, G.with_data(of_g), h, A.with_data(of_a), b
+
+    def find(values: Sequence[Any]) -> np.ndarray:
+        matrices = [x.plain() if isinstance(x, SparseMatrix) else x for x in filled(values)]
+        demand_convex(matrices[0])
+        largest = np.max(np.abs(matrices[0].data), initial=0.0)
+        with np.errstate(all="ignore"):
+            means = kkt_factors, _solve, largest
+            x, z, y, size, _ = quadratic.interior_point(*matrices, tol, maxiter, *means)
+            demand_converged(size, tol, name, remedy)
+            return np.concatenate(refined(*matrices, x, z, y))
+
+    def residual(unknowns: Any, *values: Any) -> Any:
+        P, q, G, h, A, b = filled(values)
+        x, z, y = _parts(unknowns, n, m)
+        stationary = P @ x + q + G.T @ z + A.T @ y
+        return join([stationary, e.minimum(h - G @ x, z), A @ x - b], 0)
+
+    def demand(unknowns: np.ndarray, values: Sequence[Any]) -> None:
+        matrices = [x.plain() if isinstance(x, SparseMatrix) else x for x in filled(values)]
+        x, z, y = _parts(unknowns, n, m)
+        missed = _size(*matrices, x, z, y)
+        scale = 1 + max([np.max(np.abs(v), initial=0.0) for v in (matrices[1], matrices[3], matrices[5], z, y)])
+        demand_converged(missed, _EXACT * scale, name, remedy)
+        quadratic.demand_strict(x, z, matrices[2], matrices[3])
+
+    values = [P.data, q, G.data, h, A.data, b]
+    if not any(isinstance(x, Traced) for x in values):
+        return _parts(find(values), n, m)
+    size = n + m + p
+    return _parts(solved(Problem(name, find, residual, size, size, demand), values, (size,)), n, m)
+
+
+def _parts(unknowns: Any, n: int, m: int) -> tuple[Any, Any, Any]:
+    x, z, y = [part(unknowns, 0, place) for place in (slice(0, n), slice(n, n + m), slice(n + m, None))]
+    return x, z, y
+
+
+def kkt_factors(P: Any, G: Any, weights: np.ndarray, A: Any, shift: float) -> Any:
+    """Factors of the matrix of a step; `None` if it is singular, or not a number."""
+    return _factors(P, A, G, shift, -1 / weights)
+
+
+def _factors(P: Any, A: Any, G: Any, shift: float, last: np.ndarray) -> Any:
+    n, p, m = P.shape[0], A.shape[0], G.shape[0]
+    P, A, G = P.tocoo(), A.tocoo(), G.tocoo()
+    diagonal = np.concatenate([np.full(n, shift), np.full(p, -shift), last])
+    whole = np.arange(n + p + m)
+    rows = [P.row, n + A.row, A.col, n + p + G.row, G.col, whole]
+    columns = [P.col, A.col, n + A.row, G.col, n + p + G.row, whole]
+    entries = np.concatenate([P.data, A.data, A.data, G.data, G.data, diagonal])
+    if not np.all(np.isfinite(entries)):
+        return None
+    places = np.concatenate(rows), np.concatenate(columns)
+    try:
+        matrix = scipy.sparse.csc_array((entries, places), shape=(n + p + m,) * 2)
+        return scipy.sparse.linalg.splu(matrix, permc_spec="MMD_AT_PLUS_A")
+    except RuntimeError:
+        return None
+
+
+def refined(
+    P: Any, q: np.ndarray, G: Any, h: np.ndarray, A: Any, b: np.ndarray, x: np.ndarray, z: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The answer from the equations of the constraints that are active, which may change on the way (Hintermüller, Ito
+    and Kunisch 2002); as it was where that does not help."""
+    n, p = len(x), len(y)
+    best, smallest, before = (x, z, y), _size(P, q, G, h, A, b, x, z, y), None
+    for _ in range(_CHANGES):
+        slack = h - G @ x
+        active = np.flatnonzero(z > slack)
+        factors = _factors(P, A, G[active], 1e-15, np.full(len(active), -1e-15))
+        held = np.zeros(len(z))
+        held[active] = z[active]
+        stationary = P @ x + q + G.T @ held + A.T @ y
+        step = _solve(factors, np.concatenate([stationary, A @ x - b, -slack[active]]))
+        held[active] -= step[n + p :]
+        x, y, z = x - step[:n], y - step[n : n + p], held
+        size = _size(P, q, G, h, A, b, x, z, y)
+        if size < smallest:
+            best, smallest = (x, z, y), size
+        if not np.isfinite(size) or (before is not None and np.array_equal(before, active)):
+            break
+        before = active
+    return best
+
+
+def _size(P: Any, q: Any, G: Any, h: Any, A: Any, b: Any, x: Any, z: Any, y: Any) -> float:
+    """By how much the conditions of an answer are missed."""
+    stationary = P @ x + q + G.T @ z + A.T @ y
+    return float(np.max(np.abs(np.concatenate([stationary, np.minimum(h - G @ x, z), A @ x - b])), initial=0.0))
+
+
+def _solve(factors: Any, side: np.ndarray) -> np.ndarray:
+    if factors is None:
+        return np.full(len(side), np.nan)
+    eliminated = np.zeros(factors.shape[0] - len(side))
+    return factors.solve(np.concatenate([side, eliminated]))[: len(side)]
+
+
+def demand_convex(P: Any) -> None:
+    """Raise if a symmetric matrix has a negative eigenvalue.
+
+    Where all pivots are from the diagonal, as many of them are negative as eigenvalues are (Sylvester).
+    """
+    largest = np.max(np.abs(P.data), initial=0.0)
+    convex = bool(np.isfinite(largest))
+    if convex and largest > 0:
+        moved = (P + _FLAT * (1 + largest) * scipy.sparse.eye_array(P.shape[0])).tocsc()
+        try:
+            factors = scipy.sparse.linalg.splu(
+                moved, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+            )
+            convex = np.array_equal(factors.perm_r, factors.perm_c) and bool(np.all(factors.U.diagonal() > 0))
+        except RuntimeError:
+            convex = False
+    if not convex:
+        raise ConvergenceError(
+            "wg.qp: P has a negative eigenvalue, or is not finite, so that the objective is not convex",
+            remedy="P must be positive semidefinite; for other objectives use wengert.optimize.nlp",
+        )
