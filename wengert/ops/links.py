@@ -226,8 +226,8 @@ def convolution_links(active: Sequence[int], args: Sequence[Any], shape: tuple, 
     rank = params.get("rank", 1)
     own, other = args[active[0]], args[1 - active[0]]
     lead, ours, others = shape[: len(shape) - rank], shape_of(own)[-rank:], shape_of(other)[-rank:]
-    columns = np.broadcast_to(_numbers(0, own), (*lead, *ours))
-    rows = np.arange(math.prod(shape)).reshape(shape)
+    columns: Any = np.broadcast_to(_numbers(0, own), (*lead, *ours))
+    rows: Any = np.arange(math.prod(shape)).reshape(shape)
     shift = [0 if params["mode"] == "full" else m - 1 for m in shape_of(args[1])[-rank:]]
     known = not isinstance(other, Traced)
     steps = np.argwhere(np.any(np.reshape(other, (-1, *others)), axis=0)) if known else np.ndindex(*others)

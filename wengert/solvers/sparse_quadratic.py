@@ -13,7 +13,7 @@ its multipliers satisfy equations whose Jacobian is sparse too, so derivatives, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -38,6 +38,30 @@ _EXACT = 1e-9
 """How well the conditions must hold, for which constraints are active to be certain."""
 
 
+class Program(NamedTuple):
+    """Minimise ½ xᵀPx + qᵀx with Gx ≤ h and Ax = b."""
+
+    P: Any
+    q: Any
+    G: Any
+    h: Any
+    A: Any
+    b: Any
+
+    def plain(self) -> Program:
+        """With matrices of SciPy's."""
+        return Program(self.P.plain(), self.q, self.G.plain(), self.h, self.A.plain(), self.b)
+
+    def conditions(self, x: Any, z: Any, y: Any) -> list[Any]:
+        """What is zero at the answer x with the multipliers z and y."""
+        stationary = self.P @ x + self.q + self.G.T @ z + self.A.T @ y
+        return [stationary, e.minimum(self.h - self.G @ x, z), self.A @ x - self.b]
+
+    def missed(self, x: Any, z: Any, y: Any) -> float:
+        """By how much these conditions do not hold, of plain numbers."""
+        return float(np.max(np.abs(np.concatenate(self.conditions(x, z, y))), initial=0.0))
+
+
 def solved_sparsely(
     name: str, P: SparseMatrix, q: Any, G: SparseMatrix, h: Any, A: SparseMatrix, b: Any, tol: float, maxiter: int,
     remedy: str,
@@ -46,33 +70,30 @@ def solved_sparsely(
     P = ((P + P.T) / 2).without_duplicates()
     n, m, p = shape_of(q)[0], shape_of(h)[0], shape_of(b)[0]
 
-    def filled(values: Sequence[Any]) -> tuple[Any, ...]:
+    def filled(values: Sequence[Any]) -> Program:
         of_p, q, of_g, h, of_a, b = values
-        return P.with_data(of_p), q, G.with_data(of_g), h, A.with_data(of_a), b
+        return Program(P.with_data(of_p), q, G.with_data(of_g), h, A.with_data(of_a), b)
 
     def find(values: Sequence[Any]) -> np.ndarray:
-        matrices = [x.plain() if isinstance(x, SparseMatrix) else x for x in filled(values)]
-        demand_convex(matrices[0])
-        largest = np.max(np.abs(matrices[0].data), initial=0.0)
+        program = filled(values).plain()
+        demand_convex(program.P)
+        largest = np.max(np.abs(program.P.data), initial=0.0)
         with np.errstate(all="ignore"):
-            means = kkt_factors, _solve, largest
-            x, z, y, size, _ = quadratic.interior_point(*matrices, tol, maxiter, *means)
+            x, z, y, size, _ = quadratic.interior_point(
+                *program, tol=tol, maxiter=maxiter, kkt=kkt_factors, solve=_solve, largest=largest
+            )
             demand_converged(size, tol, name, remedy)
-            return np.concatenate(refined(*matrices, x, z, y))
+            return np.concatenate(refined(program, x, z, y))
 
     def residual(unknowns: Any, *values: Any) -> Any:
-        P, q, G, h, A, b = filled(values)
-        x, z, y = _parts(unknowns, n, m)
-        stationary = P @ x + q + G.T @ z + A.T @ y
-        return join([stationary, e.minimum(h - G @ x, z), A @ x - b], 0)
+        return join(filled(values).conditions(*_parts(unknowns, n, m)), 0)
 
     def demand(unknowns: np.ndarray, values: Sequence[Any]) -> None:
-        matrices = [x.plain() if isinstance(x, SparseMatrix) else x for x in filled(values)]
+        program = filled(values).plain()
         x, z, y = _parts(unknowns, n, m)
-        missed = _size(*matrices, x, z, y)
-        scale = 1 + max([np.max(np.abs(v), initial=0.0) for v in (matrices[1], matrices[3], matrices[5], z, y)])
-        demand_converged(missed, _EXACT * scale, name, remedy)
-        quadratic.demand_strict(x, z, matrices[2], matrices[3])
+        scale = 1 + max([np.max(np.abs(v), initial=0.0) for v in (program.q, program.h, program.b, z, y)])
+        demand_converged(program.missed(x, z, y), _EXACT * scale, name, remedy)
+        quadratic.demand_strict(x, z, program.G, program.h)
 
     values = [P.data, q, G.data, h, A.data, b]
     if not any(isinstance(x, Traced) for x in values):
@@ -109,13 +130,12 @@ def _factors(P: Any, A: Any, G: Any, shift: float, last: np.ndarray) -> Any:
         return None
 
 
-def refined(
-    P: Any, q: np.ndarray, G: Any, h: np.ndarray, A: Any, b: np.ndarray, x: np.ndarray, z: np.ndarray, y: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def refined(program: Program, x: Any, z: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The answer from the equations of the constraints that are active, which may change on the way (Hintermüller, Ito
     and Kunisch 2002); as it was where that does not help."""
+    P, q, G, h, A, b = program
     n, p = len(x), len(y)
-    best, smallest, before = (x, z, y), _size(P, q, G, h, A, b, x, z, y), None
+    best, smallest, before = (x, z, y), program.missed(x, z, y), None
     for _ in range(_CHANGES):
         slack = h - G @ x
         active = np.flatnonzero(z > slack)
@@ -126,19 +146,13 @@ def refined(
         step = _solve(factors, np.concatenate([stationary, A @ x - b, -slack[active]]))
         held[active] -= step[n + p :]
         x, y, z = x - step[:n], y - step[n : n + p], held
-        size = _size(P, q, G, h, A, b, x, z, y)
+        size = program.missed(x, z, y)
         if size < smallest:
             best, smallest = (x, z, y), size
         if not np.isfinite(size) or (before is not None and np.array_equal(before, active)):
             break
         before = active
     return best
-
-
-def _size(P: Any, q: Any, G: Any, h: Any, A: Any, b: Any, x: Any, z: Any, y: Any) -> float:
-    """By how much the conditions of an answer are missed."""
-    stationary = P @ x + q + G.T @ z + A.T @ y
-    return float(np.max(np.abs(np.concatenate([stationary, np.minimum(h - G @ x, z), A @ x - b])), initial=0.0))
 
 
 def _solve(factors: Any, side: np.ndarray) -> np.ndarray:
