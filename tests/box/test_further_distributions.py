@@ -73,9 +73,9 @@ def test_supports_of_traced_parameters():
     assert wg.jvp(lambda s: stats.halfnorm(0, s).support()[1] + 0 * s, (1.0,), (1.0,))[0] == np.inf
 
 
-@pytest.mark.parametrize("name", ["landau", "tukeylambda", "nchypergeom_fisher"])
+@pytest.mark.parametrize("name", ["landau", "tukeylambda", "nchypergeom_wallenius"])
 def test_a_distribution_without_formulas_is_named(name):
-    shapes = {"tukeylambda": (2.2,), "nchypergeom_fisher": (20, 7, 12, 0.6)}.get(name, ())
+    shapes = {"tukeylambda": (2.2,), "nchypergeom_wallenius": (20, 7, 12, 0.6)}.get(name, ())
     method = "logpmf" if "hypergeom" in name else "logpdf"
     for called in (
         lambda x: getattr(getattr(stats, name)(*shapes), method)(x),

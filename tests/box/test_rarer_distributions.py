@@ -9,8 +9,9 @@ import wengert as wg
 from wengert.box.distributions.further_multivariate import FURTHER_MULTIVARIATE
 from wengert.box.distributions.rarer import RARER as SELDOM
 from wengert.box.distributions.rarest import RAREST
+from wengert.box.distributions.summed import SUMMED
 
-RARER = {**SELDOM, **RAREST}
+RARER = {**SELDOM, **RAREST, **SUMMED}
 
 SHAPES = {
     "genpareto": (0.3,), "genextreme": (-0.2,), "invweibull": (1.7,), "weibull_max": (2.3,), "gompertz": (0.8,),
@@ -25,8 +26,11 @@ SHAPES = {
     "boltzmann": (0.6, 9), "yulesimon": (2.4,), "zipf": (2.6,), "betanbinom": (4, 3.6, 2.3),
     "pearson3": (0.7,), "vonmises_line": (1.3,), "dpareto_lognorm": (0.3, 0.8, 1.7, 2.2), "skellam": (2.3, 1.4),
     "zipfian": (0.8, 12), "hypergeom": (20, 7, 12), "nhypergeom": (20, 7, 5),
+    "nct": (3.4, 0.7), "gausshyper": (1.8, 2.4, 1.3, 0.6), "kappa4": (0.3, -0.2), "irwinhall": (5,),
+    "nchypergeom_fisher": (20, 7, 12, 0.6),
 }  # fmt: skip
-WHOLE = {"boltzmann": (1,), "betanbinom": (0,), "zipfian": (1,), "hypergeom": (0, 1, 2), "nhypergeom": (0, 1, 2)}
+WHOLE = {"boltzmann": (1,), "betanbinom": (0,), "zipfian": (1,), "hypergeom": (0, 1, 2), "nhypergeom": (0, 1, 2),
+         "irwinhall": (0,), "nchypergeom_fisher": (0, 1, 2)}  # fmt: skip
 METHODS = ("cdf", "sf", "logcdf", "logsf", "ppf", "isf")
 
 
@@ -194,3 +198,27 @@ def test_frozen_angles_on_a_line():
     """SciPy makes it of the class of vonmises, with another support."""
     frozen = lambda kappa: stats.vonmises_line(kappa, loc=0.4, scale=1.5).logpdf(1.1)
     assert_allclose(wg.grad(frozen)(1.3), differences(frozen, 1.3), rtol=1e-8)
+
+
+S = stats
+FAMILIES_IN_FAMILIES = {
+    "t": (lambda x, df: S.nct.logpdf(x, df, 0.0), lambda x, df: S.t.logpdf(x, df)),
+    "beta": (lambda x, a: S.gausshyper.logpdf(0.2 * x, a, 0.7, 0.0, 2.0), lambda x, a: S.beta.logpdf(0.2 * x, a, 0.7)),
+    "genextreme": (lambda x, k: S.kappa4.logpdf(x, 0.0, k), lambda x, k: S.genextreme.logpdf(x, k)),
+    "logistic": (lambda x, s: S.kappa4.logpdf(x, -1.0, 0.0, 0.0, s), lambda x, s: S.logistic.logpdf(x, 0.0, s)),
+    "hypergeom": (
+        lambda x, s: S.nchypergeom_fisher.logpmf([2, 5], 20, 7, 12, s / s) * x,
+        lambda x, s: S.hypergeom.logpmf([2, 5], 20, 7, 12) * x,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES_IN_FAMILIES)
+def test_special_cases_are_other_distributions(name):
+    general, special = FAMILIES_IN_FAMILIES[name]
+    x, at = np.array([0.4, 2.3]), 0.3
+    assert_allclose(general(x, at), special(x, at), rtol=1e-12)
+    for k in (0, 1):
+        tangents = [np.ones(2), 0.0] if k == 0 else [np.zeros(2), 1.0]
+        got, expected = (wg.jvp(f, (x, at), tuple(tangents))[1] for f in (general, special))
+        assert_allclose(got, expected, rtol=1e-10, atol=1e-12)

@@ -28,12 +28,13 @@ from wengert.box.distributions.multivariate import MULTIVARIATE as USUAL_MULTIVA
 from wengert.box.distributions.multivariate import PARAMETERS as USUAL_PARAMETERS
 from wengert.box.distributions.rarer import RARER
 from wengert.box.distributions.rarest import RAREST
+from wengert.box.distributions.summed import SUMMED
 from wengert.box.distributions.univariate import Univariate, unsupported
 from wengert.box.functions.operands import holds_traced
 from wengert.imported import when_imported
 from wengert.ops.op import Traced
 
-UNIVARIATE: dict[str, Univariate] = {**CONTINUOUS, **DISCRETE, **FURTHER, **RARER, **RAREST}
+UNIVARIATE: dict[str, Univariate] = {**CONTINUOUS, **DISCRETE, **FURTHER, **RARER, **RAREST, **SUMMED}
 MULTIVARIATE = {**USUAL_MULTIVARIATE, **FURTHER_MULTIVARIATE}
 PARAMETERS = {**USUAL_PARAMETERS, **FURTHER_PARAMETERS}
 _MODULE = "scipy.stats."

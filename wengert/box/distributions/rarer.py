@@ -46,8 +46,8 @@ def _ratio(function: Any, coefficients: list[float]) -> Any:
     return ratio
 
 
-_log1p_ratio = _ratio(np.log1p, [(-1) ** k / (k + 1) for k in range(_TERMS)])
-_expm1_ratio = _ratio(np.expm1, [1 / math.factorial(k + 1) for k in range(_TERMS)])
+log1p_ratio = _ratio(np.log1p, [(-1) ** k / (k + 1) for k in range(_TERMS)])
+expm1_ratio = _ratio(np.expm1, [1 / math.factorial(k + 1) for k in range(_TERMS)])
 
 
 def _reciprocal(c: Any, mask: Any, other: float) -> Any:
@@ -57,7 +57,7 @@ def _reciprocal(c: Any, mask: Any, other: float) -> Any:
 
 def _extreme(z: Any, c: Any) -> Any:
     """log(−log F) of the generalised extreme value distribution."""
-    return -_log1p_ratio(-c, z)
+    return -log1p_ratio(-c, z)
 
 
 def _jones_faddy(z: Any, a: Any, b: Any) -> Any:
@@ -144,12 +144,12 @@ RARER: dict[str, Univariate] = {
         support=lambda c: (0, _reciprocal(-c, c < 0, INF)),
         spare=lambda c: 0.5 * _reciprocal(-c, c < 0, 2.0),
         valid=np.isfinite,
-        logpdf=lambda z, c: -_log1p_ratio(c, z) - np.log1p(c * z),
-        cdf=lambda z, c: -np.expm1(-_log1p_ratio(c, z)),
-        sf=lambda z, c: np.exp(-_log1p_ratio(c, z)),
-        logsf=lambda z, c: -_log1p_ratio(c, z),
-        ppf=lambda q, c: _expm1_ratio(c, -np.log1p(-q)),
-        isf=lambda q, c: _expm1_ratio(c, -np.log(q)),
+        logpdf=lambda z, c: -log1p_ratio(c, z) - np.log1p(c * z),
+        cdf=lambda z, c: -np.expm1(-log1p_ratio(c, z)),
+        sf=lambda z, c: np.exp(-log1p_ratio(c, z)),
+        logsf=lambda z, c: -log1p_ratio(c, z),
+        ppf=lambda q, c: expm1_ratio(c, -np.log1p(-q)),
+        isf=lambda q, c: expm1_ratio(c, -np.log(q)),
     ),
     "genextreme": Continuous(
         ("c",),
@@ -160,7 +160,7 @@ RARER: dict[str, Univariate] = {
         cdf=lambda z, c: np.exp(-np.exp(_extreme(z, c))),
         sf=lambda z, c: -np.expm1(-np.exp(_extreme(z, c))),
         logcdf=lambda z, c: -np.exp(_extreme(z, c)),
-        ppf=lambda q, c: _expm1_ratio(-c, -np.log(-np.log(q))),
+        ppf=lambda q, c: expm1_ratio(-c, -np.log(-np.log(q))),
     ),
     "invweibull": _half(
         ("c",),
