@@ -298,10 +298,14 @@ def _not_taken(error: TypeError, frames: list[TracebackType]) -> WengertError | 
     followed = [trace for trace in frames if is_followed(trace.tb_frame.f_code.co_filename)]
     last, said = frames[-1].tb_frame.f_code, _OUR_CLASS.sub("a traced value", str(error))
     where = [described_line(t.tb_frame.f_code.co_filename, t.tb_lineno, t.tb_frame.f_globals) for t in followed[-1:]]
+    if os.path.isfile(last.co_filename):
+        why = "its package is left alone, since it has a calculus of its own: use our operators in place of its"
+    else:
+        why = "it is compiled, by Cython, mypyc or the like: install the package as source (pip install --no-binary)"
     return UnsupportedFunctionError(
         f"{last.co_name} in {os.path.basename(last.co_filename)} does not take traced values: {said}",
-        remedy="it is compiled, by Cython, mypyc or the like: install the package as source (pip install --no-binary), "
-        "give the function a rule with wg.custom_jvp or wg.custom_vjp, or apply it to wg.stop_gradient(x)",
+        remedy=f"{why}, give the function a rule with wg.custom_jvp or wg.custom_vjp, or apply it to "
+        "wg.stop_gradient(x)",
         where=where[0] if where else None,
     )
 

@@ -105,3 +105,18 @@ def test_a_file_is_written_through(tmp_path):
 
     fill(mapped, 2.0)
     np.testing.assert_array_equal(mapped, [2.0, 2.0, 2.0])
+
+
+class Vector(np.ndarray):
+    """A class of the user's, made of a plain array."""
+
+    def __new__(cls, values):
+        return np.asarray(values).view(cls)
+
+
+@pytest.mark.parametrize("transform", [wg.grad, wg.jit])
+def test_derived_classes_are_refused_by_name(transform):
+    with pytest.raises(wg.errors.ConcretizationError, match=r"Vector is a class derived[\s\S]*np\.array\(values\)"):
+        transform(lambda x: np.sum(Vector([x, 2.0]) ** 2))(1.0)
+    with pytest.raises(wg.errors.UnsupportedFunctionError, match=r"x\.view\(Vector\)"):
+        transform(lambda x: np.sum(np.array([x, 2.0]).view(Vector) ** 2))(1.0)

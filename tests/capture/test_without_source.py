@@ -9,6 +9,7 @@ import importlib.util
 import io
 import linecache
 import math
+import os
 import py_compile
 import subprocess
 import sys
@@ -25,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 
 PROGRAM = """
 import math
+import os
 import numpy as np, wengert as wg
 def helper(x):
     return math.exp(x)
@@ -214,3 +216,34 @@ def test_the_examples_can_be_typed_at_a_prompt(page):
             except WengertError as error:
                 refused.append((text, str(error)))
     assert len(refused) <= 1, refused
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a terminal")
+def test_functions_that_were_typed_at_a_terminal_are_found_in_its_history():
+    """Decisions by data need the source, which is in the history of readline (Python 3.13 keeps it elsewhere)."""
+    typed = """
+import wengert as wg
+def f(x):
+    return x
+oops oops
+def f(x):
+    while x < 9:
+        x = x * 2
+    if x > 10:
+        return x * x
+    return x
+
+print("found", wg.jit(f)(3.0), wg.grad(wg.jit(f))(3.0), wg.jit(lambda x: -x if x > 0 else x)(2.0))
+exit()
+"""
+    master, slave = os.openpty()
+    environment = {**os.environ, "TERM": "dumb", "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen([sys.executable, "-i", "-q"], stdin=slave, stdout=slave, stderr=slave, env=environment):
+        os.close(slave)
+        os.write(master, typed.encode())
+        shown = b""
+        with contextlib.suppress(OSError):  # where the other end is closed
+            while more := os.read(master, 4096):
+                shown += more
+    os.close(master)
+    assert b"found 144.0 96.0 -2.0" in shown, shown.decode()

@@ -211,3 +211,18 @@ def test_methods_and_lambdas_that_are_made_anew_are_the_same():
     for _ in range(3):
         assert compiled(3.0) == 7.0
     assert [len(kept) for kept in compiled._versions.values()] == [1]
+
+
+class Meter:
+    def __init__(self):
+        self.last = 0.0
+
+    def read(self, x):
+        y = x * 2
+        self.last = y
+        return y
+
+
+def test_what_is_refused_is_named_with_its_line():
+    with pytest.raises(wg.errors.StagingError, match=r"the attribute last of a Meter[\s\S]*: self\.last = y"):
+        wg.jit(Meter().read)(2.0)

@@ -24,7 +24,7 @@ import numpy as np
 from wengert.box import writers
 from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
 from wengert.box.dispatch import DEFERRING, FUNCTIONS, OPERANDS, UFUNCS, as_number, place_of_out, unsupported
-from wengert.box.foreign import is_at_operator, library_that_asks, remedy_for
+from wengert.box.foreign import array_class_being_made, is_at_operator, library_that_asks, remedy_for
 from wengert.box.functions.operands import demand, operand
 from wengert.box.functions.shapes import copied
 from wengert.box.memory import laid_out
@@ -211,6 +211,11 @@ class Box(Traced):
             raise ConcretizationError(
                 f"{library} asks for an ordinary NumPy array in place of a traced one: its derivative would be lost",
                 remedy=remedy_for(library),
+            )
+        if (kind := array_class_being_made(sys._getframe(1))) is not None:
+            raise ConcretizationError(
+                f"{kind} is a class derived from np.ndarray, whose objects cannot hold traced values",
+                remedy=f"use plain arrays, np.array(values), in place of {kind}(values)",
             )
         if is_at_operator(sys._getframe(1)):
             raise ConcretizationError(
@@ -551,6 +556,8 @@ class Box(Traced):
         if type is None and isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray):
             dtype, type = None, dtype
         if (dtype is not None and np.dtype(dtype) != self.dtype) or type not in (None, np.ndarray):
+            if type not in (None, np.ndarray):
+                raise refused(f"x.view({type.__name__})", "use the plain array; a derived class cannot hold it")
             raise refused("x.view(…) of another type", "use x.astype(dtype), or x.real and x.imag")
         return self[...]
 

@@ -78,6 +78,14 @@ def library_that_asks(frame: FrameType | None) -> str | None:
     return None
 
 
+def array_class_being_made(frame: FrameType) -> str | None:
+    """The name of the class derived from `np.ndarray` whose `__new__` a frame is."""
+    if frame.f_code.co_name != "__new__" or not frame.f_code.co_argcount:
+        return None
+    cls = frame.f_locals.get(frame.f_code.co_varnames[0])
+    return cls.__name__ if isinstance(cls, type) and issubclass(cls, np.ndarray) else None
+
+
 def is_at_operator(frame: FrameType) -> bool:
     """Whether a frame is where two values meet in an operator."""
     return dis.opname[frame.f_code.co_code[frame.f_lasti]] in ("BINARY_OP", "COMPARE_OP")

@@ -17,7 +17,7 @@ import numpy as np
 
 from wengert.box.writing import become, clone, make_views_stale, plain, settled
 from wengert.capture.objects import content, put
-from wengert.errors import StagingError
+from wengert.errors import StagingError, user_location
 from wengert.ops.op import Traced
 from wengert.types import SCALARS
 
@@ -51,6 +51,8 @@ class Effects:
         self._noted: dict[Any, Place] = {}
         self._written: dict[Any, set] = {}
         """Which of them were written to: their slots, or everything."""
+        self._lines: dict[Any, str] = {}
+        """Where in the user's source that was."""
 
     def _note(self, key: Any, thing: Any, what: str, get: Callable[[], dict], put: Callable[[dict], None]) -> None:
         if key not in self._noted:
@@ -146,6 +148,7 @@ class Effects:
         """A thing is about to be changed: at a place in it, or anywhere."""
         if id(thing) in self._noted:
             self._written.setdefault(id(thing), set()).add(MISSING if slot is None else slot)
+            self._lines.setdefault(id(thing), user_location())
 
     def changes(self, stands_for: Callable[[Any], Any]) -> list[Change]:
         """What is not as it was before. `stands_for(x)` is what stands for x in the program."""
@@ -160,13 +163,22 @@ class Effects:
             found.append(Change(key, place, now, same))
         return found
 
-    def undo(self, stands_for: Callable[[Any], Any] = lambda x: x) -> str | None:
-        """Put back what was there; say what was changed."""
+    def undo(self, stands_for: Callable[[Any], Any] = lambda x: x) -> StagingError | None:
+        """Put back what was there; the error for what was changed."""
         changed = None
         for change in self.changes(stands_for):
             change.place.put(change.place.before)
-            changed = changed if change.is_of_arrays else change.place.what
+            changed = changed if change.is_of_arrays else self.refused(change)
         return changed
+
+    def refused(self, change: Change) -> StagingError:
+        """The error for a change, with the line that made it, as far as that is known."""
+        what, before, now = change.place.what, change.place.before, change.now
+        if what.startswith("an attribute of"):
+            names = [k for k in (*now, *before) if now.get(k, MISSING) is not before.get(k, MISSING)]
+            name = names[0][-1] if names and isinstance(names[0], tuple) else None  # ("attribute", name)
+            what = what if name is None else f"the attribute {name} of {what.removeprefix('an attribute of ')}"
+        return refuse(what, self._lines.get(change.key))
 
     def guards(self) -> list[PlaceGuard]:
         """Guards for places that were written to, and hold what they held before."""
@@ -203,11 +215,12 @@ class PlaceGuard(NamedTuple):
 COMPARED = frozenset((*SCALARS, str, bytes))
 
 
-def refuse(what: str) -> StagingError:
+def refuse(what: str, where: str | None = None) -> StagingError:
     """The error for a change outside."""
     return StagingError(
         f"a compiled function changes {what} from outside, which would happen only once",
         remedy="return the new value and assign it where the function is called, or keep it in an array",
+        where=where,
     )
 
 

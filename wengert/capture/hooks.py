@@ -31,6 +31,7 @@ from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import operand
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
 from wengert.box.writing import about_to_write, plain, settled
+from wengert.capture.autograd import behind_autograd, unless_boxed
 from wengert.capture.classes import meet, meet_value
 from wengert.capture.draws import GENERATORS, random_method
 from wengert.capture.followed.elements import each
@@ -141,6 +142,9 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
 
 def _for_function(f: Any) -> Any:
     """What is called for a function of Python's kind that has no twin yet."""
+    behind = behind_autograd(f)
+    if behind is not None:
+        return unless_boxed(f, call(behind))
     if is_user_code(f.__code__):
         if f in CALLERS:  # made by exec: some of SciPy's are
             return _implemented(CALLERS[f])

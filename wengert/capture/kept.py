@@ -27,6 +27,7 @@ from wengert.capture.effects import COMPARED, MISSING, Change, Effects
 from wengert.capture.instrument import STAGED
 from wengert.capture.objects import MUTABLE, content, put
 from wengert.capture.opened import Opened
+from wengert.errors import StagingError
 from wengert.ops.op import Traced
 
 _MANY = 10_000
@@ -40,15 +41,15 @@ class Kept:
         self._changes: dict[Any, Change] = {}
         self._new: list[tuple[Change, dict]] = []
 
-    def look_at(self, effects: Effects, stands_for: Callable[[Any], Any]) -> str | None:
-        """Put back what was there before; say what was changed that must not be."""
+    def look_at(self, effects: Effects, stands_for: Callable[[Any], Any]) -> StagingError | None:
+        """Put back what was there before; the error for what was changed that must not be."""
         changes = effects.changes(stands_for)
         lasting = [change for change in changes if not change.is_of_arrays]
-        refused = next((c.place.what for c in lasting if c.key in self._changes), None)
+        refused = next((effects.refused(c) for c in lasting if c.key in self._changes), None)
         try:
             self._new = [(change, _plain_content(change)) for change in lasting]
         except _HoldsSymbols:
-            refused = refused or lasting[0].place.what
+            refused = refused or effects.refused(lasting[0])
         for change in changes:
             change.place.put(change.place.before)
         return refused

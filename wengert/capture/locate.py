@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
+from wengert.capture.typed import statement_typed
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -66,15 +68,15 @@ def lines_of(code: CodeType, module_globals: dict[str, Any]) -> list[str]:
     """The lines of the file that a code object was compiled from; none if they cannot be had, or are others now.
 
     IPython, doctest and debuggers tell `linecache` what was typed. What was given to `python -c` or by a file to
-    `python -` is found where Python found it.
+    `python -` is found where Python found it, and what was typed at its prompt in the history of `readline`.
     """
     filename = code.co_filename
     lines = linecache.getlines(filename, module_globals)
     if lines and not _may_have_changed(filename):
         return lines
-    if not lines and filename not in ("<string>", "<stdin>"):
+    if not lines and filename not in ("<string>", "<stdin>", "<console>"):
         return []
-    lines = lines or _lines_given_to_python(filename)
+    lines = lines or _lines_given_to_python(filename) or _lines_typed(code)
     return lines if lines and (_is_rewritten(code, module_globals) or _is_compiled_from(code, "".join(lines))) else []
 
 
@@ -144,6 +146,11 @@ def _lines_given_to_python(filename: str) -> list[str]:
             if stat.S_ISREG(os.fstat(0).st_mode):
                 text = os.pread(0, 1 << 24, 0).decode("utf-8")
     return text.splitlines(True)
+
+
+def _lines_typed(code: CodeType) -> list[str]:
+    name = "lambda" if code.co_name.startswith("<") else code.co_name
+    return statement_typed(name, lambda text: _is_compiled_from(code, text)).splitlines(True)
 
 
 def _functions_of(tree: ast.Module) -> dict[tuple[str, int], list[Located]]:

@@ -336,7 +336,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
         current.session = outer
     changed_outside = kept.look_at(session.effects, session.stands_for)
     if changed_outside is not None:
-        raise refuse(changed_outside)
+        raise changed_outside
     params: list[Var] = [*formals, *[var for _, _, var in session.inputs]]
     inputs: list[Path] = [path for _, path, _ in session.inputs]
     for p, x in zip(top.params, top.captured, strict=True):
@@ -405,7 +405,7 @@ def fixed_outside(told: Callable[[list], None]) -> Iterator[None]:
         current.session = outer
         outside = session.effects.undo(session.stands_for)
     if outside is not None:
-        raise refuse(outside)
+        raise outside
     guards = [guard for guard in session.guards if not always_holds(guard)]
     if outer is not None:
         outer.guards.extend(guards)
