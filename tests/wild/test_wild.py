@@ -13,6 +13,7 @@ from wild import (
     programs_of_practice,
     programs_of_sciences,
     programs_of_surveyors,
+    programs_of_workshops,
 )
 from wild.programs import LONG, PROGRAMS, REFUSED, REFUSED_COMPILED
 
@@ -26,6 +27,7 @@ _adds_more = (
     programs_of_practice,
     programs_of_sciences,
     programs_of_surveyors,
+    programs_of_workshops,
 )
 
 
