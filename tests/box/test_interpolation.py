@@ -409,3 +409,11 @@ def test_batches_of_splines_with_places_of_their_own(fit):
     np.testing.assert_allclose(wg.vmap(f)(ps), [f(p) for p in ps], rtol=1e-12)
     slope = wg.grad(lambda p: np.sum(f(p) ** 2))
     np.testing.assert_allclose(wg.vmap(slope)(ps), [slope(p) for p in ps], rtol=1e-10, atol=1e-14)
+
+
+def test_splines_fitted_to_data_at_points_that_the_function_makes():
+    def f(p):
+        t = np.linspace(0.0, 1.0, 12)
+        return si.make_lsq_spline(t, np.sin(p * t), np.r_[[0.0] * 4, 0.5, [1.0] * 4], k=3)(np.array([0.2, 0.7]))
+
+    np.testing.assert_allclose(wg.jacobian(f)(1.3), (f(1.3 + 1e-6) - f(1.3 - 1e-6)) / 2e-6, rtol=1e-6)

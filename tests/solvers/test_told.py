@@ -59,3 +59,30 @@ def test_in_a_compiled_function():
     f = lambda p: so.root_scalar(lambda x: x**3 - p, bracket=(0.0, 9.0)).root
     assert wg.jit(wg.grad(f))(8.0) == pytest.approx(1 / 12)
     assert wg.jit(lambda p: so.root(lambda x: x**3 - p, [1.0]).success)(8.0)
+
+
+def test_attributes_of_what_is_withheld_say_so_too():
+    """Also in compiled programs, in which no solver has run yet."""
+    dual = lambda b: so.linprog([-1.0, -1.0], A_ub=[[1.0, 2.0], [3.0, 1.0]], b_ub=b).ineqlin.marginals
+    for operator in (wg.jacobian(dual), wg.jit(dual)):
+        with pytest.raises(UnsupportedFunctionError, match="ineqlin of"):
+            operator(np.array([4.0, 3.0]))
+
+
+def test_the_jacobian_of_a_fit_has_a_derivative():
+    """The covariance of a linear fit y = c t with residuals r is Σr² / (m − 1) / Σt², whatever way it is computed."""
+    t = np.linspace(0.5, 2.0, 9)
+
+    def variance(y):
+        fit = so.least_squares(lambda c: c[0] * t - y, [1.0])
+        return np.linalg.inv(fit.jac.T @ fit.jac)[0, 0] * 2 * fit.cost / (len(t) - 1)
+
+    def closed(y):
+        return np.sum((t * (t @ y) / (t @ t) - y) ** 2) / (len(t) - 1) / (t @ t)
+
+    y = np.sin(3 * t)
+    for operator in (lambda f: f, wg.grad, lambda f: wg.jit(wg.grad(f)), wg.hessian):
+        np.testing.assert_allclose(operator(variance)(y), operator(closed)(y), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        wg.jacobian(lambda y: so.least_squares(lambda c: c[0] * t - y, [1.0]).grad)(y), 0, atol=1e-9
+    )

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from wengert.api.jacobian import jacobian
 from wengert.box.dispatch import CALLERS, FUNCTIONS
@@ -280,7 +281,11 @@ def _least_squares(module: Any) -> None:
             vector(array(given["x0"])), (n,), find
         )
         r = residuals(given.arguments, x)
-        return told.result({"x": x, "fun": r, "cost": _cost(r, loss, given["f_scale"])}, module.OptimizeResult)
+        traced = {"x": x, "fun": r, "cost": _cost(r, loss, given["f_scale"])}
+        if loss == "linear" and given["jac_sparsity"] is None and not any(issparse(run.jac) for run in told.runs):
+            slopes = jacobian(lambda x: residuals(given.arguments, x))(x)  # other losses scale it
+            traced |= {"jac": slopes, "grad": matmul(transpose(slopes, axes=(1, 0)), r)}
+        return told.result(traced, module.OptimizeResult)
 
 
 def _curve_fit(module: Any) -> None:

@@ -21,6 +21,11 @@ _OPERATORS = tuple(
     "lt le gt ge eq ne bool float int index complex len iter getitem array array_ufunc array_function".split()
 )
 
+_USUAL = ("message", "status", "nfev", "njev", "nhev", "nit", "jac", "grad", "hess", "hess_inv", "optimality",
+          "active_mask", "slack", "con", "ineqlin", "eqlin", "lower", "upper", "flag", "iterations",
+          "function_calls")  # fmt: skip
+"""What results of SciPy's solvers have besides the answer, for a program in which the solver has not run yet."""
+
 
 class Withheld:
     """Stands for something that cannot be used here; whatever is done with it raises."""
@@ -30,6 +35,11 @@ class Withheld:
 
     def __repr__(self) -> str:
         return "<not available here>"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise self._error()
 
 
 def _refuse(self: Withheld, *args: Any, **kwargs: Any) -> Any:
@@ -94,7 +104,7 @@ class Told:
 
     def result(self, traced: dict[str, Any], kind: Any) -> Any:
         """A result of SciPy's kind: these fields, which have derivatives, and what can be had of the others."""
-        keys = self.runs[-1] if self.runs else ()
+        keys = self.runs[-1] if self.runs else _USUAL
         others = {"success": True, **{key: self.field(key) for key in keys if key not in traced}}
         return kind({**others, **traced})
 

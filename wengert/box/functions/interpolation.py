@@ -41,6 +41,7 @@ from wengert.box.functions.piecewise import (
 )
 from wengert.box.functions.shapes import moveaxis
 from wengert.box.functions.tensor_splines import rect_bivariate_spline, surface_of
+from wengert.box.writing import settled
 from wengert.errors import UnsupportedFunctionError
 from wengert.imported import when_imported
 from wengert.ops import elementwise as e
@@ -240,6 +241,7 @@ def _linear_in_data(original: Any, name: str, x: Any, y: Any, *args: Any, **kwar
     """A spline that is fitted to data is linear in them: SciPy finds its coefficients for unit vectors."""
     if name == "make_smoothing_spline" and (len(args) < 2 and kwargs.get("lam") is None):
         raise _not_yet("make_smoothing_spline of traced data that looks for lam", "give lam=")
+    x, args, kwargs = settled(x), tuple(map(settled, args)), {k: settled(v) for k, v in kwargs.items()}
     if any(isinstance(v, Traced) or holds_traced(v) for v in (x, *args, *kwargs.values())):
         raise _not_yet(
             f"{name} in a compiled function, or with traced points, knots or weights",
