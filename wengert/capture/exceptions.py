@@ -10,16 +10,19 @@ is singular: the program asks before whether it will (`ops/succeeds.py`). Other 
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from wengert import raised
 from wengert.box.writing import settled
 from wengert.capture.containers import depth, stages
 from wengert.capture.optional import condition as what_decides
 from wengert.capture.session import current
-from wengert.capture.values import is_symbolic, truth
+from wengert.capture.values import as_number, is_symbolic, truth
 from wengert.errors import Signal, StagingError, WengertError
 from wengert.ir.analysis.raising import may_raise
 from wengert.ir.build import Capture
@@ -52,21 +55,51 @@ class Fails(Signal):
         """Whether more may happen until it fails, and on the way out, than that variables are bound."""
         self.state: tuple | None = None
         """The variables where it fails, if nothing more happens."""
+        self.parts: tuple[Fails, ...] = (self,)
+        """The conditions that `ok` is made of, in order."""
+        self.demands: list[tuple[Any, str, str]] = []
+        """What is raised, and caught by nobody, unless a condition holds, if it does not fail before."""
 
 
 class RaisesInLoop(StagingError):
     """Something may be raised in a loop, and caught outside of it: the loop is to end there (`leaving.py`)."""
 
 
+def code_of(fails: Fails, trying: Trying) -> Any:
+    """The code of the exception that is raised: that of the first condition that does not hold."""
+    code: Any = None
+    for part in reversed(fails.parts):
+        own = next((c for c, error in trying.raised.items() if same_error(error, part.error)), None)
+        own = trying.note(part.error) if own is None or not _is_plain(part.error) else own
+        code = own if code is None or code is own else call(e.where, part.ok, code, own)
+    return as_number(code, np.dtype(np.int64)) if is_symbolic(code) else code
+
+
+def _is_plain(error: BaseException) -> bool:
+    """Whether all that an exception says is known."""
+    return all(x.__class__ in (str, int, float) for x in error.args) and not vars(error)
+
+
 class Attempt:
     """One execution of a statement of a `try`, given that the first conditions that it checks hold: `known`.
 
     With `last`, it is known that the next one does not hold, and that this is how one gets there.
+
+    Conditions that follow each other, and that fail in the same state, are one: after the first the statement goes on
+    as if it held, until something is to be computed that may raise or have an effect, or that decides. So a sum of
+    quotients is one branch, and not one in the other for each term. What is computed in the meantime serves for nothing
+    but the conditions.
     """
 
-    def __init__(self, known: Sequence[BaseException], cells: frozenset[int] = frozenset(), last: Fails | None = None):
+    def __init__(self, known: Sequence[BaseException], cells: frozenset[int] = frozenset(), last: Fails | None = None,
+                 state: Callable[[], tuple] | None = None):  # fmt: skip
         self.known, self.last, self.depth, self.cells = known, last, depth(), cells
         self.checks = 0
+        self.state = state
+        """Gives the variables that somebody may need after a failure."""
+        self.waiting: list[Fails] = []
+        """Conditions that are taken for granted until `settle`."""
+        self._holds: Any = True
         self._branches: dict[int, int] = {}
         """How many `if`s there were so far, by the depth at which they stand."""
         self._way = [] if last is None else list(last.path)
@@ -87,15 +120,61 @@ class Attempt:
             _must_be_the_same(self.last.error, error)
             raise self.last.error
         elif not isinstance(ok, Traced) and depth() == self.depth:
+            self.settle()
             raise error
         else:
-            raise Fails(self, ok, error, (), _is_handled())
+            self._wait(Fails(self, ok, error, (), _is_handled()))
+
+    def _wait(self, fails: Fails) -> None:
+        """Go on as if a condition held, if it can be one with others; otherwise fail."""
+        capture = running.state.capture
+        if self.state is None or fails.more or capture.journal or depth() != self.depth:
+            self.settle()
+            raise fails
+        fails.state = self.state()
+        first = self.waiting[0] if self.waiting else fails
+        assert first.state is not None
+        if any(map(operator.is_not, first.state, fails.state)):
+            self.settle()
+        capture.taken_for_granted = self.settle
+        self._holds = fails.ok if not self.waiting else call(e.logical_and, self._holds, fails.ok)
+        self.waiting.append(fails)
+
+    def demand(self, ok: Any, error: str, message: str) -> bool:
+        """Note something that nobody catches, and that would come up while conditions are taken for granted: the
+        statement will demand it when it is executed again, and the branch that fails if it did not fail before."""
+        if not self.waiting or depth() != self.depth or not isinstance(ok, Traced):
+            return False
+        self.waiting[0].demands.append((call(e.logical_or, ok, call(e.logical_not, self._holds)), error, message))
+        return True
+
+    def settle(self) -> None:
+        """Fail, if there are conditions that were taken for granted."""
+        if not self.waiting:
+            return
+        together, self.waiting = self.waiting, []
+        running.state.capture.taken_for_granted = None
+        first = together[0]
+        whole = Fails(self, self._holds, first.error)
+        whole.state, whole.parts, whole.demands = first.state, tuple(together), first.demands
+        raise whole
+
+    def needed(self) -> tuple | None:
+        """The variables that somebody may need after a failure here."""
+        return None if self.state is None else self.state()
 
     def run(self, statement: Thunk) -> None:
-        statement()
+        try:
+            statement()
+        except Exception as error:
+            if not isinstance(error, OWN_ERRORS):  # it is raised only if the conditions hold
+                self.settle()
+            raise
+        self.settle()
 
     def enter(self) -> tuple[int, bool | None]:
         """An `if` that is to be staged: its number, and which branch is taken, if that is known."""
+        self.settle()
         here = depth()
         number = self._branches[here] = self._branches.get(here, 0) + 1
         if here != self.depth or not self._way or self._way[0][0] != number:
@@ -236,12 +315,21 @@ def current_attempt() -> Attempt | None:
 _UNKNOWN = "a text that only the program knows"
 
 
+def settle_all() -> None:
+    """No condition is taken for granted from here on: something begins that stands for itself."""
+    for trying in _attempts():
+        if trying.attempt is not None and trying.attempt.depth == depth():
+            trying.attempt.settle()
+
+
 def _catch(ok: Any, error: str, message: str | None) -> bool:
     kind = raised.class_named(error)
     attempt = _attempt_that_fails(kind)
     if attempt is not None:
         attempt.check(ok, raised.made(error, _UNKNOWN if message is None else message))
-    return attempt is not None
+        return True
+    around = current_attempt()
+    return around is not None and message is not None and around.demand(ok, error, message)
 
 
 def _catches(error: str) -> bool:

@@ -14,9 +14,10 @@ follows it. So
                                      else:
                                          raised = 1          # a ZeroDivisionError
 
-The first condition that does not hold decides, and nothing is computed after a failure: there is no infinity whose
-derivative would have to be masked. What functions that it calls do until then, and on their way out (`finally`), has
-happened: where that is more than to bind variables, the branch that fails executes the statement once more up to where
+Conditions that fail in the same state are one branch (`Attempt`): here both are, and `raised` is 1 or 2 in the other.
+The first one that does not hold decides, and what is computed after a failure is used for nothing: there is no infinity
+whose derivative would have to be masked. What functions that it calls do until then, and on their way out (`finally`),
+has happened: where that is more than to bind variables, the branch that fails executes the statement once more up to where
 it raises, before it jumps.
 """
 
@@ -28,13 +29,13 @@ from typing import Any
 from wengert.capture.branching import branch
 from wengert.capture.carried import cells_of
 from wengert.capture.containers import depth
-from wengert.capture.exceptions import OWN_ERRORS, Attempt, Fails, Trying, somebody_catches
+from wengert.capture.exceptions import OWN_ERRORS, Attempt, Fails, Trying, code_of, settle_all, somebody_catches
 from wengert.capture.objects import put
 from wengert.capture.values import is_symbolic
 from wengert.errors import StagingError
 from wengert.ir.build import put_back
 from wengert.ir.node import Node
-from wengert.ops.op import Traced
+from wengert.ops.op import Traced, call
 from wengert.ops.sizes import require
 from wengert.running import running
 
@@ -45,26 +46,35 @@ def attempted(trying: Trying, statement: Callable, rest: Callable | None, fail: 
 
     cells = cells_of(get) if trying.cells is None else trying.cells
 
+    def needed() -> tuple:
+        return tuple([value for name, value in zip(names, get(), strict=True) if name not in temporaries])
+
     def execute(known: tuple[BaseException, ...]) -> None:
-        fails = _fails(trying, statement, Attempt(known, cells), get, set)
+        fails = _fails(trying, statement, Attempt(known, cells, None, needed), get, set)
         if fails is None:
             if rest is not None:
                 rest()
         elif is_symbolic(fails.ok):
-            again, failing = (lambda: execute((*known, fails.error))), (lambda: jump(fails, known))
+            again, failing = (
+                (lambda: execute((*known, *[part.error for part in fails.parts]))),
+                (lambda: jump(fails, known)),
+            )
             branch(fails.ok, again, failing, get, set, names, temporaries)
         else:
             jump(fails, known)
 
     def jump(fails: Fails, known: tuple[BaseException, ...]) -> None:
+        for ok, error, message in fails.demands:
+            call(require, ok, error=error, message=message)
         if fails.state is not None:
-            set(fails.state)
+            then, now = iter(fails.state), zip(names, get(), strict=True)
+            set(tuple([value if name in temporaries else next(then) for name, value in now]))
         elif fails.ok is not _RAISED and _fails(trying, statement, Attempt(known, cells, fails), get, set) is None:
             raise StagingError(
                 f"a {type(fails.error).__name__} that may be raised when the compiled program runs is caught on its "
                 "way to the try", remedy="catch it where it is raised, with a try, or use jit(f, fallback=True)",
             )  # fmt: skip
-        trying.code = trying.note(fails.error)
+        trying.code = code_of(fails, trying)
         fail()
 
     execute(())
@@ -80,6 +90,7 @@ def _fails(trying: Trying, statement: Callable, attempt: Attempt, get: Callable,
         statement()
         return None
     outer, around = trying.attempt, capture.journal
+    settle_all()
     journal: list[tuple[Any, Any]] = []
     trying.attempt, capture.journal = attempt, journal
     nodes = len(capture.nodes)
@@ -94,8 +105,8 @@ def _fails(trying: Trying, statement: Callable, attempt: Attempt, get: Callable,
                 "would catch it, but before that something happens that cannot be undone, such as printing",
                 remedy="let what may raise be a statement of its own in the try, or use jit(f, fallback=True)",
             ) from None
-        if not journal and not fails.more:
-            fails.state = get()
+        if fails.state is None and not journal and not fails.more:
+            fails.state = attempt.needed()
         _undo(journal)
         set(state)
         return fails
@@ -106,7 +117,7 @@ def _fails(trying: Trying, statement: Callable, attempt: Attempt, get: Callable,
             raise
         return Fails(attempt, _RAISED, error)
     finally:
-        trying.attempt, capture.journal = outer, around
+        trying.attempt, capture.journal, capture.taken_for_granted = outer, around, None
         if around is not None:
             around += journal
     return None

@@ -19,7 +19,7 @@ from wengert.box.writing import settled
 from wengert.capture.branching import branch
 from wengert.capture.carried import Carried, Variables
 from wengert.capture.containers import LEAF, about_to_iterate, put_all
-from wengert.capture.exceptions import Fails, RaisesInLoop
+from wengert.capture.exceptions import Fails, RaisesInLoop, settle_all
 from wengert.capture.growing import Grows
 from wengert.capture.growing import run as run_growing
 from wengert.capture.iteration import Items, items_of, listed_numbers, refused
@@ -405,6 +405,7 @@ def _raising() -> set[Any]:
 
 
 def _stage(loop: Loop, stage: Callable[[Loop], None], leaving: Thunk) -> None:
+    settle_all()
     raising, code = _raising(), loop.body.__code__
     if code not in raising:
         try:

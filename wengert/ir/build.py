@@ -17,7 +17,7 @@ import contextlib
 import struct
 import sys
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -44,7 +44,7 @@ from wengert.ops.op import Op, Trace, Traced, fresh_tag
 from wengert.ops.shape import broadcast_to, flip
 from wengert.ops.sizes import require, size
 from wengert.ops.succeeds import ask_before
-from wengert.ops.traits import NEVER, VALUES
+from wengert.ops.traits import INTEGERS, NEVER, VALUES
 from wengert.packages import is_ours
 from wengert.running import captures, running
 from wengert.types import SCALARS, dtype_of, number_base, numpys_number, shape_of
@@ -102,6 +102,13 @@ def _demand_fit(shape: tuple, place: tuple) -> None:
     raise ValueError(f"could not broadcast input array from shape {shape} into shape {place}")
 
 
+def _may_raise(op: Op, args: Sequence[Any], found: Sequence[Found]) -> bool:
+    """Whether an op may raise, or do something, when the program runs."""
+    if op.raises is INTEGERS and all(f.dtype.kind in "fc" for f in found):
+        return False
+    return op.effect or (op.raises is not NEVER and (op is not index or len(args) > 1))
+
+
 _LARGE = 16
 """Constant arrays with more elements than this are not kept as such if all elements are equal."""
 _SYMBOLIC = (Sym, Dim)
@@ -136,6 +143,7 @@ class Capture(Trace):
         "restart",
         "start",
         "tag",
+        "taken_for_granted",
         "varying",
         "written",
     )  # fmt: skip
@@ -157,6 +165,8 @@ class Capture(Trace):
         self.objects: dict[int, tuple[Any, Any]] = {}
         """Lists, dicts and instances from outside that are changed inside, with what they held before."""
         self.journal: list[tuple[Any, Any]] | None = None
+        self.taken_for_granted: Callable[[], None] | None = None
+        """Called before something is computed that may raise, where conditions are taken for granted meanwhile."""
         self.arrays: set[int] = set()
         """Which symbols (their ids) stand for arguments that are arrays, also if they have no axes."""
         """Arrays and objects that are changed, in order, each with what it was: for what may have to be undone."""
@@ -305,6 +315,8 @@ class Capture(Trace):
         """Record a node whose results are of these types."""
         if running.state.trying:
             raise ConcretizationError("how an array lies in memory depends on a length that only the program knows")
+        if self.taken_for_granted is not None and _may_raise(op, args, found):
+            self.taken_for_granted()
         operands = tuple([self.operand(a) for a in args])
         sizes: list[Operand] = []
         given = params

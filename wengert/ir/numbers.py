@@ -172,8 +172,9 @@ def _power(x: Any, p: Any) -> None:
         # (rounding may refuse the last thousand of the nine trillion millions that fit)
         check(e.less(size, 2.0**63 * (1 - 1e-15)), "OverflowError", _TOO_LARGE)
         return
-    negative = message_of(operator.pow, 0.0, -1)
-    check(e.logical_not(e.logical_and(e.equal(x, 0), e.less(p, 0))), "ZeroDivisionError", negative)
+    if p.__class__ not in SCALARS or p < 0:
+        negative = message_of(operator.pow, 0.0, -1)
+        check(e.logical_not(e.logical_and(e.equal(x, 0), e.less(p, 0))), "ZeroDivisionError", negative)
     if x.__class__ in SCALARS and x >= 0:
         return
     if not (p.__class__ in SCALARS and float(p).is_integer()):
