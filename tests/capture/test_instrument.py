@@ -265,3 +265,26 @@ def test_threads_instrument_a_function_together():
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(wg.grad(f), [0.7] * 32))
     np.testing.assert_allclose(found, np.sin(0.7) + 0.7 * np.cos(0.7))
+
+
+def _noted(f):
+    return f
+
+
+@_noted
+def chooses(x):
+    return x * 2 if x[0] > 0 else x * 3
+
+
+def _wrapped(f):
+    @functools.wraps(f)
+    def wrapper(x):
+        return f(x) if x[1] > 0 else f(-x)
+
+    return wrapper
+
+
+def test_what_is_compiled_inside_a_differentiated_function_is_the_function_itself():
+    x = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(wg.grad(lambda z: np.sum(wg.jit(chooses)(z * 1.0)))(x), [2.0, 2.0])
+    np.testing.assert_array_equal(wg.grad(lambda z: np.sum(wg.jit(_wrapped(chooses))(z * 1.0)))(-x), [-2.0, -2.0])

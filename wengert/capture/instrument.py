@@ -20,6 +20,7 @@ import ast
 import functools
 import re
 import threading
+import weakref
 from collections.abc import Callable
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -47,6 +48,8 @@ from wengert.running import running
 TWIN, STAGED_TWIN, LOOPED_TWIN = "__wengert_twin__", "__wengert_staged_twin__", "__wengert_twin_looped__"
 _WRITES = "__wengert_writes__"
 _POSITIONS = "__wengert_written_positions__"
+_TWIN_OF = "__wengert_twin_of__"
+"""The function that a twin was made of: what is compiled inside a function that is differentiated is that."""
 
 _lock = threading.RLock()
 
@@ -63,8 +66,9 @@ class TwinKind:
         self.entered: Callable[[Any], None] = lambda f: None
         """Called with each function whose twin is asked for."""
         self.allocated: Callable[[Any], None] = lambda instance: None
-        self.operates: Callable[[Any], None] = lambda instance: None
         """Called with each instance that is made, before it is initialised."""
+        self.operates: Callable[[Any], None] = lambda instance: None
+        """Called with each instance of which a special method is called."""
         self.made = OfCode()
         self.finished = OfCode()
         self.load: Callable | None = None
@@ -99,6 +103,9 @@ def instrument(f: Any, of: TwinKind | None = None) -> Any:
         state = running.state
         of = STAGED if state.capture is not None else EAGER if state.budget is None else LOOPED
     if kind is FunctionType:
+        if of is not EAGER and _TWIN_OF in f.__dict__:
+            original, code = f.__dict__[_TWIN_OF]
+            f = (code is f.__code__ and original()) or f  # (wrappers get the attributes of what they wrap)
         if of is STAGED:
             of.entered(f)
         if f.__code__ in of.finished:
@@ -229,6 +236,7 @@ def _twin_of_function(f: FunctionType, of: TwinKind) -> Any:
             {k: v for k, v in f.__dict__.items() if k not in (TWIN, STAGED_TWIN, LOOPED_TWIN, _POSITIONS)}
         )
         twin.__dict__[_WRITES] = writes
+        twin.__dict__[_TWIN_OF] = weakref.ref(f), new_code
     if twin is not f:
         f.__dict__[of.attribute] = (code, twin)
     return twin
