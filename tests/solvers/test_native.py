@@ -70,3 +70,17 @@ def test_as_many_equations_as_unknowns():
     for f in (lambda x: np.sum(x), lambda x: np.concatenate([x, x])):
         with pytest.raises(MismatchError, match="unknowns"):
             wg.root(f, np.ones(3))
+
+
+def test_objectives_are_numbers():
+    """Of several numbers none is the objective, not even the first; an array of one is one."""
+    for solve in (wg.argmin, lambda f, x: wg.jit(lambda x: wg.argmin(f, x))(x)):
+        with pytest.raises(MismatchError, match="2 numbers"):
+            solve(lambda x: (x - 1) ** 2, np.zeros(2))
+        with pytest.raises(MismatchError, match="None"):
+            solve(lambda x: None, np.zeros(2))
+    best = lambda a: wg.argmin(lambda x: (x - a) ** 4 + (x - 1) ** 2, np.zeros(1))[0]
+    x, a = best(1.5), 1.5
+    slope = 12 * (x - a) ** 2 / (12 * (x - a) ** 2 + 2)  # of 4 (x − a)³ + 2 (x − 1) = 0
+    for operator in (wg.grad(best), wg.jit(wg.grad(best)), lambda a: wg.jvp(best, (a,), (1.0,))[1]):
+        np.testing.assert_allclose(operator(a), slope, rtol=1e-8)

@@ -44,6 +44,8 @@ def integrate(f, y, times, gap, velocity, constant, worst, attempt, interpolate,
     `worst(size)` of errors: that of all examples where these are to share their steps.
     """
     count = times.shape[0]
+    if count == 0:
+        raise ValueError("wg.odeint: there are no times: give at least that of the initial state")
     n = y.shape[0]
     gaps = times[1:] - times[:-1]
     if not (np.all(gaps >= 0) or np.all(gaps <= 0)):

@@ -24,6 +24,8 @@ def integrate_to_events(
     Returns times, states (an axis for time comes last), times and states of events, and 1 if one ended it.
     """
     count = times.shape[0]
+    if count == 0:
+        raise ValueError("wg.odeint: there are no times: give at least that of the initial state")
     n = y.shape[0]
     kinds = tuple(range(len(directions)))  # of which each has code of its own
     plain = constant(times)

@@ -114,7 +114,19 @@ def argmin(f: Callable, x0: Any, *args: Any, method: str = "auto", tol: float = 
             return instrument(minima.newton_minimum)(objective, derivatives, x, tol, maxiter)
         return instrument(minima.bfgs)(objective, value_and_grad(objective), x, tol, maxiter)
 
-    return _answer("wg.argmin", Optimality, run, f, x0, args, tol)
+    followed = instrument(f)
+    return _answer("wg.argmin", Optimality, run, lambda x, *args: _number(followed(x, *args)), x0, args, tol)
+
+
+def _number(y: Any) -> Any:
+    """What an objective returns: a number, or an array of one."""
+    values = vector(y)
+    if shape_of(values) != (1,):
+        raise MismatchError(
+            f"wg.argmin: the function returned {shape_of(values)[0]} numbers, of which none is the objective",
+            remedy="return one number, for instance np.sum(y)",
+        )
+    return part(values, 0, 0)
 
 
 def _newton_step(residual: Callable) -> Callable:
@@ -171,7 +183,7 @@ def _answer(name: str, kind: type[Equation], run: Callable, f: Callable, x0: Any
 
         def function(v: Any) -> Any:
             if kind is Optimality:
-                return part(vector(f(flat.container(v), *args)), 0, 0)
+                return f(flat.container(v), *args)
             found = equation.vector(flat.container(v), args)
             if shape_of(found) != shape_of(v):
                 raise MismatchError(

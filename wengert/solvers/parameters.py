@@ -13,7 +13,7 @@ from wengert.api.custom import settled_leaves
 from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import array, cast, flat, join, part
 from wengert.box.writing import settled
-from wengert.errors import UnsupportedFunctionError
+from wengert.errors import MismatchError, UnsupportedFunctionError
 from wengert.ops import shape
 from wengert.ops.shape import reshape
 from wengert.types import Aval, aval_of, dtype_of, is_inexact, shape_of
@@ -46,7 +46,13 @@ class Parameters:
 
 def real(x: Any) -> Any:
     """An array, list or number as float64. Complex numbers are refused: their imaginary parts would be lost."""
-    x = array(settled(x))
+    given = settled(x)
+    x = array(given)
+    if dtype_of(x).kind not in "biufc":
+        raise MismatchError(
+            f"a solver wants numbers, and got {given!r}"[:200],
+            remedy="return numbers or arrays of them; without a return statement a function gives None",
+        )
     if dtype_of(x).kind == "c":
         raise UnsupportedFunctionError(
             "complex unknowns, equations or states in a solver",
