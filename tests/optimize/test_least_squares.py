@@ -197,6 +197,11 @@ def test_trial_points_where_the_residuals_cannot_be_computed():
 def test_a_start_that_is_not_finite_is_refused():
     with pytest.raises(errors.NonFiniteError, match=r"residual 0 is nan"):
         optimize.least_squares(lambda p: np.sqrt(p[:1]) * T[:3], np.array([-1.0]), jit=False)
+    for sparse in (False, True):
+        with pytest.raises(
+            errors.NonFiniteError, match=r"residual 1 is nan(.|\n)*log gave nan\n  at .*np\.log\(p - T\[:3\]\)"
+        ):
+            optimize.least_squares(lambda p: np.log(p - T[:3]), np.array([1.0, T[1] - 1.0, T[2] + 1]), sparse=sparse)
 
 
 def test_iterations_run_out_truthfully():

@@ -21,7 +21,7 @@ from wengert.algorithms import levenberg as algorithm
 from wengert.algorithms.status import FLAT, VALLEY
 from wengert.api.flat import Layout
 from wengert.api.sparsity import sparsity
-from wengert.errors import MismatchError, NonFiniteError, WengertError
+from wengert.errors import MismatchError, WengertError
 from wengert.optimize.coordinates import coordinates_of
 from wengert.optimize.examination import fit_runs_away
 from wengert.optimize.fit import Fit
@@ -270,7 +270,7 @@ def _dense(problem: FitProblem, method: str, tolerances: list[float], maxiter: i
             return problem.best[1], -2, problem.evaluations
         cost, f, jacobian = problem.evaluate(found[0])
         if not np.isfinite(cost) or not np.all(np.isfinite(jacobian)):
-            raise _not_finite(problem, found[0])
+            raise problem.residuals.not_finite(problem.vector(found[0]), problem.args)
         found = _examined(problem, found, cost, f, jacobian)
         if best is None or cost < best[0] * (1 - 1e-9):
             best = cost, found
@@ -340,16 +340,6 @@ def _is_determined(jacobian: np.ndarray) -> bool:
         return False
     values = np.linalg.svd(jacobian / norms, compute_uv=False)
     return bool(values[-1] > 1e-11 * values[0])
-
-
-def _not_finite(problem: FitProblem, state: np.ndarray) -> NonFiniteError:
-    f = problem.residuals.at(problem.vector(state), problem.args)
-    bad = np.flatnonzero(~np.isfinite(f))
-    what = f"residual {bad[0]} is {f[bad[0]]}" if len(bad) else "the sum of squares or the Jacobian overflows"
-    return NonFiniteError(
-        f"least squares cannot start: {what} at x0",
-        remedy="start where all residuals are finite; wg.debug_nans() shows the line where they are not",
-    )
 
 
 def _pattern(problem: FitProblem, sparse: Any) -> Any:

@@ -280,7 +280,7 @@ def _run(
         began = time.perf_counter()
         state = uniform(programs.begin(x0, objective.args))
         seconds = time.perf_counter() - began
-        count, chunk = 0, 1 if listener.is_called_back or not compile else _first(seconds, listener)
+        count, chunk = 0, 1 if listener.is_called_back or not compile else _first(seconds)
         while status == RUNNING and count < maxiter:
             began = time.perf_counter()
             state = programs.proceed(state, min(count + chunk, maxiter), gtol, given, objective.args)
@@ -309,10 +309,10 @@ def uniform(state: tuple) -> tuple:
     return tuple([np.int64(v) if v.__class__ is int else np.float64(v) if v.__class__ is float else v for v in state])
 
 
-def _first(seconds: float, listener: Listener) -> int:
-    """How many iterations to do before the loop is left, from how long one evaluation took."""
-    target = _SECONDS_WITH_BAR if listener.listens else _SECONDS
-    return max(10, int(target / (8 * max(seconds, 1e-5))))
+def _first(seconds: float) -> int:
+    """How many iterations to do before the loop is left for the first time: one where an evaluation is expensive, since
+    an iteration may need hundreds, and what is not done when somebody interrupts is lost."""
+    return 10 if seconds < 1e-4 else 1
 
 
 def _next(chunk: int, seconds: float, target: float) -> int:

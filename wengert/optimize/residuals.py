@@ -15,9 +15,11 @@ import numpy as np
 from wengert import tree
 from wengert.algorithms.levenberg import DOGLEG, GAUSS_NEWTON, LM, levenberg
 from wengert.api.flat import Layout, of_vector
+from wengert.api.grad import grad
 from wengert.api.jacobian import value_and_jacobian
 from wengert.api.jit import jit
-from wengert.errors import MismatchError
+from wengert.errors import MismatchError, NonFiniteError, WengertError
+from wengert.explain.nans import debug_nans
 from wengert.optimize.coordinates import Coordinates, CurvedCoordinates
 from wengert.optimize.last_used import LastUsed
 from wengert.optimize.robust import scaled
@@ -64,6 +66,28 @@ class Residuals:
                 )
             parts += [part.real, part.imag] if part.dtype.kind == "c" else [part]
         return (parts[0] if len(parts) == 1 else np.concatenate(parts)) * 1.0
+
+    def not_finite(self, vector: np.ndarray, args: tuple) -> NonFiniteError:
+        """The error for a start at which something is no number, with the line of the user's where that comes from."""
+        with np.errstate(all="ignore"):
+            f = np.asarray(self.at(vector, args))
+        bad = np.flatnonzero(~np.isfinite(f))
+        culprit = ""
+        try:
+            with debug_nans(), np.errstate(all="ignore"):
+                grad(lambda v: np.sum(self.at(v, args)))(vector)
+        except NonFiniteError as error:
+            culprit = f"\n{error}"
+        except WengertError:
+            pass  # the line is not known then
+        what = (
+            f"residual {bad[0]} is {f[bad[0]]}" if len(bad)
+            else "a derivative is not finite" if culprit
+            else "the sum of squares or the Jacobian overflows"
+        )  # fmt: skip
+        return NonFiniteError(
+            f"least squares cannot start: {what} at x0{culprit}", remedy="start where all residuals are finite"
+        )
 
     def of_steps(self, step: Any, state: Any, start: Any, args: tuple) -> Any:
         """The residuals after a step from a state."""

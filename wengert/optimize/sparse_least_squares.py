@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from wengert.errors import MismatchError, NonFiniteError
+from wengert.errors import MismatchError
 from wengert.optimize.robust import scaled
 from wengert.optimize.schur import of_columns, solver_for
 from wengert.optimize.telling import Listener, Stopped
@@ -54,10 +54,7 @@ def sparse_levenberg(problem: Any, pattern: Any, method: str, tolerances: list[f
     state = problem.state
     cost, f, jacobian = last = evaluate(state)
     if not (np.isfinite(cost) and np.all(np.isfinite(jacobian.data))):
-        raise NonFiniteError(
-            "least squares cannot start: residuals or derivatives are not finite at x0",
-            remedy="start where they are; wg.debug_nans() shows the line where they are not",
-        )
+        raise problem.residuals.not_finite(problem.vector(state), problem.args)
     solver = problem.residuals.solver(jacobian, solver_for)
     ftol, xtol, gtol = tolerances
     damping, grow = (1e-4, 2.0) if method == "lm" else (1e-12, 2.0)
