@@ -136,6 +136,11 @@ def test_what_goes_wrong_is_said(rng, tmp_path):
     loss = lambda model, x: np.mean(model(x))
     with pytest.raises(ConvergenceError, match="epoch 1, batch 1"):
         nn.fit(nn.Dense(2, 1, rng=0), lambda model, x: np.inf * np.mean(model(x) ** 2), x, **options)
+    for jit in (False, True):
+        with pytest.raises(ConvergenceError, match=r"batch 1\nlog gave nan\n  at .*np\.log\("):
+            nn.fit(
+                nn.Dense(2, 1, rng=0), lambda model, x: np.log(-np.mean(model(x) ** 2)), x, **{**options, "jit": jit}
+            )
     with pytest.raises(MismatchError, match="shapes"):
         nn.fit(nn.Dense(2, 1, rng=0), loss, (x, x[:3]), **options)
     with pytest.raises(MismatchError, match="to train"):

@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 
 from wengert import tree
-from wengert.api.grad import value_and_grad
+from wengert.api.grad import grad, value_and_grad
 from wengert.api.jit import jit as compiled
-from wengert.errors import ConvergenceError, MismatchError
+from wengert.errors import ConvergenceError, MismatchError, NonFiniteError, WengertError
+from wengert.explain.nans import debug_nans
 from wengert.nn.curves import drawn
 from wengert.nn.files import read, write
 from wengert.nn.layers import train
@@ -211,12 +212,11 @@ class Training:
         factor = None if schedule is None else float(schedule(number))
         total, count = 0.0, 0
         for k, (batch, size) in enumerate(batches):
-            value, self.parameters, self.state, self.memory = self.step(
-                self.parameters, self.state, self.memory, factor, batch
-            )
+            before = self.parameters, self.state
+            value, self.parameters, self.state, self.memory = self.step(*before, self.memory, factor, batch)
             if not math.isfinite(value):
                 raise ConvergenceError(
-                    f"the loss is {float(value)} in epoch {number + 1}, batch {k + 1}",
+                    f"the loss is {float(value)} in epoch {number + 1}, batch {k + 1}{self._culprit(*before, batch)}",
                     remedy="take smaller steps, or clip gradients; wg.debug_nans finds where it comes from",
                 )
             total, count = total + float(value) * size, count + size
@@ -233,6 +233,19 @@ class Training:
             self.best = (self.parameters, self.state)
         line.show(number, record["loss"], self.history)
         return record
+
+    def _culprit(self, parameters: Any, state: Any, batch: Any) -> str:
+        """Where a loss goes wrong, with its line; empty if that is not found."""
+        if not all(np.all(np.isfinite(p)) for p in parameters):
+            return ", and so are parameters after the step before"
+        try:
+            with debug_nans(), np.errstate(all="ignore"):
+                grad(lambda p: self.evaluate(p, state, batch))(parameters)
+        except NonFiniteError as error:
+            return f"\n{error}"
+        except WengertError:
+            pass
+        return ""
 
     def _validate(self, batches: Iterator) -> float:
         total, count = 0.0, 0
