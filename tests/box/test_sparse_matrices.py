@@ -8,7 +8,7 @@ from harness import check
 
 import wengert as wg
 from wengert.capture.hooks import instrument
-from wengert.errors import UnsupportedFunctionError
+from wengert.errors import ConcretizationError, UnsupportedFunctionError
 
 M = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 0.5], [0.0, -0.5, 2.0]])
 B = np.array([1.0, 2.0, -3.0])
@@ -91,3 +91,20 @@ def test_what_has_no_rule_says_so():
         wg.grad(lambda p: (made(p) @ sp.csr_array(np.ones((2, 2)))).sum())(P)
     with pytest.raises(ValueError, match="triangular"):
         wg.grad(lambda p: sl.spsolve_triangular(made(p), B)[0])(P)
+
+
+def test_what_is_put_into_a_matrix_entry_by_entry_says_what_to_do_instead():
+    def written(p):
+        A = sp.lil_matrix((3, 3))
+        A[0, 0] = p[0]
+        return A.tocsr() @ B
+
+    def on_the_diagonal(p):
+        A = sp.csr_matrix((2, 2))
+        A.setdiag(p)
+        return A @ B[:2]
+
+    for f in (written, on_the_diagonal):
+        for operator in (wg.jacobian(f), wg.jit(f)):
+            with pytest.raises(ConcretizationError, match="coo_array"):
+                operator(P)

@@ -28,8 +28,6 @@ def uncaught(x):
     return y
 
 
-
-
 def bound_before(x):
     a = b = 0.0
     try:

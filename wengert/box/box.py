@@ -24,7 +24,13 @@ import numpy as np
 from wengert.box import writers
 from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
 from wengert.box.dispatch import DEFERRING, FUNCTIONS, OPERANDS, UFUNCS, as_number, place_of_out, unsupported
-from wengert.box.foreign import array_class_being_made, is_at_operator, library_that_asks, remedy_for
+from wengert.box.foreign import (
+    array_class_being_made,
+    is_at_operator,
+    library_that_asks,
+    put_into_sparse,
+    remedy_for,
+)
 from wengert.box.functions.operands import demand, operand
 from wengert.box.functions.shapes import copied
 from wengert.box.memory import laid_out
@@ -223,6 +229,8 @@ class Box(Traced):
                 "the list, and its derivative would be lost",
                 remedy="make an array of the list first, as in a + np.array(values)",
             )
+        if (sys._getframe(1).f_globals.get("__name__") or "").startswith("scipy.sparse."):
+            raise put_into_sparse()
         raise ConcretizationError(
             "a traced value cannot become an ordinary NumPy array: its derivative would be lost",
             remedy="build arrays of traced values with np.stack([...]) or np.concatenate([...]) instead of "

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.errors import UnsupportedFunctionError
+from wengert.errors import ConcretizationError, UnsupportedFunctionError
 from wengert.ops.op import Traced
 from wengert.types import SCALARS
 
@@ -76,6 +76,15 @@ def library_that_asks(frame: FrameType | None) -> str | None:
             return library
         frame = frame.f_back
     return None
+
+
+def put_into_sparse() -> ConcretizationError:
+    """The error for a traced value that is to be an entry of a matrix of SciPy's, which holds plain numbers."""
+    return ConcretizationError(
+        "a traced value cannot be put into a sparse matrix of SciPy's, which holds plain numbers",
+        remedy="collect the entries in a list, with their rows and columns, and make "
+        "scipy.sparse.coo_array((np.stack(entries), (rows, columns)), shape=…) of them; or scipy.sparse.diags_array",
+    )
 
 
 def array_class_being_made(frame: FrameType) -> str | None:

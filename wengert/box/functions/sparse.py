@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse
 
 from wengert.box.dispatch import CALLERS, DEFERRING, FUNCTIONS, OPERANDS, implements_blind
+from wengert.box.foreign import put_into_sparse
 from wengert.box.functions.operands import array, cast, join
 from wengert.box.functions.sparse_matrix import (
     SparseMatrix,
@@ -68,6 +69,10 @@ def operate(op: Any, x: Any, y: Any) -> Any:
     )
 
 
+def _refused_diagonal(*args: Any, **kwargs: Any) -> None:
+    raise put_into_sparse()
+
+
 _CLASSES = [getattr(scipy.sparse, f"{format}_{kind}") for format in ("csr", "csc", "coo", "bsr", "dia", "lil", "dok")
             for kind in ("array", "matrix")]  # fmt: skip
 _ASKING = ("_matmul_dispatch", "_mul_dispatch", "multiply", "_multiply_2d_with_broadcasting", "_divide")
@@ -77,6 +82,7 @@ for _class in _CLASSES:
     DEFERRING.update([getattr(_class, name).__code__ for name in _ASKING if hasattr(_class, name)])
     implements_blind(_class.dot)(lambda a, other: a @ other)
     implements_blind(_class.multiply)(lambda a, other: traced_matrix(a).multiply(other))
+    implements_blind(_class.setdiag)(_refused_diagonal)
 OPERANDS[SparseMatrix] = lambda op, x, y: NotImplemented  # it has operators of its own
 
 
