@@ -17,8 +17,8 @@ follows it. So
 Conditions that fail in the same state are one branch (`Attempt`): here both are, and `raised` is 1 or 2 in the other.
 The first one that does not hold decides, and what is computed after a failure is used for nothing: there is no infinity
 whose derivative would have to be masked. What functions that it calls do until then, and on their way out (`finally`),
-has happened: where that is more than to bind variables, the branch that fails executes the statement once more up to where
-it raises, before it jumps.
+has happened: where that is more than to bind variables, the branch that fails executes the statement once more up to
+where it raises, before it jumps.
 """
 
 from __future__ import annotations
