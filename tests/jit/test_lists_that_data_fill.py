@@ -386,3 +386,47 @@ def from_outside(y, n, out=[]):  # noqa: B006
 def test_what_values_cannot_tell_is_refused(f):
     with pytest.raises(StagingError, match="remedy"):
         value(wg.jit(f), np.array([0.3, 0.7]), 30.0)
+
+
+def bound_again(x):
+    out, before, t = [], [], x
+    while t < 5.0:
+        out = out + [t]
+        before = [t] + before
+        t = t * 1.5
+    return sum(k * v for k, v in enumerate(out)) + before[0]
+
+
+def of_two(x):
+    pair = []
+    while x < 5.0:
+        pair = [x, 2.0 * x]
+        x = x * 1.5
+    a, b = pair
+    return a * b
+
+
+def a_window(x):
+    last, total = deque(maxlen=3), 0.0
+    while x < 30.0:
+        last.append(x)
+        total = total + sum(last) / len(last) * max(last)
+        x = 1.3 * x + 0.1
+    last.appendleft(x)
+    return total + last[0] + len(last)
+
+
+def joined_arrays(x):
+    rows = []
+    while x < 9.0:
+        rows.append(np.array([x, x * x]))
+        x = 1.7 * x
+    means = np.mean(rows, axis=0)
+    return (
+        np.vstack(rows).sum() + np.concatenate(rows)[-1] + np.hstack(rows)[1] + np.stack(rows, axis=1)[0, 1] + means[1]
+    )
+
+
+@pytest.mark.parametrize("f", [bound_again, of_two, a_window, joined_arrays], ids=lambda f: f.__name__)
+def test_lists_that_are_bound_again_limited_and_joined(f):
+    agrees(f, 0.83, batch=False)

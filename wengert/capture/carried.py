@@ -33,6 +33,7 @@ from wengert.capture.growing import Grows
 from wengert.capture.identity import Again, Identity, Key
 from wengert.capture.objects import Slot, content, held_in, put
 from wengert.capture.opened import stand_for_others
+from wengert.capture.opening import as_one
 from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.capture.values import (
     DtypeDiffers,
@@ -320,7 +321,10 @@ class Carried:
             now = after[k]
             if now.__class__ is not Perhaps and (self.state[k].__class__ is Perhaps or self.state[k] is UNDEFINED):
                 now = Perhaps(now, True) if self.state[k].__class__ is Perhaps else self._perhaps(k, now)
+            now = as_one(now)
             new = leaves_as(structure, now)
+            if new is None and self.is_rest and self.state[k].__class__ is now.__class__ is list:
+                raise Grows(self.state[k], len(self.state[k]), list(now))
             if new is None and self._join(k, structure, now):
                 again = True
                 continue

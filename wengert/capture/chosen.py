@@ -17,7 +17,7 @@ import numpy as np
 from wengert.box.functions.operands import array
 from wengert.capture.containers import LEAF, note_created
 from wengert.capture.iteration import refused
-from wengert.capture.open_lists import as_an_array
+from wengert.capture.open_lists import JOINING, as_an_array
 from wengert.capture.opened import Kind, Opened, is_open
 from wengert.capture.opening import whole
 from wengert.capture.optional import condition
@@ -31,7 +31,7 @@ from wengert.types import dtype_of, shape_of
 _REMEDY = "use a mask, x[x > 0], or np.where, or a for loop with an if"
 
 
-_KNOWING = (len, min, max, sorted, map)
+_KNOWING = (len, min, max, sorted, map, *JOINING)
 """Builtins that know such lists."""
 _LIBRARIES = ("numpy", "scipy")
 

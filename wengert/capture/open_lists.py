@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
+from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import SEVERAL, array, cast, join
 from wengert.box.writing import settled
 from wengert.capture import hooks
@@ -36,6 +37,7 @@ from wengert.errors import StagingError
 from wengert.ir.aliases import root_of
 from wengert.ir.node import Type
 from wengert.ir.numbers import as_python
+from wengert.ir.symbol import known
 from wengert.ops import elementwise as e
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import Traced, call
@@ -157,6 +159,35 @@ def as_an_array(things: Any) -> Any:
 SEVERAL[Opened] = as_an_array
 
 
+def _together(x: Any, axis: Any = 0) -> Any:
+    """`np.concatenate` of the items, arrays, along their first axis."""
+    if axis != 0 or len(shape_of(x)) < 2:
+        return refused()
+    return array(x).reshape((-1, *[known(n) for n in shape_of(x)[2:]]))
+
+
+def _below_each_other(x: Any) -> Any:
+    """`np.vstack` of the items."""
+    return array(x).reshape((-1, 1)) if len(shape_of(x)) == 1 else x if len(shape_of(x)) == 2 else _together(x)
+
+
+def _beside_each_other(x: Any) -> Any:
+    """`np.hstack` of the items."""
+    return x if len(shape_of(x)) == 1 else _together(x) if len(shape_of(x)) == 2 else refused()
+
+
+def _as_columns(x: Any) -> Any:
+    """`np.column_stack` of the items."""
+    return array(x).reshape((1, -1)) if len(shape_of(x)) == 1 else x.T if len(shape_of(x)) == 2 else refused()
+
+
+JOINING: dict[Any, Callable] = {
+    np.concatenate: _together, np.vstack: _below_each_other, np.hstack: _beside_each_other,
+    np.stack: lambda x, axis=0: x if axis == 0 else FUNCTIONS[np.moveaxis](x, 0, axis), np.column_stack: _as_columns,
+}  # fmt: skip
+"""Functions of NumPy's that join the items of a list, as functions of the array of all."""
+
+
 # ---------------------------------------------------------------------------------------------------------- changing
 
 
@@ -175,9 +206,12 @@ def append(things: Any, value: Any) -> None:
     _put(things, opened, as_opened([opened, value], opened.kind).rows, value)
 
 
-def _put(things: Any, opened: Opened, rows: Sequence[Any], value: Any) -> None:
+def _put(things: Any, opened: Opened, rows: Sequence[Any], value: Any, keeps_last: bool = True) -> None:
     """Let a list hold other rows, among them those of a value: the list has its own copy of what is appended."""
-    capture = running.state.capture
+    most, capture = getattr(things, "maxlen", None), running.state.capture
+    if most is not None:  # a deque
+        kept = slice(-most, None) if keeps_last else slice(0, most)
+        rows = [call(index, settled(r), pattern=(kept,)) for r in rows]
     for old, new in zip(opened.rows, rows, strict=True):
         if isinstance(new, Box) and isinstance(old, Box):
             capture.links.pass_on(old, new, capture)
@@ -219,6 +253,13 @@ def _until(rows: Any, end: Any) -> Any:
 
 def _from(rows: Any, start: Any) -> Any:
     return call(index, settled(rows), pattern=(slice(start, None),))
+
+
+def append_left(things: Any, value: Any) -> None:
+    """`things.appendleft(value)`."""
+    opened = _fitting(things, [value])
+    freeze(value, _CHANGED)
+    _put(things, opened, as_opened([value, opened], opened.kind).rows, value, False)
 
 
 def insert(things: Any, key: Any, value: Any) -> None:
@@ -311,7 +352,7 @@ def extreme_item(things: Any, key: Any, default: Any, find: Callable, name: str)
 
 METHODS: dict[str, Callable] = {
     "append": append, "extend": extend, "pop": pop, "insert": insert, "clear": clear, "reverse": reverse,
-    "popleft": lambda things: pop(things, 0), "appendleft": lambda things, value: insert(things, 0, value),
+    "popleft": lambda things: pop(things, 0), "appendleft": append_left,
     "__setitem__": set_item, "__delitem__": delete, "__iadd__": extend, "__len__": length, "__getitem__": read_item,
     "sort": sort, "copy": lambda things: note_created(things.copy()),
 }  # fmt: skip

@@ -125,6 +125,11 @@ def whole(things: Any) -> Opened:
     return items[0] if len(items) == 1 else as_opened(items, kind_of_items(items))
 
 
+def as_one(x: Any) -> Any:
+    """An open list as one in which a single thing stands for all items; anything else as it is."""
+    return x.__class__([whole(x)]) if is_open(x) and len(x) > 1 else x
+
+
 def replace_items(thing: Any, items: Sequence[Any]) -> None:
     """Let a list or deque hold these items."""
     about_to_change(thing)
@@ -160,7 +165,7 @@ def opening(stage: Callable[[], Any], grows: Grows | None = None) -> Any:
 
 def _open(grows: Grows) -> None:
     thing = grows.thing
-    if thing.__class__ is deque and thing.maxlen is not None:
+    if thing.__class__ is deque and thing.maxlen == 0:
         raise grows
     if not thing and not grows.after:
         raise grows

@@ -27,7 +27,7 @@ from wengert.capture.iteration import (
     staged_reversed,
     staged_zip,
 )
-from wengert.capture.open_lists import as_an_array, columns, length
+from wengert.capture.open_lists import JOINING, as_an_array, columns, length
 from wengert.capture.opened import Opened, is_open
 from wengert.capture.optional import Optional, condition, is_instance
 from wengert.capture.ordering import REPLACED
@@ -324,13 +324,16 @@ def _arange(*args: Any, **options: Any) -> Any:
 
 def _of_lists(original: Callable) -> Callable:
     def joined(things: Any, *rest: Any, **options: Any) -> Any:
-        found = as_array(things) if not rest and not options else None
+        if original in JOINING and is_open(things):
+            return JOINING[original](as_an_array(things), *rest, **options)
+        found = as_array(things) if not rest and not options and original in _AS_ROWS else None
         return hooks.call(original, 1, rewrite.ANYTHING)(things, *rest, **options) if found is None else found
 
     return joined
 
 
-for _joining in (np.array, np.asarray, np.stack):
+_AS_ROWS = (np.array, np.asarray, np.stack)
+for _joining in {*_AS_ROWS, *JOINING}:
     BUILTINS[_joining] = _of_lists(_joining)
 
 
