@@ -281,6 +281,17 @@ def test_what_generators_read():
     check(nested, lambda: s.weights.__setitem__(1, 8.0))
 
 
+def test_what_generators_decide_by():
+    s = Source()
+
+    def chosen(x):
+        for v in s.weights:
+            if v < 1.5:
+                yield v * x
+
+    check(lambda x: sum(chosen(x)), lambda: s.weights.__setitem__(1, 1.25))
+
+
 def test_what_code_reads_that_is_not_rewritten():
     s = Source()
     names = {"s": s}

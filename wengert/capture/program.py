@@ -26,7 +26,7 @@ from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_hol
 from wengert.capture.kept import Kept
 from wengert.capture.returned import Shared, as_returned, found_among
 from wengert.capture.returned_lists import with_returned_lists
-from wengert.capture.session import Session, ValuesDecide, WrittenTo, current
+from wengert.capture.session import SMALL, Session, ValuesDecide, WrittenTo, current
 from wengert.capture.values import BranchesDiffer
 from wengert.capture.words import ChosenWords
 from wengert.control.budget import without_budget
@@ -229,14 +229,18 @@ def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, n
                         values: Sequence[Any], kept: Kept, assumed: Assumptions | None) -> Captured:  # fmt: skip
     """Capture a function, again until it is known what is written to, and whose values are part of the program."""
     variable: set[int] = set()
+    held: dict[int, np.ndarray] = {}
     pinned: dict[int, Any] = {}
     deepest: int | None = None
     orders = tuple([order_given(x) for x in values])
     arrays = {k for k, x in enumerate(values) if isinstance(plain(x), np.ndarray)}
     while True:
         try:
-            return _captured(f, types, rebuild, names, values, variable, pinned, orders, arrays, kept, assumed, deepest)
+            return _captured(f, types, rebuild, names, values, variable, held, pinned, orders, arrays, kept, assumed,
+                             deepest)  # fmt: skip
         except (*CANNOT_BE_CAPTURED, RecursionError) as error:
+            if isinstance(error, ConcretizationError) and _hold(error, held, variable):
+                continue
             # For any integer it cannot be done; but an axis, a shape or a key is mostly given, and does not change.
             integers = {
                 k: x for k, x in enumerate(values)
@@ -268,11 +272,24 @@ def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, n
             pinned.update(new)
 
 
+def _hold(error: Exception, held: dict[int, np.ndarray], variable: set[int]) -> bool:
+    """Have small arrays from outside be part of the program, if there are some, where generators ran: what these decide
+    Python decides, and it may do so by constants that are kept in arrays."""
+    session = error.__dict__.pop("session", None)
+    if session is None or not session.ran_generators:
+        return False
+    new = {id(x): x for x, _, _ in session.inputs if x.__class__ is np.ndarray and x.size <= SMALL}
+    new = {k: x for k, x in new.items() if k not in held and k not in variable}
+    held.update(new)
+    return bool(new)
+
+
 def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
-              values: Sequence[Any], variable: set[int], pinned: dict[int, Any], orders: tuple, arrays: set[int],
-              kept: Kept, assumed: Assumptions | None, deepest: int | None) -> Captured:  # fmt: skip
+              values: Sequence[Any], variable: set[int], held: dict[int, np.ndarray], pinned: dict[int, Any],
+              orders: tuple, arrays: set[int], kept: Kept, assumed: Assumptions | None,
+              deepest: int | None) -> Captured:  # fmt: skip
     top = Capture()
-    session = Session(top, variable)
+    session = Session(top, variable, held)
     session.deepest, session.code = deepest, sys._getframe().f_code
     session.assumed = assumed
     outer, current.session = current.session, session
@@ -329,8 +346,10 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             results = [top.operand(y) for y in outputs]
             further = [top.operand(settled(y)) for y in extras]
             session.seal()
-    except BaseException:
+    except BaseException as error:
         session.effects.undo(session.stands_for)
+        if isinstance(error, ConcretizationError):
+            error.session = session  # type: ignore[attr-defined]
         raise
     finally:
         current.session = outer

@@ -15,10 +15,11 @@ from __future__ import annotations
 import contextlib
 import dis
 import functools
+import inspect
 import operator
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
@@ -62,7 +63,7 @@ _ALL = object()
 _NUMBERS = (int, float, complex, bool, str, bytes, type(None), np.generic)
 
 
-_SMALL = 4096
+SMALL = 4096
 """Arrays of integers with at most so many elements are part of the program."""
 
 
@@ -78,10 +79,12 @@ class ValuesDecide(Signal):
 
 
 class Session:
-    """See the module's text. `variable` are arrays (their ids) that are inputs although small and of integers."""
+    """See the module's text. `variable` are arrays (their ids) that are inputs although small and of integers, `held`
+    arrays that are part of the program although they are not."""
 
-    def __init__(self, top: Capture, variable: set[int]):
-        self.variable = variable
+    def __init__(self, top: Capture, variable: set[int], held: Container[int] = ()):
+        self.variable, self.held = variable, held
+        self.ran_generators = False
         self.top = top
         self.guards: list[AnyGuard] = []
         self.notes: list[tuple[str, str]] = []
@@ -153,6 +156,7 @@ class Session:
             return
         self._entered.add(id(f))
         self._functions.append(f)
+        self.ran_generators = self.ran_generators or bool(f.__code__.co_flags & inspect.CO_GENERATOR)
         self.paths[id(f)] = (f, functools.partial(itself, f))  # keeps it alive
         self.watch(f)
         for name in _names(f.__code__):
@@ -435,7 +439,8 @@ class Session:
         if known is None or known[0] is not value or value.dtype.kind not in "biufc":
             return value
         box = self._boxes.get(id(value))
-        if box is None and value.dtype.kind in "iub" and value.size <= _SMALL and id(value) not in self.variable:
+        is_small = value.size <= SMALL and (value.dtype.kind in "iub" or id(value) in self.held)
+        if box is None and is_small and id(value) not in self.variable:
             if id(value) not in self._constants:
                 frozen = value.copy()
                 frozen.flags.writeable = False
