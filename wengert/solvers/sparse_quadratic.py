@@ -38,7 +38,7 @@ _EXACT = 1e-9
 """How well the conditions must hold, for which constraints are active to be certain."""
 
 
-class Program(NamedTuple):
+class QuadraticProgram(NamedTuple):
     """Minimise ½ xᵀPx + qᵀx with Gx ≤ h and Ax = b."""
 
     P: Any
@@ -48,9 +48,9 @@ class Program(NamedTuple):
     A: Any
     b: Any
 
-    def plain(self) -> Program:
+    def plain(self) -> QuadraticProgram:
         """With matrices of SciPy's."""
-        return Program(self.P.plain(), self.q, self.G.plain(), self.h, self.A.plain(), self.b)
+        return QuadraticProgram(self.P.plain(), self.q, self.G.plain(), self.h, self.A.plain(), self.b)
 
     def conditions(self, x: Any, z: Any, y: Any) -> list[Any]:
         """What is zero at the answer x with the multipliers z and y."""
@@ -70,9 +70,9 @@ def solved_sparsely(
     P = ((P + P.T) / 2).without_duplicates()
     n, m, p = shape_of(q)[0], shape_of(h)[0], shape_of(b)[0]
 
-    def filled(values: Sequence[Any]) -> Program:
+    def filled(values: Sequence[Any]) -> QuadraticProgram:
         of_p, q, of_g, h, of_a, b = values
-        return Program(P.with_data(of_p), q, G.with_data(of_g), h, A.with_data(of_a), b)
+        return QuadraticProgram(P.with_data(of_p), q, G.with_data(of_g), h, A.with_data(of_a), b)
 
     def find(values: Sequence[Any]) -> np.ndarray:
         program = filled(values).plain()
@@ -130,7 +130,7 @@ def _factors(P: Any, A: Any, G: Any, shift: float, last: np.ndarray) -> Any:
         return None
 
 
-def refined(program: Program, x: Any, z: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def refined(program: QuadraticProgram, x: Any, z: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The answer from the equations of the constraints that are active, which may change on the way (Hintermüller, Ito
     and Kunisch 2002); as it was where that does not help."""
     P, q, G, h, A, b = program
