@@ -31,7 +31,7 @@ from wengert.box.foreign import (
     put_into_sparse,
     remedy_for,
 )
-from wengert.box.functions.operands import demand, operand
+from wengert.box.functions.operands import demand, operand, out_of_objects
 from wengert.box.functions.shapes import copied
 from wengert.box.memory import laid_out
 from wengert.box.operators import (
@@ -185,6 +185,10 @@ class Box(Traced):
         if len(inputs) > 2:
             return op(*[operand(x) for x in inputs])
         x, y = inputs
+        if x.__class__ is np.ndarray and x.dtype.kind == "O":
+            x = out_of_objects(x)
+        elif y.__class__ is np.ndarray and y.dtype.kind == "O":
+            y = out_of_objects(y)
         if x.__class__ in PLAIN and isinstance(op, Op):
             return _of_numpy(self._owner.binary(op, x, y))
         special = OPERANDS[x.__class__] or OPERANDS[y.__class__]
@@ -198,6 +202,8 @@ class Box(Traced):
         implementation = FUNCTIONS.get(function)
         if implementation is None:
             raise unsupported(function)
+        if any(a.__class__ is np.ndarray and a.dtype.kind == "O" for a in args):
+            args = tuple([out_of_objects(a) for a in args])
         if len(args) > 1 and len(args) > (place := place_of_out(function)):
             rest = dict(zip(list(inspect.signature(function).parameters)[place:], args[place:], strict=False))
             args, kwargs = args[:place], {**kwargs, **rest}

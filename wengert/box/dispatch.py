@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.foreign import holds_anything, refused_operand, wants_plain_arrays
+from wengert.box.foreign import has_labels, holds_anything, refused_operand, remedy_for, wants_plain_arrays
 from wengert.box.subclasses import means_something_else, refusal
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.op import Op, Traced
@@ -226,6 +226,12 @@ def no_rule_yet(function: Any) -> UnsupportedFunctionError:
         remedy = (
             "what a solver finds has the derivative that the implicit function theorem gives: say what its answer "
             "satisfies with wg.implicit; or write the steps of the method out in Python"
+        )
+    library = name.partition(".")[0]
+    if has_labels(library):
+        return UnsupportedFunctionError(
+            f"{name} does not take traced values: what {library} makes holds plain numbers",
+            remedy=f"compute with plain arrays; {remedy_for(library)}",
         )
     return UnsupportedFunctionError(
         f"{name} has no derivative rule yet, and does not take traced values", remedy=remedy

@@ -47,6 +47,11 @@ def remedy_for(library: str) -> str:
     return f"use the plain array in it, {_REMEDIES[library]}, and put labels or units on the result outside"
 
 
+def has_labels(library: str) -> bool:
+    """Whether a library is one of arrays with labels or units."""
+    return library in _REMEDIES
+
+
 def holds_anything(kind: Any) -> bool:
     """Whether a class is one whose own operators take traced values."""
     return library_of(kind) in _HOLD_ANYTHING

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import OPERANDS, UFUNCS
-from wengert.box.functions.operands import operand
+from wengert.box.functions.operands import operand, out_of_objects
 from wengert.box.writing import plain, replace
 from wengert.errors import is_library_file
 from wengert.ops import elementwise as e
@@ -117,6 +117,8 @@ def binary(op: Op) -> tuple[Any, Any]:
         if captures.count and (found := _captured(op, op.name, self, other, other)) is not None:
             return found
         if other.__class__ in PLAIN:
+            if other.__class__ is np.ndarray and other.dtype.kind == "O":
+                return call2(op, self, out_of_objects(other))
             return self._owner.binary(op, self, other)
         special = OPERANDS[other.__class__]
         return call2(op, self, other) if special is None else special(op, self, other)
@@ -125,6 +127,8 @@ def binary(op: Op) -> tuple[Any, Any]:
         if captures.count and (found := _captured(op, op.name, other, self, other)) is not None:
             return found
         if other.__class__ in PLAIN:
+            if other.__class__ is np.ndarray and other.dtype.kind == "O":
+                return call2(op, out_of_objects(other), self)
             return self._owner.binary(op, other, self)
         special = OPERANDS[other.__class__]
         return call2(op, other, self) if special is None else special(op, other, self)
@@ -163,7 +167,9 @@ def _partial(op: Op, in_python: Any) -> tuple[Any, Any]:
         is_pythons = not _is_numpys(self) and not _is_numpys(other)
         if is_pythons and not (other.__class__ is float and other > 0 and op is not e.power):
             _try_in_python(in_python, self, other)
-        if other.__class__ in PLAIN:
+        if other.__class__ is np.ndarray and other.dtype.kind == "O":
+            y = call2(op, self, out_of_objects(other))
+        elif other.__class__ in PLAIN:
             y = self._owner.binary(op, self, other)
         else:
             special = OPERANDS[other.__class__]
@@ -178,7 +184,9 @@ def _partial(op: Op, in_python: Any) -> tuple[Any, Any]:
         is_pythons = not _is_numpys(self) and not _is_numpys(other)
         if is_pythons and other.__class__ in SCALARS:
             _try_in_python(in_python, other, self)
-        if other.__class__ in PLAIN:
+        if other.__class__ is np.ndarray and other.dtype.kind == "O":
+            y = call2(op, out_of_objects(other), self)
+        elif other.__class__ in PLAIN:
             y = self._owner.binary(op, other, self)
         else:
             special = OPERANDS[other.__class__]
@@ -210,7 +218,9 @@ def comparison(op: Op, compare: Any = None) -> Any:
             if isinstance(value, Traced):
                 value = 0.0 if self._is_python_number else np.zeros(shape_of(value))[()]
             return compare(value, other)
-        if other.__class__ in PLAIN:
+        if other.__class__ is np.ndarray and other.dtype.kind == "O":
+            y = call2(op, self, out_of_objects(other))
+        elif other.__class__ in PLAIN:
             y = self._owner.binary(op, self, other)
         else:
             special = OPERANDS[other.__class__]

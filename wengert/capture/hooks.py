@@ -322,7 +322,7 @@ def with_instrumented_arguments(f: Any, keeps: bool = True) -> Any:
             if refusals.of_conversions == refused_before or _shows_traced(result):
                 plain = [a for a, x in zip(_all(args, kwargs), _all(*given), strict=True) if a is not x]
                 return lent(result, plain) if plain else result
-        except (ArithmeticError, AttributeError, RuntimeError, SystemError, TypeError, ValueError) as error:
+        except Exception as error:  # pandas, for one, has classes of its own
             swallowed = refusals.of_conversions > refused_before and not isinstance(error, WengertError)
             if not swallowed and not _rejects_traced(error) and not _names_class(error, _all(args, kwargs)):
                 raise

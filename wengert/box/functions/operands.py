@@ -50,7 +50,7 @@ SEVERAL: dict[type, Callable[[Any], Any]] = {}
 def array(x: Any) -> Any:
     """What `np.asarray` would give, except that traced values stay traced and other libraries' arrays stay theirs."""
     if isinstance(x, Traced) or hasattr(x, "shape"):
-        return base_array(x)
+        return base_array(out_of_objects(x))
     if isinstance(x, (list, tuple)) and holds_traced(x):
         for item in x:
             if item.__class__ in SEVERAL:
@@ -59,6 +59,21 @@ def array(x: Any) -> Any:
     if x.__class__ is float:
         return library.full((), x, np.float64)
     return np.asarray(x)
+
+
+def out_of_objects(x: Any) -> Any:
+    """An array of objects among which there are traced numbers, as a traced array; anything else as it is.
+
+    NumPy would apply an operator to each object, and what is traced there would be part of a plain value.
+    """
+    if x.__class__ is not np.ndarray or x.dtype.kind != "O" or not any(isinstance(item, Traced) for item in x.flat):
+        return x
+    if any(isinstance(item, (Traced, np.ndarray)) and shape_of(item) for item in x.flat):
+        raise UnsupportedFunctionError(
+            "an array of objects that holds traced arrays, together with traced values",
+            remedy="make one array of them, with np.stack, or keep them in a list",
+        )
+    return array(x.tolist())
 
 
 NO_ARRAY = "object __array__ method not producing an array"
