@@ -135,6 +135,7 @@ def test_compiled_gradient(name):
     assert_same(got, gradient(name), rtol=1e-9)
 
 
+@pytest.mark.light
 @differentiable
 def test_gradient_of_compiled(name):
     p = PROGRAMS[name]
@@ -144,6 +145,7 @@ def test_gradient_of_compiled(name):
     assert_same(got, gradient(name), rtol=1e-9)
 
 
+@pytest.mark.light
 @differentiable
 def test_forward_mode(name):
     """The directional derivative, compiled from the outside and from the inside, against the gradient."""

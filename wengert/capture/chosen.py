@@ -18,7 +18,7 @@ from wengert.box.functions.operands import array
 from wengert.capture.containers import LEAF, note_created
 from wengert.capture.iteration import refused
 from wengert.capture.open_lists import JOINING, as_an_array
-from wengert.capture.opened import Kind, Opened, is_open
+from wengert.capture.opened import ItemKind, Opened, is_open
 from wengert.capture.opening import whole
 from wengert.capture.optional import condition
 from wengert.capture.stage import ifexp
@@ -103,5 +103,5 @@ def filtered(items: list) -> Any:
     numbers = array([item[1] for item in counting])
     mask = array([item[0] for item in counting])
     is_pythons = len(kinds) == 1 and kinds <= {float, int}
-    kind = Kind(LEAF, (Type((), dtype_of(numbers), is_pythons),))
+    kind = ItemKind(LEAF, (Type((), dtype_of(numbers), is_pythons),))
     return note_created([Opened(kind, [numbers[mask]])])

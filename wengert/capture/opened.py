@@ -6,9 +6,9 @@
         x = x / 2                           x = x / 2
 
 The list itself stays the list that it is, with all its names; one thing in it, an `Opened`, stands for a number of
-items. They are all of one kind: as many numbers and arrays in the same places (`Kind`). For each of these there is an
-array with one row for each item. An `Opened` is never changed: what changes is which one the list holds, so loops carry
-it and branches are put together as if it were a tuple of arrays (`containers.py`).
+items. They are all of one kind: as many numbers and arrays in the same places (`ItemKind`). For each of these there is
+an array with one row for each item. An `Opened` is never changed: what changes is which one the list holds, so loops
+carry it and branches are put together as if it were a tuple of arrays (`containers.py`).
 
 Items may stand before and behind it: `out + [x]`, `[*out, x]` and `out * 2` need no code of their own. What reads a
 list must know of it (`open_lists.py`); whatever else is done to it is refused.
@@ -36,7 +36,7 @@ class Fixed(NamedTuple):
     value: Any
 
 
-class Kind(NamedTuple):
+class ItemKind(NamedTuple):
     """What all items are like: their structure, and for each leaf its type, or what it is."""
 
     structure: Any
@@ -48,7 +48,7 @@ class Opened:
 
     __slots__ = ("kind", "rows")
 
-    def __init__(self, kind: Kind, rows: Sequence[Any]):
+    def __init__(self, kind: ItemKind, rows: Sequence[Any]):
         self.kind, self.rows = kind, tuple(rows)
 
     @property
@@ -94,5 +94,5 @@ def stand_for_others(a: Any, b: Any) -> bool:
     return any(_kind_of(x) != _kind_of(y) for x, y in zip(a, b, strict=True))
 
 
-def _kind_of(x: Any) -> Kind | None:
+def _kind_of(x: Any) -> ItemKind | None:
     return x.kind if x.__class__ is Opened else None

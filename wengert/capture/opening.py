@@ -20,7 +20,7 @@ from wengert.box.functions.operands import cast, join, stacked
 from wengert.box.writing import settled, zeros
 from wengert.capture.containers import about_to_change, flatten
 from wengert.capture.growing import Grows
-from wengert.capture.opened import Fixed, Kind, Opened, is_open
+from wengert.capture.opened import Fixed, ItemKind, Opened, is_open
 from wengert.capture.values import converted, equal, is_number
 from wengert.errors import StagingError
 from wengert.ir.build import type_of_value
@@ -40,7 +40,7 @@ class ItemsDiffer(StagingError):
         )
 
 
-def kind_of_items(items: Sequence[Any]) -> Kind:
+def kind_of_items(items: Sequence[Any]) -> ItemKind:
     """What all of these items are like; there is one at least."""
     kinds = [item.kind if item.__class__ is Opened else _kind_of(item) for item in items]
     known = kinds[0]
@@ -49,7 +49,7 @@ def kind_of_items(items: Sequence[Any]) -> Kind:
     return known
 
 
-def _kind_of(item: Any) -> Kind:
+def _kind_of(item: Any) -> ItemKind:
     leaves, structure = flatten(item)
     found: list[Any] = []
     for leaf in leaves:
@@ -58,16 +58,16 @@ def _kind_of(item: Any) -> Kind:
             raise ItemsDiffer("they are arrays whose lengths only the program knows")
         if not is_number(leaf) and isinstance(leaf, (list, dict, set, deque)):
             raise ItemsDiffer(f"they hold a {type(leaf).__name__}")
-    return Kind(structure, tuple(found))
+    return ItemKind(structure, tuple(found))
 
 
-def common(a: Kind, b: Kind) -> Kind:
+def common(a: ItemKind, b: ItemKind) -> ItemKind:
     """What items of both kinds are like."""
     if a == b:
         return a
     if a.structure != b.structure:
         raise ItemsDiffer("they are not all of one kind, with as many parts")
-    return Kind(a.structure, tuple([_common(x, y) for x, y in zip(a.leaves, b.leaves, strict=True)]))
+    return ItemKind(a.structure, tuple([_common(x, y) for x, y in zip(a.leaves, b.leaves, strict=True)]))
 
 
 def _common(a: Any, b: Any) -> Any:
@@ -86,17 +86,17 @@ def _common(a: Any, b: Any) -> Any:
     raise ItemsDiffer(f"they are of different types: {a.dtype} and {b.dtype}")
 
 
-def leaves_of(item: Any, kind: Kind) -> list[Any]:
+def leaves_of(item: Any, kind: ItemKind) -> list[Any]:
     """The numbers of an item, of this kind or of one that it has room for."""
     return [converted(leaf, t) for leaf, t in zip(flatten(item)[0], kind.leaves, strict=True) if t.__class__ is Type]
 
 
-def types_of(kind: Kind) -> list[Type]:
+def types_of(kind: ItemKind) -> list[Type]:
     """The types of the numbers of an item."""
     return [t for t in kind.leaves if t.__class__ is Type]
 
 
-def columns_of(items: Sequence[Any], kind: Kind) -> list[Any]:
+def columns_of(items: Sequence[Any], kind: ItemKind) -> list[Any]:
     """For each number in these items the array of all; some of the items may stand for several."""
     types = types_of(kind)
     pieces: list[list[Any]] = [[zeros((0, *t.shape), t.dtype)] if not items else [] for t in types]
@@ -112,7 +112,7 @@ def columns_of(items: Sequence[Any], kind: Kind) -> list[Any]:
     return [join(column, 0) for column in pieces]
 
 
-def as_opened(items: Sequence[Any], kind: Kind) -> Opened:
+def as_opened(items: Sequence[Any], kind: ItemKind) -> Opened:
     """What stands for these items, of this kind."""
     if len(items) == 1 and items[0].__class__ is Opened and items[0].kind == kind:
         return items[0]

@@ -11,7 +11,7 @@ from typing import Any
 
 from wengert import tree
 from wengert.capture.containers import note_created, unflatten
-from wengert.capture.opened import Kind, Opened, is_open
+from wengert.capture.opened import ItemKind, Opened, is_open
 from wengert.capture.opening import whole
 from wengert.ir.node import Type
 from wengert.running import running
@@ -35,7 +35,7 @@ def with_returned_lists(out: Any) -> Any:
     return tree.unflatten(structure, [ReturnedList(x) if is_open(x) else x for x in leaves])
 
 
-def _together(about: tuple[type, Kind], rows: Sequence[Any]) -> Any:
+def _together(about: tuple[type, ItemKind], rows: Sequence[Any]) -> Any:
     cls, kind = about
     count = shape_of(rows[0])[0]
     if running.state.capture is not None and count.__class__ is not int:
@@ -43,7 +43,7 @@ def _together(about: tuple[type, Kind], rows: Sequence[Any]) -> Any:
     return cls([_item(kind, rows, k) for k in range(count)])
 
 
-def _item(kind: Kind, rows: Sequence[Any], k: int) -> Any:
+def _item(kind: ItemKind, rows: Sequence[Any], k: int) -> Any:
     numbers = iter(rows)
     return unflatten(kind.structure, [next(numbers)[k] if t.__class__ is Type else t.value for t in kind.leaves])
 
