@@ -72,14 +72,14 @@ LONG_FILES = {
 """Files that go through many functions, or measure growth: `make test-quick` leaves them out as a whole."""
 
 
-ABOVE_NATIVE_CODE = {"api", "capture", "control", "docs", "fuzz", "graphs", "jit", "modes", "solvers"}
-"""Folders whose tests ask what programs mean rather than what LLVM makes of them: it does next to nothing for their
-programs, which is most of the time they would take."""
+OPTIMISED_FOLDERS = {"backend", "gallery", "gpu", "infer"}
+"""Folders whose tests ask what LLVM makes of programs, or whose programs run long. Elsewhere it does next to nothing:
+the tests ask what programs mean, and to optimise these is half of the time they would take."""
 OPTIMISED_FILES = {
     *("test_calls.py", "test_export.py", "test_programs.py", "test_table.py"),
 }
-"""Files in these folders whose programs are optimised all the same: all ops, all programs of the suite. (Of random
-programs, one in four: `choose_level` in fuzz/hunt.py.)"""
+"""Files elsewhere whose programs are optimised all the same: all ops, all programs of the suite. (Of random programs,
+one in four: `choose_level` in fuzz/hunt.py.)"""
 _CHOSEN = os.environ.get("WENGERT_OPT")
 
 
@@ -87,9 +87,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Choose how much LLVM does, unless the environment says so: `WENGERT_OPT=3 make test` is for all of them."""
     if _CHOSEN is None:
         folder = item.nodeid.removeprefix("tests/").partition("/")[0]
-        is_above = folder in ABOVE_NATIVE_CODE and item.path.name not in OPTIMISED_FILES
-        is_light = is_above or item.get_closest_marker("light") is not None
-        os.environ["WENGERT_OPT"] = "0" if is_light else "3"
+        is_optimised = folder in OPTIMISED_FOLDERS or item.path.name in OPTIMISED_FILES
+        is_light = item.get_closest_marker("light") is not None
+        os.environ["WENGERT_OPT"] = "3" if is_optimised and not is_light else "0"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -11,7 +11,6 @@ from scenarios import SCENARIOS, Scenario
 import wengert as wg
 from wengert.tree import flatten, unflatten
 
-pytestmark = pytest.mark.light  # what these programs mean; the suite in `jit/` is optimised
 EACH = pytest.mark.parametrize("s", SCENARIOS, ids=[s.name for s in SCENARIOS])
 PLACES = pytest.mark.parametrize("place", ["outside", "inside", "both"])
 
