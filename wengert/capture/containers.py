@@ -220,8 +220,20 @@ def about_to_change(thing: Any, slot: Slot | None = None) -> None:
         capture.objects[id(thing)] = (thing, content(thing))
 
 
+_LEFT = "an iterator or generator is used again, of which a loop that only the program can leave has used up some"
+
+
+def about_to_leave(iterable: Any) -> None:
+    """Only the program knows how much of an iterable is used up, which matters if that is an iterator."""
+    if hasattr(iterable.__class__, "__next__") and current.session is not None:
+        current.session.frozen[id(iterable)] = (iterable, _LEFT)
+
+
 def about_to_iterate(thing: Any) -> Any:
     """Refuse to use up an iterator from outside of a suite that is staged: it may be that the suite does not run."""
+    session = current.session
+    if session is not None and session.frozen.get(id(thing), (None, ""))[1] is _LEFT:
+        raise StagingError(_LEFT, remedy="make a list of it before, and use an index")
     if hasattr(thing.__class__, "__next__") and stages() and id(thing) not in running.state.capture.created:
         raise StagingError(
             "an iterator or generator from outside is used up in a loop or branch that is staged",

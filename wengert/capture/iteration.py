@@ -36,6 +36,10 @@ class Items:
     def __len__(self) -> int:
         return self.count.__index__()
 
+    def may_have(self, k: int) -> bool:
+        """Whether there is a k-th item, if the program is not needed to know."""
+        return k < self.count
+
 
 class Range(Items):
     """`range` with a bound that is a symbol."""

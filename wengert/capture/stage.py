@@ -18,7 +18,7 @@ import numpy as np
 from wengert.box.writing import settled
 from wengert.capture.branching import branch
 from wengert.capture.carried import Carried, Variables
-from wengert.capture.containers import LEAF, about_to_iterate, put_all
+from wengert.capture.containers import LEAF, about_to_iterate, about_to_leave, put_all
 from wengert.capture.exceptions import Fails, RaisesInLoop, settle_all
 from wengert.capture.growing import Grows
 from wengert.capture.growing import run as run_growing
@@ -310,7 +310,7 @@ def for_(iterable: Any, body: Callable, go_on: Thunk | None, get: Callable, set:
     if items is None and body.__code__ in _raising():
         items = listed_numbers(iterable)
     if items is None:
-        _python_for(iter(_from_outside(about_to_iterate(iterable))), loop)
+        _python_for(_Fetched(_from_outside(about_to_iterate(iterable))), loop)
     else:
         _for(items, loop, False)
 
@@ -319,7 +319,7 @@ def _for(items: Items, loop: Loop, is_rest: bool) -> None:
     """A `for` over counted items; `is_rest` says that the first iteration was taken out of it."""
     known = not isinstance(items.count, Traced)
     if known and items.count <= UNROLLED:
-        _python_for(iter(items), loop)
+        _python_for(items, loop)
         return
     try:
         _stage_for(items, loop, is_rest)
@@ -344,7 +344,7 @@ def _for(items: Items, loop: Loop, is_rest: bool) -> None:
     if apart:
         _first_apart(items, loop)
     else:
-        _python_for(iter(items), loop)
+        _python_for(items, loop)
 
 
 def _ways_to_grow(grows: Exception, items: Items, loop: Loop, is_rest: bool) -> list[Thunk]:
@@ -453,12 +453,32 @@ def _first_apart(items: Items, loop: Loop) -> None:
         all_of_them()
 
 
-def _python_for(iterator: Any, loop: Loop) -> None:
-    """Iterations one by one; once it depends on a symbol whether to go on, the rest is a branch.
+class _Fetched:
+    """The items of a Python iterable, fetched when their iteration comes, as Python does it: the suite may write to
+    what they are read from. They are kept, since an iteration in a branch may be run again, in another way."""
 
-    Items are fetched when their turn comes, as Python does it: the suite may write to what they are read from.
-    """
-    for item in iterator:
+    def __init__(self, iterable: Any):
+        self.iterable = iterable
+        self._iterator, self._found = iter(iterable), list[Any]()
+
+    def may_have(self, k: int) -> bool:
+        """Whether there is a k-th item, so far as that can be told without fetching it."""
+        return k < len(self._found) or operator.length_hint(self._iterator, 1) > 0
+
+    def item(self, k: int) -> Any:
+        if k == len(self._found):
+            self._found.append(next(self._iterator))
+        return self._found[k]
+
+
+def _python_for(items: Items | _Fetched, loop: Loop, k: int = 0) -> None:
+    """Iterations from the k-th on one by one; once it depends on a symbol whether to go on, the rest is a branch."""
+    while items.may_have(k):
+        try:
+            item = items.item(k)
+        except StopIteration:
+            return
+        k += 1
         try:
             loop.body(item)
         except Fails:
@@ -468,8 +488,10 @@ def _python_for(iterator: Any, loop: Loop) -> None:
             continue
         answer = condition(loop.go_on())
         if is_symbolic(answer):
-            if operator.length_hint(iterator, 1):
-                loop.if_(answer, functools.partial(_python_for, iterator, loop))
+            if items.may_have(k):
+                if isinstance(items, _Fetched):
+                    about_to_leave(items.iterable)
+                loop.if_(answer, functools.partial(_python_for, items, loop, k))
             return
         if not settled(answer):
             return
