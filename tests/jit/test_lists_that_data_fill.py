@@ -90,8 +90,32 @@ def recorded(x):
     return sum(recorder.columns["t"]) + sum(recorder.columns["large"]) + sum(products)
 
 
+def interpolated(x):
+    places = [0.0]
+    while places[-1] < x:
+        places.append(places[-1] + 0.3 + 0.1 * places[-1])
+    values = [np.exp(-v) for v in places]
+    return np.interp(0.9 * x, places, values) + np.trapezoid(values, places)
+
+
+def steps_of_known_length(x):
+    """Python knows how many iterations there are: a hundred times as many are not a hundred times the code."""
+    y, v, t, hits, path = 1.0, x, 0.0, [], []
+    while t < 2.0:
+        v -= 0.0981
+        y += 0.01 * v
+        if y < 0:
+            y, v = -0.9 * y, -0.8 * v
+            hits.append(t)
+        path.append(y)
+        t += 0.01
+    return max(path) + np.mean(path) + len(hits)
+
+
 @pytest.mark.parametrize(
-    "f", [halved, last_decides, secant, two_names, tree_of_halves, queue, recorded], ids=lambda f: f.__name__
+    "f",
+    [halved, last_decides, secant, two_names, tree_of_halves, queue, recorded, interpolated, steps_of_known_length],
+    ids=lambda f: f.__name__,
 )
 def test_of_a_number(f):
     agrees(f, 1.3)

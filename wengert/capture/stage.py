@@ -38,6 +38,7 @@ from wengert.ir.numbers import noted_boolean, python_class
 from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced, call
+from wengert.running import running
 from wengert.types import dtype_of, shape_of
 
 UNROLLED = 4
@@ -527,8 +528,12 @@ def _while(loop: Loop, is_rest: bool) -> None:
         if not settled(answer):
             return
         if iterations == limit:
+            stage = functools.partial(_stage_while, loop, False, answer)
             try:
-                _stage_while(loop, False, answer)
+                if _has_open_lists():  # each further iteration would copy them in code of its own
+                    opening(stage)
+                else:
+                    stage()
                 return
             except _CANNOT_BE_STAGED:
                 if iterations > _UNROLLED_IF_NEED_BE:
@@ -540,6 +545,12 @@ def _while(loop: Loop, is_rest: bool) -> None:
             raising.add(code)
             raise
         iterations += 1
+
+
+def _has_open_lists() -> bool:
+    """Whether there are lists of which only the program knows how many items they have."""
+    capture = running.state.capture
+    return capture is not None and any(is_open(thing) for thing in capture.created.values())
 
 
 def _rotated(loop: Loop, answer: Any) -> Loop:

@@ -178,14 +178,15 @@ flip = linear(
 
 
 def _piece_of_concatenation(i: int, ct: Any, xs: Any, axis: int, starts: Any = None) -> Any:
-    lengths = [shape_of(x)[axis] for x in xs]
-    unknown = [k for k, n in enumerate(lengths) if n.__class__ is not int]
-    if len(unknown) == 1 and i >= unknown[0]:  # counted from the end, nobody need remember how long that piece was
-        start = -builtins.sum(lengths[i:]) if i > unknown[0] else builtins.sum(lengths[:i])
-        stop = -builtins.sum(lengths[i + 1 :]) or None
-        return ct[(slice(None),) * axis + (slice(start, stop),)]
-    start = builtins.sum(lengths[:i]) if starts is None else starts[i]
-    return ct[(slice(None),) * axis + (slice(start, start + lengths[i]),)]
+    start, length = None if starts is None else starts[i], shape_of(xs[i])[axis]
+    if not (start.__class__ is int is length.__class__):  # with many pieces that are known others are not looked at
+        lengths = [shape_of(x)[axis] for x in xs]
+        unknown = [k for k, n in enumerate(lengths) if n.__class__ is not int]
+        if len(unknown) == 1 and i >= unknown[0]:  # counted from the end, nobody need remember how long that piece was
+            start = -builtins.sum(lengths[i:]) if i > unknown[0] else builtins.sum(lengths[:i])
+            return ct[(slice(None),) * axis + (slice(start, -builtins.sum(lengths[i + 1 :]) or None),)]
+        start = builtins.sum(lengths[:i]) if start is None else start
+    return ct[(slice(None),) * axis + (slice(start, start + length),)]
 
 
 def _batch_concatenate(args, mapped, params):

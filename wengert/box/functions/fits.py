@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, implements, implements_blind
+from wengert.box.functions.lengths import agree
 from wengert.box.functions.operands import array, cast, common_answer, join
 from wengert.box.functions.polynomials import convolve, polyadd, polyder, polyint, polymul, polysub, polyval
 from wengert.ops import elementwise as e
@@ -55,8 +56,7 @@ def samples(x: Any, y: Any) -> tuple[Any, Any]:
         raise TypeError("expected 1D, non-empty vector for x")
     if not 1 <= ndim_of(y) <= 2:
         raise TypeError("expected 1D or 2D array for y")
-    if shape_of(x)[0] != shape_of(y)[0]:
-        raise TypeError("expected x and y to have same length")
+    agree(shape_of(x), shape_of(y)[:1], TypeError, "expected x and y to have same length")
     return x, y
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, implements
+from wengert.box.functions.lengths import agree
 from wengert.box.functions.operands import answer, array, cast, flat
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
@@ -61,8 +62,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     if weights is None:
         raise _unweighted("np.histogram", _REMEDY)
     x, w = flat(array(a)), flat(array(weights))
-    if shape_of(x) != shape_of(w):
-        raise ValueError("weights should have the same shape as a.")
+    agree(shape_of(x), shape_of(w), ValueError, "weights should have the same shape as a.")
     edges = _edges(x, bins, range)
     total = _added(w, [_places(x, edges)], (shape_of(edges)[0] - 1,))
     if density:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.dispatch import CALLERS, FUNCTIONS, implements_blind
+from wengert.box.functions.lengths import agree
 from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import answer, array, cast, holds_traced, join, part
 from wengert.box.functions.scans import along
@@ -342,8 +343,8 @@ def _spacing(y: Any, x: Any, dx: Any, k: int) -> Any:
         x = along(x, k, ndim_of(y))
     elif ndim_of(x) != ndim_of(y):
         raise ValueError("If given, shape of x must be 1-D or the same as y.")
-    if shape_of(x)[k] != shape_of(y)[k]:
-        raise ValueError("If given, length of x along axis must be the same as y.")
+    message = "If given, length of x along axis must be the same as y."
+    agree(shape_of(x)[k : k + 1], shape_of(y)[k : k + 1], ValueError, message)
     return part(x, k, slice(1, None)) - part(x, k, slice(None, -1))
 
 

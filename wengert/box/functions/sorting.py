@@ -13,6 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.dispatch import implements, reject_out
 from wengert.box.functions.indexing import along_axis
+from wengert.box.functions.lengths import agree
 from wengert.box.functions.of_intervals import by_bounds, piecewise
 from wengert.box.functions.operands import (
     answer,
@@ -194,8 +195,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     n = shape_of(xp)[0]
     if n == 0:
         raise ValueError("array of sample points is empty")
-    if shape_of(fp)[0] != n:
-        raise ValueError("fp and xp are not of the same length.")
+    agree(shape_of(fp), (n,), ValueError, "fp and xp are not of the same length.")
     if period is not None:
         x, xp, fp = _unrolled(x, xp, fp, operand(period))
         left = right = None
