@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from pathlib import Path
 
 # Test processes run side by side; BLAS threads on top of them would fight over the same cores. The libraries read
@@ -14,6 +15,10 @@ os.environ["WENGERT_CACHE"] = "0"
 
 # What compiled code reads before it was written to is not a number, rather than what happened to be there.
 os.environ.setdefault("WENGERT_POISON", "1")
+
+# Jobs in the background of a shell ignore Ctrl-C, and so do their children; tests send it to themselves.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import numpy as np
 import pytest
