@@ -69,6 +69,8 @@ class Kernel:
 
 
 _kernels: dict[str, Kernel | None] = {}
+_MOST = 50
+"""So many of the last kernels are kept: each takes a megabyte."""
 
 
 def scalar_kernel(name: str, params: dict, out: np.dtype, dtypes: Any, weak: Any, constants: Any) -> Kernel | None:
@@ -92,7 +94,9 @@ def scalar_kernel(name: str, params: dict, out: np.dtype, dtypes: Any, weak: Any
 
     kernel = Kernel(write, len(dtypes) + 1)
     _kernels[key] = None if missing else kernel
-    return _kernels[key]
+    if len(_kernels) > _MOST:
+        del _kernels[next(iter(_kernels))]
+    return None if missing else kernel
 
 
 PYTHON = {float: np.dtype(np.float64), int: np.dtype(np.int64), complex: np.dtype(np.complex128), bool: np.dtype(bool)}
