@@ -441,11 +441,12 @@ def endless_recursion(x):
     return x if x < 1 else endless_recursion(x / 2)
 
 
-def long_list(x):
-    out = [x[0]]
-    while out[-1] < 100.0:
-        out.append(out[-1] * 2.0)
-    return out[-1]
+def arrays_of_all_lengths(x):
+    out, y = [], x[0]
+    while y < 100.0:
+        out.append(np.zeros(len(out) + 1))
+        y = y * 2.0
+    return y
 
 
 def asked(x):
@@ -463,7 +464,7 @@ def test_branches_that_cannot_be_put_together(f):
         np.testing.assert_allclose(g(x), f(x), rtol=1e-14)
 
 
-@pytest.mark.parametrize("f", [more_axes, long_list, asked], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [more_axes, arrays_of_all_lengths, asked], ids=lambda f: f.__name__)
 def test_refusals_say_where_and_what_to_do(f):
     with pytest.raises(WengertError) as caught:
         wg.jit(f)(X)
@@ -510,13 +511,13 @@ def test_recursion_on_what_is_not_known():
 
 
 def test_fallback():
-    f = wg.jit(long_list, fallback=True)
+    f = wg.jit(arrays_of_all_lengths, fallback=True)
     with pytest.warns(RuntimeWarning, match="runs as ordinary Python") as caught:
-        np.testing.assert_array_equal(f(X), long_list(X))
+        np.testing.assert_array_equal(f(X), arrays_of_all_lengths(X))
     assert len(caught) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        np.testing.assert_array_equal(f(X), long_list(X))
+        np.testing.assert_array_equal(f(X), arrays_of_all_lengths(X))
         np.testing.assert_array_equal(wg.jit(smoothed, fallback=True)(X), smoothed(X))
 
 

@@ -54,6 +54,19 @@ _TWIN_OF = "__wengert_twin_of__"
 _lock = threading.RLock()
 
 
+class _Original:
+    """A function that its twin does not keep alive; in another process, to which twins are sent, there is none."""
+
+    def __init__(self, f: Any = None):
+        self._reference = None if f is None else weakref.ref(f)
+
+    def __call__(self) -> Any:
+        return None if self._reference is None else self._reference()
+
+    def __reduce__(self) -> tuple:
+        return _Original, ()
+
+
 class TwinKind:
     """A kind of twins: where they are kept, and what their hooks do.
 
@@ -236,7 +249,7 @@ def _twin_of_function(f: FunctionType, of: TwinKind) -> Any:
             {k: v for k, v in f.__dict__.items() if k not in (TWIN, STAGED_TWIN, LOOPED_TWIN, _POSITIONS)}
         )
         twin.__dict__[_WRITES] = writes
-        twin.__dict__[_TWIN_OF] = weakref.ref(f), new_code
+        twin.__dict__[_TWIN_OF] = _Original(f), new_code
     if twin is not f:
         f.__dict__[of.attribute] = (code, twin)
     return twin
