@@ -116,6 +116,7 @@ WITHOUT_SOURCE = {
     "matrix_function": "the function is the user's",
     "matrix_derivative": "the function is the user's",
     "act": "it calls a function of the user's",
+    "succeeds": "it asks the table",
 }
 """Ops that have no source, and why."""
 NOT_TRIED = dict.fromkeys(

@@ -24,6 +24,7 @@ from wengert.backend.python.text import (
     negative,
     power,
 )
+from wengert.errors import UnsupportedFunctionError
 from wengert.ir.node import Const
 
 
@@ -178,3 +179,12 @@ def _round(site: Site) -> Text:
 @form("sinc")
 def _sinc(site: Site) -> Text:
     return by_implementation(site) if site.params["n"] else function("np.sinc", *site.texts)
+
+
+@form("succeeds")
+def _succeeds(site: Site) -> Text:
+    """It asks the table whether an op raises; source without the library has no table."""
+    raise UnsupportedFunctionError(
+        "the op succeeds in Python source, which stands for a try around linear algebra or a solver",
+        remedy="leave the try out of what is exported",
+    )
