@@ -26,7 +26,7 @@ from llvmlite import ir
 from wengert.backend.llvm.arrays.buffer import I1, I8, I32, I64, POINTER, VOID, known
 from wengert.backend.llvm.calls.faults import FIRST, HOLES, OK, RAISED, Fault
 from wengert.backend.llvm.machine import poison
-from wengert.backend.llvm.machine.hints import as_it_is, independent, is_vectorisable, rare, vectors
+from wengert.backend.llvm.machine.hints import MANY, as_it_is, independent, is_vectorisable, rare, vectors
 from wengert.backend.llvm.machine.ranges import Ranges
 from wengert.ir.node import Source
 
@@ -39,7 +39,7 @@ _IN_PYTHON = re.compile(r"wg_(?:special|loop|data|sort)_(?:scipy_|numpy_|pocketf
 
 _OF_A_FUNCTION = (
     "function", "record", "entry", "leave", "status", "jump", "exits", "failed", "first", "may_wait", "_stacked",
-    "long_calls", "on_leaving",
+    "long_calls", "long_loops", "on_leaving",
 )  # fmt: skip
 
 
@@ -104,6 +104,8 @@ class Context:
         self._stacked = 0
         self.long_calls = 0
         """How many calls of long functions were written whose vector variants go into the loops themselves."""
+        self.long_loops = 0
+        """How many loops were written of which it is known that they are long."""
         self.on_leaving: list[Callable[[], None]] = []
 
     @contextmanager
@@ -329,7 +331,8 @@ class Context:
         counter.add_incoming(I64(0), head)
         if n is not None:
             self.ranges.note(counter, 0, n - 1)
-        first, exits, long_calls = len(self.function.blocks) - 2, self.exits, self.long_calls
+        first, exits = len(self.function.blocks) - 2, self.exits
+        long_calls, long_loops = self.long_calls, self.long_loops
         yield counter
         following = self.builder.add(counter, I64(1), flags=("nuw", "nsw"))
         counter.add_incoming(following, self.builder.block)
@@ -339,8 +342,10 @@ class Context:
         if lanes is not None and about is not None:
             wide = self.exits == exits and is_vectorisable(self.function.blocks[first:])
             hint = vectors(self.module, about, lanes, self.is_large or self.long_calls > long_calls, wide)
-        if n is not None and not unrolled:
+        # LLVM would write out the few iterations of a loop around long ones, and then each of these in its vectors.
+        if n is not None and (not unrolled or self.long_loops > long_loops):
             hint = as_it_is(self.module, n)
+        self.long_loops += n is not None and n >= MANY
         if is_rare:
             hint = rare(self.module)
         if is_independent:
