@@ -123,8 +123,24 @@ def _own(x: Any) -> Any:
     return link(_only_element(root), root, _only_element, (0,))
 
 
-for _name in ["zeros", "ones", "empty", "zeros_like", "ones_like", "empty_like"]:
+def _unwritten(empty: Callable, zeros: Callable) -> Callable:
+    """`np.empty`, or `np.empty_like`. What happens to lie in memory is no part of a program, which would be another one
+    in the next process: in a compiled one it is zeros."""
+
+    @functools.wraps(empty)
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        if running.state.capture is None:
+            return empty(*args, **kwargs)
+        made = zeros(*args, **kwargs)
+        return made if dtype_of(made).kind in "biufc" else empty(*args, **kwargs)
+
+    return construct
+
+
+for _name in ["zeros", "ones", "zeros_like", "ones_like"]:
     CONSTRUCTORS[getattr(np, _name)] = _to_be_written(getattr(np, _name))
+for _empty, _zeros in [(np.empty, np.zeros), (np.empty_like, np.zeros_like)]:
+    CONSTRUCTORS[_empty] = _unwritten(_to_be_written(_empty), CONSTRUCTORS[_zeros])
 for _name in [
     "eye",
     "identity",

@@ -1,8 +1,8 @@
 """The methods of ufuncs: `np.add.reduce`, `np.multiply.accumulate`, `np.maximum.outer`, `np.add.reduceat`.
 
 The common ones are functions of their own (`np.add.reduce` is `np.sum`); the rest fold the ufunc's op along the axis,
-one element after the other, as NumPy defines them. NumPy itself says what is allowed and what dtype comes out: each
-method is first tried on an array of ones of the same rank and dtype.
+one element after the other, as NumPy defines them: in a compiled program by a loop. NumPy itself says what is allowed
+and what dtype comes out: each method is first tried on an array of ones of the same rank and dtype.
 
 `np.add.at(a, indices, b)` writes into `a`: it stands with the other writers, in `writers.py`.
 """
@@ -26,7 +26,22 @@ from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index, scatter
 from wengert.ops.op import Traced
+from wengert.running import running
 from wengert.types import dtype_of, ndim_of, shape_of
+
+FEW = 8
+"""So many elements are folded without a loop, whatever the program."""
+
+
+class Folds:
+    """Folds that are captured as loops: the functions of `capture/followed/folds.py`."""
+
+    reduced: Callable
+    accumulated: Callable
+
+
+def _is_loop(count: int) -> bool:
+    return running.state.capture is not None and count > FEW
 
 
 def _ones(x: Any) -> np.ndarray:
@@ -143,6 +158,11 @@ def reduce(
     else:
         start = start if isinstance(start, Traced) else result.type(start)
         total = s.broadcast_to(cast(start, result), shape=tuple(rest)) if rest else cast(start, result)
+    if _is_loop(count):
+        rest_of = lambda lanes: index(lanes, pattern=(slice(first, None),))
+        step = lambda total, element: cast(op(total, element), result)
+        total = Folds.reduced(step, total, rest_of(elements), None if mask is None else rest_of(mask))
+        return s.reshape(total, shape=kept_shape(shape, axes)) if keepdims else total
     for k in range(first, count):
         stepped = cast(op(total, index(elements, pattern=(k,))), result)
         total = stepped if mask is None else e.where(index(mask, pattern=(k,)), stepped, total)
@@ -165,6 +185,8 @@ def accumulate(ufunc: Any, op: Callable, x: Any, axis: Any = 0, dtype: Any = Non
     if result.kind in "fc":
         x = cast_if(x, dtype)
     shape = shape_of(x)
+    if _is_loop(shape[k]):
+        return np.moveaxis(Folds.accumulated(op, np.moveaxis(x, k, 0), result), 0, k)
     before = (slice(None),) * k
     totals: list[Any] = []
     for i in range(shape[k]):

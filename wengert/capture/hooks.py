@@ -30,10 +30,12 @@ from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import operand
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
+from wengert.box.ufunc_methods import Folds
 from wengert.box.writing import about_to_write, plain, settled
 from wengert.capture.autograd import behind_autograd, unless_boxed
 from wengert.capture.classes import meet, meet_value
 from wengert.capture.draws import GENERATORS, random_method
+from wengert.capture.followed import folds
 from wengert.capture.followed.elements import each
 from wengert.capture.instrument import (
     EAGER,
@@ -92,6 +94,8 @@ _CONTEXT_MANAGER = contextlib.contextmanager(lambda: iter(())).__code__
 _UFUNC = np.ufunc
 _DISPATCHER = type(np.sum)
 Vectorized.loop = staticmethod(lambda *args: instrument(each)(*args))
+Folds.reduced = staticmethod(lambda *args: instrument(folds.reduced)(*args))
+Folds.accumulated = staticmethod(lambda *args: instrument(folds.accumulated)(*args))
 
 
 def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
