@@ -120,7 +120,8 @@ def main():
     options = parser.parse_args()
     os.environ["WENGERT_OPT"] = options.opt
     before = json.loads(pathlib.Path(options.against).read_text()) if options.against else None
-    wg.jit(wg.grad(lambda x: np.sum(np.sin(x) * x)))(np.ones(3))  # imports, LLVM, what all programs share
+    wg.odeint  # noqa: B018  (imports)
+    wg.jit(wg.grad(lambda x: np.sum(np.sin(x) * x)))(np.ones(3))  # LLVM, and what all programs share
     print(f"{'program':28s}" + "".join([f"{phase:>10s}" for phase in PHASES]) + ("    before ÷ now" if before else ""))
     found = {}
     for name, make in programs_to_compile.programs().items():
