@@ -28,7 +28,10 @@ def is_library_file(filename: str) -> bool:
 def user_frame(start: FrameType | None = None) -> FrameType | None:
     """The innermost frame of the user's own code; only of what was called from the frame `start`, if it is given."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and is_library_file(frame.f_code.co_filename):
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        if not is_ours(filename) and is_followed(filename):
+            break
         frame = frame.f_back if frame is not start else None
     return frame
 

@@ -91,6 +91,7 @@ def is_standard(filename: str) -> bool:
     return filename.startswith(_STANDARD) and installed_name(filename) is None
 
 
+@lru_cache(maxsize=8192)
 def is_ours(filename: str) -> bool:
     """Whether a file is of this package."""
     return filename.startswith(_PACKAGE)

@@ -17,7 +17,7 @@ from backend.building import ARRAY, Builder, Ref
 import wengert as wg
 from wengert import disk
 from wengert.backend import execute
-from wengert.backend.llvm.cache import stored
+from wengert.backend.llvm.cache import kept, stored
 from wengert.backend.llvm.cache.digest import digest
 from wengert.backend.llvm.cache.plain import NotPlain, as_plain, from_plain
 from wengert.backend.llvm.machine.engine import MachineCode, Object
@@ -273,7 +273,7 @@ def test_symbols_that_are_not_there(folder, compilations, monkeypatch):
 
 def test_code_is_not_loaded_without_its_symbols():
     with pytest.raises(LookupError, match="no_such_function"):
-        MachineCode(Object(b"", ["no_such_function"], False), {})
+        MachineCode([Object(b"", ["no_such_function"], False)], {})
 
 
 def test_a_folder_that_cannot_be_written_to(monkeypatch, tmp_path, compilations):
@@ -376,13 +376,13 @@ def test_what_is_no_data_has_no_digest():
 
 def test_circumstances_count(folder, compilations, monkeypatch):
     wg.jit(model)(X)
-    other = (stored, "host", lambda: ("other", "+none")), (disk, "state_of_package", lambda: (("a.py", 1, 2),))
+    other = (kept, "host", lambda: ("other", "+none")), (disk, "state_of_package", lambda: (("a.py", 1, 2),))
     for module, name, value in other:
         with monkeypatch.context() as patch:
             patch.setattr(module, name, value)
-            stored._circumstances.cache_clear()
+            kept.circumstances.cache_clear()
             wg.jit(model)(X)
-    stored._circumstances.cache_clear()
+    kept.circumstances.cache_clear()
     wg.jit(model)(X)
     assert len(compilations) == 3
     assert len(files(folder)) == 3

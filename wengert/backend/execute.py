@@ -13,12 +13,15 @@ from typing import Any
 
 from wengert.backend.gpu import run as on_device
 from wengert.backend.llvm.cache import stored
+from wengert.backend.llvm.cache.kept import kept_object
 from wengert.backend.llvm.calls.dispatch import dispatcher
 from wengert.backend.llvm.calls.objects import builtin
 from wengert.backend.llvm.calls.recipe import CallWay
 from wengert.backend.llvm.kernel import write_kernel
+from wengert.backend.llvm.machine import objects
 from wengert.backend.llvm.machine.engine import MachineCode, OptimisedModule
 from wengert.backend.llvm.native import Native, compiled
+from wengert.capture.deep import deeply
 from wengert.control import call
 from wengert.control.custom import without_rules
 from wengert.ir.node import Block, Program
@@ -44,6 +47,7 @@ def native(block: Block, name: str) -> Native:
     return found
 
 
+@deeply
 def _found_or_made(block: Block, name: str) -> Native:
     block = without_rules(block)
     key = stored.key_of(block)
@@ -60,7 +64,9 @@ def module(block: Block, name: str) -> OptimisedModule:
     """The LLVM IR of the block; it is not kept with the code, as few ask for it."""
     found = block.derived.get("module")
     if found is None:
-        found = block.derived["module"] = OptimisedModule(write_kernel(optimised(block, name)).text)
+        found = block.derived["module"] = OptimisedModule(
+            write_kernel(optimised(block, name)).text, level=objects.level()
+        )
     return found
 
 
@@ -81,7 +87,7 @@ def execute(block: Block, name: str, args: Sequence[Any]) -> list[Any]:
 
 @functools.cache
 def _dispatching() -> MachineCode:
-    return MachineCode(stored.kept_object("dispatch", lambda: OptimisedModule(dispatcher()).object()), {})
+    return MachineCode([kept_object("dispatch", lambda: OptimisedModule(dispatcher()).object())], {})
 
 
 class _Site:

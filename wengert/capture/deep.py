@@ -2,7 +2,8 @@
 
 Syntax trees, and blocks in blocks, are as deep as the user's source: 400 terms in a sum, 200 `elif`s. Walking over them
 takes a few of Python's frames for each level, more than the thousand that Python allows by default. These frames lie on
-the heap, so there may be more of them while we are at work.
+the heap, so there may be more of them while we are at work. And the garbage collector is to look less often
+(`ir/garbage.py`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from wengert.ir import garbage
+
 _FRAMES = 20_000
 _lock = threading.Lock()
 _inside = 0
@@ -22,7 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def deeply(f: F) -> F:
-    """A function that may recurse deeply."""
+    """A function that may recurse deeply, and makes many objects."""
 
     @functools.wraps(f)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -37,6 +40,7 @@ def deeply(f: F) -> F:
 
 def _enter() -> None:
     global _inside, _before
+    garbage.begin_work()
     with _lock:
         if not _inside:
             _before = sys.getrecursionlimit()
@@ -46,6 +50,7 @@ def _enter() -> None:
 
 def _leave() -> None:
     global _inside
+    garbage.end_work()
     with _lock:
         _inside -= 1
         if not _inside and sys.getrecursionlimit() == max(_before, _FRAMES):

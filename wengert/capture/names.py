@@ -74,13 +74,22 @@ def evaluated_here(node: Any) -> Sequence[ast.AST]:
 def _children(node: ast.AST) -> list[ast.AST]:
     """What a node holds, but for marks such as `Load` and `Add`."""
     found: list[ast.AST] = []
-    for field in node._fields:
+    kind = node.__class__
+    fields = _FIELDS.get(kind)
+    if fields is None:
+        fields = _FIELDS[kind] = tuple([field for field in kind._fields if field not in _PLAIN])
+    for field in fields:
         value = getattr(node, field, None)
         if value.__class__ is list:
             found += [item for item in value if isinstance(item, ast.AST) and not isinstance(item, _MARKS)]
         elif isinstance(value, ast.AST) and not isinstance(value, _MARKS):
             found.append(value)
     return found
+
+
+_PLAIN = frozenset(("ctx", "op", "ops", "id", "attr", "arg", "kind", "conversion", "level", "module", "type_comment"))
+"""Fields that hold marks and texts only, in whatever kind of node."""
+_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
 def bound(nodes: Iterable[ast.AST]) -> list[str]:

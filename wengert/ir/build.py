@@ -559,7 +559,10 @@ def _in_python_integers(p: Any) -> Any:
 
 def _is_known(shape: tuple) -> bool:
     """Whether all lengths are numbers."""
-    return all(n.__class__ is int for n in shape)
+    for n in shape:  # noqa: SIM110  (asked very often)
+        if n.__class__ is not int:
+            return False
+    return True
 
 
 def _type_of_found(f: Found) -> Type:

@@ -61,7 +61,10 @@ class Type(NamedTuple):
 
     @property
     def is_static(self) -> bool:
-        return all(n.__class__ is int for n in self.shape)
+        for n in self.shape:  # noqa: SIM110  (asked very often)
+            if n.__class__ is not int:
+                return False
+        return True
 
     def __repr__(self) -> str:
         lengths = [str(n) if n.__class__ is int else f"?<={n.bound}" if n.bound is not None else "?"  # type: ignore[union-attr]
@@ -127,9 +130,10 @@ class Source(NamedTuple):
 
 
 class Node:
-    """One operation."""
+    """One operation. Like all of a program, it is never changed: `blocks` are those among its parameters, in the order
+    of the parameters' names."""
 
-    __slots__ = ("args", "op", "outs", "params", "sizes", "source")
+    __slots__ = ("args", "blocks", "op", "outs", "params", "sizes", "source")
 
     def __init__(
         self,
@@ -146,14 +150,11 @@ class Node:
         self.outs = outs
         self.sizes = sizes
         self.source = source
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """The blocks among the parameters, in the order of the parameters' names."""
-        for p in self.params.values():
+        self.blocks: tuple[Block, ...] = ()
+        for p in params.values():
             if p.__class__ is Block:
-                return tuple([p for _, p in sorted(self.params.items()) if p.__class__ is Block])
-        return ()
+                self.blocks = tuple([p for _, p in sorted(params.items()) if p.__class__ is Block])
+                break
 
     def __repr__(self) -> str:
         return f"{', '.join(map(repr, self.outs))} = {self.op.name}({', '.join(map(repr, self.args))})"

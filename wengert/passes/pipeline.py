@@ -173,10 +173,17 @@ def optimise(program: Program, check: bool = False, strips: bool = True) -> Prog
     if check:
         check_program(program)
     block = keep_raising(program.block)
+    done: dict[Callable[[Block], Block], Block] = {}
+    """For each pass, the block in which it has found nothing to do."""
     for _ in range(ROUNDS):
         before = block
         for one in REPEATED:
-            block = one.run(block)
+            if done.get(one.run) is block:
+                continue
+            changed = one.run(block)
+            if changed is block:
+                done[one.run] = block
+            block = changed
             if check:
                 check_program(Program(program.name, block))
         if block is before:

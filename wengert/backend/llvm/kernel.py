@@ -1,10 +1,10 @@
 """A program as one native function, and what Python must know to call it.
 
 The kernel of a program takes the place for fault values, its inputs and the places of its outputs. Inputs are never
-written to and outputs overlap nothing, which is what `noalias` says. Around it stands `call(record, table)`, which
-takes all of them from a table of pointers: an array's data; the address of a scalar; for an axis whose length is known
-only at run time, the address of that length. A result with such an axis comes as a descriptor, memory that belongs to
-the caller (`free`) and lengths, because nobody knows before how much is needed.
+written to and outputs overlap nothing, which is what `noalias` says. It is called by `call(record, table)`
+(`calls/ways.py`), which takes all of them from a table of pointers: an array's data; the address of a scalar; for an
+axis whose length is known only at run time, the address of that length. A result with such an axis comes as a
+descriptor, memory that belongs to the caller (`free`) and lengths, because nobody knows before how much is needed.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ import numpy as np
 from llvmlite import ir
 
 from wengert.backend.llvm.arrays.array import Array, in_memory
-from wengert.backend.llvm.arrays.buffer import I32, I64, POINTER, Buffer, element_pointer, load_element, store_element
+from wengert.backend.llvm.arrays.buffer import I64, POINTER, Buffer, element_pointer, load_element, store_element
 from wengert.backend.llvm.arrays.composed import natively
 from wengert.backend.llvm.calls.arena import kept_arena
 from wengert.backend.llvm.calls.callback import Callback
-from wengert.backend.llvm.calls.entry import Entry
+from wengert.backend.llvm.calls.entry import has_entry
 from wengert.backend.llvm.calls.interface import Interface, dynamic_axes
+from wengert.backend.llvm.calls.ways import Signature, kernel_type
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import ON_STACK, Emitter, Frame
+from wengert.backend.llvm.machine.engine import KERNEL
 from wengert.backend.llvm.machine.hints import finished
 from wengert.backend.llvm.outline.outline import Outline, is_large
 from wengert.backend.llvm.run import run_block
@@ -38,7 +40,7 @@ STACK_IN_ALL = 1 << 14
 
 @dataclass
 class Kernel:
-    """The text of a module and what belongs to it.
+    """The text of a module and what belongs to it. It is called by the ways of its `signature`.
 
     `constants` are large arrays by the symbols that the text has for them, `callbacks` ways back to Python, by number.
     """
@@ -47,6 +49,7 @@ class Kernel:
     constants: dict[str, np.ndarray]
     callbacks: list[Callback]
     interface: Interface
+    signature: Signature
 
 
 @dataclass
@@ -62,18 +65,15 @@ class Written:
 
 
 def write_kernel(program: Program) -> Kernel:
-    """The LLVM module of a program, with the ways by which Python calls it."""
+    """The LLVM module of a program, and what Python must know to call it."""
     written = write_function(program)
-    module, function, cx, inputs, outputs = (
-        written.module, written.function, written.cx, written.inputs, written.outputs,
-    )  # fmt: skip
+    cx, inputs, outputs = written.cx, written.inputs, written.outputs
     runs_long = any(name in ("loop", "while") for name, _ in written.report) or any(
         (byte_bound(t) or 1 << 62) > 1 << 15 for t in (*inputs, *outputs)
     )
-    _write_call(module, function, inputs, outputs)
-    entry = Entry(module, function, inputs, outputs, runs_long)
-    interface = Interface(inputs, outputs, cx.faults, written.report, entry.write())
-    return Kernel(finished(str(module)), cx.constants, cx.callbacks, interface)
+    interface = Interface(inputs, outputs, cx.faults, written.report, has_entry(inputs, outputs))
+    signature = Signature(tuple(inputs), tuple(outputs), runs_long)
+    return Kernel(finished(str(written.module)), cx.constants, cx.callbacks, interface, signature)
 
 
 def write_function(program: Program, standalone: bool = False) -> Written:
@@ -96,14 +96,8 @@ def write_function(program: Program, standalone: bool = False) -> Written:
     module = ir.Module(program.name)
     inputs = [p.type for p in plan.block.params]
     outputs = [r.type for r in plan.block.results]
-    parts: list[ir.Type] = [POINTER]
-    for t in inputs:
-        parts += [POINTER] + [I64] * len(dynamic_axes(t))
-    parts += [POINTER] * len(outputs)
-    function = ir.Function(module, ir.FunctionType(I32, parts), "kernel")
-    function.linkage = "internal"
+    function = ir.Function(module, kernel_type(inputs, outputs), KERNEL)
     function.attributes.add("nounwind")
-    function.attributes.add("noinline")  # both ways to call it would have a copy
     for argument in function.args:
         if argument.type == POINTER:
             argument.add_attribute("noalias")
@@ -169,25 +163,3 @@ def _put_out(em: Emitter, frame: Frame, k: int, result: Any) -> None:
 def _slot(frame: Frame, result: Any) -> Any:
     version = frame.plan.storage.get(result)
     return frame.plan.slots.get(version) if version is not None else None
-
-
-def _write_call(module: ir.Module, kernel: ir.Function, inputs: list[Type], outputs: list[Type]) -> None:
-    function = ir.Function(module, ir.FunctionType(I32, [POINTER, POINTER]), "call")
-    builder = ir.IRBuilder(function.append_basic_block())
-    record, table = function.args
-    position = 0
-
-    def following() -> ir.Value:
-        nonlocal position
-        place = builder.gep(table, [I64(position)], source_etype=POINTER)
-        position += 1
-        return builder.load(place, typ=POINTER)
-
-    arguments = [record]
-    for t in inputs:
-        arguments.append(following())
-        for _ in dynamic_axes(t):
-            arguments.append(builder.load(following(), typ=I64))
-    for _ in outputs:
-        arguments.append(following())
-    builder.ret(builder.call(kernel, arguments))

@@ -13,13 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.backend.llvm.cache.kept import kept_object
 from wengert.backend.llvm.calls import faults
 from wengert.backend.llvm.calls.callback import Callback
 from wengert.backend.llvm.calls.interface import Interface, dynamic_axes
 from wengert.backend.llvm.calls.objects import builtin
+from wengert.backend.llvm.calls.ways import Signature, ways
 from wengert.backend.llvm.kernel import write_kernel
-from wengert.backend.llvm.machine.engine import MachineCode, Object
-from wengert.backend.llvm.machine.objects import object_code
+from wengert.backend.llvm.machine import objects
+from wengert.backend.llvm.machine.engine import MachineCode, Object, OptimisedModule
 from wengert.backend.llvm.threads import threads
 from wengert.backend.llvm.threads.sharing import HOOK
 from wengert.ir.node import Program, Type
@@ -35,18 +37,27 @@ def compile_program(program: Program) -> Native:
 
 
 class Compiled(NamedTuple):
-    """All that a program is in the end: object code, how to call it, large constants, and ways back to Python."""
+    """All that a program is in the end: object code, its own and that of the ways to call it, what Python must know to
+    do so, large constants, and ways back to Python."""
 
     object: Object
+    ways: Object
     interface: Interface
     constants: dict[str, np.ndarray]
     callbacks: list[Callback]
 
 
+@functools.lru_cache(maxsize=256)
+def _ways_to_call(signature: Signature, level: int) -> Object:
+    """The object code by which Python calls kernels of a signature."""
+    return kept_object(f"ways {level} {signature}", lambda: OptimisedModule(ways(signature), level=level).object())
+
+
 def compiled(program: Program) -> Compiled:
     """A program compiled, but not yet loaded."""
     kernel = write_kernel(program)
-    return Compiled(object_code(kernel.text), kernel.interface, kernel.constants, kernel.callbacks)
+    called_by = _ways_to_call(kernel.signature, objects.level())
+    return Compiled(objects.object_code(kernel.text), called_by, kernel.interface, kernel.constants, kernel.callbacks)
 
 
 class Native:
@@ -93,7 +104,7 @@ class _Plain:
             addresses["wg_plain"], addresses["wg_fail"] = map(id, self._fallbacks)
         if HOOK in compiled.object.symbols:
             threads.prepare()
-        self.code = MachineCode(compiled.object, addresses)
+        self.code = MachineCode((compiled.object, compiled.ways), addresses)
         self._call = _CALL(self.code.address("call"))
         self.methods: list[Any] = []
 

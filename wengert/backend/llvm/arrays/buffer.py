@@ -18,7 +18,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 
-I1, I8, I32, I64 = (ir.IntType(n) for n in (1, 8, 32, 64))
+
+class IntType(ir.IntType):
+    """An integer type. Its small constants are made once, since code is full of them."""
+
+    _instance_cache: dict[int, ir.IntType] = {}
+
+    def __call__(self, value: Any) -> ir.Constant:
+        if value.__class__ is not int or not -2 <= value < 1024:
+            return ir.Constant(self, value)
+        known = self.__dict__.setdefault("_known", {})
+        found = known.get(value)
+        if found is None:
+            found = known[value] = ir.Constant(self, value)
+        return found
+
+
+I1, I8, I32, I64 = (IntType(n) for n in (1, 8, 32, 64))
 F32, F64 = ir.FloatType(), ir.DoubleType()
 VOID = ir.VoidType()
 POINTER = ir.PointerType()

@@ -6,6 +6,7 @@ operands' loads. What must be checked (lengths that agree, indices in range) is 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -54,7 +55,12 @@ def natively(node: Node) -> bool:
 
 def how(node: Node) -> str:
     """How such a node is computed: by a function of SciPy, or natively."""
-    return "special" if hasattr(scipy.special, node.op.name) and not hasattr(np, node.op.name) else "native"
+    return _how(node.op.name)
+
+
+@functools.cache
+def _how(name: str) -> str:
+    return "special" if hasattr(scipy.special, name) and not hasattr(np, name) else "native"
 
 
 def _number(operand: Const) -> Any:

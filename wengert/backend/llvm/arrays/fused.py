@@ -192,7 +192,11 @@ class _Run:
         return True
 
     def _with_earlier(self, reads: dict[int, _Read]) -> dict[int, _Read]:
-        return {key: _Read(r.slot, (*self.read.get(key, r)[1], *r.paths)) for key, r in reads.items()}
+        earlier = {key: self.read[key].paths if key in self.read else () for key in reads}
+        return {
+            key: _Read(r.slot, (*earlier[key], *[path for path in dict.fromkeys(r.paths) if path not in earlier[key]]))
+            for key, r in reads.items()
+        }
 
     def _stores(self, i: int, node: Node) -> bool:
         x, value, *arrays = node.args
@@ -213,7 +217,8 @@ class _Run:
             return False
         # Each iteration writes one element of each part: the last of several writes to one element must be the last.
         others = self.parts.get(id(slot), [])
-        if not all(self._agree(part, other) for other in others):
+        is_new = part not in others  # (others agree with each other)
+        if is_new and not all(self._agree(part, other) for other in others):
             return False
         reads = self._outer_reads(node, [value])
         if reads is None:
@@ -229,7 +234,8 @@ class _Run:
             return False
         self.read.update(joint)
         self.written[id(slot)] = slot
-        self.parts[id(slot)] = [*others, part]
+        if is_new:
+            self.parts[id(slot)] = [*others, part]
         return True
 
     def add(self, i: int, role: str) -> None:

@@ -7,27 +7,20 @@ Nothing is executed to read a file: it holds a description in JSON, object code,
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
-import platform
-import sys
-import sysconfig
-from collections.abc import Callable
 from typing import Any
 
-import llvmlite
-import llvmlite.binding as llvm
 import numpy as np
-import scipy
 
 from wengert import disk
 from wengert.backend.llvm.cache.digest import digest
+from wengert.backend.llvm.cache.kept import circumstances
 from wengert.backend.llvm.cache.plain import NotPlain, node_as_plain, node_from_plain
 from wengert.backend.llvm.calls.callback import Callback
 from wengert.backend.llvm.calls.interface import as_data, from_data
 from wengert.backend.llvm.machine import objects, symbols
-from wengert.backend.llvm.machine.engine import Object, host
+from wengert.backend.llvm.machine.engine import KERNEL, Object
 from wengert.backend.llvm.native import Compiled
 from wengert.ir.node import Block
 
@@ -39,7 +32,7 @@ def key_of(block: Block) -> bytes | None:
     found = digest(block)
     if found is None:
         return None
-    return hashlib.blake2b(found + bytes([objects.level()]) + _circumstances(), digest_size=32).digest()
+    return hashlib.blake2b(found + bytes([objects.level()]) + circumstances(), digest_size=32).digest()
 
 
 def find(key: bytes) -> Compiled | None:
@@ -55,10 +48,12 @@ def find(key: bytes) -> Compiled | None:
         rest = rest[nbytes:]
     callbacks = [Callback(node_from_plain(node)) for node in head["callbacks"]]
     told = {*constants, "wg_plain", "wg_fail"}.union(*[c.addresses(k) for k, c in enumerate(callbacks)])
-    if not all(name in told or symbols.address(name) is not None for name in head["symbols"]):
+    called_by = Object(bytes(rest[: head["ways"]["nbytes"]]), head["ways"]["symbols"], False)
+    object = Object(bytes(rest[head["ways"]["nbytes"] :]), head["symbols"], head["has_arena"])
+    outside = {*object.symbols, *called_by.symbols} - told - {KERNEL}
+    if not all(symbols.address(name) is not None for name in outside):
         return None
-    object = Object(bytes(rest), head["symbols"], head["has_arena"])
-    return Compiled(object, from_data(head["interface"]), constants, callbacks)
+    return Compiled(object, called_by, from_data(head["interface"]), constants, callbacks)
 
 
 def keep(key: bytes, compiled: Compiled) -> None:
@@ -71,40 +66,10 @@ def keep(key: bytes, compiled: Compiled) -> None:
         "interface": as_data(compiled.interface),
         "symbols": compiled.object.symbols,
         "has_arena": compiled.object.has_arena,
+        "ways": {"symbols": compiled.ways.symbols, "nbytes": len(compiled.ways.code)},
         "callbacks": callbacks,
         "constants": [[name, a.dtype.char, a.shape, a.nbytes] for name, a in compiled.constants.items()],
     }
     text = json.dumps(head).encode()
     parts = [len(text).to_bytes(8, "little"), text, *[a.tobytes() for a in compiled.constants.values()]]
-    disk.write(key, b"".join([*parts, compiled.object.code]))
-
-
-def kept_object(name: str, make: Callable[[], Object]) -> Object:
-    """Object code that is the same for all programs: found under its name, or made and kept."""
-    key = hashlib.blake2b(name.encode() + _circumstances(), digest_size=32).digest()
-    contents = None if disk.folder() is None else disk.read(key)
-    if contents is not None:
-        length = int.from_bytes(contents[:8], "little")
-        return Object(contents[8 + length :], json.loads(contents[8 : 8 + length]), False)
-    made = make()
-    text = json.dumps(made.symbols).encode()
-    disk.write(key, len(text).to_bytes(8, "little") + text + made.code)
-    return made
-
-
-@functools.cache
-def _circumstances() -> bytes:
-    """All that code depends on besides its program."""
-    said = (
-        sys.version,
-        sys.platform,
-        platform.machine(),
-        sysconfig.get_config_var("SOABI"),
-        np.__version__,
-        scipy.__version__,
-        llvmlite.__version__,
-        llvm.llvm_version_info,
-        host(),
-        disk.state_of_package(),
-    )
-    return hashlib.blake2b(repr(said).encode(), digest_size=32).digest()
+    disk.write(key, b"".join([*parts, compiled.ways.code, compiled.object.code]))

@@ -1,4 +1,4 @@
-"""The quick way to call a kernel: C functions for CPython, written together with the kernel.
+"""The quick way to call a kernel: C functions for CPython, for the types of its inputs and outputs.
 
 Most calls come with just what the kernel wants: arrays of the right dtype and shape, contiguous and aligned. The entry
 sees that by reading the objects' fields, calls the kernel, and makes the arrays of the results, all in native code.
@@ -10,7 +10,7 @@ plain way (`native.py`), which converts, or says what is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,8 +43,13 @@ _PYTHONS = {"d": ("float", _AS_IT_LIES), "D": ("complex", _AS_IT_LIES), np.dtype
 """Which class of Python stands for a dtype, and how to come by its value."""
 
 
+def has_entry(inputs: Sequence[Type], outputs: Sequence[Type]) -> bool:
+    """Whether there is an entry for such inputs and outputs: not for scalars of unusual dtypes."""
+    return IS_POSSIBLE and all(is_native(t.dtype) for t in (*inputs, *outputs))
+
+
 class Entry(ObjectWriter):
-    """Writes the entry of a kernel, `enter(self, args, count)`, into its module.
+    """Writes the entry of a kernel, `enter(self, args, count)`, into a module.
 
     `plain` and `fail` are names of global symbols at whose address lie the Python functions to fall back to: the plain
     way, and what to call with the address of the fault record (status first) if the kernel failed.
@@ -57,12 +62,10 @@ class Entry(ObjectWriter):
         self.kernel = kernel
         self.inputs, self.outputs, self.releases_gil = inputs, outputs, releases_gil
 
-    def write(self) -> bool:
-        """Whether there is an entry: not for scalars of unusual dtypes."""
-        if not IS_POSSIBLE or not all(is_native(t.dtype) for t in (*self.inputs, *self.outputs)):
-            return False
-        self._enter(self._take())
-        return True
+    def write(self) -> None:
+        """Write it, if there is one."""
+        if has_entry(self.inputs, self.outputs):
+            self._enter(self._take())
 
     def _take(self) -> ir.Function:
         """`take(args, count, results)`: the whole call, with new references to the results; see the statuses."""

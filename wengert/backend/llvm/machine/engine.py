@@ -9,7 +9,7 @@ import ctypes
 import functools
 import re
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import llvmlite.binding as llvm
@@ -18,7 +18,10 @@ from llvmlite.binding.newpassmanagers import NewPassManager
 from wengert.backend.llvm.calls.arena import NAME
 from wengert.backend.llvm.machine import symbols
 
-SHORT, LONG, HUGE = 500, 1500, 5000
+KERNEL = "kernel"
+"""The symbol of the function that a program is. What calls it lies in other object code (`calls/ways.py`)."""
+
+SHORT, LONG, HUGE = 380, 1380, 4880
 """Lines of IR. Making vectors of straight-line code takes ten times as long as all else, so only short modules get it;
 long ones do without several copies of each loop's body; in huge ones, passes that take quadratic time are left out."""
 
@@ -149,10 +152,12 @@ class OptimisedModule:
 class MachineCode:
     """Code in memory, for as long as this object lives."""
 
-    def __init__(self, object: Object, addresses: Mapping[str, int]):
-        """`addresses` says where the symbols lie that are the program's own."""
+    def __init__(self, objects: Sequence[Object], addresses: Mapping[str, int]):
+        """`addresses` says where the symbols lie that are the program's own. Of several objects the first is a kernel,
+        which the others may call."""
         # An engine looks for symbols by the names of a module, so there is one that has nothing but these.
-        shell = llvm.parse_assembly("".join([f'@"{name}" = external global i8\n' for name in object.symbols]))
+        names = dict.fromkeys([name for object in objects for name in object.symbols if name != KERNEL])
+        shell = llvm.parse_assembly("".join([f'@"{name}" = external global i8\n' for name in names]))
         machine = target_machine()
         shell.triple = machine.triple
         shell.data_layout = str(machine.target_data)
@@ -164,9 +169,10 @@ class MachineCode:
             if place is None:
                 raise LookupError(f"native code refers to {value.name}, which is not to be found")
             self._engine.add_global_mapping(value, place)
-        self._engine.add_object_file(llvm.ObjectFileRef.from_data(object.code))
+        for object in objects:
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(object.code))
         self._engine.finalize_object()
-        if object.has_arena:
+        if any(object.has_arena for object in objects):
             arena = ctypes.c_void_p.from_address(self._engine.get_global_value_address(NAME))
             weakref.finalize(self, _free_arena, arena).atexit = False  # the system does it then
 

@@ -147,6 +147,13 @@ class _Use:
         self.known = list(known)
 
     @property
+    def short_key(self) -> Any:
+        """A key that is found sooner, by which uses differ as by the other."""
+        if self.params or any(n is not None for n in self.known):
+            return self.key
+        return self.name, self.out, tuple(self.dtypes), tuple(self.weak)
+
+    @property
     def key(self) -> str:
         """Uses with the same key have the same code."""
         known = [(n.__class__.__name__, n) for n in self.known]
@@ -189,12 +196,12 @@ class _Use:
         return cx
 
 
-_sizes: dict[str, int] = {}
+_sizes: dict[Any, int] = {}
 """By key: how many instructions the code has; −1 if there is none, 0 if it may fail and must be written in place."""
 
 
 def _size(use: _Use) -> int:
-    key = use.key
+    key = use.short_key
     if key not in _sizes:
         if len(_sizes) > 10_000:
             _sizes.clear()

@@ -28,7 +28,7 @@ from wengert.backend.llvm.arrays.buffer import (
     load_element,
     store_element,
 )
-from wengert.backend.llvm.machine import natives
+from wengert.backend.llvm.machine import natives, objects
 from wengert.backend.llvm.machine.hints import VARIANTS, vector_bytes
 from wengert.backend.llvm.scalars import vector_library
 from wengert.backend.llvm.scalars.values import real_dtype
@@ -70,7 +70,8 @@ def math_call(cx: Any, name: str, *values: ir.Value) -> ir.Value | None:
     function = cx.declare(symbol, type, [type] * len(values), address)
     if fresh:
         attribute(function, *_PURE)
-        _offer(cx, function, *_vectors(cx, name, type, len(values)), len(values))
+        if objects.level() > 1:  # otherwise nobody makes vectors
+            _offer(cx, function, *_vectors(cx, name, type, len(values)), len(values))
     if VARIANTS in "".join(map(str, function.attributes)):
         # Half as wide is the default on processors where 512 bits used to lower the clock. What does not fit into
         # registers lies on the stack, and vectors that lie across two lines of the cache take twice as long.

@@ -85,7 +85,7 @@ class _Pool:
     """The native code of the pool."""
 
     def __init__(self) -> None:
-        self._code = MachineCode(OptimisedModule(TEXT).object(), {})
+        self._code = MachineCode([OptimisedModule(TEXT).object()], {})
         self.share = self._code.address("pool_share")
         self._call("pool_init", [])
 
