@@ -123,6 +123,12 @@ def _own(x: Any) -> Any:
     return link(_only_element(root), root, _only_element, (0,))
 
 
+def as_argument(box: Any, value: Any) -> Any:
+    """A box as argument of a function, in place of a value: an array of no axes stays one, which `+=` writes to."""
+    is_array = value._is_array if isinstance(value, Traced) else value.__class__ is np.ndarray
+    return _own(box) if is_array and box is not value and not shape_of(value) else box
+
+
 for _name in ["zeros", "ones", "empty", "zeros_like", "ones_like", "empty_like"]:
     CONSTRUCTORS[getattr(np, _name)] = _to_be_written(getattr(np, _name))
 for _name in [
