@@ -102,3 +102,26 @@ def test_values_and_derivatives(f, place):
     np.testing.assert_allclose(put(wg.hessian, f)(x), bend, rtol=1e-6)
     xs = np.array([0.7, -0.2, 1.1])
     np.testing.assert_allclose(put(wg.vmap, f)(xs), [f(x) for x in xs], rtol=1e-13)
+
+
+def an_argument_under_another_name(x):
+    y = x
+    y += 1.0
+    y *= 2.0
+    return x * y
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_arguments_are_written_to(place):
+    put = PLACES[place]
+    x = np.array(2.0)
+    np.testing.assert_allclose(an_argument_under_another_name(x), 36.0)
+    np.testing.assert_allclose(x, 6.0)
+    x = np.array(2.0)
+    np.testing.assert_allclose(wg.jit(an_argument_under_another_name)(x), 36.0)
+    np.testing.assert_allclose(x, 6.0)
+    for operator in (wg.grad, wg.jacfwd):
+        x = np.array(2.0)
+        np.testing.assert_allclose(put(operator, an_argument_under_another_name)(x), 24.0)
+        assert x == 2.0
+    np.testing.assert_allclose(put(wg.hessian, an_argument_under_another_name)(np.array(2.0)), 8.0)

@@ -145,7 +145,9 @@ def _key_of(x: Any) -> Any:
         return (x.dtype, x.shape)
     if is_foreign(x):
         return (x.__class__, x.dtype, x.shape)
-    return type_of_value(x) if isinstance(x, (np.generic, Box)) else x.__class__
+    if isinstance(x, Box):
+        return type_of_value(x), x._is_array
+    return type_of_value(x) if isinstance(x, np.generic) else x.__class__
 
 
 def _static_key(x: Any) -> Any:

@@ -151,6 +151,11 @@ class Box(Traced):
         """Whether it is a float that stands for an integer of Python's in some cases."""
         return False
 
+    @property
+    def _is_array(self) -> bool:
+        """Whether it stands for an array, which `+=` writes to, and not for a number."""
+        return self._view_of is not None or bool(self.shape)
+
     def _order(self) -> Any:
         """The order of the axes in memory of what has no value; `None` is that of C (see `ir/orders.py`)."""
         return None
@@ -360,6 +365,11 @@ class Box(Traced):
     __xor__, __rxor__ = bitwise(np.bitwise_xor)
     __lshift__, __rlshift__ = bitwise(np.left_shift)
     __rshift__, __rrshift__ = bitwise(np.right_shift)
+    __iand__ = in_place(np.bitwise_and)
+    __ior__ = in_place(np.bitwise_or)
+    __ixor__ = in_place(np.bitwise_xor)
+    __ilshift__ = in_place(np.left_shift)
+    __irshift__ = in_place(np.right_shift)
 
     def __invert__(self) -> Any:
         capture = running.state.capture

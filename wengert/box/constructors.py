@@ -123,6 +123,12 @@ def _own(x: Any) -> Any:
     return link(_only_element(root), root, _only_element, (0,))
 
 
+def as_argument(box: Any, value: Any) -> Any:
+    """A box as argument of a function, in place of a value: an array of no axes stays one, which `+=` writes to."""
+    is_array = value._is_array if isinstance(value, Traced) else value.__class__ is np.ndarray
+    return _own(box) if is_array and box is not value and not shape_of(value) else box
+
+
 def _unwritten(empty: Callable, zeros: Callable) -> Callable:
     """`np.empty`, or `np.empty_like`. What happens to lie in memory is no part of a program, which would be another one
     in the next process: in a compiled one it is zeros."""

@@ -249,17 +249,20 @@ def bitwise(ufunc: Any) -> tuple[Any, Any]:
     return forward, reflected
 
 
-def in_place(op: Op) -> Any:
-    """An augmented assignment: arrays change in place, scalars are replaced."""
+def in_place(op: Any) -> Any:
+    """An augmented assignment, of an op or a ufunc: arrays change in place, scalars are replaced."""
+    is_op = isinstance(op, Op)
 
     def augmented(self: Any, other: Any) -> Any:
         capture = running.state.capture
         if capture is not None and not self.shape and is_number(other) and is_of_user(sys._getframe(1)):
-            new = capture.operate(op, op.name, self, other)
-        else:
+            new = capture.operate(op if is_op else UFUNCS[op], op.name if is_op else op.__name__, self, other)
+        elif is_op:
             if op in _PARTIAL:
                 _try_in_python(_PARTIAL[op], self, other)
             new = call2(op, self, operand(other))
-        return replace(self, new) if self.shape or self._view_of is not None else new
+        else:
+            new = UFUNCS[op](self, other)
+        return replace(self, new) if self.shape or self._is_array else new
 
     return augmented

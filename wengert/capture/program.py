@@ -18,7 +18,7 @@ from wengert import tree
 from wengert.box.box import Box
 from wengert.box.foreign import hides_traced, where_it_hides
 from wengert.box.memory import order_given
-from wengert.box.writing import clone, plain, settled
+from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks, words
 from wengert.capture.assuming import TELLS_NUMBERS_APART, Assumptions, can_begin_again
 from wengert.capture.effects import refuse
@@ -233,7 +233,7 @@ def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, n
     pinned: dict[int, Any] = {}
     deepest: int | None = None
     orders = tuple([order_given(x) for x in values])
-    arrays = {k for k, x in enumerate(values) if isinstance(plain(x), np.ndarray)}
+    arrays = {k for k, x in enumerate(values) if (x._is_array if isinstance(x, Box) else isinstance(x, np.ndarray))}
     while True:
         try:
             return _captured(f, types, rebuild, names, values, variable, held, pinned, orders, arrays, kept, assumed,

@@ -329,12 +329,11 @@ def _type(*args: Any, **kwargs: Any) -> Any:
 
 def class_of(x: Box) -> type:
     """The class of what a traced value stands for."""
-    if shape_of(x) or x._view_of is not None:  # (a view of no axes is an array)
+    if shape_of(x) or x._is_array:  # (a view of no axes is an array)
         return np.ndarray
     value = plain(x)
     if value.__class__ is Sym:  # which has none: its type says what it will be
-        is_array = id(x) in value._owner.arrays  # type: ignore[attr-defined]
-        return np.ndarray if is_array else python_class(x) or dtype_of(x).type
+        return python_class(x) or dtype_of(x).type
     return type(value) if not isinstance(value, np.ndarray) or not shape_of(value) else dtype_of(x).type
 
 

@@ -48,6 +48,10 @@ class Sym(Box):
     def dtype(self) -> np.dtype:
         return self._aval.dtype
 
+    @property
+    def _is_array(self) -> bool:
+        return super()._is_array or (self._owner is not None and id(self) in self._owner.arrays)
+
     def _order(self) -> tuple[int, ...] | None:
         """The order of the axes in memory; `None` is that of C (see `orders.py`)."""
         if self._owner is not None:

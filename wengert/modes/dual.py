@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.box.box import Box, escaped, outside
+from wengert.box.constructors import as_argument
 from wengert.box.writing import overwrite, settled, zeros
 from wengert.modes.cuts import Cutoff, cut_by, warn_of_constant
 from wengert.modes.mode import Mode
@@ -115,7 +116,7 @@ def push(
     trace = DualTrace() if watch is None else watch.dual()
     with entered(trace, library=example_of(primals)):
         inputs = [x if t is None else Dual(trace, x, in_kind(t, x)) for x, t in zip(primals, tangents, strict=True)]
-        outputs = function(*inputs)
+        outputs = function(*[as_argument(*pair) for pair in zip(inputs, primals, strict=True)])
         values: list[Any] = []
         dots: list[Any] = []
         for y in map(settled, outputs):

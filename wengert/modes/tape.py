@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box, outside
+from wengert.box.constructors import as_argument
 from wengert.box.writing import clone, overwrite, settled
 from wengert.errors import MismatchError
 from wengert.modes.cuts import Cutoff, cut_by, warn_of_constant
@@ -442,7 +443,7 @@ def record(
         trace = watch.tape()
     with entered(trace, records=True, library=example_of(primals)):
         trace.library = running.state.library
-        outputs = function(*[trace.input(x) for x in primals])
+        outputs = function(*[as_argument(trace.input(x), x) for x in primals])
         values: list[Any] = []
         places: list[int | None] = []
         for y in map(settled, outputs):
