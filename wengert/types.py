@@ -23,6 +23,30 @@ SCALARS: frozenset[Any] = frozenset(_PYTHON_SCALARS)
 _ARITHMETIC = ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__")
 
 
+def own_dict(x: Any) -> Any:
+    """The attributes that an object has of its own, without asking a `__getattr__` of its class; empty if it has none.
+
+    >>> class Vector:
+    ...     __slots__ = ("x",)
+    ...     def __getattr__(self, name): raise RuntimeError
+    >>> own_dict(Vector())
+    {}
+    """
+    try:
+        return object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return {}
+
+
+def has_own_dict(x: Any) -> bool:
+    """Whether an object has attributes of its own in a dict; one of a class with `__slots__` may have none."""
+    try:
+        object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return False
+    return True
+
+
 def number_base(kind: type) -> type | None:
     """Python's class of numbers whose arithmetic a derived class has, such as `enum.IntEnum`; `None` if there is none.
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from wengert.errors import REFUSALS
 from wengert.running import running
+from wengert.types import own_dict
 
 _UNTOUCHED = frozenset(
     (
@@ -67,7 +68,7 @@ def meet_value(value: Any, depth: int = 3) -> None:
     if isinstance(value, type):
         meet(value)
     meet(kind)
-    held = getattr(value, "__dict__", None)
+    held = own_dict(value)
     if depth and held.__class__ is dict and _has_user_code(kind):
         for item in list(held.values())[:64]:
             meet_value(item, depth - 1)

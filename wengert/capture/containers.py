@@ -17,7 +17,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from wengert.capture.objects import MUTABLE, Content, Slot, content, put, slot_names
+from wengert.capture.objects import MUTABLE, Content, Slot, content, own_slots, put
 from wengert.capture.opened import Opened
 from wengert.capture.optional import Optional, optional, parts
 from wengert.capture.session import current, is_object
@@ -25,6 +25,7 @@ from wengert.capture.undefined import UNDEFINED, Perhaps
 from wengert.errors import StagingError
 from wengert.ir.build import Capture
 from wengert.running import running
+from wengert.types import own_dict
 
 
 class Structure(NamedTuple):
@@ -98,10 +99,7 @@ def is_taken_apart(value: Any) -> bool:
 def attributes_of(thing: Any) -> dict[str, Any]:
     """The attributes of an instance, as staged code sees them."""
     session = current.session
-    own = dict(getattr(thing, "__dict__", ()))
-    for name in slot_names(thing.__class__):
-        if hasattr(thing, name):
-            own[name] = getattr(thing, name)
+    own = {**own_dict(thing), **own_slots(thing)}
     return own if session is None else {name: session.attribute(thing, name, value) for name, value in own.items()}
 
 

@@ -84,6 +84,7 @@ from wengert.ops.index import index, split_index
 from wengert.ops.op import Traced
 from wengert.packages import is_ours, is_standard
 from wengert.running import running
+from wengert.types import own_dict
 
 _operates_for_user = True
 
@@ -375,7 +376,7 @@ def _shows_traced(result: Any, depth: int = 3) -> bool:
         return any(_shows_traced(item, depth - 1) for item in result.values())
     if isinstance(result, (list, tuple)):
         return any(_shows_traced(item, depth - 1) for item in result)
-    return any(_shows_traced(item, depth - 1) for item in getattr(result, "__dict__", {}).values())
+    return any(_shows_traced(item, depth - 1) for item in own_dict(result).values())
 
 
 def _rejects_traced(error: BaseException) -> bool:

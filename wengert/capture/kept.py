@@ -29,6 +29,7 @@ from wengert.capture.objects import MUTABLE, content, put
 from wengert.capture.opened import Opened
 from wengert.errors import StagingError
 from wengert.ops.op import Traced
+from wengert.types import has_own_dict, own_dict
 
 _MANY = 10_000
 """So many objects are looked at in search of what must not stay outside."""
@@ -103,7 +104,7 @@ def _as_plain(x: Any, seen: set[int]) -> Any:
         if all(a is b for a, b in zip(items, x, strict=True)):
             return x
         return x._make(items) if hasattr(x, "_make") else x.__class__(items)
-    own = getattr(x, "__dict__", None)
+    own = own_dict(x) if has_own_dict(x) else None
     if isinstance(x, MUTABLE) or (own.__class__ is dict and not isinstance(x, FunctionType)):
         held = content(x)
         new = {slot: _as_plain(item, seen) for slot, item in held.items()}

@@ -11,6 +11,7 @@ from types import CellType
 from typing import Any, NamedTuple
 
 from wengert.capture.undefined import UNDEFINED
+from wengert.types import has_own_dict, own_dict
 
 MUTABLE = (list, dict, set, deque)
 Slot = tuple[str, Any]
@@ -47,6 +48,17 @@ def slot_names(kind: type) -> Iterator[str]:
                 )
 
 
+def own_slots(thing: Any) -> dict[str, Any]:
+    """What the slots of an object hold, without asking a `__getattr__` of its class for those that are empty."""
+    found: dict[str, Any] = {}
+    for name in slot_names(thing.__class__):
+        try:
+            found[name] = object.__getattribute__(thing, name)
+        except AttributeError:
+            continue
+    return found
+
+
 def held_in(cell: CellType) -> Any:
     """The value of a variable of a closure."""
     try:
@@ -69,11 +81,8 @@ def content(thing: Any) -> Content:
         found.update({("key", key): item for key, item in dict.items(thing)})
     elif isinstance(thing, set):
         found.update({("element", item): True for item in thing})
-    for name, value in getattr(thing, "__dict__", {}).items():
+    for name, value in (*own_dict(thing).items(), *own_slots(thing).items()):
         found["attribute", name] = value
-    for name in slot_names(thing.__class__):
-        if hasattr(thing, name):
-            found["attribute", name] = getattr(thing, name)
     return found
 
 
@@ -99,15 +108,15 @@ def put(thing: Any, new: Content) -> None:
         set.clear(thing)
         set.update(thing, [key for kind, key in new if kind == "element"])
     attributes = {key: v for (kind, key), v in new.items() if kind == "attribute"}
-    own = getattr(thing, "__dict__", None)
-    if own is not None:
-        for name in [name for name in own if name not in attributes]:
-            del own[name]
-    for name in slot_names(thing.__class__):
-        if hasattr(thing, name) and name not in attributes:
+    has_dict = has_own_dict(thing)
+    own = own_dict(thing)
+    for name in [name for name in own if name not in attributes]:
+        del own[name]
+    for name in own_slots(thing):
+        if name not in attributes:
             object.__delattr__(thing, name)
     for name, value in attributes.items():
-        if own is not None and (name in own or not hasattr(type(thing), name) or isinstance(thing, type)):
+        if has_dict and (name in own or not hasattr(type(thing), name) or isinstance(thing, type)):
             own[name] = value
         else:
             object.__setattr__(thing, name, value)

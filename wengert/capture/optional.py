@@ -32,7 +32,7 @@ from wengert.ops.reduce import all as all_of
 from wengert.ops.sizes import require
 from wengert.ops.succeeds import Handlers
 from wengert.running import running
-from wengert.types import dtype_of, shape_of
+from wengert.types import dtype_of, own_dict, shape_of
 
 _operates_for_user = True
 
@@ -175,7 +175,7 @@ def holds_optional(x: Any, depth: int = 4) -> bool:
         return any(holds_optional(item, depth - 1) for item in x)
     if isinstance(x, dict):
         return any(holds_optional(item, depth - 1) for item in x.values())
-    own = getattr(x, "__dict__", None)
+    own = own_dict(x)
     return own.__class__ is dict and any(holds_optional(item, depth - 1) for item in own.values())
 
 

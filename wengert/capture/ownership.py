@@ -24,7 +24,7 @@ from wengert.errors import InPlaceError
 from wengert.ops.library import is_mutable
 from wengert.ops.op import Traced
 from wengert.running import running
-from wengert.types import SCALARS
+from wengert.types import SCALARS, own_dict
 
 _NO_ARRAYS: set[type] = {*SCALARS, np.float64, str, type(None)}
 """Classes of what is no array of a library's, and holds none: numbers, and the classes of traced values so far."""
@@ -121,8 +121,8 @@ def _deepcopy(x: Any, memo: Any = None, _nil: Any = ()) -> Any:
         elif v.__class__ is dict:
             for key, item in v.items():
                 v[key] = owned(item)
-        elif id(v) in copied and getattr(v, "__dict__", None).__class__ is dict:
-            owned(v.__dict__)
+        elif id(v) in copied and own_dict(v).__class__ is dict:
+            owned(own_dict(v))
         return v
 
     copied = {id(v) for v in memo.values()}
@@ -134,12 +134,12 @@ REPLACEMENTS[copy.deepcopy] = _deepcopy
 
 def own_attributes(thing: Any) -> Any:
     """An object that was just made: arrays that it alone holds become cells."""
-    own_dict = getattr(thing, "__dict__", None)
-    if own_dict.__class__ is dict:
-        for name, value in own_dict.items():
+    attributes = own_dict(thing)
+    if attributes.__class__ is dict:
+        for name, value in attributes.items():
             if value.__class__ is np.ndarray:
                 held = getrefcount(value) - _IN_A_DICT
-                own_dict[name] = owned_if_alone(value, held)
+                attributes[name] = owned_if_alone(value, held)
     return thing
 
 

@@ -58,6 +58,7 @@ from wengert.ir.node import Const, Var
 from wengert.ir.symbol import Sym
 from wengert.ops.library import is_foreign
 from wengert.strides import array_order
+from wengert.types import has_own_dict, own_dict
 
 _ALL = object()
 _NUMBERS = (int, float, complex, bool, str, bytes, type(None), np.generic)
@@ -294,7 +295,7 @@ class Session:
 
     def _look_at_attributes(self, thing: Any) -> None:
         """The numbers and arrays that an object of NumPy or SciPy holds are part of the program."""
-        names = [*getattr(thing, "__dict__", ()), *[n for c in thing.__class__.__mro__ for n in _slots(c)]]
+        names = [*own_dict(thing), *[n for c in thing.__class__.__mro__ for n in _slots(c)]]
         for name in names:
             value = getattr(thing, name, None)
             if isinstance(value, (np.ndarray, np.generic, int, float, complex)):
@@ -575,7 +576,7 @@ def is_of_user(thing: Any) -> bool:
 
 def _shared_by(thing: Any, name: str, value: Any) -> type | None:
     """The class of the user's that an object made inside shares an attribute with: data from outside."""
-    if name in getattr(thing, "__dict__", ()):
+    if name in own_dict(thing):
         return None
     for kind in thing.__class__.__mro__:
         if name in vars(kind):
@@ -588,7 +589,7 @@ def is_object(thing: Any) -> bool:
     kind = thing.__class__
     if isinstance(thing, (type, ModuleType, FunctionType, MethodType, Box)):
         return False
-    if not hasattr(thing, "__dict__") and not hasattr(kind, "__slots__"):
+    if not has_own_dict(thing) and not hasattr(kind, "__slots__"):
         return False
     return is_of_user(kind) and not hasattr(kind, "__wrapped__")
 

@@ -24,7 +24,7 @@ from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.op import Traced
 from wengert.running import running
-from wengert.types import SCALARS, dtype_of, shape_of
+from wengert.types import SCALARS, dtype_of, own_dict, shape_of
 
 
 class FirstDiffers(StagingError):
@@ -194,7 +194,7 @@ def described(x: Any) -> str:
         return f"{text} with the keys {', '.join(map(repr, x))}" if x else f"an empty {type(x).__name__}"
     if isinstance(x, (list, tuple, set)):
         return f"{text} of {len(x)} item{'' if len(x) == 1 else 's'}" if x else f"an empty {type(x).__name__}"
-    names = list(getattr(x, "__dict__", ()))
+    names = list(own_dict(x))
     return f"{text} with the attributes {', '.join(names)}" if names and not callable(x) else text
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from wengert.box.writing import settled
 from wengert.ops.op import Traced
+from wengert.types import has_own_dict, own_dict
 
 
 class Lifted:
@@ -118,5 +119,5 @@ def _parts(x: Any) -> list[Any] | None:
         "builtins",
     ):
         return None
-    held = getattr(x, "__dict__", None)  # (which may be anything: there are objects that have every attribute)
+    held = own_dict(x) if has_own_dict(x) else None
     return list(held.values()) if held.__class__ is dict else None
