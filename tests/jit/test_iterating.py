@@ -224,3 +224,22 @@ def test_values_are_sent_to_a_generator_in_a_loop():
     x = np.linspace(-1.0, 2.0, 9)
     assert wg.jit(f)(x) == pytest.approx(x @ x)
     np.testing.assert_allclose(wg.jit(wg.grad(f))(x), 2 * x)
+
+
+def of_one_length(x, y):
+    return sum(a * b for a, b in zip(x, y, strict=True))
+
+
+def of_one_length_in_a_loop(x, y):
+    total = 0.0
+    for a, b in zip(x, y, strict=True):
+        total += a * b
+    return total
+
+
+@pytest.mark.parametrize("f", [of_one_length, of_one_length_in_a_loop])
+def test_zip_is_strict_where_it_is_said_to_be(f):
+    x = np.arange(1.0, 7.0)
+    np.testing.assert_allclose(wg.jit(f)(x, x), x @ x)
+    with pytest.raises(ValueError, match=r"zip\(\) argument 2 is shorter than argument 1"):
+        wg.jit(f)(x, x[:3])

@@ -32,6 +32,7 @@ from wengert.capture.containers import (
 )
 from wengert.capture.exceptions import OWN_ERRORS, Fails, current_attempt, demand, raise_when_run
 from wengert.capture.growing import Grows
+from wengert.capture.identified import note_chosen
 from wengert.capture.merging import Merger, finished
 from wengert.capture.objects import Content, Global, content, put
 from wengert.capture.opened import stand_for_others
@@ -281,6 +282,8 @@ def _staged(pred: Any, then: Callable, orelse: Callable | None, get: Callable, s
     for thing, slots in objects:
         about_to_change(thing)
         put(thing, {slot: finished(m, found) for slot, m in slots.items()})
+    value = finished(result, found)
+    note_chosen(merger.chosen, pred)
     for thing, why in merger.originals:
         freeze(thing, why)
     for root, new in zip(roots.values(), found[len(found) - len(roots) :], strict=True):
@@ -289,7 +292,7 @@ def _staged(pred: Any, then: Callable, orelse: Callable | None, get: Callable, s
         each.make(pred, found)
     for b in branches:
         b.capture.written.clear()  # a capture lives on in its symbols, and must not hold these arrays
-    return finished(result, found)
+    return value
 
 
 def _common(a: Type, b: Type, name: str) -> Type:

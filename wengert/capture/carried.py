@@ -22,6 +22,7 @@ from wengert.capture.containers import (
     flatten,
     freeze,
     held_elsewhere,
+    is_taken_apart,
     joined,
     leaves,
     leaves_as,
@@ -30,6 +31,7 @@ from wengert.capture.containers import (
     unflatten,
 )  # fmt: skip
 from wengert.capture.growing import Grows
+from wengert.capture.identified import note_unknown
 from wengert.capture.identity import Again, Identity, Key
 from wengert.capture.objects import Slot, content, held_in, put
 from wengert.capture.opened import stand_for_others
@@ -71,6 +73,11 @@ class Variables(NamedTuple):
     names: tuple
     stores: tuple = ()
     temporaries: tuple = ()
+
+
+def _unknown(thing: Any, why: str) -> Any:
+    """What a loop has in place of a container that it carries: it must not be changed."""
+    return freeze(note_unknown(thing), why)
 
 
 def cells_of(get: Callable) -> frozenset[int]:
@@ -226,7 +233,7 @@ class Carried:
                 new.append(clone(symbol))
                 if type.shape:
                     self.opened[k, j] = (new[-1], symbol._node)
-            values[k] = unflatten(structure, new, functools.partial(freeze, why=self._is_changed(k)))
+            values[k] = unflatten(structure, new, functools.partial(_unknown, why=self._is_changed(k)))
         for k in self.local:
             values[k] = UNDEFINED
         for root in self.roots.values():
@@ -405,6 +412,8 @@ class Carried:
     def _given(self, thing: Any) -> Any:
         """A container that a variable stands for after the loop: a new one, unless there was no iteration."""
         note_created(thing)
+        if self.may_not_run or is_taken_apart(thing):
+            note_unknown(thing)
         why = f"a {type(thing).__name__} is changed that is a new one or not, depending on whether a loop has run"
         return freeze(thing, why) if self.may_not_run else thing
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
 from typing import Any, NamedTuple
 
 from wengert.capture.objects import MUTABLE, Content, Slot, content, own_slots, put
@@ -93,7 +94,10 @@ def parts_of(value: Any) -> dict[Any, Any] | None:
 
 def is_taken_apart(value: Any) -> bool:
     """Whether a value is an instance whose attributes are all there is to it."""
-    return is_object(value) and not isinstance(value, (BaseException, *MUTABLE, tuple, str, bytes, int, float, complex))
+    return is_object(value) and not isinstance(value, _WITH_IDENTITY)
+
+
+_WITH_IDENTITY = (BaseException, Enum, *MUTABLE, tuple, str, bytes, int, float, complex)
 
 
 def attributes_of(thing: Any) -> dict[str, Any]:

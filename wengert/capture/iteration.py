@@ -15,6 +15,7 @@ import numpy as np
 from wengert.box.writing import settled
 from wengert.capture.session import current
 from wengert.capture.values import BranchesDiffer, as_number
+from wengert.errors import StagingError
 from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops.index import ARRAY, index, place, split_index
@@ -182,9 +183,21 @@ def staged_zip(*iterables: Any, strict: bool = False) -> Any:
         return zip(*iterables, strict=strict)
     counts = [p.count for p in parts]  # type: ignore[union-attr]
     traced = [c for c in counts if isinstance(c, Traced)]
+    if strict and (traced or len(set(counts)) > 1):
+        return _equally_long(counts, iterables)
     known = [c for c in counts if not isinstance(c, Traced)]
     count = functools.reduce(e.minimum, [*traced, min(known)] if known else traced) if traced else min(known)
     return Items(count, lambda k: tuple([p.item(k) for p in parts]))  # type: ignore[union-attr]
+
+
+def _equally_long(counts: list[Any], iterables: tuple) -> Any:
+    """`zip(…, strict=True)` of what has different lengths, or may have: Python raises where the shortest ends."""
+    if any(isinstance(c, Traced) for c in counts):
+        raise StagingError(
+            "zip(…, strict=True) of a number of items that is known only when the compiled program runs",
+            remedy="compare the lengths with an if, and zip without strict",
+        )
+    return zip(*iterables, strict=True)
 
 
 def staged_reversed(sequence: Any) -> Any:

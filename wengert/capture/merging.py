@@ -50,6 +50,8 @@ class Merger:
         """Whether one of the branches does not get to its end: what the other binds has a value afterwards."""
         self._containers: dict[tuple[int, int], Merged] = {}
         self.outputs: list[tuple[Any, Any, str]] = []
+        self.chosen: list[tuple[Any, Any, Any]] = []
+        """Objects that stand for one of two others, with these."""
         self.originals: list[tuple[Any, str]] = []
         """Objects of which a merged one may be either, and why they can be changed no longer."""
 
@@ -109,14 +111,16 @@ class Merger:
                 what = "the value of an expression" if name == "the value" else name
                 why = f"an object is changed that {what} may stand for, and whether it does is known only when the "
                 self.originals.append((x, why + "compiled program runs"))
-        merged = self._containers[id(a), id(b)] = self._merged(a, keys, parts, new, name)
+        merged = self._containers[id(a), id(b)] = self._merged(a, keys, parts, new, name, b)
         return merged
 
-    def _merged(self, like: Any, keys: tuple, parts: list[Any], new: bool, name: str) -> Merged:
+    def _merged(self, like: Any, keys: tuple, parts: list[Any], new: bool, name: str, other: Any = None) -> Merged:
         kind = kind_of(like)
 
         def build(results: list[Any]) -> Any:
             made = note_created(rebuilt(kind, keys, [finished(part, results) for part in parts]))
+            if other is not None and not new:  # nobody has another name for what is new
+                self.chosen.append((made, like, other))
             return made if new else freeze(made, f"{name} is changed, but {_MERGED}")
 
         return Merged(build)

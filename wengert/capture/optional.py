@@ -245,11 +245,6 @@ def _is_same_number(x: Any, y: Any) -> Any:
     return noted_boolean(same) if isinstance(same, Traced) else bool(same)
 
 
-def is_not(x: Any, y: Any) -> Any:
-    """`x is not y`."""
-    return negation(is_(x, y))
-
-
 def is_instance(x: Optional, classes: Any, of_value: Callable[[Any, Any], bool]) -> Any:
     """`isinstance(x, classes)`."""
     nothing, something = isinstance(None, classes), of_value(x.value, classes)

@@ -22,11 +22,12 @@ from wengert.capture.containers import LEAF, about_to_iterate, about_to_leave, p
 from wengert.capture.exceptions import Fails, RaisesInLoop, settle_all
 from wengert.capture.growing import Grows
 from wengert.capture.growing import run as run_growing
+from wengert.capture.identified import compares_by_identity, is_chosen, other_object, same_object
 from wengert.capture.iteration import Items, items_of, listed_numbers, refused
 from wengert.capture.leaving import Leaving
 from wengert.capture.opened import SEQUENCES, has_items, is_open
 from wengert.capture.opening import opening, whole
-from wengert.capture.optional import condition, holds_optional, is_, is_not, number_of, parts
+from wengert.capture.optional import condition, holds_optional, number_of, parts
 from wengert.capture.session import current, demand_value
 from wengert.capture.values import DtypeDiffers, FirstDiffers, arguments, formals, is_symbolic, truth
 from wengert.control.loop import loop as loop_op
@@ -119,7 +120,7 @@ def _contains(a: Any, b: Any) -> Any:
     elif kind in (tuple, list, range, set, frozenset, dict) and any(map(_is_open, (a, *b))):
         found: Any = False
         for item in b:
-            same = True if item is a else item == a
+            same = True if item is a else equality(item, a, True)
             if is_symbolic(same):
                 found = truth(same) if found is False else e.logical_or(found, truth(same))
             elif same:
@@ -141,11 +142,18 @@ def equality(a: Any, b: Any, positive: bool) -> Any:
             return refused()
         any_items = has_items(a or b)
         return not_(any_items) if positive else any_items
+    if _asks_which_object(a, b):
+        return identity(a, b, positive)
     return a == b if positive else a != b
 
 
+def _asks_which_object(a: Any, b: Any) -> bool:
+    """Whether two objects are compared that are equal to themselves only, and data have chosen one of them."""
+    return (is_chosen(a) or is_chosen(b)) and compares_by_identity(a) and compares_by_identity(b)
+
+
 def _is_open(x: Any) -> bool:
-    return is_symbolic(x) or holds_optional(x, 1)
+    return is_symbolic(x) or holds_optional(x, 1) or is_chosen(x)
 
 
 _LISTED = 32
@@ -166,8 +174,8 @@ def _compared(compare: Callable) -> Callable:
 
 _COMPARE: dict[str, Callable] = {
     **{name: _compared(getattr(operator, name)) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
-    "is_": is_,
-    "is_not": is_not,
+    "is_": same_object,
+    "is_not": other_object,
     "contains": _contains,
     "not_contains": lambda a, b: not_(_contains(a, b)),
 }
@@ -184,7 +192,7 @@ def chain(first: Any, ops: tuple[str, ...], *rest: Thunk) -> Any:
 
 def identity(a: Any, b: Any, positive: bool) -> Any:
     """`a is b` or `a is not b`."""
-    return is_(a, b) if positive else is_not(a, b)
+    return same_object(a, b) if positive else other_object(a, b)
 
 
 def subject(x: Any, around: Any = None, module: Any = None) -> Any:

@@ -40,6 +40,7 @@ from wengert.capture.copying import COPYING
 from wengert.capture.draws import generator_made, random_method
 from wengert.capture.growing import earlier_of, item_of
 from wengert.capture.guards import has_fields, holds_parts, itself
+from wengert.capture.identified import identified
 from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_staged_hooks, staged
 from wengert.capture.iteration import (
     Items,
@@ -346,7 +347,7 @@ def read(container: Any, key: Any) -> Any:
         return ChosenWords(key)
     if container.__class__ in SUBSCRIPTED:
         return hooks.subscripted(container, key)
-    value = container[key]
+    value = container[identified(key) if isinstance(container, dict) else key]
     session = current.session
     if session is not None:
         value = session.item(container, key, value)
@@ -415,7 +416,7 @@ def _put(container: Any, key: Any, v: Any) -> None:
     elif is_open(container):
         set_item(container, key, v)
     else:
-        container[key] = v
+        container[identified(key) if isinstance(container, dict) else key] = v
 
 
 def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:

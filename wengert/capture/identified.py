@@ -1,0 +1,102 @@
+"""Which object a name stands for, where data have chosen it: `s = LOW if x < 1 else HIGH`, and later `s is LOW`.
+
+Two instances of one class, or two containers of one structure, are put together into a new one after a branch
+(`merging.py`), and a loop has one of its own in place of what it carries (`carried.py`). Such an object has the parts
+of the one that it stands for, but it is another object. So these are noted, with the condition and the two of which it
+is one, and whoever asks whether it is a certain object gets the answer from those. Of what a loop carries nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from wengert.capture.optional import is_, negation
+from wengert.capture.session import current
+from wengert.capture.values import truth
+from wengert.errors import EscapedValueError, StagingError
+from wengert.ir.numbers import noted_boolean
+from wengert.ops import elementwise as e
+
+
+def note_chosen(things: Iterable[tuple[Any, Any, Any]], pred: Any) -> None:
+    """Objects that stand for the first of two others where the condition holds, and otherwise for the second."""
+    if current.session is not None:
+        current.session.chosen.update({id(made): (made, pred, a, b) for made, a, b in things})
+
+
+def note_unknown(thing: Any) -> Any:
+    """An object that a loop has in place of one that it carries."""
+    if current.session is not None:
+        current.session.chosen[id(thing)] = (thing, None, None, None)
+    return thing
+
+
+def _choice(x: Any) -> tuple[Any, Any, Any, Any] | None:
+    found = None if current.session is None else current.session.chosen.get(id(x))
+    return found if found is not None and found[0] is x else None
+
+
+def is_chosen(x: Any) -> bool:
+    """Whether data have chosen which object this is."""
+    return _choice(x) is not None
+
+
+def compares_by_identity(x: Any) -> bool:
+    """Whether an object is equal to itself only."""
+    return x.__class__.__eq__ is object.__eq__
+
+
+def decided(x: Any, ask: Callable[[Any], Any]) -> Any:
+    """What is asked of an object, of which data have chosen which one it is: `ask` of each of the two, by the data."""
+    choice = _choice(x)
+    assert choice is not None
+    _, pred, a, b = choice
+    if pred is None:
+        raise StagingError(
+            "it is asked which object a name stands for that a loop binds to several, and that is known only when the "
+            "compiled program runs",
+            remedy="keep a number or a flag beside it, and compare that",
+        )
+    one, other = ask(a), ask(b)
+    if one is other:
+        return one
+    try:
+        if one.__class__ is bool and other.__class__ is bool:
+            return noted_boolean(truth(pred) if one else e.logical_not(truth(pred)))
+        return e.where(truth(pred), one, other)
+    except EscapedValueError:
+        raise StagingError(
+            "it is asked which object a name stands for that data have chosen in a loop or branch",
+            remedy="keep a number or a flag beside it, and compare that",
+        ) from None
+
+
+def same_object(x: Any, y: Any) -> Any:
+    """`x is y`."""
+    if x is not y and current.session is not None and current.session.chosen:
+        for one, other in ((x, y), (y, x)):
+            if is_chosen(one) and other.__class__ is one.__class__:
+                return decided(one, lambda each, other=other: same_object(each, other))
+    return is_(x, y)
+
+
+def other_object(x: Any, y: Any) -> Any:
+    """`x is not y`."""
+    return negation(same_object(x, y))
+
+
+def identified(key: Any) -> Any:
+    """A key of a dict: its hash must be known."""
+    if current.session is not None and current.session.chosen and is_chosen(key) and not _is_by_value(key):
+        raise StagingError(
+            "an object that data have chosen is a key of a dict, or an element of a set",
+            remedy="use a number as a key, or a list and an integer",
+        )
+    return key
+
+
+def _is_by_value(key: Any) -> bool:
+    return isinstance(key, (tuple, str, int, float, np.generic))
