@@ -37,7 +37,10 @@ def inner(a: np.ndarray, b: np.ndarray) -> float:
 
 
 class ScaledProgram:
-    """The program with objective and rows scaled by their slopes at the start; `steepest` is the largest of each unknown."""
+    """The program with objective and rows scaled by their slopes at the start.
+
+    `steepest` are the largest slopes of rows along each unknown.
+    """
 
     def __init__(self, program: FlatProgram, given: np.ndarray, start: np.ndarray):
         self._program = program
