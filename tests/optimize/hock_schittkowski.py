@@ -39,6 +39,22 @@ def equilibrium(x, m):
     return sum(x[k] * (c + m.log(x[k] / total)) for k, c in enumerate(ENERGIES))
 
 
+def costs_of_feed(x, m):
+    return 4.3 * x[0] + 31.8 * x[1] + 63.3 * x[2] + 15.8 * x[3] + 68.5 * x[4] + 4.7 * x[5]
+
+
+def steep_rows(x, m):
+    a, b, c, d, e, f = (x[k] for k in range(6))
+    return [
+        17.1 * a + 38.2 * b + 204.2 * c + 212.3 * d + 623.4 * e + 1495.5 * f - 169 * a * c - 3580 * c * e
+        - 3810 * d * e - 18500 * d * f - 24300 * e * f - 32.97,
+        17.9 * a + 36.8 * b + 113.9 * c + 169.7 * d + 337.8 * e + 1385.2 * f - 139 * a * c - 2450 * d * e
+        - 16600 * d * f - 17200 * e * f - 25.12,
+        -273 * b - 70 * d - 819 * e + 26000 * d * e + 29.08,
+        159.9 * a - 311 * b + 587 * d + 391 * e + 2198 * f - 14000 * a * f + 78.02,
+    ]  # fmt: skip
+
+
 PROGRAMS = {
     5: program(lambda x, m: m.sin(x[0] + x[1]) + (x[0] - x[1]) ** 2 - 1.5 * x[0] + 2.5 * x[1] + 1, [0, 0],
                -sqrt(3) / 2 - pi / 3, low=[-1.5, -3], high=[4, 3]),
@@ -48,6 +64,8 @@ PROGRAMS = {
                equal=lambda x, m: [4 * x[0] - 3 * x[1]]),
     11: program(lambda x, m: (x[0] - 5) ** 2 + x[1] ** 2 - 25, [4.9, 0.1], -8.498464223,
                 unequal=lambda x, m: [-x[0] ** 2 + x[1]]),
+    13: program(lambda x, m: (x[0] - 2) ** 2 + x[1] ** 2, [-2, -2], 1.0, low=0,
+                unequal=lambda x, m: [(1 - x[0]) ** 3 - x[1]]),
     15: program(valley, [-2, 1], 306.5, unequal=lambda x, m: [x[0] * x[1] - 1, x[0] + x[1] ** 2], high=[0.5, inf]),
     19: program(lambda x, m: (x[0] - 10) ** 3 + (x[1] - 20) ** 3, [20.1, 5.84], -6961.813876,
                 unequal=lambda x, m: [(x[0] - 5) ** 2 + (x[1] - 5) ** 2 - 100,
@@ -114,6 +132,8 @@ PROGRAMS = {
     78: program(lambda x, m: product(x), [-2, 1.5, 2, -1, -1], -2.91970041, equal=sphere_and_products),
     80: program(lambda x, m: m.exp(product(x)), [-2, 2, 2, -1, -1], 0.0539498478, equal=sphere_and_products,
                 low=[-2.3, -2.3, -3.2, -3.2, -3.2], high=[2.3, 2.3, 3.2, 3.2, 3.2]),
+    97: program(costs_of_feed, [0] * 6, 3.1358091, unequal=steep_rows, low=0,
+                high=[0.31, 0.046, 0.068, 0.042, 0.028, 0.0134]),
     112: program(equilibrium, [0.1] * 10, -47.76109026, low=1e-6,
                  equal=lambda x, m: [x[0] + 2 * x[1] + 2 * x[2] + x[5] + x[9] - 2, x[3] + 2 * x[4] + x[5] + x[6] - 1,
                                      x[2] + x[6] + x[7] + 2 * x[8] + x[9] - 1]),

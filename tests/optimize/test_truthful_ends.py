@@ -38,6 +38,18 @@ def test_fits_from_far_away(name, factor, solved):
     assert found.success == solved, found.message
 
 
+@pytest.mark.parametrize("jit", [False, True])
+def test_residuals_that_are_rounding_errors_are_a_fit(jit):
+    """NIST's Lanczos1: data of three exponentials to 14 digits, so that the slope of the cost is rounding error."""
+    t = 0.05 * np.arange(24)
+    model = lambda b: b[0] * np.exp(-b[1] * t) + b[2] * np.exp(-b[3] * t) + b[4] * np.exp(-b[5] * t)
+    true = np.array([0.0951, 1.0, 0.8607, 3.0, 1.5576, 5.0])
+    y = np.round(model(true), 13)
+    found = optimize.least_squares(lambda b: model(b) - y, [1.2, 0.3, 5.6, 5.5, 6.5, 7.6], jit=jit)
+    assert found.success, found.message
+    np.testing.assert_allclose(found.x, true, rtol=1e-9)
+
+
 def test_an_overflow_at_the_start_of_a_fit_is_called_so():
     problem = MGH["Jennrich and Sampson"]
     with pytest.raises(Exception, match="overflows at x0"):

@@ -29,6 +29,8 @@ _PRECISE = 1e-5
 _ROUNDING = 1e-15
 _FAR = 1e-4
 """A point where a column of J and f are nearer to parallel is no minimum: their cosine."""
+_RESOLVED = 10.0
+"""What rounding errors of f, times this, do not explain is a slope."""
 LM, DOGLEG, GAUSS_NEWTON = 0, 1, 2
 RUNNING, GRADIENT, COST, STEP, NO_PROGRESS = 0, 1, 2, 3, 5
 """Why the iterations ended; the first four as SciPy's `status`."""
@@ -129,7 +131,9 @@ def levenberg(evaluate, moved, x, n, lower, upper, bounded, kind, damping, growi
         along = factor @ step
         predicted = np.maximum(-(along @ z) - (along @ along) / 2, 1e-300)
         count = count + 1
-    if (status == 2 or status == 3) and slope > _FAR * np.sqrt(2 * cost) > _FAR * rounding:
+    if slope <= _RESOLVED * rounding:
+        status = 2 if status == 5 else status
+    elif (status == 2 or status == 3) and slope > _FAR * np.sqrt(2 * cost):
         status = 5
     return x, status, count
 

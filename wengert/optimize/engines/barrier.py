@@ -37,7 +37,10 @@ def inner(a: np.ndarray, b: np.ndarray) -> float:
 
 
 class ScaledProgram:
-    """The program with objective and rows scaled by their slopes at the start."""
+    """The program with objective and rows scaled by their slopes at the start.
+
+    `steepest` are the largest slopes of rows along each unknown.
+    """
 
     def __init__(self, program: FlatProgram, given: np.ndarray, start: np.ndarray):
         self._program = program
@@ -46,10 +49,10 @@ class ScaledProgram:
             if not (np.isfinite(value) and np.all(np.isfinite(slope)) and np.all(np.isfinite(rows))):
                 _, slope, _, jacobian = program.first(start)  # the user's start may lie outside of the bounds
         self.objective = _factor(np.max(np.abs(slope), initial=0.0))
-        largest = np.zeros(program.m)
+        largest, self.steepest = np.zeros(program.m), np.zeros(program.n)
         if program.m:
             magnitudes = abs(jacobian)
-            largest = magnitudes.max(axis=1).toarray().ravel() if program.is_sparse else magnitudes.max(axis=1)
+            largest, self.steepest = (_largest(magnitudes, axis) for axis in (1, 0))
         self.rows = np.array([_factor(size) for size in largest])
         self._scaling: np.ndarray | None = None
 
@@ -71,6 +74,11 @@ class ScaledProgram:
 
     def second(self, x: np.ndarray, weight: float, y: np.ndarray) -> Any:
         return self._program.second(x, weight * self.objective, y * self.rows)
+
+
+def _largest(magnitudes: Any, axis: int) -> np.ndarray:
+    largest = magnitudes.max(axis=axis)
+    return np.nan_to_num(np.asarray(largest.toarray() if hasattr(largest, "toarray") else largest).ravel())
 
 
 def _factor(size: float) -> float:

@@ -29,6 +29,10 @@ from wengert.optimize.program import EngineResult, FlatProgram, Watch
 
 _RELAXED = 1e-9
 """How much bounds are widened, so that there is an interior where two bounds or constraints meet."""
+_HARDLY = 1e-21
+"""The same where that changes the optimum: constraints whose slopes vanish have multipliers without limit."""
+_CHANGED = 1e-7
+"""A change of the optimum, relative to it, that is one."""
 _ACCEPTABLE = 1e-6
 _FAR = 1e20
 _SHORT, _CRAWLS = 0.1, 6
@@ -361,6 +365,10 @@ def solve(program: FlatProgram, tol: float, maxiter: int, watch: Watch | None, o
     """The program's solution from its start, or from beside where that is on a ridge."""
     known_options("interior-point", options, ())
     found, beside = _solved(program, program.x0, tol, maxiter, watch)
+    if found.kind == "solved" and found.iterations < maxiter and _widening_shows(program, found):
+        again, aside = _solved(program, program.x0, max(1e-3 * tol, 1e-13), maxiter - found.iterations, watch, _HARDLY)
+        if again.kind in ("solved", "acceptable"):
+            found, beside = replace(again, iterations=found.iterations + again.iterations), aside
     if beside is not None and found.iterations < maxiter:
         again, _ = _solved(program, beside, tol, maxiter - found.iterations, watch)
         before, after = program.values(found.x)[0], program.values(again.x)[0]
@@ -369,18 +377,26 @@ def solve(program: FlatProgram, tol: float, maxiter: int, watch: Watch | None, o
     return found
 
 
+def _widening_shows(program: FlatProgram, found: EngineResult) -> bool:
+    """Whether bounds that are a little wider lower the optimum by more than its digits, as multipliers tell."""
+    multipliers = (found.rows[program.equal :], found.lower, found.upper)
+    fall = _RELAXED * sum(float(np.sum(np.abs(part))) for part in multipliers)
+    return fall > _CHANGED * max(1.0, abs(program.values(found.x)[0]))
+
+
 def _solved(
-    program: FlatProgram, x0: np.ndarray, tol: float, maxiter: int, watch: Watch | None
+    program: FlatProgram, x0: np.ndarray, tol: float, maxiter: int, watch: Watch | None, relaxed: float = _RELAXED
 ) -> tuple[EngineResult, np.ndarray | None]:
     """The solution from a start and, if it is a saddle point that was not left, a point beside it."""
-    is_free = program.lower < program.upper
-    lower = np.where(is_free, program.lower - _RELAXED * np.maximum(1, np.abs(program.lower)), program.lower)
-    upper = np.where(is_free, program.upper + _RELAXED * np.maximum(1, np.abs(program.upper)), program.upper)
-    start = _inside(x0, lower, upper)
+    start = _inside(x0, program.lower, program.upper)
     scaled = ScaledProgram(program, x0, start)
+    is_free = program.lower < program.upper
+    little = relaxed / np.maximum(1, scaled.steepest)  # no row is violated by more, once x is back within its bounds
+    lower = np.where(is_free, program.lower - little * np.maximum(1, np.abs(program.lower)), program.lower)
+    upper = np.where(is_free, program.upper + little * np.maximum(1, np.abs(program.upper)), program.upper)
     rows = np.arange(program.equal, program.m)
     k = rows.size
-    slacks = Extras(rows, -np.ones(k), np.zeros(k), -_RELAXED * scaled.rows[rows])
+    slacks = Extras(rows, -np.ones(k), np.zeros(k), -relaxed * scaled.rows[rows])
     problem = BarrierProblem(scaled, start, lower, upper, slacks, program.m, program.is_sparse)
     x = start[problem.free]
     _, given = scaled.values(start)
