@@ -21,6 +21,7 @@ from wengert.capture.hooks import (
 )
 from wengert.capture.instrument import STAGED, is_user_function, set_staged_hooks, staged
 from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined
+from wengert.capture.managers import swallowed
 from wengert.capture.matching import matched
 from wengert.capture.rewrite import HOOKS
 
@@ -178,7 +179,8 @@ LOWERED = dict(zip(
      lambda attempt: 1, lambda argument, is_read: argument, lambda value: value,
      lambda name, f: f is getattr(builtins, name), lambda reads: None, lambda test, item: [item()] if test else [],
      lambda items: [value for item in items for value in item],
-     lambda a, b, positive: a == b if positive else a != b, lambda iterable, make: make(iterable)),
+     lambda a, b, positive: a == b if positive else a != b, lambda iterable, make: make(iterable),
+     swallowed, lambda manager: manager),
     strict=True,
 ))  # fmt: skip
 

@@ -7,6 +7,10 @@
     suites.py        statements: names, branches, loops, jumps, exceptions
     containers.py    dicts, lists, tuples, dataclasses, objects with state, closures
     idioms.py        flags, generators, unpacking, floors, choices, empty arrays: what ordinary programs have besides
+    buffers.py       state that loops change: buffers that take turns, histories, arrays in objects, helpers on views
+    algorithms.py    eliminations, iterations, searches, filters, as people write them
+    numerics.py      mixed dtypes, several axes, found places, orders in memory
+    flow.py          ways out of nested loops, dispatch, closures, operators used by programs
     nests.py         loops over elements that read and write where they like, also behind themselves
     aliases.py       nothing but names, copies, views and writes
     library.py       the functions, classes and custom rules that programs may call

@@ -76,6 +76,42 @@ class Pair:
         return math.tanh(self.u) + self.v
 
 
+class Grid:
+    def __init__(self, size, start):
+        self.u, self.old = np.zeros(size), np.zeros(size)
+        self.u[:] = start
+        self.turns = 0
+
+    def step(self, v):
+        self.u, self.old = self.old, self.u
+        self.u[1:-1] = self.old[1:-1] + 0.2 * (self.old[:-2] - 2 * self.old[1:-1] + self.old[2:])
+        self.u[0], self.u[-1] = v, self.old[-1]
+        self.turns += 1
+
+    def total(self):
+        return np.sum(self.u * self.u) + 0.5 * self.old[0] + 0.1 * self.turns
+
+    @property
+    def level(self):
+        return np.mean(self.u)
+
+    @level.setter
+    def level(self, v):
+        self.u += v - np.mean(self.u)
+
+    def __len__(self):
+        return len(self.u)
+
+    def __iter__(self):
+        return iter(self.u)
+
+    def __getitem__(self, i):
+        return self.u[i]
+
+    def __setitem__(self, i, v):
+        self.u[i] = v
+
+
 class Recorder:
     def __init__(self):
         self.items = []
@@ -134,6 +170,22 @@ def scaled_backward(residuals, ct):
 
 
 scaled.defvjp(scaled_forward, scaled_backward)
+
+
+@wg.implicit(lambda y, p: y**2 - p)
+def solved(p):
+    y = 1.0
+    while abs(y * y - p) > 1e-12:
+        y = (y + p / y) / 2
+    return y
+
+
+@wg.implicit(fixed_point=lambda y, p: 0.5 * np.cos(y) + p)
+def settled(p):
+    y = np.zeros_like(p)
+    for _ in range(60):
+        y = 0.5 * np.cos(y) + p
+    return y
 
 
 def h_clipped(u, v):
@@ -228,6 +280,31 @@ def h_either(z, y):
 def h_bumped_other(z, y):
     z[-1] += 1.0
     return y
+
+
+def h_relax(z, u, turns=2):
+    for _ in range(turns):
+        z[1:] += 0.5 * z[:-1]
+        z[0] = u
+        z *= 0.7
+    return z
+
+
+def h_relaxed(z, u):
+    return h_relax(z.copy(), u)
+
+
+def h_spent(z):
+    total = 0.0
+    for i in range(len(z)):
+        total += z[i]
+        z[i] = 0.1 * i
+    return np.tanh(total)
+
+
+def h_exchange(z, y):
+    k = min(len(z), len(y))
+    z[:k], y[:k] = 0.5 * y[:k], 0.5 * z[:k]
 
 
 def h_sink(z, u):

@@ -144,11 +144,13 @@ class Program:
     @cached_property
     def in_double(self) -> ModuleType:
         """The same in double precision, to differentiate numerically."""
-        return imported(self.source.replace("np.float32", "np.float64")) if self.is_single else self.module
+        if not self.is_single:
+            return self.module
+        return imported(self.source.replace("np.float32", "np.float64").replace("np.complex64", "np.complex128"))
 
     @property
     def is_single(self) -> bool:
-        return "float32" in self.source.split("def f(")[1]
+        return any(name in self.source.split("def f(")[1] for name in ("float32", "complex64"))
 
     def smaller(self, source: str) -> Program:
         return Program(self.seed, source, self.points)

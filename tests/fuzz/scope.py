@@ -27,6 +27,8 @@ FEATURES = {
     "math": 0.8, "integers": 1.2, "ties": 0.8, "nests": 0.5,
     "flags": 0.8, "iterators": 0.8, "unpacking": 0.8, "floors": 0.6, "choices": 1.0, "small": 0.6, "slices": 1.0,
     "places": 0.8, "classes": 0.5,
+    "buffers": 0.8, "state": 0.8, "algorithms": 0.8, "mixes": 0.8, "axes": 0.8, "indices": 0.8, "layouts": 0.8,
+    "exits": 0.8, "dispatch": 0.8, "operators": 0.6,
 }  # fmt: skip
 """Every feature with its weight, unless asked otherwise."""
 
@@ -94,7 +96,7 @@ class Scope:
             warnings.simplefilter("ignore", RuntimeWarning)
             found = {**self.module, **self.names}
             try:
-                exec(text.replace("nonlocal ", "global "), found)
+                exec(re.sub(r"nonlocal (?=[st]\b)", "global ", text), found)
             except Exception as error:
                 raise Unusable(f"{text}: {error}") from error
             for name, value in found.items():

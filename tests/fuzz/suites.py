@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from fuzz.algorithms import with_a_model, with_a_search, with_an_iteration, with_elimination
 from fuzz.aliases import alias
 from fuzz.arrays import array, fitting
+from fuzz.buffers import with_a_history, with_buffers, with_helpers_on_views, with_state_in_containers
 from fuzz.containers import with_a_closure, with_a_dict, with_a_list, with_a_tuple, with_an_object
 from fuzz.expressions import atom, condition, integer, scalar
+from fuzz.flow import with_dispatch, with_operators, with_ways_out
 from fuzz.idioms import (
     with_a_class,
     with_a_flag,
@@ -21,6 +24,7 @@ from fuzz.idioms import (
     with_unpacking,
 )
 from fuzz.nests import nest
+from fuzz.numerics import with_axes, with_layouts, with_mixed_dtypes, with_places
 from fuzz.scope import Scope, Unusable, indented, kind_of, same_type
 from fuzz.writing import write
 
@@ -244,6 +248,11 @@ IDIOMS = [
     ("flags", with_a_flag), ("iterators", with_an_iterator), ("unpacking", with_unpacking), ("floors", with_floors),
     ("choices", with_choices), ("small", with_small_arrays), ("slices", with_slices_of_slices),
     ("places", with_integers_in_arrays), ("classes", with_a_class), ("whiles", with_a_while),
+    ("buffers", with_buffers), ("buffers", with_a_history), ("state", with_state_in_containers),
+    ("state", with_helpers_on_views), ("algorithms", with_elimination), ("algorithms", with_an_iteration),
+    ("algorithms", with_a_search), ("algorithms", with_a_model), ("mixes", with_mixed_dtypes), ("axes", with_axes),
+    ("indices", with_places), ("layouts", with_layouts), ("exits", with_ways_out), ("dispatch", with_dispatch),
+    ("operators", with_operators),
 ]  # fmt: skip
 SIMPLE = (bind_a_number, bind_an_array, bind_an_integer, write, alias, with_a_dict, with_a_list, with_a_tuple,
           with_an_object, with_a_closure, *[make for _, make in IDIOMS])  # fmt: skip

@@ -47,6 +47,10 @@ def test_every_feature_turns_up():
         "aliases": ".copy()", "integers": "% 2", "reductions": "axis=", "writes": "] = ", "elementwise": "np.sin(",
         "scalars": "a", "flags": "is None", "iterators": "itertools.", "unpacking": ":=", "floors": "divmod(",
         "choices": "np.select(", "small": "[:0]", "slices": ":][", "places": "bool)", "classes": "class O",
+        "buffers": "np.empty_like(", "state": "h_relax(", "algorithms": " @ ", "mixes": "np.complex64",
+        "axes": "np.einsum(",
+        "indices": "np.argsort(", "layouts": "order='F'", "exits": "suppress(", "dispatch": "nonlocal count",
+        "operators": "wg.vmap(",
     }  # fmt: skip
     assert set(words) == set(FEATURES)
     found: collections.Counter = collections.Counter()

@@ -29,6 +29,8 @@ calls them:
 
     y = 1 / x                        attempted(trying, lambda: y = 1 / x, lambda: rest, lambda: raised = failed(trying))
     rest
+
+`with suppress(ValueError): …` becomes a `try` in the `with` statement (`managers.py`).
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from wengert.capture.flags import completes
-from wengert.capture.lowered import CATCHES, CAUGHT, ERROR_OF
+from wengert.capture.lowered import CATCHES, CAUGHT, ERROR_OF, SWALLOWED
 from wengert.capture.names import own_nodes
 from wengert.capture.syntax import OURS, assign, at, attempt_of, copied, hook, load, thunk
 
@@ -61,6 +63,9 @@ def _suite(statements: list[Any], numbers: Any) -> list[Any]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             out.append(node)
             continue
+        if isinstance(node, ast.With) and (suppressing := _suppressing(node, next(numbers))):
+            out += _suite(suppressing, numbers)
+            continue
         for owner in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
             for field in ("body", "orelse", "finalbody"):
                 if suite := getattr(owner, field, None):
@@ -76,6 +81,27 @@ def _suite(statements: list[Any], numbers: Any) -> list[Any]:
                 continue
         out.append(node)
     return out
+
+
+def _suppressing(node: ast.With, number: int) -> list[Any]:
+    """`with suppress(E): suite` as `m = suppress(E)`, `with m:` and a `try` with that suite; nothing for others."""
+    first, *rest = node.items
+    if not any(_is_suppress(item) for item in node.items):
+        return []
+    suite = [at(ast.With(rest, node.body), node)] if rest else node.body
+    if not _is_suppress(first):
+        return [at(ast.With([first], suite), node)]
+    manager = f"{OURS}manager_{number}"
+    handler = at(ast.ExceptHandler(hook(SWALLOWED, load(manager)), None, [at(ast.Pass(), node)]), node)
+    tried = at(ast.Try(suite, [handler], [], []), node)
+    whole = at(ast.With([ast.withitem(load(manager), None)], [tried]), node)
+    return [at(assign(manager, first.context_expr), node), whole]
+
+
+def _is_suppress(item: ast.withitem) -> bool:
+    call = item.context_expr
+    name = isinstance(call, ast.Call) and (getattr(call.func, "id", None) or getattr(call.func, "attr", None))
+    return name == "suppress" and item.optional_vars is None
 
 
 class _Watch:

@@ -17,6 +17,7 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.capture import hooks, lowered, rewrite
 from wengert.capture.instrument import LOOPED, is_user_function
+from wengert.capture.managers import swallowed
 from wengert.capture.matching import MATCHED
 from wengert.capture.repeating import RepeatingLoop, call_within
 from wengert.capture.undefined import UNDEFINED, defined
@@ -342,5 +343,7 @@ LOOPED.set_hooks(
         lowered.ATTEMPTED: _attempted,
         lowered.REBINDS: lambda reads: None,
         lowered.FAILED: lambda attempt: 1,
+        lowered.SWALLOWED: swallowed,
+        lowered.MANAGED: lambda manager: manager,
     }
 )

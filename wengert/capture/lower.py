@@ -58,6 +58,7 @@ from wengert.capture.lowered import (
     IF,
     ITERATE,
     LOWERED_HOOKS,
+    MANAGED,
     NAMED,
     OWN_ERRORS,
     RAISE,
@@ -88,6 +89,10 @@ def lower(node: Function, free: tuple[str, ...]) -> Function:
     lowering = _Lowering(scope_of(node), frozenset(), frozenset(free), "__class__" in free, itertools.count(1))
     lowering.function(node, _with_defaults(node.args))
     return node
+
+
+def _is_ours(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id.startswith(OURS)
 
 
 def _with_defaults(args: ast.arguments) -> list[str]:
@@ -334,7 +339,8 @@ class _Lowering(Expressions):
     def visit_With(self, node: ast.With) -> ast.AST:
         before = set(self.assigned)
         for item in node.items:
-            item.context_expr = self.visit(item.context_expr)
+            manager = self.visit(item.context_expr)
+            item.context_expr = manager if _is_ours(manager) else at(hook(MANAGED, manager), manager)
             if item.optional_vars is not None:
                 item.optional_vars = self.visit(item.optional_vars)
                 self.assigned.update(bound([item.optional_vars]))

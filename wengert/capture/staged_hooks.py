@@ -31,7 +31,7 @@ from wengert.box.cells import Cell
 from wengert.box.dispatch import SUBSCRIPTED
 from wengert.box.functions.operands import array
 from wengert.box.writing import settled, without_flags
-from wengert.capture import exceptions, hooks, ownership, retrying, rewrite, stage, texts
+from wengert.capture import exceptions, hooks, managers, ownership, retrying, rewrite, stage, texts
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
 from wengert.capture.chosen import as_array_of, chosen, filtered, in_place_of_lists
@@ -741,5 +741,7 @@ set_staged_hooks(
         lowering.ATTEMPTED: retrying.attempted,
         lowering.REBINDS: rebinds,
         lowering.FAILED: exceptions.failed,
+        lowering.SWALLOWED: managers.swallowed,
+        lowering.MANAGED: managers.managed,
     }
 )
