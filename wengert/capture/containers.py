@@ -207,7 +207,7 @@ def about_to_change(thing: Any, slot: Slot | None = None) -> None:
     capture = running.state.capture
     session = current.session
     if session is not None:
-        session.effects.note_write(thing, slot)
+        session.effects.note_write(thing, slot, capture is not session.top)
     if session is not None and session.frozen.get(id(thing), (None,))[0] is thing:
         raise StagingError(session.frozen[id(thing)][1], remedy="change a copy: make one before the branch or loop")
     if capture is not None and capture.journal is not None:
