@@ -208,6 +208,10 @@ class Session:
         self._met(thing.__class__)
         return thing
 
+    def is_made_inside(self, thing: Any) -> bool:
+        """Whether an object was made while the function ran."""
+        return id(thing) in self._inside or id(thing) in self.top.created
+
     def operates(self, thing: Any) -> None:
         """An object (or a class) is there whose methods Python may call by itself: what these are is part of the
         program, and so is the class of an object from outside."""
