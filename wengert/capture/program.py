@@ -110,7 +110,8 @@ class Captured:
         found = []
         for value, path in zip(values, self.inputs, strict=True):
             if is_number(value):  # an attribute that counts something
-                found.append(session.attribute(*path.args, value))  # type: ignore[attr-defined]
+                owner, name = getattr(path, "args")  # noqa: B009
+                found.append(session.attribute(owner, name, value))
             else:
                 session.found(value, path)
                 found.append(session.external(value))
