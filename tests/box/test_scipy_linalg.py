@@ -311,3 +311,18 @@ def test_what_has_no_derivative_says_so(f):
     x = a(4, 2)
     with pytest.raises(UnsupportedFunctionError):
         wg.jvp(f, (x,), (x,))
+
+
+def test_factors_of_a_matrix_whose_last_pivot_is_zero():
+    """The stationary distribution of a Markov chain, p G = 0, from the factors of its generator."""
+
+    def mean(t):
+        rates = np.array([[0.0, 1.0 + t, 2.0], [t * t, 0.0, 1.0], [1.0, 3.0, 0.0]])
+        factors, _ = S.lu_factor((rates - np.diag(rates.sum(axis=1))).T)
+        p = np.append(S.solve_triangular(factors[:-1, :-1], -factors[:-1, -1]), 1.0)
+        return (p @ np.array([1.0, 2.0, 4.0])) / np.sum(p)
+
+    h = 1e-4
+    want = (8 * (mean(1.3 + h) - mean(1.3 - h)) - mean(1.3 + 2 * h) + mean(1.3 - 2 * h)) / (12 * h)
+    for slope in (wg.grad(mean)(1.3), wg.jvp(mean, (1.3,), (1.0,))[1], wg.jit(wg.grad(mean))(1.3)):
+        np.testing.assert_allclose(slope, want, rtol=1e-8)

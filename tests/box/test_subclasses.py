@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.errors import WengertError
 
 M = np.matrix([[1.0, 2.0], [3.0, 4.0]])
 MASKED = np.ma.masked_array([1.0, 3.0, 6.0], [False, False, True])
@@ -120,3 +121,19 @@ def test_derived_classes_are_refused_by_name(transform):
         transform(lambda x: np.sum(Vector([x, 2.0]) ** 2))(1.0)
     with pytest.raises(wg.errors.UnsupportedFunctionError, match=r"x\.view\(Vector\)"):
         transform(lambda x: np.sum(np.array([x, 2.0]).view(Vector) ** 2))(1.0)
+
+
+class Position(np.ndarray):
+    """A class that takes numbers, and says something else of what is none."""
+
+    def __new__(cls, x, y):
+        if not (np.isscalar(x) and np.isscalar(y)):
+            raise ValueError("two scalars")
+        return np.array([x, y]).view(cls)
+
+
+def test_objects_of_traced_numbers_are_refused_where_they_are_made():
+    for way in (wg.grad, lambda f: wg.jit(f), lambda f: wg.jit(wg.grad(f))):
+        with pytest.raises(WengertError, match="Position is a class derived from np.ndarray"):
+            way(lambda x: np.sum(Position(x, 2.0)))(1.0)
+    assert wg.grad(lambda x: x * np.sum(np.asarray(Position(1.0, 2.0))))(1.0) == 3.0

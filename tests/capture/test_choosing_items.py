@@ -63,3 +63,19 @@ def test_ranges_of_examples(f):
     np.testing.assert_allclose(wg.vmap(f)(xs), [f(x) for x in xs])
     np.testing.assert_allclose(wg.vmap(wg.grad(f))(xs), [wg.grad(f)(x) for x in xs])
     np.testing.assert_allclose(wg.grad(f)(3.2), (f(3.2 + 1e-6) - f(3.2 - 1e-6)) / 2e-6, rtol=1e-6)
+
+
+def test_a_part_at_a_computed_place_is_taken_apart():
+    table = np.array([-2.0, 1.0, 0.5, 3.0, -1.0, 4.0, 2.0, 0.3])
+
+    def f(t):
+        k = np.floor(t * 2).astype(int)
+        a, b = table[k : k + 2]
+        return a * t + b * t * t
+
+    compiled, slope = wg.jit(f), wg.jit(wg.grad(f))
+    for t in (0.3, 1.7):
+        assert compiled(t) == f(t)
+        np.testing.assert_allclose(slope(t), wg.grad(f)(t), rtol=1e-14)
+    with pytest.raises(ValueError, match="not enough values to unpack"):
+        compiled(3.6)

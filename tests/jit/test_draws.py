@@ -201,3 +201,13 @@ def test_in_a_batch_all_examples_have_the_same_draw():
     np.testing.assert_allclose(located(X), X + 2 * z)
     with pytest.raises(wg.errors.UnsupportedFunctionError, match="batch"):
         wg.jit(wg.vmap(lambda x: np.random.default_rng(4).gamma(x)))(X)
+
+
+def test_a_generator_made_inside_is_one():
+    def f(x):
+        rng = np.random.default_rng(3)
+        if not isinstance(rng, (np.random.RandomState, np.random.Generator)):
+            raise TypeError("no generator")
+        return x * rng.normal()
+
+    assert wg.jit(f)(2.0) == f(2.0)

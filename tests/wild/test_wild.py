@@ -12,6 +12,7 @@ from wild import (
     programs_of_laboratories,
     programs_of_practice,
     programs_of_sciences,
+    programs_of_studios,
     programs_of_surveyors,
     programs_of_workshops,
 )
@@ -26,6 +27,7 @@ _adds_more = (
     programs_of_laboratories,
     programs_of_practice,
     programs_of_sciences,
+    programs_of_studios,
     programs_of_surveyors,
     programs_of_workshops,
 )

@@ -32,7 +32,7 @@ class DeviceWay:
     def is_for(found: Captured, leaves: list[Any], args: tuple, kwargs: dict) -> bool:
         """Whether there is such a way: what the program needs is all in its arguments."""
         return (
-            not (kwargs or found.inputs or found.writes or found.pinned or found.assumed)
+            not (kwargs or found.inputs or found.writes or found.left or found.pinned or found.assumed)
             and found.later is None
             and found.orders is None
             and len(leaves) == len(args)

@@ -35,6 +35,8 @@ from wengert.box.box import Box
 from wengert.box.writing import replace, settled
 from wengert.capture.assuming import refuted
 from wengert.capture.deep import deeply
+from wengert.capture.effects import refuse
+from wengert.capture.hooks import resolve
 from wengert.capture.program import CANNOT_BE_CAPTURED, Captured, captured
 from wengert.control.call import call as call_op
 from wengert.errors import StagingError, explained
@@ -78,6 +80,7 @@ class Jitted(Generic[P, R]):
         self._lock = threading.RLock()
         self._ways: list[tuple[Captured, CallWay, Native]] = []
         self._missed = 0
+        self._leaves_something = False
         self._device_way: DeviceWay | None = None
         self._sees_order: bool | None = None
 
@@ -120,6 +123,8 @@ class Jitted(Generic[P, R]):
         way = self._device_way
         if way is not None and not kwargs and way.takes(args):
             return way.call(args)
+        if self._leaves_something and running.state.capture is not None:
+            return resolve(self._f)(*args, **kwargs)  # which the program around it leaves outside in its place
         watch = running.state.watch
         if watch is not None and running.state.capture is None:
             return watch.compiled(self._f, args, kwargs)
@@ -191,6 +196,9 @@ class Jitted(Generic[P, R]):
                 kept[:] = [found, *[other for other in kept if other is not found]][:_MOST_VERSIONS]
 
     def _run_once(self, found: Captured, form: Form, args: tuple, kwargs: dict) -> Any:
+        if found.left and running.state.capture is not None:
+            self._leaves_something = True
+            return resolve(self._f)(*args, **kwargs)
         inputs = [*form.leaves, *found.fetched()]
         if found.writes and _overlap(inputs, found.writes):
             return self._f(*args, **kwargs)  # two names for one array: only Python itself knows what happens when
@@ -219,7 +227,7 @@ class Jitted(Generic[P, R]):
         opened less and less often: after a few times only at the 32nd, 64th, 128th, … call that found none.
         """
         is_possible = code.has_entry and form.is_plain and found.takes_inputs_in_c_order and not found.writes
-        is_possible = is_possible and found.later is None and not found.assumed
+        is_possible = is_possible and found.later is None and not (found.assumed or found.left)
         if not (is_possible and choice.is_default()):
             return
         with self._lock:
@@ -333,6 +341,8 @@ def _stage(static: tuple[int, ...], static_names: tuple[str, ...], f: Callable, 
             f"{found.name} is compiled for one value of {names} only, and in C it could be given another",
             remedy="name it in static_argnums or static_argnames of wg.jit, or let the function find it outside",
         )
+    if found.left:
+        raise refuse(found.left[0].place.what)
     for k in found.writes:
         if k >= len(leaves):
             raise StagingError(

@@ -9,6 +9,7 @@ from wengert import tree
 from wengert.backend.execute import module, native, optimised
 from wengert.backend.gpu.plan import DevicePlan, plan_of
 from wengert.backend.python import python_source
+from wengert.capture.effects import refuse
 from wengert.capture.program import Captured
 from wengert.errors import StagingError
 from wengert.ir.node import Block, Const, Node, Program
@@ -35,6 +36,8 @@ class Lowered:
         found = self._found
         if found.writes:
             raise StagingError(f"{found.name} writes into its arguments", remedy="return what it writes")
+        if found.left:
+            raise refuse(found.left[0].place.what)
         code, outside = native(found.block, found.name), found.fetched()
 
         def fixed(*args: Any) -> Any:

@@ -26,6 +26,7 @@ from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
 from wengert.box.dispatch import DEFERRING, FUNCTIONS, OPERANDS, UFUNCS, as_number, place_of_out, unsupported
 from wengert.box.foreign import (
     array_class_being_made,
+    cannot_hold,
     is_at_operator,
     library_that_asks,
     put_into_sparse,
@@ -230,10 +231,7 @@ class Box(Traced):
                 remedy=remedy_for(library),
             )
         if (kind := array_class_being_made(sys._getframe(1))) is not None:
-            raise ConcretizationError(
-                f"{kind} is a class derived from np.ndarray, whose objects cannot hold traced values",
-                remedy=f"use plain arrays, np.array(values), in place of {kind}(values)",
-            )
+            raise cannot_hold(kind)
         if is_at_operator(sys._getframe(1)):
             raise ConcretizationError(
                 "an operator between an ordinary array and a list of traced values: NumPy makes an ordinary array of "

@@ -100,6 +100,14 @@ def array_class_being_made(frame: FrameType) -> str | None:
     return cls.__name__ if isinstance(cls, type) and issubclass(cls, np.ndarray) else None
 
 
+def cannot_hold(kind: str) -> ConcretizationError:
+    """The error for a traced value that is to be in an array of such a class."""
+    return ConcretizationError(
+        f"{kind} is a class derived from np.ndarray, whose objects cannot hold traced values",
+        remedy=f"use plain arrays, np.array(values), in place of {kind}(values)",
+    )
+
+
 def is_at_operator(frame: FrameType) -> bool:
     """Whether a frame is where two values meet in an operator."""
     return dis.opname[frame.f_code.co_code[frame.f_lasti]] in ("BINARY_OP", "COMPARE_OP")

@@ -63,10 +63,29 @@ def _flatten(value: Any, found: list[Any], around: tuple) -> Structure:
         found.append(value)
         return LEAF
     if any(value is outer for outer in around):
-        raise StagingError(f"a {type(value).__name__} that holds itself, in a loop or branch that is staged",
-                           remedy="keep what changes in arrays and numbers")  # fmt: skip
-    inside = (*around, value)
-    return Structure(kind_of(value), tuple(parts), tuple([_flatten(part, found, inside) for part in parts.values()]))
+        raise HoldsItself(value)
+    inside, first = (*around, value), len(found)
+    try:
+        return Structure(kind_of(value), tuple(parts), tuple([_flatten(p, found, inside) for p in parts.values()]))
+    except HoldsItself as error:
+        if error.thing is not value or not _is_from_outside(value):
+            raise
+    found[first:] = [value]
+    return LEAF
+
+
+class HoldsItself(StagingError):
+    """There is a way from an object to itself. One from outside counts as a whole; another cannot be taken apart."""
+
+    def __init__(self, thing: Any):
+        super().__init__(f"a {type(thing).__name__} that holds itself, in a loop or branch that is staged",
+                         remedy="keep what changes in arrays and numbers")  # fmt: skip
+        self.thing = thing
+
+
+def _is_from_outside(thing: Any) -> bool:
+    session = current.session
+    return session is not None and is_object(thing) and not session.is_made_inside(thing)
 
 
 def kind_of(value: Any) -> Any:
@@ -107,6 +126,11 @@ def attributes_of(thing: Any) -> dict[str, Any]:
     return own if session is None else {name: session.attribute(thing, name, value) for name, value in own.items()}
 
 
+def _is_whole(value: Any) -> bool:
+    """Whether an object is not taken apart although it has attributes."""
+    return is_object(value) and flatten(value)[1] is LEAF
+
+
 def leaves_as(structure: Structure, value: Any) -> list[Any] | None:
     """The leaves of a value, as those of a structure in which more may be None; `None` if it does not fit."""
     if value is UNDEFINED:
@@ -117,7 +141,7 @@ def leaves_as(structure: Structure, value: Any) -> list[Any] | None:
         return None if found is None else [*found, has]
     own = parts_of(value)
     if structure is LEAF or own is None:
-        return [value] if structure is LEAF and own is None else None
+        return [value] if structure is LEAF and (own is None or _is_whole(value)) else None
     if kind_of(value) != structure.kind or tuple(own) != structure.keys:
         return None
     found = []
@@ -211,7 +235,7 @@ def about_to_change(thing: Any, slot: Slot | None = None) -> None:
     capture = running.state.capture
     session = current.session
     if session is not None:
-        session.effects.note_write(thing, slot)
+        session.effects.note_write(thing, slot, capture is not session.top)
     if session is not None and session.frozen.get(id(thing), (None,))[0] is thing:
         raise StagingError(session.frozen[id(thing)][1], remedy="change a copy: make one before the branch or loop")
     if capture is not None and capture.journal is not None:

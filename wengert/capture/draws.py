@@ -46,6 +46,11 @@ class Made:
         self._current = threading.local()
         called_back(self._start, seeds, ())
 
+    @property
+    def stands_for(self) -> type:
+        """The class of the generator."""
+        return type(self._sample)
+
     def _start(self, *seeds: Any) -> tuple:
         self._current.generator = self._make(*seeds)
         return ()

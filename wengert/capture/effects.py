@@ -51,6 +51,10 @@ class Effects:
         self._noted: dict[Any, Place] = {}
         self._written: dict[Any, set] = {}
         """Which of them were written to: their slots, or everything."""
+        self.left: set[tuple[Any, Any]] = set()
+        """Which slots get something new at each call (`left.py`)."""
+        self.perhaps: set[int] = set()
+        """Things that are changed in some calls only."""
         self._lines: dict[Any, str] = {}
         """Where in the user's source that was."""
 
@@ -144,11 +148,19 @@ class Effects:
         self._note((id(owner), name), owner, f"the attribute {name} of {owner.__name__}", get, put)
         self._written.setdefault((id(owner), name), {name})
 
-    def note_write(self, thing: Any, slot: Any = None) -> None:
-        """A thing is about to be changed: at a place in it, or anywhere."""
+    def note_write(self, thing: Any, slot: Any = None, perhaps: bool = False) -> None:
+        """A thing is about to be changed: at a place in it, or anywhere; `perhaps`, if data say so."""
+        if perhaps:
+            self.perhaps.add(id(thing))
         if id(thing) in self._noted:
             self._written.setdefault(id(thing), set()).add(MISSING if slot is None else slot)
             self._lines.setdefault(id(thing), user_location())
+
+    def adopt(self, key: Any, place: Place, slots: tuple) -> None:
+        """A place that a program which was captured before is about to change."""
+        if key not in self._noted:
+            self._noted[key] = place._replace(before=place.get())
+        self._written.setdefault(key, set()).update(slots)
 
     def changes(self, stands_for: Callable[[Any], Any]) -> list[Change]:
         """What is not as it was before. `stands_for(x)` is what stands for x in the program."""
@@ -188,7 +200,8 @@ class Effects:
             before = place.before
             if MISSING not in slots:
                 before = {slot: before.get(slot, MISSING) for slot in slots}
-            found.append(PlaceGuard(place.get, before, MISSING in slots))
+            before = {slot: value for slot, value in before.items() if (key, slot) not in self.left}
+            found.append(PlaceGuard(place.get, before, place.before.keys() if MISSING in slots else None))
         return found
 
 
@@ -197,11 +210,12 @@ class PlaceGuard(NamedTuple):
 
     path: Callable[[], dict]
     before: dict
-    all_of_it: bool
+    keys: Any
+    """Of all that it held, if nothing may have come or gone."""
 
     def holds(self) -> bool:
         now = self.path()
-        if self.all_of_it and now.keys() != self.before.keys():
+        if self.keys is not None and now.keys() != self.keys:
             return False
         for slot, value in self.before.items():
             found = now.get(slot, MISSING)

@@ -26,6 +26,7 @@ from wengert.box.box import Box
 from wengert.box.cells import lent, without_cells
 from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, SUBSCRIPTED, no_rule_yet
 from wengert.box.distributions.lookup import is_of_scipy_stats
+from wengert.box.foreign import cannot_hold
 from wengert.box.functions.applying import Vectorized
 from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import operand
@@ -181,7 +182,7 @@ def _for_builtin(f: Any, given: int) -> Any:
         return _writing_first(f) if f.__name__ == "at" else method_of_ufunc(f)
     if (f.__self__.__class__, f.__name__) in METHODS:
         return functools.partial(METHODS[f.__self__.__class__, f.__name__], f)
-    if f.__name__ == "sort" or _of_a_library(f.__self__.__class__.__module__):
+    if f.__name__ == "sort" or _is_compiled(f.__self__.__class__):
         return with_instrumented_arguments(f, f.__name__ == "sort")
     return f
 
@@ -262,7 +263,16 @@ def _constructor(cls: Any) -> Any:
     meet(cls)
     if _of_a_library(cls.__module__) and not _is_of_user(cls):
         return with_instrumented_arguments(cls, False)
+    if issubclass(cls, np.ndarray):
+        return functools.partial(_array_of_user, cls)
     return lambda *args, **kwargs: own_attributes(cls(*args, **kwargs))
+
+
+def _array_of_user(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """An array of a class that users have derived from NumPy's."""
+    if any(map(holds_traced, _all(args, kwargs))):
+        raise cannot_hold(cls.__name__)
+    return cls(*args, **kwargs)
 
 
 def _is_of_user(cls: Any) -> bool:
@@ -395,7 +405,7 @@ def _rejects_traced(error: BaseException) -> bool:
         if not is_ours(trace.tb_frame.f_code.co_filename):
             innermost = trace.tb_frame.f_code
         trace = trace.tb_next
-    if innermost is not None and is_user_code(innermost):
+    if innermost is not None and is_user_code(innermost) and not innermost.co_filename.endswith(_SOURCE_OF_CYTHON):
         return False
     cause: BaseException | None = error
     while cause is not None:
@@ -405,10 +415,14 @@ def _rejects_traced(error: BaseException) -> bool:
     return any(f"{word} " in f"{error} " or f"{word}'" in str(error) for word in ("traced array", "symbolic array"))
 
 
+_SOURCE_OF_CYTHON = (".pyx", ".pxd", "<stringsource>")
+
+
 def _names_class(error: BaseException, args: tuple) -> bool:
-    """Whether an error is about the class of a traced argument: "expected numpy.ndarray, got Dual"."""
+    """Whether an error is about the class of a traced argument: "expected numpy.ndarray, got Dual", "not 'Sym'"."""
     words = str(error) if isinstance(error, TypeError) else ""
-    return any(isinstance(a, Traced) and re.search(rf"got '?{type(a).__name__}\b", words) for a in args)
+    names = {name for a in args if isinstance(a, Traced) for name in (type(a).__name__, type(a).__qualname__)}
+    return any(f"'{name}'" in words or re.search(rf"got {name}\b", words) for name in names)
 
 
 def _argument(a: Any, keeps: bool = True) -> Any:
@@ -419,6 +433,17 @@ def _argument(a: Any, keeps: bool = True) -> Any:
     if is_user_function(a):
         return instrument(a)
     return a if python_of(a) is None else call(a)
+
+
+def _is_compiled(kind: type) -> bool:
+    """Whether a class with methods in C is of a library; some call themselves builtin."""
+    if kind.__module__ == "builtins":
+        return kind.__flags__ & _HEAP_TYPE != 0 and getattr(builtins, kind.__name__, None) is not kind
+    return _of_a_library(kind.__module__)
+
+
+_HEAP_TYPE = 1 << 9
+"""Of classes that are made when a program runs (`Py_TPFLAGS_HEAPTYPE`)."""
 
 
 def _of_a_library(module: Any) -> bool:

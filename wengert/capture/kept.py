@@ -45,10 +45,10 @@ class Kept:
     def look_at(self, effects: Effects, stands_for: Callable[[Any], Any]) -> StagingError | None:
         """Put back what was there before; the error for what was changed that must not be."""
         changes = effects.changes(stands_for)
-        lasting = [change for change in changes if not change.is_of_arrays]
+        lasting = [change for change in changes if not change.is_of_arrays and _is_kept(change, effects.left)]
         refused = next((effects.refused(c) for c in lasting if c.key in self._changes), None)
         try:
-            self._new = [(change, _plain_content(change)) for change in lasting]
+            self._new = [(change, _plain_content(change, effects.left)) for change in lasting]
         except _HoldsSymbols:
             refused = refused or effects.refused(lasting[0])
         for change in changes:
@@ -76,9 +76,16 @@ class _HoldsSymbols(Exception):
     """There are values in something that are known only when the program runs, or code that knows of them."""
 
 
-def _plain_content(change: Change) -> dict:
+def _is_kept(change: Change, left: set[tuple[Any, Any]]) -> bool:
+    """Whether more has changed than what gets something new at each call (`left.py`)."""
+    before, now = change.place.before, change.now
+    return any(before.get(k, MISSING) is not now.get(k, MISSING) and (change.key, k) not in left for k in before | now)
+
+
+def _plain_content(change: Change, left: set[tuple[Any, Any]]) -> dict:
     before, seen = change.place.before, set[int]()
-    return {k: v if v is before.get(k, MISSING) else _as_plain(v, seen) for k, v in change.now.items()}
+    now = {k: before.get(k, MISSING) if (change.key, k) in left else v for k, v in change.now.items()}
+    return {k: v if v is before.get(k, MISSING) else _as_plain(v, seen) for k, v in now.items() if v is not MISSING}
 
 
 def _as_plain(x: Any, seen: set[int]) -> Any:

@@ -24,9 +24,10 @@ from wengert.capture.assuming import TELLS_NUMBERS_APART, Assumptions, can_begin
 from wengert.capture.effects import refuse
 from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, itself, same
 from wengert.capture.kept import Kept
+from wengert.capture.left import IsChanged, Left, left_outside
 from wengert.capture.returned import Shared, as_returned, found_among
 from wengert.capture.returned_lists import with_returned_lists
-from wengert.capture.session import SMALL, Session, ValuesDecide, WrittenTo, current
+from wengert.capture.session import SMALL, Session, ValuesDecide, WrittenTo, current, is_number
 from wengert.capture.values import BranchesDiffer
 from wengert.capture.words import ChosenWords
 from wengert.control.budget import without_budget
@@ -86,6 +87,10 @@ class Captured:
         """What the inputs are, in a program for the one call in which the function leaves something outside."""
         self.later: Captured | None = None
         """The program for the calls after that one."""
+        self.left: list[Left] = []
+        """Where results belong that the function leaves outside (`left.py`): the second half of the output,
+        from a leaf on."""
+        self.first_left = 0
         self.notes: list[tuple[str, str]] = []
         """What operators have chosen while it was captured."""
         self.verified: set[str] = set()
@@ -102,9 +107,15 @@ class Captured:
         if session is None:
             return values
         session.guards.extend(self.guards)
+        found = []
         for value, path in zip(values, self.inputs, strict=True):
-            session.found(value, path)
-        return [session.external(value) for value in values]
+            if is_number(value):  # an attribute that counts something
+                owner, name = getattr(path, "args")  # noqa: B009
+                found.append(session.attribute(owner, name, value))
+            else:
+                session.found(value, path)
+                found.append(session.external(value))
+        return found
 
     def holds(self) -> bool:
         """Whether what the function found outside is still the same, and of the same type."""
@@ -141,7 +152,8 @@ class Captured:
 
     def output(self, leaves: Sequence[Any], results: Sequence[Any]) -> Any:
         """The function's result, from the arguments' leaves and the results of the block."""
-        return tree.unflatten(self.structure, self._leaves(leaves, results))
+        found = tree.unflatten(self.structure, self._leaves(leaves, results))
+        return found[0] if self.left else found
 
     def returned(self, inputs: Sequence[Any], results: Sequence[Any]) -> Any:
         """The same with arrays that the caller has already where the function would return them, from all inputs and
@@ -149,7 +161,15 @@ class Captured:
         found = self._leaves(inputs, results)
         if self.shared:
             as_returned(self.shared, found, inputs, results[len(self.block.results) :])
-        return tree.unflatten(self.structure, found)
+        if not self.left:
+            return tree.unflatten(self.structure, found)
+        for k, (kind, place) in enumerate(self.places):
+            if kind == "result" and isinstance(found[k], np.generic) and self.block.results[place].type.weak:
+                found[k] = found[k].item() if k >= self.first_left else found[k]
+        out, new = tree.unflatten(self.structure, found)
+        for one, values in zip(self.left, new, strict=True):
+            one.put(values, None if current.session is None else current.session.effects)
+        return out
 
     def _leaves(self, leaves: Sequence[Any], results: Sequence[Any]) -> list[Any]:
         found = []
@@ -230,14 +250,15 @@ def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, n
     """Capture a function, again until it is known what is written to, and whose values are part of the program."""
     variable: set[int] = set()
     held: dict[int, np.ndarray] = {}
+    opened: dict[tuple[int, str], Any] = {}
     pinned: dict[int, Any] = {}
     deepest: int | None = None
     orders = tuple([order_given(x) for x in values])
     arrays = {k for k, x in enumerate(values) if (x._is_array if isinstance(x, Box) else isinstance(x, np.ndarray))}
     while True:
         try:
-            return _captured(f, types, rebuild, names, values, variable, held, pinned, orders, arrays, kept, assumed,
-                             deepest)  # fmt: skip
+            return _captured(f, types, rebuild, names, values, variable, held, opened, pinned, orders, arrays, kept,
+                             assumed, deepest)  # fmt: skip
         except (*CANNOT_BE_CAPTURED, RecursionError) as error:
             if isinstance(error, ConcretizationError) and _hold(error, held, variable):
                 continue
@@ -260,8 +281,8 @@ def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, n
             if not integers:
                 raise
             pinned.update(integers)
-        except WrittenTo:
-            continue  # `variable` has grown
+        except (WrittenTo, IsChanged):
+            continue  # `variable` or `opened` has grown
         except ValuesDecide as decide:
             new = {k: values[k] for k in decide.places if k < len(values) and not isinstance(values[k], Traced)}
             if len(new) < len(decide.places) or pinned.keys() >= new.keys():
@@ -285,11 +306,11 @@ def _hold(error: Exception, held: dict[int, np.ndarray], variable: set[int]) -> 
 
 
 def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
-              values: Sequence[Any], variable: set[int], held: dict[int, np.ndarray], pinned: dict[int, Any],
-              orders: tuple, arrays: set[int], kept: Kept, assumed: Assumptions | None,
-              deepest: int | None) -> Captured:  # fmt: skip
+              values: Sequence[Any], variable: set[int], held: dict[int, np.ndarray],
+              opened: dict[tuple[int, str], Any], pinned: dict[int, Any], orders: tuple, arrays: set[int], kept: Kept,
+              assumed: Assumptions | None, deepest: int | None) -> Captured:  # fmt: skip
     top = Capture()
-    session = Session(top, variable, held)
+    session = Session(top, variable, held, opened)
     session.deepest, session.code = deepest, sys._getframe().f_code
     session.assumed = assumed
     outer, current.session = current.session, session
@@ -307,15 +328,22 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             given, container = tree.flatten((args, kwargs))
             for x in given:
                 session.found(x, functools.partial(itself, x))
+            session.open()
             out = staged_hooks.entered_by(f, session)(*args, **kwargs)
             now, changed = tree.flatten((args, kwargs))
             if changed != container or any(a is not b for a, b in zip(now, given, strict=True)):
                 raise refuse("a container that it was given")
-            out_leaves, structure = tree.flatten(with_returned_lists(out))
+            remains, new = left_outside(session, out)
+            session.effects.left = {(one.key, slot) for one in remains for slot in one.slots}
+            out_leaves, structure = tree.flatten(with_returned_lists((out, new) if remains else out))
+            first_left = len(tree.leaves(with_returned_lists(out)))
             places: list[tuple[str, Any]] = []
             outputs: list[Any] = []
             for y in out_leaves:
                 y = settled(y)
+                if len(places) >= first_left and isinstance(y, Traced) and y.__class__ is not Sym:
+                    places.append(("constant", y))  # of a transformation inside, which has ended
+                    continue
                 same = next((k for k, x in enumerate(leaves) if y is x and x.shape), None)
                 if same is not None:
                     places.append(("argument", same))  # the function returns an argument: the caller's own array
@@ -342,7 +370,10 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
                 writes.append(len(formals) + k)
                 outputs.append(session.box_of(session.inputs[k][0]))
             outside = [session.box_of(value) for value, _, _ in session.inputs]
-            shared, extras = found_among([settled(y) for y in out_leaves], leaves, outside, top)
+            lasting = [
+                None if kind == "constant" else settled(y) for y, (kind, _) in zip(out_leaves, places, strict=True)
+            ]
+            shared, extras = found_among(lasting, leaves, outside, top)
             results = [top.operand(y) for y in outputs]
             further = [top.operand(settled(y)) for y in extras]
             session.seal()
@@ -374,7 +405,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
         writes,
         orders if top.links.order_matters else None,
     )
-    found.shared = shared
+    found.shared, found.left, found.first_left = shared, remains, first_left
     if further:
         found.called = Block(params, top.nodes, [*results, *further])
     found.pinned = {**pinned, **session.read_values}

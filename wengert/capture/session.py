@@ -83,8 +83,11 @@ class Session:
     """See the module's text. `variable` are arrays (their ids) that are inputs although small and of integers, `held`
     arrays that are part of the program although they are not."""
 
-    def __init__(self, top: Capture, variable: set[int], held: Container[int] = ()):
+    def __init__(self, top: Capture, variable: set[int], held: Container[int] = (),
+                 opened: dict[tuple[int, str], Any] | None = None):  # fmt: skip
         self.variable, self.held = variable, held
+        self.opened = {} if opened is None else opened
+        """Attributes (with their owners) whose numbers or arrays the function changes: they are inputs (`left.py`)."""
         self.ran_generators = False
         self.top = top
         self.guards: list[AnyGuard] = []
@@ -131,12 +134,13 @@ class Session:
         self._held: list[np.ndarray] = []
         """Arrays in containers of which all was read."""
         self._boxes: dict[int, Any] = {}
+        self._numbers: dict[tuple[int, str], Any] = {}
         self._constants: dict[int, np.ndarray] = {}
         self._originals: dict[int, np.ndarray] = {}
         self._entered: set[int] = set()
         self._functions: list[FunctionType] = []
         """Users' functions that were called."""
-        self._places: dict[Any, tuple[Any, Path]] = {}
+        self.places: dict[Any, tuple[Any, Path]] = {}
         """What was found where."""
         self._globals: dict[tuple[int, str], Global] = {}
         self._objects: dict[int, tuple[Any, type]] = {}
@@ -206,6 +210,10 @@ class Session:
         self._met(thing.__class__)
         return thing
 
+    def is_made_inside(self, thing: Any) -> bool:
+        """Whether an object was made while the function ran."""
+        return id(thing) in self._inside or id(thing) in self.top.created
+
     def operates(self, thing: Any) -> None:
         """An object (or a class) is there whose methods Python may call by itself: what these are is part of the
         program, and so is the class of an object from outside."""
@@ -231,9 +239,9 @@ class Session:
     def found(self, value: Any, path: Path) -> None:
         """Something was found outside."""
         place = place_of(path)
-        if place in self._places and self._places[place][0] is value:
+        if place in self.places and self.places[place][0] is value:
             return
-        self._places[place] = value, path
+        self.places[place] = value, path
         if isinstance(value, _NUMBERS):
             self.guards.append(Guard(path, value))
         elif isinstance(value, (np.ndarray, Box)) or is_foreign(value):
@@ -316,11 +324,36 @@ class Session:
             return value
         if value.__class__ is BuiltinFunctionType and value.__self__ is owner:
             return value
+        if (id(owner), name) in self.opened and is_number(value):
+            return self._counted(owner, name, value)
         if id(value) not in self._boxes:
             known = self.paths.get(id(owner)) if isinstance(owner, tuple) else None
             fetch = functools.partial(getattr, owner, name)
             self.found(value, fetch if known is None else functools.partial(_attribute, known[1], name))
         return self.external(value)
+
+    def open(self) -> None:
+        """Have inputs stand for attributes that the function changes, before it runs."""
+        for (_, name), owner in self.opened.items():
+            self.effects.note_object(owner)
+            box = self.attribute(owner, name, getattr(owner, name))
+            if isinstance(box, Box):
+                object.__setattr__(owner, name, box)
+
+    def _counted(self, owner: Any, name: str, value: Any) -> Any:
+        """The input for a number that the function changes at each call."""
+        box = self._numbers.get((id(owner), name))
+        if box is None:
+            box = self._numbers[id(owner), name] = self.top.formal(type_of_value(value))
+            place = object()  # which tells it from other numbers of that value
+            self._boxes[id(place)] = box
+            self.inputs.append((place, functools.partial(getattr, owner, name), box._node))
+        return box
+
+    def reads(self, thing: Any, slot: Any) -> bool:
+        """Whether an item of a list or dict was read, or all of them."""
+        is_used = self._uses.get(id(thing), (thing, 0))[1] > 0
+        return is_used or (id(thing), slot) in self._read or (id(thing), _ALL) in self._read
 
     def looked_for(self, owner: Any, name: str, found: bool) -> None:
         """It was asked whether something has an attribute."""
@@ -334,7 +367,7 @@ class Session:
         if known is not None and known[0] is container and holds_parts(container):
             if key.__class__ is slice:
                 self._whole(container)
-            elif (id(container), key) not in self._read:
+            elif (id(container), key) not in self._read and not isinstance(value, Box):
                 self._read.add((id(container), key))
                 self.found(value, functools.partial(_item, known[1], key))
         return self.external(value)
@@ -566,6 +599,11 @@ class Session:
 
     def box_of(self, value: Any) -> Any:
         return self._boxes[id(value)]
+
+
+def is_number(x: Any) -> bool:
+    """Whether something is a number that may count something."""
+    return x.__class__ in (int, float, complex) or (isinstance(x, np.number) and x.dtype.kind in "iufc")
 
 
 def is_of_user(thing: Any) -> bool:

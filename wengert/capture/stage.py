@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.box.box import Box
+from wengert.box.functions.operands import demand
 from wengert.box.writing import settled
 from wengert.capture.branching import branch
 from wengert.capture.carried import Carried, Variables
@@ -594,6 +596,10 @@ def iterate(iterable: Any, reads: Sequence[Sequence[str] | None] | None = None) 
     """
     iterable = number_of(iterable)
     items = items_of(iterable)
+    if isinstance(items, Items) and isinstance(items.count, Traced) and reads is not None and isinstance(iterable, Box):
+        demand(np.less_equal(items.count, len(reads)), f"too many values to unpack (expected {len(reads)})")
+        demand(np.greater_equal(items.count, len(reads)), f"not enough values to unpack (expected {len(reads)})")
+        return [iterable[k] for k in range(len(reads))]
     if isinstance(items, Items) and isinstance(items.count, Traced):
         raise StagingError("a comprehension, or an assignment to several names, over a number of items that is known "
                            "only when the compiled program runs",

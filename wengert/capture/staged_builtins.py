@@ -18,6 +18,7 @@ from wengert.box.functions.operands import cast
 from wengert.box.writing import settled
 from wengert.capture import hooks, retrying, rewrite, stage
 from wengert.capture.copying import COPYING
+from wengert.capture.draws import Made
 from wengert.capture.growing import as_array, earlier_of, length_of
 from wengert.capture.iteration import (
     Items,
@@ -210,6 +211,8 @@ def _isinstance(x: Any, classes: Any) -> Any:
     of_value = hooks.REPLACEMENTS[isinstance]
     if x.__class__ is ChosenWords:
         words_refused()
+    if x.__class__ is Made:
+        return issubclass(x.stands_for, classes)
     return is_instance(x, classes, of_value) if x.__class__ is Optional else of_value(x, classes)
 
 

@@ -454,6 +454,8 @@ def store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> None:
 def store_in_attribute(v: Any, owner: Any, attribute: str, key: Any) -> None:
     """`owner.attribute[key] = v`."""
     container = number_of(attr(owner, attribute))
+    if current.session is not None:
+        current.session.used_by_item(container)
     held = getrefcount(container)
     new = _writable(container, v, key)
     if new is not container:

@@ -478,7 +478,10 @@ def _lu(a: Any) -> tuple[Any, Any, Any]:
 
 
 def _lu_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any, Any]:
-    """L⁻¹ a_dot U⁻¹ of the leading square; its triangles are the tangents. The rest solves what is left over."""
+    """L⁻¹ a_dot U⁻¹ of the leading square; its triangles are the tangents. The rest solves what is left over.
+
+    What is below its diagonal does not depend on the last pivot, which may be zero, as in generators of Markov chains.
+    """
     p, l, u = y
     m, n = shape_of(a)[-2:]
     k = min(m, n)
@@ -486,8 +489,14 @@ def _lu_rule(a_dot: Any, y: Any, a: Any) -> tuple[Any, Any, Any]:
     a_dot = matmul(swapped(p), a_dot)
     l1, u1 = block(l, first, every), block(u, every, first)
     middle = solve_triangular(l1, block(a_dot, first, first), lower=True, unit=True)
-    middle = right_solve(middle, u1, lower=False)
-    l_dot, u_dot = matmul(l1, lower_part(middle, -1)), matmul(upper_part(middle), u1)
+    below = middle
+    if k > 1:
+        solved = right_solve(
+            block(middle, every, slice(0, k - 1)), block(u1, slice(0, k - 1), slice(0, k - 1)), lower=False
+        )
+        below = beside(solved, block(middle, every, slice(k - 1, k)))
+    below = lower_part(below, -1)
+    l_dot, u_dot = matmul(l1, below), upper_part(middle - matmul(below, u1))
     if m > n:
         left_over = block(a_dot, rest, every) - matmul(block(l, rest, every), u_dot)
         l_dot = above(l_dot, right_solve(left_over, u1, lower=False))

@@ -1,0 +1,142 @@
+"""What compiled functions leave outside at each call: attributes, counters, items of lists and dicts."""
+
+import numpy as np
+import pytest
+
+import wengert as wg
+from wengert.errors import EscapedValueError, StagingError
+
+
+class Meter:
+    def __init__(self):
+        self.calls, self.total, self.blocks, self.cache = 0, 0.0, None, None
+        self.weights, self.limit = np.ones(4), 1.0
+        self.powers, self.history = [1.0, 0.0, 0.0], {}
+
+    def level(self, x):
+        self.blocks = x.reshape(-1, 2) * 2
+        self.calls += 1
+        self.total += np.sum(x)
+        return np.mean(self.blocks**2)
+
+    def lazy(self, x):
+        if self.cache is None:
+            self.cache = x * 2
+        return np.sum(self.cache * x)
+
+    def recursion(self, x):
+        for k in range(1, 3):
+            self.powers[k] = self.powers[k - 1] * x[1]
+        return self.powers[2]
+
+    def branches(self, x):
+        if x[1] > 2:
+            self.calls += 2
+            self.blocks = x * 3
+        else:
+            self.blocks = x + 1
+        return x[1] * self.calls
+
+    def sometimes(self, x):
+        if x[1] > 2:
+            self.weights = x * 0.5
+        for k in range(5):
+            self.limit = self.limit + x[0]
+            if self.limit > 12:
+                self.calls = self.calls + k
+                break
+        return np.sum(self.weights) + self.limit
+
+    def keeps(self, x):
+        self.argument, self.part = x, x[1:]
+        self.history["pair"] = [x[0], {"text": "a", "number": 3}]
+        return x[1] * 2
+
+    def writes(self, x):
+        self.level(x)
+        self.level(2 * x)
+        return self.calls + self.total
+
+
+def state(meter):
+    return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in vars(meter).items()}
+
+
+@pytest.mark.parametrize("name", ["level", "lazy", "recursion", "branches", "sometimes", "keeps", "writes"])
+def test_what_is_left_is_what_python_leaves_at_each_call(name):
+    ours, theirs = Meter(), Meter()
+    f, g = wg.jit(getattr(ours, name)), getattr(theirs, name)
+    for k in range(4):
+        x = np.arange(4.0) + k
+        np.testing.assert_allclose(f(x), g(x))
+        assert state(ours) == state(theirs)
+        assert type(ours.calls) is int
+        if name == "keeps":
+            assert ours.argument is x
+            assert ours.part.base is x
+    assert sum(map(len, f._versions.values())) <= 2  # not one for each call
+
+
+def test_a_program_around_leaves_it_too():
+    meter = Meter()
+    inner = wg.jit(meter.level)
+    outer = wg.jit(lambda x: inner(x) + inner(2 * x))
+    for k in (1, 2):
+        assert outer(np.arange(4.0)) == 70.0
+        assert (meter.calls, meter.total) == (2 * k, 18.0 * k)
+
+
+def test_derivatives_and_batches():
+    x = np.arange(4.0)
+    for way in (lambda f: wg.grad(wg.jit(f)), lambda f: wg.jit(wg.grad(f)), wg.grad):
+        meter = Meter()
+        for k in (1, 2):
+            np.testing.assert_allclose(way(meter.level)(x), 2 * x)
+            assert meter.calls == k
+            with pytest.raises(EscapedValueError):
+                np.sum(meter.blocks)
+            meter.total = 0.0  # which is of the differentiation, too
+    meter = Meter()
+    np.testing.assert_allclose(wg.jit(wg.vmap(meter.level))(np.arange(8.0).reshape(2, 4)), [14.0, 126.0])
+    assert meter.calls == 1
+
+
+def test_what_has_two_names_or_holds_code_is_refused():
+    meter = Meter()
+
+    def shared(x):
+        meter.history["a"] = meter.cache = [x]
+        return x
+
+    def code(x):
+        meter.cache = lambda: x
+        return x
+
+    for f in (shared, code):
+        with pytest.raises(StagingError, match="from outside"):
+            wg.jit(f)(2.0)
+        assert meter.cache is None
+
+
+class Vector:
+    """With slots, and a method that Python asks for attributes that are not there."""
+
+    __slots__ = ("length", "x", "y")
+
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __getattr__(self, name):
+        return tuple([(self.x, self.y)["xy".index(c)] for c in name])
+
+
+def test_classes_with_slots_and_getattr():
+    def f(a, b):
+        v = Vector(a, b)
+        if a > 1:
+            v = Vector(b, a * a)
+        return v.yx[0] * 3 + v.x
+
+    for a in (0.5, 2.0):
+        assert wg.jit(f)(a, 4.0) == f(a, 4.0)
+        assert wg.jit(wg.grad(f))(a, 4.0) == wg.grad(f)(a, 4.0)

@@ -1,0 +1,125 @@
+"""What a function leaves outside at each call: `self.residual = b - A @ x`, a counter, items of a list that is kept.
+
+A compiled program computes it as further results, and whoever calls the program puts them where they belong. A number
+that is read there, too (`self.calls += 1`), or a number or array that stays there in some calls, is an input of the
+program, and no part of it (`IsChanged`).
+
+    class Meter:
+        def level(self, x):
+            self.blocks = x.reshape(-1, 10)     # a result of the program, put into the meter after each call
+            self.calls += 1                     # read at each call, and put back
+            return np.mean(self.blocks**2)
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert import tree
+from wengert.box.foreign import hides_traced
+from wengert.capture.effects import MISSING, Change, Effects, Place
+from wengert.capture.guards import place_of
+from wengert.capture.session import is_number
+from wengert.errors import Signal
+from wengert.ops.op import Traced
+
+_WHERE = ("an attribute of", "a list", "a dict")
+"""What a number in a variable is, and whether it is read there, is part of the program."""
+
+
+class IsChanged(Signal):
+    """A number or array was taken for a constant that is changed: it has to be an input."""
+
+
+class Left(NamedTuple):
+    """Where some results belong."""
+
+    key: Any
+    place: Place
+    slots: tuple
+
+    def put(self, values: list[Any], effects: Effects | None) -> None:
+        """Put results where they belong; in a program that is being captured, this is noted."""
+        if effects is not None:
+            effects.adopt(self.key, self.place, self.slots)
+        self.place.put({**self.place.get(), **dict(zip(self.slots, values, strict=True))})
+
+
+def left_outside(session: Any, out: Any) -> tuple[list[Left], list[list[Any]]]:
+    """What a function that was just run has left outside, as far as it depends on the arguments, with the values.
+
+    Raises `IsChanged` where something has to be an input first; what cannot be left is not among it, and refused later.
+    """
+    found, values = [], []
+    known = len(session.opened)
+    for change in session.effects.changes(session.stands_for):
+        if change.is_of_arrays or not change.place.what.startswith(_WHERE):
+            continue
+        slots = []
+        for slot, value in change.now.items():
+            before = change.place.before.get(slot, MISSING)
+            if value is not before and value is not session.stands_for(before) and _is_known(session, change, slot):
+                if _can_be_left(value):
+                    slots.append(slot)
+        if slots:
+            found.append(Left(change.key, change.place, tuple(slots)))
+            values.append([change.now[slot] for slot in slots])
+    if len(session.opened) > known:
+        raise IsChanged
+    if _has_two_names([out, values]):
+        return [], []
+    return found, values
+
+
+def _is_known(session: Any, change: Change, slot: Any) -> bool:
+    """Whether what was there before is no part of the program, or an input; notes what has to be one."""
+    thing, before = change.place.thing, change.place.before.get(slot, MISSING)
+    perhaps = id(thing) in session.effects.perhaps
+    if not change.place.what.startswith("an attribute of"):
+        return not perhaps and not (is_number(before) and session.reads(thing, slot))
+    name = slot[1]
+    if (id(thing), name) in session.opened:
+        return True
+    is_read = place_of(functools.partial(getattr, thing, name)) in session.places
+    if is_number(before) and (is_read or perhaps):
+        session.opened[id(thing), name] = thing
+    elif perhaps and before.__class__ is np.ndarray:
+        if before.dtype.kind not in "fc":
+            return False
+        session.opened[id(thing), name] = thing
+    # (what is None, or not there, in some calls is no result that can be left)
+    return not perhaps or is_number(before) or before.__class__ is np.ndarray or before is None or before is MISSING
+
+
+def _can_be_left(value: Any) -> bool:
+    """Whether a value depends on the arguments, and is one that a program can give."""
+    leaves = tree.leaves(value)
+    if not any(isinstance(x, Traced) for x in leaves):
+        return False
+    return all(isinstance(x, (Traced, np.ndarray, np.generic, int, float, complex, str, bool, bytes)) or x is None
+               or not (callable(x) or hides_traced(x)) for x in leaves)  # fmt: skip
+
+
+def _has_two_names(value: Any) -> bool:
+    """Whether a list or dict is found in two places: results of programs are made anew, each by itself."""
+    seen: set[int] = set()
+    for container in _containers(value):
+        if id(container) in seen:
+            return True
+        seen.add(id(container))
+    return False
+
+
+def _containers(value: Any) -> Iterator[Any]:
+    if value.__class__ in (list, dict):
+        yield value
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _containers(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _containers(item)
