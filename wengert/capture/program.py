@@ -312,11 +312,12 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             if changed != container or any(a is not b for a, b in zip(now, given, strict=True)):
                 raise refuse("a container that it was given")
             out_leaves, structure = tree.flatten(with_returned_lists(out))
+            numbers = {id(x): k for k, x in reversed(list(enumerate(leaves))) if x.shape}
             places: list[tuple[str, Any]] = []
             outputs: list[Any] = []
             for y in out_leaves:
                 y = settled(y)
-                same = next((k for k, x in enumerate(leaves) if y is x and x.shape), None)
+                same = numbers.get(id(y))
                 if same is not None:
                     places.append(("argument", same))  # the function returns an argument: the caller's own array
                 elif isinstance(y, Traced):
