@@ -7,8 +7,8 @@
 
 Each program is compiled in a process of its own, split off from one in which everything is imported and a trivial
 program was compiled, with nothing on disk; the best of several. Times are those of the processor, in milliseconds:
-capture (Python to a program, with its derivatives), passes, plan and text of LLVM, LLVM itself, the ways by which Python
-calls it (made once for all programs with such arguments and results), loading, all.
+capture (Python to a program, with its derivatives), passes, plan and text of LLVM, LLVM itself, the ways by which
+Python calls it (made once for all programs with such arguments and results), loading, all.
 """
 
 from __future__ import annotations

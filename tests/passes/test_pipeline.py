@@ -11,6 +11,7 @@ from wengert.ir.check import InvalidProgram
 from wengert.ir.node import Block, Program, Var
 from wengert.ir.parse import parse
 from wengert.ir.show import show
+from wengert.passes import pipeline
 from wengert.passes.pipeline import optimise
 
 EXAMPLES = [e for e in ALL if e is not parameters]
@@ -106,3 +107,22 @@ def test_long_programs_take_time_in_proportion():
     nodes = "".join([f"%a{k}: f64 = sin(%a{k - 1}) " for k in range(1, 3000)])
     program = parse(f"program f(%a0: f64) {{ {nodes} return %a2999 }}")
     assert number_of_nodes(optimise(program).block) == 2999
+
+
+def test_no_pass_looks_at_a_block_again_in_which_it_found_nothing(monkeypatch):
+    asked = []
+
+    def watched(run):
+        def watching(block):
+            after = run(block)
+            if after is block:
+                asked.append((run, block))
+            return after
+
+        return watching
+
+    twins = {one.run: watched(one.run) for one in pipeline.REPEATED}
+    monkeypatch.setattr(pipeline, "REPEATED", [one._replace(run=twins[one.run]) for one in pipeline.REPEATED])
+    for example in EXAMPLES:
+        optimise(example())
+    assert len(asked) == len({(run, id(block)) for run, block in asked}) > 0

@@ -300,15 +300,18 @@ def _rewritten(
     located = locate(code, module_globals)
     if located is None:
         return None
-    node = without_match(PrivateNames(located.classes).visit(copied(located.node)))
-    writes = writes_of(node, _libraries_in(module_globals))
+    node, libraries = copied(located.node), _libraries_in(module_globals)
+    kinds = {inner.__class__ for inner in ast.walk(node)}
+    if located.classes or ast.ClassDef in kinds:
+        node = PrivateNames(located.classes).visit(node)
+    if ast.Match in kinds:
+        node = without_match(node)
+    writes = writes_of(node, libraries)
     if not isinstance(node, ast.Lambda):
         node.decorator_list = []
     if of is not EAGER:
         node = lower(node, code.co_freevars)
-    tree = _in_a_factory(
-        Rewriter(of is STAGED, _libraries_in(module_globals)).visit(node), located, code.co_freevars, of
-    )
+    tree = _in_a_factory(Rewriter(of is STAGED, libraries).visit(node), located, code.co_freevars, of)
     compiled = compile(tree, code.co_filename, "exec", dont_inherit=True, flags=code.co_flags & _FUTURE_FLAGS)
     found = _find(compiled, code)
     if found is None or set(found.co_freevars) - set(code.co_freevars) - set(of.hooks):

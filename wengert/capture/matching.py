@@ -29,8 +29,6 @@ MATCHED = "_wengert_matched"
 
 def without_match(function: Any) -> Any:
     """A function in which each `match` is written as `if` (in place)."""
-    if not any(isinstance(node, ast.Match) for node in ast.walk(function)):
-        return function
     return ast.fix_missing_locations(_Matches().visit(function))
 
 

@@ -337,6 +337,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             session.effects.left = {(one.key, slot) for one in remains for slot in one.slots}
             out_leaves, structure = tree.flatten(with_returned_lists((out, new) if remains else out))
             first_left = len(tree.leaves(with_returned_lists(out)))
+            numbers = {id(x): k for k, x in reversed(list(enumerate(leaves))) if x.shape}
             places: list[tuple[str, Any]] = []
             outputs: list[Any] = []
             for y in out_leaves:
@@ -344,7 +345,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
                 if len(places) >= first_left and isinstance(y, Traced) and y.__class__ is not Sym:
                     places.append(("constant", y))  # of a transformation inside, which has ended
                     continue
-                same = next((k for k, x in enumerate(leaves) if y is x and x.shape), None)
+                same = numbers.get(id(y))
                 if same is not None:
                     places.append(("argument", same))  # the function returns an argument: the caller's own array
                 elif isinstance(y, Traced):

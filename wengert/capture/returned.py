@@ -14,7 +14,8 @@ What is a view at a place that only the running program knows (`x[i:]`) is a cop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -71,7 +72,8 @@ def found_among(
     then arrays from outside."""
     arrays = {k: y for k, y in enumerate(leaves) if isinstance(y, Traced) and y.shape}  # type: ignore[attr-defined]
     roots = [root_of(y) for y in arrays.values()]
-    search = _Search([*arguments, *outside], arrays, [x for x in roots if sum(x is r for r in roots) > 1])
+    counts = Counter(map(id, roots))
+    search = _Search([*arguments, *outside], arrays, [x for x in roots if counts[id(x)] > 1])
     shared: list[Shared] = []
     extras: list[Any] = search.extras
     for k, y in arrays.items():
@@ -93,7 +95,9 @@ class _Search:
     """For where arrays come from: `inputs`, `leaves`, or arrays of which several leaves are parts."""
 
     def __init__(self, inputs: Sequence[Any], leaves: dict[int, Any], several: Sequence[Any]):
-        self.inputs, self.leaves, self.several = inputs, leaves, several
+        self.inputs = _first_places(enumerate(inputs))
+        self.leaves = _first_places(leaves.items())
+        self.several = {id(x): x for x in several}
         self.extras: list[Any] = []
 
     def place_of(self, y: Any, leaf: int) -> tuple[Origin, int, SharedPart | None] | None:
@@ -103,18 +107,26 @@ class _Search:
             if not view.certain or root.shape != view.shape or not _is_known(view):
                 return None
             part = SharedPart(view.function, view.pattern, view.readonly, view.part)
-        for k, x in enumerate(self.inputs):
-            if x is root:
-                return (Origin.INPUT, k, part) if x.shape else None
-        for k, x in self.leaves.items():
-            if x is root:
-                return (Origin.LEAF, k, part) if k != leaf and (k < leaf or x is not y) else None
-        if not any(root is x for x in self.several):
+        k, _ = self.inputs.get(id(root), (None, None))
+        if k is not None:
+            return (Origin.INPUT, k, part) if root.shape else None
+        k, _ = self.leaves.get(id(root), (None, None))
+        if k is not None:
+            return (Origin.LEAF, k, part) if k != leaf and (k < leaf or root is not y) else None
+        if id(root) not in self.several:
             return None
         place = next((k for k, x in enumerate(self.extras) if x is root), len(self.extras))
         if place == len(self.extras):
             self.extras.append(root)
         return Origin.EXTRA, place, part
+
+
+def _first_places(numbered: Iterable[tuple[int, Any]]) -> dict[int, tuple[int | None, Any]]:
+    """The number at which each object comes first, by its id; with the object, whose id it is as long as it lives."""
+    found: dict[int, tuple[int | None, Any]] = {}
+    for k, x in numbered:
+        found.setdefault(id(x), (k, x))
+    return found
 
 
 def _is_known(view: Any) -> bool:

@@ -18,7 +18,7 @@ import gc
 import threading
 from collections.abc import Iterator
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # (a collection may run code of users, which may come here again)
 _count = 0
 """How many captures run, in all threads."""
 _is_ours = False

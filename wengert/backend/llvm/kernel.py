@@ -98,6 +98,9 @@ def write_function(program: Program, standalone: bool = False) -> Written:
     outputs = [r.type for r in plan.block.results]
     function = ir.Function(module, kernel_type(inputs, outputs), KERNEL)
     function.attributes.add("nounwind")
+    if standalone:  # what calls it stands in the same module
+        function.linkage = "internal"
+        function.attributes.add("noinline")
     for argument in function.args:
         if argument.type == POINTER:
             argument.add_attribute("noalias")

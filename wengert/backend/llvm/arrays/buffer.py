@@ -23,14 +23,19 @@ class IntType(ir.IntType):
     """An integer type. Its small constants are made once, since code is full of them."""
 
     _instance_cache: dict[int, ir.IntType] = {}
+    _constants: dict[int, ir.Constant]
+
+    def __new__(cls, bits: int) -> IntType:
+        self = super().__new__(cls, bits)
+        self.__dict__.setdefault("_constants", {})
+        return self
 
     def __call__(self, value: Any) -> ir.Constant:
         if value.__class__ is not int or not -2 <= value < 1024:
             return ir.Constant(self, value)
-        known = self.__dict__.setdefault("_known", {})
-        found = known.get(value)
+        found = self._constants.get(value)
         if found is None:
-            found = known[value] = ir.Constant(self, value)
+            found = self._constants[value] = ir.Constant(self, value)
         return found
 
 

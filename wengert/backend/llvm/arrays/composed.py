@@ -41,6 +41,20 @@ from wengert.ir.node import Const, Node, Operand, Type, Var
 
 def natively(node: Node) -> bool:
     """Whether a node of an elementwise op, or an index, has native code."""
+    if node.params or node.sizes or any(a.__class__ is Const for a in node.args):
+        return _natively(node)
+    key = (node.op.name, *[(v.type.dtype, v.type.weak) for v in (*node.outs, *node.args)])
+    found = _known.get(key)
+    if found is None:
+        found = _known[key] = _natively(node)
+    return found
+
+
+_known: dict[tuple, bool] = {}
+"""The same by op and dtypes, for nodes that have nothing else to look at."""
+
+
+def _natively(node: Node) -> bool:
     types = [a.type for a in (*node.args, *node.outs)]
     if not all(is_native(t.dtype) for t in types):
         return False
