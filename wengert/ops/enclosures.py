@@ -419,7 +419,11 @@ def _casts(mode: Any, op: Op, args: tuple, params: dict) -> Any:
     if dtype.kind == "b" and dtype_of(x.lo).kind != "b":
         return V.not_equal(args[0], 0)
     if dtype.kind not in "fiub":
-        raise UnsupportedFunctionError("a complex number from an interval", remedy="stay with real numbers")
+        raise UnsupportedFunctionError(
+            "a complex number from an interval",
+            remedy="compute real and imaginary parts by themselves: a Fourier transform is a product with matrices of "
+            "np.cos and np.sin, and scipy.fft.dct and dst have enclosures",
+        )
     low, high = op(x.lo, dtype=dtype), op(x.hi, dtype=dtype)
     if dtype.kind == "f" and dtype_of(x.lo).kind == "f" and dtype.itemsize < dtype_of(x.lo).itemsize:
         low = choose(V.greater(V.astype(low, dtype=dtype_of(x.lo)), x.lo), moved(low, -1), low)
