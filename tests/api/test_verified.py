@@ -222,3 +222,12 @@ def test_minimum_at_a_branch():
     found = wg.verified_minimum(lambda x: x**2 + 1 if x > 0 else 1 - x, wg.interval(-1.0, 2.0))
     assert 1.0 in found.value
     assert found.value.width < 1e-8
+
+
+def test_boxes_around_a_root_without_proof_are_one():
+    """A line that touches a circle: no Jacobian is regular there, and small boxes with gaps between them are left."""
+    box = wg.interval(np.array([-2.0, -2.0]), np.array([2.0, 2.0]))
+    found = wg.verified_roots(lambda v: np.array([v[0] ** 2 + v[1] ** 2 - 1, v[0] - 1]), box)
+    assert found.roots == []
+    assert len(found.undecided) == 1
+    assert np.array([1.0, 0.0]) in found.undecided[0]

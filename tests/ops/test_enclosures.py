@@ -39,6 +39,10 @@ OPERANDS = {
 }
 
 
+NUMBERS = {"jv": (3,), "yv": (1.5,), "expn": (2,), "hyp2f1": (0.5, 1.5, 2.5), "hyp1f1": (0.5, 1.5)}
+"""First operands that are numbers, whatever the last one is."""
+PARAMETERS |= {"polygamma_step": {"n": 0}, "hurwitz": {"n": 0}}
+
 MASKS = ("bitwise_and", "bitwise_or", "bitwise_xor", "invert", "logical_and", "logical_or", "logical_xor")
 MASKS += ("logical_not", "where")
 """Ops whose operands, of `where` the first, are conditions."""
@@ -99,11 +103,15 @@ def check_elementwise(name, rng, intervals, count, compiled=False):
             args[i], points[i] = args[i] > 0, points[i] > 0
     if name == "ldexp":
         args[1] = points[1] = rng.integers(-20, 20, size=intervals)
+    for i, number in enumerate(NUMBERS.get(name, ())):
+        args[i] = points[i] = number
     if name == "polygamma":
         args[0] = points[0] = rng.integers(0, 5, size=intervals)
 
+    numbers = NUMBERS.get(name, ())
+
     def f(*xs):
-        return call(op, *xs, **params)
+        return call(op, *numbers, *xs[len(numbers) :], **params)
 
     with np.errstate(all="ignore"):
         values = op.impl(*points, **params)
@@ -115,7 +123,14 @@ def check_elementwise(name, rng, intervals, count, compiled=False):
         if name in ("power", "powm1", "arctan2"):  # not defined there, whatever NumPy says
             undefined = (points[0] < 0) & (name != "arctan2")
             values = np.where(undefined | (points[0] == 0) & (points[1] == 0), np.nan, values)
-        if name.startswith(("gammainc", "betainc")):  # probabilities, which SciPy may give as 1 + 1.5e-14
+        if name == "gammainccinv":  # SciPy's is zero for what is no probability
+            values = np.where(points[1] > 1, np.nan, values)
+        if name in (
+            "gammainc",
+            "gammaincc",
+            "betainc",
+            "betaincc",
+        ):  # SciPy may give 1 + 1.5e-14
             values = np.clip(values, 0.0, 1.0)
     contains(name, y, values, *points)
 

@@ -58,7 +58,7 @@ def centred(f: Callable, args: tuple, kwargs: dict, branch: str, order: int) -> 
 
     box = packed([x for x in leaves if is_interval(x)])
     try:
-        y = taylor(vector, box, order)
+        y = taylor(vector, box, order, branch)
     except UndecidedError:  # the derivative is another one in other parts of the box, as that of a sorted array is
         return direct
     parts = unpacked(y, outs)
@@ -93,8 +93,11 @@ def unpacked(z: Any, leaves: list[Any]) -> list[Any]:
     return found
 
 
-def taylor(vector: Callable, box: Any, order: int) -> Any:
-    """The Taylor form of a function from vectors to vectors, and the mean value form."""
+def taylor(vector: Callable, box: Any, order: int, branch: str = "raise") -> Any:
+    """The Taylor form of a function from vectors to vectors, and the mean value form.
+
+    Where a branch goes both ways they are not used, but that may be known only when the program runs.
+    """
     n = shape_of(box)[0]
     if n**order > _MOST:
         raise MismatchError(
@@ -104,14 +107,14 @@ def taylor(vector: Callable, box: Any, order: int) -> Any:
     middle = box.mid
     centre = make(middle, V.add(middle, 0.0))
     away = box - centre
-    slopes = _known(natural(jacobian(vector), (box,), {})[0])
-    value = natural(vector, (centre,), {})[0]
+    slopes = _known(natural(jacobian(vector), (box,), {}, branch)[0])
+    value = natural(vector, (centre,), {}, branch)[0]
     total = value + np.sum(slopes * away, axis=1)
     if shape_of(total)[0] <= _FEW:
-        total = total & _at_ends(vector, box, slopes)
+        total = total & _at_ends(vector, box, slopes, branch)
     if order == 1:
         return total
-    terms, broken = (_one_variable if n == 1 else _several_variables)(vector, centre, box, order)
+    terms, broken = (_one_variable if n == 1 else _several_variables)(vector, centre, box, order, branch)
     if broken is True:
         return total
     higher = value
@@ -124,23 +127,23 @@ def taylor(vector: Callable, box: Any, order: int) -> Any:
 # order may jump: then nothing follows from the last.
 
 
-def _one_variable(vector: Callable, centre: Any, box: Any, order: int) -> tuple[list[Any], Any]:
+def _one_variable(vector: Callable, centre: Any, box: Any, order: int, branch: str) -> tuple[list[Any], Any]:
     """By Taylor series."""
     ones = make(np.ones(1), np.ones(1))
-    lower, _ = natural(lambda z, v: series(vector, z, order - 1, direction=v), (centre, ones), {})
-    _, broken = natural(lambda z, v: series(vector, z, order - 1, direction=v), (box, ones), {}, watches=True)
-    last, _ = natural(lambda z, v: series(vector, z, order, direction=v)[order], (box, ones), {})
+    lower, _ = natural(lambda z, v: series(vector, z, order - 1, direction=v), (centre, ones), {}, branch)
+    _, broken = natural(lambda z, v: series(vector, z, order - 1, direction=v), (box, ones), {}, branch, watches=True)
+    last, _ = natural(lambda z, v: series(vector, z, order, direction=v)[order], (box, ones), {}, branch)
     return [*lower[1:], last], broken
 
 
-def _several_variables(vector: Callable, centre: Any, box: Any, order: int) -> tuple[list[Any], Any]:
+def _several_variables(vector: Callable, centre: Any, box: Any, order: int, branch: str) -> tuple[list[Any], Any]:
     """By nested derivatives."""
     found, derivative, broken = [], vector, False
     for k in range(1, order + 1):
         derivative = jacobian(derivative)
-        found.append(natural(derivative, (centre if k < order else box,), {})[0] / math.factorial(k))
+        found.append(natural(derivative, (centre if k < order else box,), {}, branch)[0] / math.factorial(k))
         if k == order - 1:
-            _, broken = natural(derivative, (box,), {}, watches=True)
+            _, broken = natural(derivative, (box,), {}, branch, watches=True)
     return found, broken
 
 
@@ -153,14 +156,14 @@ _FEW = 4
 """Of so many results each is looked at, whether it rises or falls."""
 
 
-def _at_ends(vector: Callable, box: Any, slopes: Any) -> Any:
+def _at_ends(vector: Callable, box: Any, slopes: Any, branch: str) -> Any:
     """Each result on the parts of a box where it can be least and greatest: at ends, where it rises or falls."""
     found = []
     for k in range(shape_of(slopes)[0]):
         rises, falls = V.greater_equal(slopes.lo[k], 0), V.less_equal(slopes.hi[k], 0)
         low = make(V.where(falls, box.hi, box.lo), V.where(rises, box.lo, box.hi))
         high = make(V.where(rises, box.hi, box.lo), V.where(falls, box.lo, box.hi))
-        least, most = [natural(vector, (part,), {})[0] for part in (low, high)]
+        least, most = [natural(vector, (part,), {}, branch)[0] for part in (low, high)]
         found.append(make(least.lo[k], most.hi[k]))
     return np.stack(found)
 

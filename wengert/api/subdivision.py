@@ -119,16 +119,26 @@ def split_point(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return np.clip(np.clip(middle, low, high), -most, most)
 
 
+_SMALL = 1e-6
+
+
 def merged(boxes: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Boxes that touch, as one around them."""
+    """Boxes that touch, or are small and near each other, as one around them."""
     if not boxes:
         return []
     lows, highs = np.array([b[0] for b in boxes]), np.array([b[1] for b in boxes])
     alone = np.zeros(len(boxes), bool)
+
+    def reach(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """How far from a box another may be: around a double root there are some, with gaps in which there is none."""
+        width = high - low
+        return np.where(width <= _SMALL * (1 + np.abs(low)), 4 * width, 0.0)
+
     for k in range(len(boxes)):
         low, high = lows[k], highs[k]
         while True:
-            touching = alone & np.all((lows <= high) & (low <= highs), axis=1)
+            gap = np.maximum(reach(low, high), reach(lows, highs))
+            touching = alone & np.all((lows <= high + gap) & (low <= highs + gap), axis=1)
             if not np.any(touching):
                 break
             low, high = np.minimum(low, lows[touching].min(axis=0)), np.maximum(high, highs[touching].max(axis=0))

@@ -240,7 +240,11 @@ class Box(Traced):
             )
         if (sys._getframe(1).f_globals.get("__name__") or "").startswith("scipy.sparse."):
             raise put_into_sparse()
-        raise ConcretizationError(
+        raise self._not_an_array()
+
+    def _not_an_array(self) -> ConcretizationError:
+        """The error for a value that is made an ordinary array of."""
+        return ConcretizationError(
             "a traced value cannot become an ordinary NumPy array: its derivative would be lost",
             remedy="build arrays of traced values with np.stack([...]) or np.concatenate([...]) instead of "
             "np.array([...]) or np.asarray(x); for a value that should count as a constant use wg.stop_gradient(x)",

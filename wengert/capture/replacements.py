@@ -36,6 +36,7 @@ from wengert.errors import ConcretizationError, UnsupportedFunctionError
 from wengert.imported import PENDING, look_for_imports
 from wengert.ir.numbers import as_python, innermost, python_class
 from wengert.ir.symbol import Sym
+from wengert.modes.interval import Interval
 from wengert.modes.tape import record
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -329,6 +330,8 @@ def _type(*args: Any, **kwargs: Any) -> Any:
 
 def class_of(x: Box) -> type:
     """The class of what a traced value stands for."""
+    if isinstance(x, Interval):  # a user's own, which is what it is
+        return Interval
     if shape_of(x) or x._is_array:  # (a view of no axes is an array)
         return np.ndarray
     value = plain(x)

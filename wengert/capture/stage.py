@@ -39,6 +39,7 @@ from wengert.ir.build import Capture, capturing
 from wengert.ir.node import Block, Type
 from wengert.ir.numbers import noted_boolean, python_class
 from wengert.ir.symbol import Sym
+from wengert.modes.interval import Interval
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced, call
 from wengert.running import running
@@ -112,6 +113,8 @@ def _contains(a: Any, b: Any) -> Any:
     kind = b.__class__
     if is_open(b):
         return _contains(a, _numbers_in(b))
+    if isinstance(b, Interval):
+        return truth(b._has(a))
     if isinstance(b, np.ndarray) or is_symbolic(b):
         if is_symbolic(a) or is_symbolic(b):
             return truth(np.any(np.equal(b, number_of(a))))

@@ -22,7 +22,7 @@ import numpy as np
 from wengert import tree
 from wengert.box.box import Box
 from wengert.box.writing import overwrite, settled
-from wengert.errors import UndecidedError, UnsupportedFunctionError, user_location
+from wengert.errors import ConcretizationError, UndecidedError, UnsupportedFunctionError, user_location
 from wengert.modes.mode import Mode
 from wengert.ops.derive import Control
 from wengert.ops.enclosures import ON_BOUNDS
@@ -104,16 +104,25 @@ class Enclosure(Box):
         return held._owner.decide(low, high)
 
     def __contains__(self, item: Any) -> bool:
+        return bool(self._has(item))
+
+    def _has(self, item: Any) -> Any:
         """`x in X`: whether a number is in the interval, or all numbers, or intervals, are in theirs."""
         if isinstance(item, Enclosure):
             inside = V.logical_or(
                 V.logical_and(V.less_equal(self.lo, item.lo), V.less_equal(item.hi, self.hi)), item.empty
             )
         else:
-            item = np.asarray(item)
+            item = item if isinstance(item, Traced) else np.asarray(item)
             inside = V.logical_and(V.less_equal(self.lo, item), V.less_equal(item, self.hi))
-            inside = V.logical_and(inside, np.isfinite(item))
-        return bool(np.all(inside))
+            inside = V.logical_and(inside, V.isfinite(item))
+        return np.all(inside)
+
+    def _not_an_array(self) -> ConcretizationError:
+        return ConcretizationError(
+            "an interval cannot become an ordinary NumPy array",
+            remedy="take X.lo and X.hi; wg.enclose(f) follows functions of other libraries",
+        )
 
     def __and__(self, other: Any) -> Any:
         """What is in both: the intersection. Of masks, whether both hold."""

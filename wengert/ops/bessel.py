@@ -19,10 +19,12 @@ import scipy.special as sc
 
 from wengert.ops.circles import RADII, WITHIN, on_circles
 from wengert.ops.derive import elementwise
-from wengert.ops.directed import directed
-from wengert.ops.elementwise import exp
-from wengert.ops.enclosures import decreasing, even, increasing, with_slope
+from wengert.ops.directed import curved, directed, one_way
+from wengert.ops.elementwise import absolute, exp, hypot, maximum
+from wengert.ops.enclosures import decreasing, even, increasing
+from wengert.ops.op import Traced
 from wengert.ops.orders import ive_rows, jv_by_order, kve_by_order, yv_by_order
+from wengert.ops.rounding import Bounds
 from wengert.ops.shape import astype
 from wengert.ops.special import double, is_complex, no_rule, precision, rounded
 from wengert.types import dtype_of
@@ -43,6 +45,46 @@ def _j_and_y(v: Any, x: Any, sign: int) -> Any:
 _BELOW_ZERO = -5e-324
 """Enclosures are known from zero on."""
 
+
+def _modulus(v: Any, x: Any) -> Any:
+    """A bound of |J| and |Y| of order ±v beyond x > 0: √(J² + Y²) decreases (Watson 1944, 13.74)."""
+    v = np.abs(v)
+    return 1.000001 * hypot(jv(v, x), yv(v, x))
+
+
+def _bend(v: Any, x: Bounds) -> Any:
+    """f″ = ¼·(f(v−2) − 2·f(v) + f(v+2)) for J and Y."""
+    return 0.25 * (_modulus(v - 2, x.lo) + 2 * _modulus(v, x.lo) + _modulus(v + 2, x.lo))
+
+
+def _integer(v: Any) -> bool:
+    return not isinstance(v, Traced) and bool(np.all(np.equal(v, np.round(v))))
+
+
+_OSCILLATES = curved(_bend, above=0.0, slack=1e-13)
+_OF_INTEGER_ORDER = curved(lambda v, x: 0.5, range=lambda: (-1.0, 1.0), slack=1e-13)
+"""Jₙ(x) is the mean of cos(nτ − x·sin τ)."""
+
+
+def _jv_enclosed(mode: Any, op: Any, args: tuple, params: dict) -> Any:
+    return (_OF_INTEGER_ORDER if _integer(args[0]) else _OSCILLATES)(mode, op, args, params)
+
+
+_RISES = directed(-1, 1, above={0: _BELOW_ZERO, 1: _BELOW_ZERO}, range=(0.0, math.inf), slack=1e-11)
+
+
+def _iv_enclosed(mode: Any, op: Any, args: tuple, params: dict) -> Any:
+    """Of an even order it is even, of an odd one it increases on the whole line."""
+    v, x = args
+    if _integer(v) and np.all(np.remainder(v, 2) == 0):
+        return _RISES(mode, op, (np.abs(v), absolute(x)), params)
+    if _integer(v) and np.all(np.remainder(v, 2) == 1):
+        return _ON_THE_LINE(mode, op, (np.abs(v), x), params)
+    return _RISES(mode, op, args, params)
+
+
+_ON_THE_LINE = one_way(-math.inf, slack=1e-11)
+
 jv = elementwise(
     "jv",
     sc.jv,
@@ -50,6 +92,7 @@ jv = elementwise(
         _in_order("jv", lambda v, x: jv_by_order(v, x, n=1)),
         lambda y, v, x: 0.5 * (jv(v - 1, x) - jv(v + 1, x)),
     ),
+    bounds=_jv_enclosed,
 )
 yv = elementwise(
     "yv",
@@ -58,6 +101,7 @@ yv = elementwise(
         _in_order("yv", lambda v, x: yv_by_order(v, x, n=1)),
         lambda y, v, x: 0.5 * (yv(v - 1, x) - yv(v + 1, x)),
     ),
+    bounds=_OSCILLATES,
 )
 iv = elementwise(
     "iv",
@@ -66,7 +110,7 @@ iv = elementwise(
         _in_order("iv", lambda v, x: exp(x) * ive_by_order(v, x, m=1, n=0)),
         lambda y, v, x: 0.5 * (iv(v - 1, x) + iv(v + 1, x)),
     ),
-    bounds=directed(-1, 1, above={0: _BELOW_ZERO, 1: _BELOW_ZERO}, range=(0.0, math.inf), slack=1e-11),
+    bounds=_iv_enclosed,
 )
 kv = elementwise(
     "kv",
@@ -110,12 +154,22 @@ hankel2e = elementwise(
     ),
 )
 
-j0 = elementwise("j0", sc.j0, (lambda y, x: -j1(x),), bounds=with_slope(0.5819, (-0.4028, 1.0), 1e-14))
-j1 = elementwise(
-    "j1", sc.j1, (lambda y, x: 0.5 * (j0(x) - jv(2, x)),), bounds=with_slope(0.5, (-0.5819, 0.5819), 1e-14)
+j0 = elementwise(
+    "j0", sc.j0, (lambda y, x: -j1(x),), bounds=curved(lambda x: 0.5, range=lambda: (-0.4028, 1.0), slack=1e-14)
 )
-y0 = elementwise("y0", sc.y0, (lambda y, x: -y1(x),))
-y1 = elementwise("y1", sc.y1, (lambda y, x: 0.5 * (y0(x) - yv(2, x)),))
+j1 = elementwise(
+    "j1",
+    sc.j1,
+    (lambda y, x: 0.5 * (j0(x) - jv(2, x)),),
+    bounds=curved(lambda x: 0.5, range=lambda: (-0.5819, 0.5819), slack=1e-14),
+)
+y0 = elementwise("y0", sc.y0, (lambda y, x: -y1(x),), bounds=curved(lambda x: _bend(0, x), above=0.0, slack=1e-13))
+y1 = elementwise(
+    "y1",
+    sc.y1,
+    (lambda y, x: 0.5 * (y0(x) - yv(2, x)),),
+    bounds=curved(lambda x: _bend(1, x), above=0.0, slack=1e-13),
+)
 i0 = elementwise("i0", sc.i0, (lambda y, x: i1(x),), bounds=even(steps=64))
 i1 = elementwise(
     "i1", sc.i1, (lambda y, x: 0.5 * (i0(x) + iv(2, x)),), bounds=increasing(exact=((0.0, 0.0),), steps=64)
@@ -255,8 +309,41 @@ spherical_kn = _spherical("spherical_kn", sc.spherical_kn, -1, -1)
 
 # ------------------------------------------------------------------------------------------------------------- Airy
 
-airy_ai = elementwise("airy_ai", lambda x: sc.airy(x)[0], (lambda y, x: airy_aip(x),))
-airy_aip = elementwise("airy_aip", lambda x: sc.airy(x)[1], (lambda y, x: x * airy_ai(x),))
-airy_bi = elementwise("airy_bi", lambda x: sc.airy(x)[2], (lambda y, x: airy_bip(x),))
-airy_bip = elementwise("airy_bip", lambda x: sc.airy(x)[3], (lambda y, x: x * airy_bi(x),))
+# Of the second derivatives x·f of Ai and Bi, and f + x·f′ of their slopes: below zero |f| and |f′|/(1 + |x|)^¼ are not
+# larger than 0.62 and 0.7; above, Ai and its slope become smaller, Bi and its slope increase.
+
+
+def _largest(x: Bounds) -> Any:
+    return maximum(absolute(x.lo), absolute(x.hi))
+
+
+def _ai_bend(x: Bounds) -> Any:
+    return 0.54 * _largest(x)
+
+
+def _aip_bend(x: Bounds) -> Any:
+    return 0.54 + 0.7 * _largest(x) * (1 + _largest(x))
+
+
+def _bi_bend(x: Bounds) -> Any:
+    return 1.000001 * _largest(x) * maximum(0.62, airy_bi(maximum(x.hi, 0.0)))
+
+
+def _bip_bend(x: Bounds) -> Any:
+    top, r = maximum(x.hi, 0.0), _largest(x)
+    return 1.000001 * (maximum(0.62, airy_bi(top)) + r * maximum(0.7 * (1 + r), airy_bip(top)))
+
+
+airy_ai = elementwise(
+    "airy_ai", lambda x: sc.airy(x)[0], (lambda y, x: airy_aip(x),), bounds=curved(_ai_bend, slack=1e-13)
+)
+airy_aip = elementwise(
+    "airy_aip", lambda x: sc.airy(x)[1], (lambda y, x: x * airy_ai(x),), bounds=curved(_aip_bend, slack=1e-13)
+)
+airy_bi = elementwise(
+    "airy_bi", lambda x: sc.airy(x)[2], (lambda y, x: airy_bip(x),), bounds=curved(_bi_bend, slack=1e-13)
+)
+airy_bip = elementwise(
+    "airy_bip", lambda x: sc.airy(x)[3], (lambda y, x: x * airy_bi(x),), bounds=curved(_bip_bend, slack=1e-13)
+)
 """The Airy functions Ai and Bi and their derivatives, the four results of `scipy.special.airy`."""

@@ -1,8 +1,9 @@
 """Enclosures of special functions that go up or down with each of their operands, or whose slope is known.
 
     directed(-1, 1, …)       decreasing in the first operand, increasing in the second: each bound is a value at bounds
+    composed_above(f, …)     as other ops compute it, beyond a limit
     one_way(…)               up or down in the last operand, whichever it is: bounds are values at its ends
-    bounded_slope(…)         a value in the middle, and how far it can be from the others
+    curved(…)                a value in the middle, and how far others can be: the second derivative is bounded
 
 Unlike those of `enclosures.py`, these pass on parameters, such as the order of a derivative, and functions of several
 operands. What SciPy's functions err by is stated: `slack` times the value, or times `floor` if that is more.
@@ -19,7 +20,7 @@ import numpy as np
 from wengert.ops.enclosures import Enclosure, loosened, unless_empty
 from wengert.ops.op import Op, Traced
 from wengert.ops.rounding import Bounds, V, choose, moved, sum_towards
-from wengert.types import dtype_of
+from wengert.types import dtype_of, shape_of
 
 Range = tuple[float, float]
 ANYTHING: Range = (-math.inf, math.inf)
@@ -92,9 +93,21 @@ def directed(
     return enclosure
 
 
-def one_way(above: float, slack: float = 1e-12, floor: float = 0.0) -> Enclosure:
+def composed_above(function: Callable, above: dict[int, float]) -> Enclosure:
+    """As other ops compute it beyond these limits; below it may be anything."""
+    domain = _Domain(above)
+
+    def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
+        xs, unknown = domain(mode, op, [mode.bounds(a) for a in args])
+        y = mode.bounds(function(*args, **params))
+        return mode.enclosed(_finished(y, xs, ANYTHING, unknown))
+
+    return enclosure
+
+
+def one_way(above: float, within: Range = ANYTHING, slack: float = 1e-12, floor: float = 0.0) -> Enclosure:
     """Beyond a limit it goes one way in the last operand; the others are numbers."""
-    domain = _Domain({0: above})
+    domain = _Domain({0: above}, {} if within == ANYTHING else {0: within})
 
     def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
         fixed = [mode.structure(op, a) for a in args[:-1]]
@@ -106,21 +119,64 @@ def one_way(above: float, slack: float = 1e-12, floor: float = 0.0) -> Enclosure
     return enclosure
 
 
-def bounded_slope(most: Callable[[int], float], size: Callable[[int], float], slack: float) -> Enclosure:
-    """The n-th derivative of a function of one number: values are not larger than `size(n)`, slopes not than
-    `most(n)`."""
+def curved(
+    curvature: Callable[..., Any],
+    above: float = -math.inf,
+    range: Callable[..., Range] = lambda **_: ANYTHING,
+    slack: float = 1e-14,
+) -> Enclosure:
+    """A function of the last operand, beyond a limit; the others are numbers. `curvature(*others, x, **params)` is a
+    number that the second derivative does not exceed between the bounds x.
+
+    Where the slope in the middle cannot vanish on the way to the ends, the values there are the bounds; elsewhere it is
+    f(m) ± (|f′(m)|·r + c·r²/2). Intervals are divided into some pieces first. Values and slopes are taken to err by
+    `slack` times their size, or 1 + |x| if that is more.
+    """
+    domain = _Domain({0: above})
 
     def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
-        x, n = mode.bounds(args[0]), params["n"]
-        bound = size(n)
-        middle = V.add(V.multiply(x.lo, 0.5), V.multiply(x.hi, 0.5))
-        clear = V.logical_and(V.less(-1e15, middle), V.less(middle, 1e15))
-        at = choose(clear, middle, 0.0)
-        far = V.maximum(sum_towards(x.hi, V.negative(at), 1), sum_towards(at, V.negative(x.lo), 1))
-        room = V.multiply(V.add(V.multiply(far, most(n)), slack * max(bound, 1.0)), 1 + 1e-12)
-        value = _values(op, [at], params)
-        y = Bounds(V.subtract(value, room), V.add(value, room))
-        y = Bounds(choose(clear, y.lo, -bound), choose(clear, y.hi, bound))
-        return mode.enclosed(_finished(y, [x], (-bound, bound), False))
+        fixed = [mode.structure(op, a) for a in args[:-1]]
+        (given,), unknown = domain(mode, op, [mode.bounds(args[-1])])
+        x = Bounds(*[b if dtype_of(b) == np.float64 else V.astype(b, dtype=np.dtype(float)) for b in given])
+        limits = range(**params)
+        size = max(1.0, *[abs(limit) for limit in limits if math.isfinite(limit)], 1.0)
+        unknown = V.logical_or(unknown, V.greater(V.maximum(V.absolute(x.lo), V.absolute(x.hi)), _FAR))
+        pieces = _pieces(Bounds(choose(unknown, 1.0, x.lo), choose(unknown, 1.0, x.hi)))
+        middle = V.add(V.multiply(pieces.lo, 0.5), V.multiply(pieces.hi, 0.5))
+        room = V.multiply(V.add(V.maximum(V.absolute(pieces.lo), V.absolute(pieces.hi)), 1.0), slack * size)
+
+        def loose(y: Any) -> Bounds:
+            away = V.add(V.multiply(V.absolute(y), slack), room)
+            return Bounds(V.subtract(y, away), V.add(y, away))
+
+        value = _values(op, [*fixed, middle], params)
+        slope = op.coefficient(len(fixed), value, (*fixed, middle), params)  # type: ignore[attr-defined]
+        at, steep = loose(value), V.add(V.multiply(V.absolute(slope), 1 + slack), room)
+        far = V.maximum(sum_towards(pieces.hi, V.negative(middle), 1), sum_towards(middle, V.negative(pieces.lo), 1))
+        bend = V.multiply(V.multiply(curvature(*fixed, pieces, **params), far), 1 + 1e-12)
+        change = V.multiply(V.multiply(V.add(steep, bend), far), 1 + 1e-12)
+        first, last = [loose(_values(op, [*fixed, b], params)) for b in pieces]
+        one_way = V.greater(V.subtract(V.absolute(slope), V.multiply(room, 2.0)), V.multiply(bend, 1 + 1e-12))
+        near = Bounds(V.subtract(at.lo, change), V.add(at.hi, change))
+        low = choose(one_way, V.maximum(V.minimum(first.lo, last.lo), near.lo), near.lo)
+        high = choose(one_way, V.minimum(V.maximum(first.hi, last.hi), near.hi), near.hi)
+        y = Bounds(moved(V.min(low, axis=(0,)), -2), moved(V.max(high, axis=(0,)), 2))
+        beyond = Bounds(choose(unknown, limits[0], y.lo), choose(unknown, limits[1], y.hi))
+        anything = V.less_equal(x.lo, above) if above > -math.inf else False
+        return mode.enclosed(_finished(beyond, [given], limits, anything))
 
     return enclosure
+
+
+_FAR = 1e15
+"""Beyond, a float says nothing of where in a period it is."""
+
+_PIECES = np.arange(9) / 8
+
+
+def _pieces(x: Bounds) -> Bounds:
+    """An interval divided into eight of the same width, along a new first axis."""
+    parts = _PIECES.reshape((9,) + (1,) * len(shape_of(x.lo))).astype(dtype_of(x.lo))
+    edges = V.add(V.multiply(V.subtract(x.hi, x.lo), parts), x.lo)
+    edges = V.where(parts == 1, x.hi, V.minimum(edges, x.hi))
+    return Bounds(V.index(edges, pattern=(slice(0, 8),)), V.index(edges, pattern=(slice(1, 9),)))

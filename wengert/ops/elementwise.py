@@ -24,7 +24,7 @@ import numpy as np
 from wengert.ops import interval_arithmetic as arithmetic
 from wengert.ops.choice import choice
 from wengert.ops.derive import Guarded, elementwise, zero
-from wengert.ops.directed import bounded_slope
+from wengert.ops.directed import curved
 from wengert.ops.enclosures import (
     EQUAL,
     GREATER,
@@ -664,11 +664,15 @@ def _sinc_derivative(x: Any, n: int) -> Any:
     return (np.pi**n * np.where(small, near, far)).astype(dtype)[()]
 
 
+def _sinc_range(n: int) -> tuple[float, float]:
+    most = 1.000001 * math.pi**n / (n + 1)
+    return (-0.2173, 1.0) if n == 0 else (-most, most)
+
+
 sinc = elementwise(
     "sinc",
     _sinc_derivative,
     (lambda y, x, n: sinc(x, n=n + 1),),
-    bounds=bounded_slope(
-        lambda n: math.pi ** (n + 1) / (n + 2), lambda n: 1.0 if n == 0 else 1.000001 * math.pi**n / (n + 1), 1e-12
-    ),
+    # It is ∫₀¹ cos(πxt) dt.
+    bounds=curved(lambda x, n: 1.000001 * math.pi ** (n + 2) / (n + 3), range=lambda n: _sinc_range(n), slack=1e-13),
 )

@@ -4,7 +4,6 @@
     bounds increasing(…), decreasing    a function of one number on a domain, computed with an error of some steps
     even(…)                      f(x) = f(−x), increasing for x > 0
     valley(…)                    decreasing up to a point, then increasing
-    with_slope(…)                known by how much it can change, at most
     periodic(slope, …)           sin and cos: between their extremes, where the slope changes its sign
     composed(f)                  as other ops compute it, whose enclosures are known
     increasing_composed(f)       the same, but it increases in all operands, so that each bound comes from bounds
@@ -97,8 +96,9 @@ def ordered(mode: Any, op: Op, args: tuple, params: dict) -> Any:
     """Places in an order, which is certain where intervals do not overlap."""
     x, axis = mode.bounds(args[0]), params["axis"]
     if isinstance(x.lo, Traced) or isinstance(x.hi, Traced):
-        raise UnsupportedFunctionError(
-            f"no enclosure is known of {op.name} in compiled code", remedy="sort intervals without jit"
+        raise UndecidedError(
+            f"{op.name} of intervals, whose order compiled code does not know beforehand",
+            remedy="sort intervals without jit",
         )
     places = np.argsort(x.lo, axis=axis)
     low, high = np.take_along_axis(x.lo, places, axis), np.take_along_axis(x.hi, places, axis)
@@ -250,26 +250,6 @@ class Valley(Monotone):
 def valley(lowest: float, value: tuple[float, float], **stated: Any) -> Monotone:
     """A function that decreases, then increases."""
     return Valley(lowest, value, **stated)
-
-
-def with_slope(most: float, range: tuple[float, float], slack: float) -> Enclosure:
-    """A function whose slope is at most so large, with values between two numbers; its error grows with |x|."""
-
-    def of(op: Op, x: Bounds) -> Bounds:
-        middle = V.add(V.multiply(x.lo, 0.5), V.multiply(x.hi, 0.5))
-        clear = V.logical_and(V.less(-1e15, middle), V.less(middle, 1e15))
-        at = choose(clear, middle, 0.0)
-        y = evaluated(op, at)
-        far = V.maximum(sum_towards(x.hi, V.negative(at), 1), sum_towards(at, V.negative(x.lo), 1))
-        room = V.multiply(V.add(V.multiply(far, most), V.multiply(V.add(V.absolute(at), 1.0), slack)), 1 + 1e-12)
-        low, high = V.maximum(V.subtract(y, room), range[0]), V.minimum(V.add(y, room), range[1])
-        return Bounds(choose(clear, low, range[0]), choose(clear, high, range[1]))
-
-    def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
-        x = mode.bounds(args[0])
-        return mode.enclosed(unless_empty(of(op, x), x))
-
-    return enclosure
 
 
 def magnitudes(x: Bounds) -> Bounds:
@@ -439,7 +419,11 @@ def _casts(mode: Any, op: Op, args: tuple, params: dict) -> Any:
     if dtype.kind == "b" and dtype_of(x.lo).kind != "b":
         return V.not_equal(args[0], 0)
     if dtype.kind not in "fiub":
-        raise UnsupportedFunctionError("a complex number from an interval", remedy="stay with real numbers")
+        raise UnsupportedFunctionError(
+            "a complex number from an interval",
+            remedy="compute real and imaginary parts by themselves: a Fourier transform is a product with matrices of "
+            "np.cos and np.sin, and scipy.fft.dct and dst have enclosures",
+        )
     low, high = op(x.lo, dtype=dtype), op(x.hi, dtype=dtype)
     if dtype.kind == "f" and dtype_of(x.lo).kind == "f" and dtype.itemsize < dtype_of(x.lo).itemsize:
         low = choose(V.greater(V.astype(low, dtype=dtype_of(x.lo)), x.lo), moved(low, -1), low)

@@ -16,17 +16,19 @@ place of an inverse one.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import scipy.fft
 
-from wengert.ops import axes, library
+from wengert.ops import axes, interval_sums, library
 from wengert.ops.derive import linear
 from wengert.ops.enclosures import refused
+from wengert.ops.rounding import Bounds, V, moved
 from wengert.ops.shape import astype, conjugate, real
 from wengert.ops.traits import LENGTHS, MORE
-from wengert.types import dtype_of
+from wengert.types import dtype_of, shape_of
 
 OPPOSITE = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
@@ -95,7 +97,10 @@ rfft = linear(
     raises=LENGTHS,
     cost=MORE,
     axes=axes.kept,
-    bounds=refused("rfft, whose results are complex", "multiply by matrices of np.cos and np.sin"),
+    bounds=refused(
+        "rfft, whose results are complex",
+        "multiply by matrices of np.cos and np.sin, or take scipy.fft.dct and dst, which have one",
+    ),
 )
 irfft = linear(
     "irfft",
@@ -151,6 +156,27 @@ def _transform(function: Any) -> Any:
     return impl
 
 
+_CLOSE = 16 * float(np.finfo(float).eps)
+
+
+def _by_matrix(mode: Any, op: Any, args: tuple, params: dict) -> Any:
+    """A real transform as a product with its matrix, whose elements are what it makes of unit vectors, nearly."""
+    x, axis = mode.bounds(args[0]), params["axis"]
+    shape = shape_of(x.lo)
+    n, single = shape[axis], dtype_of(x.lo) == np.float32
+    matrix = op.impl(np.eye(n), **{**params, "axis": 0}).T
+    room = _CLOSE * (math.log2(n) + 1) * np.abs(matrix).max()
+    order = [k for k in range(len(shape)) if k != axis] + [axis]
+    wide = [V.astype(b, dtype=np.dtype(float)) if dtype_of(b) != np.float64 else b for b in x]
+    rows = Bounds(*[V.transpose(b, axes=tuple(order)) for b in wide])
+    y = interval_sums.matmul(rows, Bounds(matrix - room, matrix + room))
+    back = tuple([order.index(k) for k in range(len(shape))])
+    low, high = [V.transpose(b, axes=back) for b in y]
+    if single:
+        low, high = [moved(V.astype(b, dtype=np.dtype(np.float32)), way) for b, way in ((low, -1), (high, 1))]
+    return mode.enclosed(Bounds(low, high))
+
+
 def _same_shape(x: Any, **params: Any) -> tuple[int, ...]:
     return x.shape
 
@@ -164,6 +190,7 @@ dct = linear(
     raises=LENGTHS,
     cost=MORE,
     axes=axes.kept,
+    bounds=_by_matrix,
 )
 dst = linear(
     "dst",
@@ -174,4 +201,5 @@ dst = linear(
     raises=LENGTHS,
     cost=MORE,
     axes=axes.kept,
+    bounds=_by_matrix,
 )

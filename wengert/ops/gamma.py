@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import scipy.special as sc
 
+from wengert.errors import UnsupportedFunctionError
 from wengert.ops import library
 from wengert.ops.derive import elementwise, zero
-from wengert.ops.directed import directed, one_way
-from wengert.ops.elementwise import cos, equal, exp, less, logical_and, remainder, rint, sin, where
-from wengert.ops.enclosures import decreasing, increasing, valley
+from wengert.ops.directed import composed_above, directed, one_way
+from wengert.ops.elementwise import cos, equal, exp, less, logical_and, reciprocal, remainder, rint, sin, where
+from wengert.ops.enclosures import composed, decreasing, increasing, valley
 from wengert.ops.library import special
 from wengert.ops.special import double, is_complex, no_rule, precision, rounded
 from wengert.ops.traits import DEAR
@@ -71,10 +72,15 @@ def _integrated(x: Any, h: Any, n: int) -> Any:
     return h * total
 
 
+def _psi(n: int, x: Any) -> Any:
+    return polygamma(n, x) if n else digamma(x)
+
+
 polygamma_step = elementwise(
     "polygamma_step",
     _polygamma_step,
     (lambda y, x, h, n: polygamma_step(x, h, n=n + 1), lambda y, x, h, n: polygamma(n + 1, x + h)),
+    bounds=composed(lambda x, h, n: _psi(n, x + h) - _psi(n, x)),
 )
 """ψ⁽ⁿ⁾(x + h) − ψ⁽ⁿ⁾(x)."""
 
@@ -87,13 +93,14 @@ gamma = elementwise(
     (lambda y, x: y * digamma(x),),
     bounds=valley(_LOWEST, (0.8856031944108885, 0.8856031944108888), beyond=0.0, steps=64),
 )
+_GAMMALN = valley(_LOWEST, (-0.12148629053584962, -0.12148629053584960), beyond=0.0, slack=SLACK)
 gammaln = elementwise(
     "gammaln",
     sc.gammaln,
     (lambda y, x: digamma(x),),
-    bounds=valley(_LOWEST, (-0.12148629053584962, -0.12148629053584960), beyond=0.0, slack=SLACK),
+    bounds=_GAMMALN,
 )
-loggamma = elementwise("loggamma", sc.loggamma, (lambda y, x: digamma(x),))
+loggamma = elementwise("loggamma", sc.loggamma, (lambda y, x: digamma(x),), bounds=_GAMMALN)
 gammasgn = zero("gammasgn", sc.gammasgn, elementwise=True, cost=DEAR)
 
 
@@ -110,7 +117,7 @@ def _rgamma_slope(y: Any, x: Any) -> Any:
     return where(left, reflected, -y * digamma(where(left, 1, x)))
 
 
-rgamma = elementwise("rgamma", sc.rgamma, (_rgamma_slope,))
+rgamma = elementwise("rgamma", sc.rgamma, (_rgamma_slope,), bounds=composed(lambda x: reciprocal(gamma(x))))
 
 beta = elementwise(
     "beta",
@@ -143,7 +150,12 @@ def _poch_slope(y: Any, z: Any, m: Any) -> Any:
     return where(pole, where(both, reflected, quotient), elsewhere)
 
 
-poch = elementwise("poch", sc.poch, (_poch_slope, lambda y, z, m: y * digamma(z + m)))
+poch = elementwise(
+    "poch",
+    sc.poch,
+    (_poch_slope, lambda y, z, m: y * digamma(z + m)),
+    bounds=composed_above(lambda z, m: gamma(z + m) / gamma(z), {0: 0.0}),
+)
 
 
 def _binom_parts(y: Any, n: Any, k: Any) -> tuple[Any, Any, Any]:
@@ -177,7 +189,12 @@ def _binom_in_k(y: Any, n: Any, k: Any) -> Any:
     return where(vanishes, edge, y * (digamma(n1 - k1 + 1) - digamma(k1 + 1)))
 
 
-binom = elementwise("binom", sc.binom, (_binom_in_n, _binom_in_k))
+binom = elementwise(
+    "binom",
+    sc.binom,
+    (_binom_in_n, _binom_in_k),
+    bounds=composed_above(lambda n, k: reciprocal((n + 1) * beta(n - k + 1, k + 1)), {0: -1.0, 1: -1.0}),
+)
 
 # ------------------------------------------------------------------------------------------------------------- zeta
 
@@ -229,7 +246,25 @@ def _hurwitz_in_q(y: Any, s: Any, q: Any, n: int) -> Any:
     return slope - n * hurwitz(s + 1, q, n=n - 1) if n else slope
 
 
-hurwitz = elementwise("hurwitz", _hurwitz, (lambda y, s, q, n: hurwitz(s, q, n=n + 1), _hurwitz_in_q))
+_FALLS = directed(-1, -1, above={0: 1.0, 1: 1 - 2.0**-53}, range=(0.0, math.inf), slack=1e-11)
+
+
+def _hurwitz_enclosed(mode: Any, op: Any, args: tuple, params: dict) -> Any:
+    """It falls in both operands where no base q + k is less than one."""
+    if params["n"]:
+        raise UnsupportedFunctionError(
+            "no enclosure is known of derivatives of the zeta function in its order",
+            remedy="pass numbers, not intervals",
+        )
+    return _FALLS(mode, op, args, params)
+
+
+hurwitz = elementwise(
+    "hurwitz",
+    _hurwitz,
+    (lambda y, s, q, n: hurwitz(s, q, n=n + 1), _hurwitz_in_q),
+    bounds=_hurwitz_enclosed,
+)
 """The Hurwitz zeta function Σ (q + k)^−s, differentiated n times in s."""
 
 

@@ -20,6 +20,8 @@ import scipy.special as sc
 
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.derive import elementwise
+from wengert.ops.directed import one_way
+from wengert.ops.op import Traced
 from wengert.ops.orders import fallen, trapezoid
 from wengert.ops.special import double, is_complex, no_rule, precision, rounded
 from wengert.ops.stencils import differentiated
@@ -135,6 +137,36 @@ def _hyp2f1_slope(orders: tuple, a: Any, b: Any, c: Any, z: Any) -> Any:
 
 
 hyp2f1_by_parameters = _by_parameters("hyp2f1", sc.hyp2f1, 3, _hyp2f1_rates, _hyp2f1_slope)
+_INCREASES = one_way(-math.inf, slack=1e-10)
+_BELOW_ONE = one_way(-math.inf, within=(-math.inf, 1.0), slack=1e-10)
+
+
+def _are_positive(*parameters: Any) -> bool:
+    return all(not isinstance(p, Traced) and bool(np.all(np.greater(p, 0))) for p in parameters)
+
+
+def _hyp2f1_enclosed(mode: Any, op: Any, args: tuple, params: dict) -> Any:
+    """For c > b > 0 and a > 0 it is the integral of t^(b−1)·(1−t)^(c−b−1)·(1−zt)^−a, which increases with z < 1."""
+    a, b, c, _ = args
+    if _are_positive(a, b, c) and (np.all(np.greater(c, b)) or np.all(np.greater(c, a))):
+        return _BELOW_ONE(mode, op, args, params)
+    raise UnsupportedFunctionError(
+        "no enclosure is known of hyp2f1(a, b, c, z) but for numbers a, b, c > 0, of which c is not the smallest",
+        remedy="write it in functions that have one",
+    )
+
+
+def _hyp1f1_enclosed(mode: Any, op: Any, args: tuple, params: dict) -> Any:
+    """For b > a > 0 it is the integral of exp(zt)·t^(a−1)·(1−t)^(b−a−1)."""
+    a, b, _ = args
+    if _are_positive(a, b) and np.all(np.greater(b, a)):
+        return _INCREASES(mode, op, args, params)
+    raise UnsupportedFunctionError(
+        "no enclosure is known of hyp1f1(a, b, z) but for numbers b > a > 0",
+        remedy="write it in functions that have one",
+    )
+
+
 hyp2f1 = elementwise(
     "hyp2f1",
     _in_precision(sc.hyp2f1),
@@ -142,6 +174,7 @@ hyp2f1 = elementwise(
         *_in_parameters("hyp2f1", lambda: hyp2f1_by_parameters, 3),
         lambda y, a, b, c, z: a * b / c * hyp2f1(a + 1, b + 1, c + 1, z),
     ),
+    bounds=_hyp2f1_enclosed,
 )
 
 
@@ -161,6 +194,7 @@ hyp1f1 = elementwise(
         *_in_parameters("hyp1f1", lambda: hyp1f1_by_parameters, 2),
         lambda y, a, b, z: a / b * hyp1f1(a + 1, b + 1, z),
     ),
+    bounds=_hyp1f1_enclosed,
     raises=VALUES,  # SciPy's may not come to an end, at infinity
 )
 

@@ -30,9 +30,9 @@ import numpy as np
 import scipy.special as sc
 
 from wengert.ops.derive import elementwise
-from wengert.ops.directed import directed
-from wengert.ops.elementwise import equal, log, log1p, logical_or, where
-from wengert.ops.gamma import digamma, polygamma, polygamma_step
+from wengert.ops.directed import composed_above, directed
+from wengert.ops.elementwise import equal, exp, log, log1p, logical_or, power, where
+from wengert.ops.gamma import betaln, digamma, gammaln, polygamma, polygamma_step
 from wengert.ops.library import special
 from wengert.ops.special import double, precision, quotient, rounded, xlog1py, xlogy
 
@@ -87,10 +87,17 @@ def _gamma_density_in_x(y: Any, a: Any, x: Any) -> Any:
     return where(at_zero, edge, y * (quotient(a - 1, where(at_zero, 1, x)) - 1))
 
 
+def _enclosed_gamma_density(a: Any, x: Any) -> Any:
+    """At zero there is no logarithm."""
+    inside = exp(xlogy(a - 1, x) - x - gammaln(a))
+    return where(equal(x, 0.0), power(x, a - 1) * exp(-gammaln(a)), inside)
+
+
 gamma_density = elementwise(
     "gamma_density",
     _gamma_density,
     (lambda y, a, x: xlogy(y, x) - y * digamma(a), _gamma_density_in_x),
+    bounds=composed_above(_enclosed_gamma_density, {0: 0.0}),
 )
 """The density of the gamma distribution with shape a."""
 
@@ -118,6 +125,12 @@ def _beta_density_in_x(y: Any, a: Any, b: Any, x: Any) -> Any:
     return where(at_edge, edge, y * ((a - 1) / x2 - (b - 1) / (1 - x2)))
 
 
+def _enclosed_beta_density(a: Any, b: Any, x: Any) -> Any:
+    inside = exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) - betaln(a, b))
+    at_edge = logical_or(equal(x, 0.0), equal(x, 1.0))
+    return where(at_edge, power(x, a - 1) * power(1 - x, b - 1) * exp(-betaln(a, b)), inside)
+
+
 beta_density = elementwise(
     "beta_density",
     _beta_density,
@@ -126,6 +139,7 @@ beta_density = elementwise(
         lambda y, a, b, x: xlog1py(y, -x) + y * polygamma_step(b, a, n=0),
         _beta_density_in_x,
     ),
+    bounds=composed_above(_enclosed_beta_density, {0: 0.0, 1: 0.0}),
 )
 """The density of the beta distribution."""
 
@@ -265,6 +279,7 @@ gammaincinv = elementwise(
         lambda x, a, p: -gammainc_by_a(a, x, n=1) / gamma_density(a, x),
         lambda x, a, p: 1 / gamma_density(a, x),
     ),
+    bounds=directed(1, 1, above={0: 0.0}, within={1: (0.0, 1.0)}, range=(0.0, math.inf), slack=1e-9),
 )
 gammainccinv = elementwise(
     "gammainccinv",
@@ -273,6 +288,7 @@ gammainccinv = elementwise(
         lambda x, a, q: -gammainc_by_a(a, x, n=1) / gamma_density(a, x),
         lambda x, a, q: -1 / gamma_density(a, x),
     ),
+    bounds=directed(1, -1, above={0: 0.0}, within={1: (0.0, 1.0)}, range=(0.0, math.inf), slack=1e-9),
 )
 
 # --------------------------------------------------------------------------------------------------- incomplete beta
@@ -364,6 +380,13 @@ betaincc = elementwise(
     ),
     bounds=directed(1, -1, -1, **_BETA),
 )
+_BETA_INVERSE: dict[str, Any] = {
+    "above": {0: 0.0, 1: 0.0},
+    "within": {2: (0.0, 1.0)},
+    "range": (0.0, 1.0),
+    "slack": 1e-9,
+}
+
 betaincinv = elementwise(
     "betaincinv",
     sc.betaincinv,
@@ -372,6 +395,7 @@ betaincinv = elementwise(
         lambda x, a, b, p: -_by_b(a, b, x) / beta_density(a, b, x),
         lambda x, a, b, p: 1 / beta_density(a, b, x),
     ),
+    bounds=directed(1, -1, 1, **_BETA_INVERSE),
 )
 betainccinv = elementwise(
     "betainccinv",
@@ -381,4 +405,5 @@ betainccinv = elementwise(
         lambda x, a, b, q: -_by_b(a, b, x) / beta_density(a, b, x),
         lambda x, a, b, q: -1 / beta_density(a, b, x),
     ),
+    bounds=directed(1, -1, -1, **_BETA_INVERSE),
 )

@@ -21,7 +21,7 @@ import scipy.special as sc
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.circles import RADII, on_circles
 from wengert.ops.derive import elementwise
-from wengert.ops.directed import bounded_slope, directed
+from wengert.ops.directed import curved, directed, one_way
 from wengert.ops.elementwise import (
     absolute,
     cos,
@@ -49,7 +49,7 @@ from wengert.ops.elementwise import (
 from wengert.ops.enclosures import composed, decreasing, increasing, increasing_composed
 from wengert.ops.library import special
 from wengert.ops.op import in_kind
-from wengert.ops.rounding import rounded_number
+from wengert.ops.rounding import Bounds, rounded_number
 from wengert.ops.traits import DEAR
 from wengert.types import SCALARS, dtype_of
 
@@ -59,6 +59,7 @@ SQRT_2PI = rounded_number(math.sqrt(2 * math.pi))
 LN10 = rounded_number(math.log(10.0))
 _ERF_SLOPE = rounded_number(2 / math.sqrt(math.pi))
 DEGREE = rounded_number(math.pi / 180)
+HALF_PI = rounded_number(math.pi / 2)
 
 NODES, WEIGHTS = (0.5 * (np.polynomial.legendre.leggauss(64)[0] + 1), 0.5 * np.polynomial.legendre.leggauss(64)[1])
 """Gauss–Legendre quadrature on [0, 1]."""
@@ -193,14 +194,16 @@ def _dawsn(x: Any, n: int) -> Any:
     return rounded(np.where(far, total, current), dtype)
 
 
+def _dawsn_most(n: int) -> float:
+    return 1.000001 * 2.0 ** (n - 1) * math.gamma((n + 1) / 2)
+
+
 dawsn = elementwise(
     "dawsn",
     _dawsn,
     (lambda y, x, n: dawsn(x, n=n + 1),),
     # It is ½·∫ exp(−t²/4)·sin(xt) dt.
-    bounds=bounded_slope(
-        lambda n: 2.0**n * math.gamma(n / 2 + 1), lambda n: 1.000001 * 2.0 ** (n - 1) * math.gamma((n + 1) / 2), 1e-12
-    ),
+    bounds=curved(lambda x, n: 2 * _dawsn_most(n + 2), range=lambda n: (-_dawsn_most(n), _dawsn_most(n)), slack=1e-12),
 )
 
 ndtr = elementwise(
@@ -218,7 +221,12 @@ ndtri = elementwise(
 log_ndtr = elementwise(
     "log_ndtr", sc.log_ndtr, (lambda y, x: mills(x),), bounds=directed(1, range=(-math.inf, 0.0), slack=1e-11)
 )
-ndtri_exp = elementwise("ndtri_exp", sc.ndtri_exp, (lambda y, x: reciprocal(mills(y)),))
+ndtri_exp = elementwise(
+    "ndtri_exp",
+    sc.ndtri_exp,
+    (lambda y, x: reciprocal(mills(y)),),
+    bounds=directed(1, within={0: (-math.inf, 0.0)}, slack=1e-10, floor=1.0),
+)
 
 
 def _mills_slope(y: Any, x: Any) -> Any:
@@ -229,7 +237,12 @@ def _mills_slope(y: Any, x: Any) -> Any:
     return -y * lead
 
 
-mills = elementwise("mills", lambda x: SQRT_2 / SQRT_PI / special.erfcx(x * (-1 / SQRT_2)), (_mills_slope,))
+mills = elementwise(
+    "mills",
+    lambda x: SQRT_2 / SQRT_PI / special.erfcx(x * (-1 / SQRT_2)),
+    (_mills_slope,),
+    bounds=directed(-1, range=(0.0, math.inf), slack=1e-11),
+)
 """The normal density over the normal distribution function, the slope of `log_ndtr`, also far in the tail."""
 
 # -------------------------------------------------------------------------------------------------------- sigmoids
@@ -408,7 +421,9 @@ powm1 = elementwise(
 lambertw = elementwise(
     "lambertw", lambda z, k, tol: special.lambertw(z, k, tol), (lambda w, z, k, tol: exp(-w) / (1 + w),)
 )
-wrightomega = elementwise("wrightomega", sc.wrightomega, (lambda y, z: y / (1 + y),))
+wrightomega = elementwise(
+    "wrightomega", sc.wrightomega, (lambda y, z: y / (1 + y),), bounds=directed(1, range=(0.0, math.inf), slack=1e-13)
+)
 
 # ------------------------------------------------------------------------------- exponential integrals, and others
 
@@ -431,22 +446,47 @@ exp1 = elementwise(
     bounds=decreasing(beyond=0.0, range=(0.0, math.inf), steps=64, flushes=True),
 )
 expi = elementwise("expi", sc.expi, (lambda y, x: exp(x) / x,), bounds=increasing(beyond=0.0, slack=1e-12))
-expn = elementwise("expn", _expn, (no_rule("expn", "the order"), lambda y, n, x: -expn(n - 1, x)))
-
-sinint = elementwise("sinint", lambda x: special.sici(x)[0], (lambda y, x: _sin_over(x),))
-cosint = elementwise("cosint", lambda x: special.sici(x)[1], (lambda y, x: cos(x) / x,))
-sinhint = elementwise(
-    "sinhint", lambda x: special.shichi(x)[0], (lambda y, x: 0.5 * (exprel(x, n=0) + exprel(-x, n=0)),)
+expn = elementwise(
+    "expn", _expn, (no_rule("expn", "the order"), lambda y, n, x: -expn(n - 1, x)), bounds=one_way(0.0, slack=1e-11)
 )
-coshint = elementwise("coshint", lambda x: special.shichi(x)[1], (lambda y, x: cosh(x) / x,))
+
+sinint = elementwise(
+    "sinint",
+    lambda x: special.sici(x)[0],
+    (lambda y, x: _sin_over(x),),
+    bounds=curved(lambda x: 0.5, range=lambda: (-1.852, 1.852)),
+)
+cosint = elementwise(
+    "cosint",
+    lambda x: special.sici(x)[1],
+    (lambda y, x: cos(x) / x,),
+    bounds=curved(lambda x: (1 + 1 / x.lo) / x.lo, above=0.0),
+)
+sinhint = elementwise(
+    "sinhint",
+    lambda x: special.shichi(x)[0],
+    (lambda y, x: 0.5 * (exprel(x, n=0) + exprel(-x, n=0)),),
+    bounds=directed(1, slack=1e-12),
+)
+coshint = elementwise(
+    "coshint",
+    lambda x: special.shichi(x)[1],
+    (lambda y, x: cosh(x) / x,),
+    bounds=directed(1, above={0: 0.0}, slack=1e-12, floor=1e-2),
+)
 
 
 def _sin_over(x: Any) -> Any:
     return sin(x) / x if is_complex(x) else sinc(x / math.pi, n=0)
 
 
-fresnel_s = elementwise("fresnel_s", lambda x: sc.fresnel(x)[0], (lambda y, x: sin(math.pi / 2 * x * x),))
-fresnel_c = elementwise("fresnel_c", lambda x: sc.fresnel(x)[1], (lambda y, x: cos(math.pi / 2 * x * x),))
+def _fresnel_bend(x: Bounds) -> Any:
+    return 3.1416 * maximum(absolute(x.lo), absolute(x.hi))
+
+
+_FRESNEL: Any = curved(_fresnel_bend, range=lambda: (-0.7799, 0.7799), slack=1e-13)
+fresnel_s = elementwise("fresnel_s", lambda x: sc.fresnel(x)[0], (lambda y, x: sin(HALF_PI * x * x),), bounds=_FRESNEL)
+fresnel_c = elementwise("fresnel_c", lambda x: sc.fresnel(x)[1], (lambda y, x: cos(HALF_PI * x * x),), bounds=_FRESNEL)
 
 
 def _spence_slope(y: Any, z: Any) -> Any:
@@ -454,7 +494,9 @@ def _spence_slope(y: Any, z: Any) -> Any:
     return -reciprocal(exprel(log(z), n=0))
 
 
-spence = elementwise("spence", sc.spence, (_spence_slope,))
+spence = elementwise(
+    "spence", sc.spence, (_spence_slope,), bounds=directed(-1, within={0: (0.0, math.inf)}, slack=1e-12, floor=1e-3)
+)
 
 
 def _owens_t_in_a(y: Any, h: Any, a: Any) -> Any:
