@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import random
+import re
 import tracemalloc
 from pathlib import Path
 
@@ -313,3 +314,22 @@ def test_states_do_not_hold_what_iterations_recorded():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 30 * u.nbytes
+
+
+def test_what_loops_inside_keep_counts():
+    """An iteration that holds a loop keeps a state of that, and what one of its iterations keeps."""
+
+    def f(u):
+        for _ in range(5):
+            v = u
+            for _ in range(6):
+                v = np.tanh(v * 1.1) + 0.1 * u
+            u = u + v * 0.1
+        return np.sum(u**2)
+
+    u = np.linspace(0.1, 1.0, 8)
+    with pytest.raises(wg.errors.BudgetError, match="least possible") as caught:
+        wg.grad(f, memory="100B")(u)
+    least = re.search(r'memory="(\d+)B"', str(caught.value))[1]
+    assert int(least) >= 3 * u.nbytes
+    np.testing.assert_allclose(wg.grad(f, memory=int(least))(u), wg.grad(f)(u), rtol=1e-12)

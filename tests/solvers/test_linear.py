@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.optimize
 import scipy.sparse
 import scipy.sparse.linalg as sl
 
@@ -161,3 +162,36 @@ def test_containers(method):
         np.testing.assert_allclose(derive(by_function)(a), wg.jacobian(by_matrix)(a), atol=1e-10)
     with pytest.raises(MismatchError, match="container"):
         wg.linear_solve(lambda v: v["u"], {"u": a})
+
+
+def test_sparse_matrices_wherever_a_solver_may_find_them():
+    """In closures, among the arguments, and as constants: traced entries are found, others do not matter."""
+    rows, columns = np.array([0, 1, 2, 0, 1, 2]), np.array([0, 1, 2, 1, 2, 0])
+    entries, b = np.array([3.0, 4.0, 5.0, 0.3, 0.2, 0.1]), np.array([1.0, 2.0, 0.5])
+    matrix = lambda d: scipy.sparse.csr_array((d, (rows, columns)), shape=(3, 3))
+
+    def in_a_closure(d):
+        A = matrix(d)
+        return scipy.optimize.root(lambda u: A @ u - b, np.zeros(3), tol=1e-14).x
+
+    def as_an_argument(d):
+        return scipy.optimize.lsq_linear(matrix(d), b).x
+
+    def with_bounds(d):
+        return scipy.optimize.linprog(-np.ones(3), A_ub=matrix(d), b_ub=b, bounds=(None, None)).x
+
+    def preconditioned(d):
+        return sl.gmres(matrix(d), b, M=scipy.sparse.diags_array(1 / np.arange(3.0, 6.0)), rtol=1e-14)[0]
+
+    dense = np.zeros((3, 3))
+    dense[rows, columns] = entries
+    inverse = np.linalg.inv(dense)
+    expected = -inverse[:, rows] * (inverse @ b)[columns]
+    for f in (in_a_closure, as_an_argument, with_bounds, preconditioned):
+        np.testing.assert_allclose(wg.jacrev(f)(entries), expected, atol=1e-8, err_msg=f.__name__)
+        np.testing.assert_allclose(wg.jit(wg.jacfwd(f))(entries), expected, atol=1e-8, err_msg=f.__name__)
+
+
+def test_singular_sparse_matrices_are_told_as_scipy_does():
+    with pytest.warns(sl.MatrixRankWarning):
+        wg.grad(lambda a: np.sum(sl.spsolve(scipy.sparse.csc_array(np.ones((2, 2))) * a, np.ones(2))))(1.0)

@@ -176,3 +176,12 @@ def test_sparse_programs_without_an_answer():
         wg.qp(eye, np.zeros(3))
     G, h = sp.csr_array([[1.0, 2.0], [-1.0, 0.0], [0.0, -1.0]]), np.array([2.0, 0.0, 0.0])
     np.testing.assert_allclose(wg.lp(-np.ones(2), G, h), [2.0, 0.0], atol=1e-12)
+
+
+def test_programs_without_a_unique_answer_say_so():
+    """All points of an edge are smallest; three constraints meet in a corner of the plane."""
+    with pytest.raises(ConvergenceError, match=r"wg\.lp has no answer, or no unique one"):
+        wg.lp(-np.ones(2), np.ones((1, 2)), np.array([2.0]))
+    corner = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    with pytest.raises(ConvergenceError, match=r"wg\.lp"):
+        wg.jacrev(lambda a: wg.lp(-np.ones(2), corner, np.array([1.0, 1.0, a])))(2.0)

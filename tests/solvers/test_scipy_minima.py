@@ -96,3 +96,33 @@ def test_no_answer():
         wg.grad(lambda a: so.minimize(lambda x: np.sum((x - a) ** 4), np.zeros(3), options={"maxiter": 1}).fun)(1.0)
     with pytest.raises(ConvergenceError, match="singular"):
         wg.grad(lambda a: so.minimize(lambda x: (x[0] + x[1] - a) ** 2, [0.0, 0.0]).x[0])(1.0)
+
+
+def test_fits_in_all_forms_of_their_arguments():
+    """One error for all data, one parameter as a number, data left out, and all that SciPy tells of a fit."""
+    data = 2 * np.exp(-1.1 * T) + 0.05 * np.sin(9 * T)
+    holes = np.where(np.arange(len(T)) == 2, np.nan, 0.0)
+    model = lambda t, a, b: a * np.exp(-b * t)
+    forms = {
+        "one sigma": lambda s: so.curve_fit(model, T, data * s, sigma=0.1, absolute_sigma=True, **TIGHT)[1],
+        "a number": lambda s: so.curve_fit(lambda t, a: a * np.exp(-t), T, data**s, p0=1.0, **TIGHT)[0],
+        "NaNs": lambda s: so.curve_fit(model, T, data**s + holes, nan_policy="omit", sigma=1 + T, **TIGHT)[1],
+        "residuals": lambda s: so.curve_fit(model, T, data**s, full_output=True, **TIGHT)[2]["fvec"],
+    }
+    data = np.abs(data)
+    for name, f in forms.items():
+        np.testing.assert_allclose(wg.jacrev(f)(1.2), differences(f, 1.2), rtol=1e-5, atol=1e-6, err_msg=name)
+    np.testing.assert_allclose(wg.jit(forms["residuals"])(1.2), forms["residuals"](1.2), atol=1e-9)
+    few = lambda s: so.curve_fit(model, T[:2], s * np.array([2.0, 1.0]), p0=[2.0, 2.0], **TIGHT)
+    with pytest.warns(so.OptimizeWarning, match="could not be estimated"):
+        found = wg.jacrev(lambda s: few(s)[0])(1.0)
+    np.testing.assert_allclose(found, [2.0, 0.0], atol=1e-7)
+
+
+def test_minima_that_rounding_errors_end():
+    value = lambda x, p: (x[0] - p) ** 2 + 0.1 * x[0] ** 4
+    slope = lambda x, p: np.array([2 * (x[0] - p) + 0.4 * x[0] ** 3])
+    curve = lambda x, p: np.array([[2 + 1.2 * x[0] ** 2]])
+    f = lambda p: so.minimize(value, [0.5], (p,), "trust-exact", slope, curve, tol=1e-16).x[0]
+    x = f(1.3)
+    assert wg.grad(f)(1.3) == pytest.approx(2 / (2 + 1.2 * x**2), rel=1e-9)

@@ -86,3 +86,30 @@ def test_the_jacobian_of_a_fit_has_a_derivative():
     np.testing.assert_allclose(
         wg.jacobian(lambda y: so.least_squares(lambda c: c[0] * t - y, [1.0]).grad)(y), 0, atol=1e-9
     )
+
+
+def test_the_answer_among_more_output_has_its_derivative():
+    """d p^(1/3)/dp wherever the answer stands; compiled functions, too, that ask for more than the answer."""
+    cube = lambda x, p: x**3 - p
+    array = np.ones(2)
+    placed = {
+        "newton": lambda p: so.newton(cube, 1.0, args=(p,), tol=1e-14, full_output=True)[1].root,
+        "newton of arrays": lambda p: so.newton(cube, array, args=(p,), tol=1e-14, full_output=True).root[1],
+        "fsolve": lambda p: so.fsolve(cube, [1.0], args=(p,), xtol=1e-14, full_output=True)[0][0],
+    }
+    for name, f in placed.items():
+        for gradient in (wg.grad(f), wg.derivative(f), wg.jit(wg.grad(f))):
+            assert gradient(2.0) == pytest.approx(2 ** (-2 / 3) / 3, rel=1e-9), name
+    t = np.array([0.0, 1.0, 2.0])
+    solved, told = [], []
+
+    def decay(p):
+        y, info = scipy.integrate.odeint(lambda y, t: -p * y, 1.0, t, full_output=True, rtol=1e-10, atol=1e-12)
+        solved.append(info["nfe"][-1])
+        told.append(info["hu"])
+        return y[-1, 0]
+
+    assert wg.grad(decay)(0.7) == pytest.approx(-2 * np.exp(-1.4), rel=1e-7)
+    assert solved[0] > 0
+    with pytest.raises(UnsupportedFunctionError, match="hu"):
+        told[0] + 1.0

@@ -87,6 +87,8 @@ class RepeatingLoop:
         """Whether it is a call, in which calls are kept or run again, too."""
         self.spent = 0
         """What the last iteration keeps inside of loops and calls."""
+        self.taken_inside = 0
+        """What loops inside of the last iteration keep, which may be more than there was for them."""
         self.least = 0
         """What running the last iteration takes inside of calls at least."""
         self.taken = 0
@@ -117,6 +119,7 @@ class RepeatingLoop:
             with inside(self.inner_memory, self.is_call) as given:
                 results, program = record(function, values, self._results_of_ops())
             self.spent, self.least = self.inner_memory - (given.left or 0), given.least
+            self.taken_inside = given.taken
         else:
             results, program = record(function, values, self._results_of_ops())
         if self.trace.alive and len(self.trace.nodes) != before:
@@ -169,7 +172,11 @@ class RepeatingLoop:
         self.inner_memory = (now.left or 0) // 4
         self._keep()
         first, goes_on = self._step()
-        sizes = LoopSizes(self.count, self.stack[0].nbytes, bytes_of_nodes(first.nodes))
+        sizes = self._sizes(first)
+        if self.taken_inside and now.left is not None and sizes.least > now.left:  # loops inside have to do with less
+            self.active, self.at, self.inner_memory = self.stack[0].restore(), 0, 0
+            first, goes_on = self._step()
+            sizes = self._sizes(first)
         if now.spill is None:
             plan = now.segments(sizes)
         else:
@@ -196,6 +203,10 @@ class RepeatingLoop:
                 remedy="copy the array before the loop, inside of the function",
             )
         self._finish(begin)
+
+    def _sizes(self, first: Recorded) -> LoopSizes:
+        """What is known of the loop after its first iteration, which keeps what loops inside of it keep, too."""
+        return LoopSizes(self.count, self.stack[0].nbytes, bytes_of_nodes(first.nodes) + self.taken_inside)
 
     def run_once(self) -> None:
         """Run a loop of one iteration, of which only the state before is kept."""

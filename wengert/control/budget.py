@@ -62,6 +62,8 @@ class Account:
         """Whether calls of functions are units that are kept, or run again."""
         self.loops: list[LoopSizes] = []
         """Those that have got a part of it."""
+        self.taken = 0
+        """What these take together, which inside of another loop may be more than there was."""
         self.kept: list[CallProtocol] = []
         """Calls of which everything is kept, in their order."""
         self.states = self.least = self.largest = 0
@@ -117,6 +119,7 @@ class Account:
             found = best_segments(loop.iterations, loop.state, loop.residuals, share) or Segments(1, 1)
             spent = found.states * loop.state + found.length * loop.residuals
         self.left = max(self.left - always - spent, 0)
+        self.taken += always + spent
         self.loops.append(loop)
         return found
 

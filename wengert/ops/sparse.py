@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib
 import math
 import threading
+import warnings
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,9 @@ def _sparse_solve(data: Any, b: Any, rows: np.ndarray, columns: np.ndarray) -> A
     dtype = np.result_type(data, b, np.float32)
     try:
         factors, which = _factors(np.asarray(data, dtype), rows, columns, shape_of(b)[0])
-    except RuntimeError:  # exactly singular: as spsolve does
+    except RuntimeError:  # as spsolve does
+        category = importlib.import_module("scipy.sparse.linalg").MatrixRankWarning
+        warnings.warn("Matrix is exactly singular", category, stacklevel=2)
         return np.full(shape_of(b), np.nan, dtype)
     return factors.solve(np.asarray(b, dtype), which)
 

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import CALLERS
+from wengert.box.functions.sparse_matrix import SparseMatrix
+from wengert.box.writing import settled
 from wengert.errors import ConvergenceError
 from wengert.ops.op import Traced
 from wengert.solvers.parameters import Parameters, real
@@ -60,6 +62,8 @@ def plainly(x: Any) -> Any:
         return x.__class__([plainly(item) for item in x])
     if x.__class__ is dict:
         return {key: plainly(value) for key, value in x.items()}
+    if x.__class__ is SparseMatrix and not isinstance(settled(x.data), Traced):
+        return x.with_data(np.asarray(settled(x.data))).plain()
     if x.__class__ not in (FunctionType, MethodType):
         return x
 

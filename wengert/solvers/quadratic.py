@@ -19,7 +19,7 @@ from wengert.api.vmap import vmap
 from wengert.box.functions.operands import join
 from wengert.box.functions.sparse_matrix import SparseMatrix, is_sparse, traced_matrix
 from wengert.capture.hooks import instrument
-from wengert.errors import MismatchError
+from wengert.errors import ConvergenceError, MismatchError
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced
 from wengert.ops.products import matmul
@@ -112,10 +112,17 @@ def _program(name: str, given: Sequence[Any], full: bool, maxiter: int) -> Any:
             instrument(quadratic.demand_convex)(P)
         largest = np.max(np.abs(P), initial=0.0)
         means = quadratic.dense_kkt, np.linalg.solve, largest
-        x, z, y, size, _ = instrument(quadratic.interior_point)(P, q, G, h, A, b, _TOLERANCE, maxiter, *means)
-        instrument(demand_converged)(size, _TOLERANCE, name, _REMEDY)
-        return instrument(quadratic.refined)(P, q, G, h, A, b, x, z, y)
+        try:
+            x, z, y, size, _ = instrument(quadratic.interior_point)(P, q, G, h, A, b, _TOLERANCE, maxiter, *means)
+            instrument(demand_converged)(size, _TOLERANCE, name, _REMEDY)
+            return instrument(quadratic.refined)(P, q, G, h, A, b, x, z, y)
+        except np.linalg.LinAlgError:
+            raise ConvergenceError(
+                f"{name} has no answer, or no unique one: the equations of its conditions are singular",
+                remedy="leave out constraints that say the same, or add a small quadratic part, which makes it unique",
+            ) from None
 
+    solve.__name__ = name
     found = Implicit(solve, Equation(_conditions), 1e-5, own=True, demand=_strict)(P, q, G, h, A, b)
     return found if full else found[0]
 

@@ -59,7 +59,7 @@ def _constant(given: Given, names: Sequence[str]) -> dict[str, Any]:
     others = given.passed({k: v for k, v in given.arguments.items() if k not in names})
     if isinstance(others.get("x0"), Traced):
         del others["x0"]
-    if Parameters([v for k, v in others.items() if k != "callback"]).any:
+    if Parameters({k: v for k, v in others.items() if k != "callback"}).any:
         raise UnsupportedFunctionError(
             "a preconditioner, tolerance or start of an iterative solver that depends on traced values",
             remedy="apply wg.stop_gradient to what it depends on: the solution does not depend on it",

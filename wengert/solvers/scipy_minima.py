@@ -7,7 +7,9 @@ SciPy's functions run on plain numbers as always; where something they depend on
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from scipy.sparse import issparse
 from wengert.api.jacobian import jacobian
 from wengert.box.dispatch import CALLERS, FUNCTIONS
 from wengert.box.functions.linalg import inv
-from wengert.box.functions.operands import array, holds_traced, part
+from wengert.box.functions.operands import answer, array, holds_traced, part
 from wengert.errors import UnsupportedFunctionError
 from wengert.imported import when_imported
 from wengert.ops import elementwise as e
@@ -118,8 +120,7 @@ def _described(constraints: Any) -> list[dict[str, Any]]:
 
 def _constraint_value(c: dict, x: Any) -> Any:
     if "A" in c:
-        a = c["A"].toarray() if hasattr(c["A"], "toarray") else c["A"]
-        return matmul(FUNCTIONS[np.atleast_2d](a), x)
+        return matmul(FUNCTIONS[np.atleast_2d](_dense(c["A"])), x)
     return c["fun"](x, *c.get("args", ()))
 
 
@@ -132,6 +133,10 @@ def _limit(k: int, which: str) -> Callable[[Any], Any]:
 
 
 # --------------------------------------------------------------------------------------------------------- the solvers
+
+
+_ROUNDING = ("precision loss", "failure to predict improvement", "ABNORMAL")
+"""What methods say that cannot go on because of rounding errors: then it may well be the answer, which is checked."""
 
 
 def _minimize(module: Any) -> None:
@@ -191,7 +196,7 @@ def _minimize(module: Any) -> None:
             if not with_gradient and not callable(plain["jac"]):
                 options["fun"] = lambda x, *rest: np.float64(plain["fun"](x, *rest))
             found = told.note(original(**options))
-            if not found.success and "precision loss" not in found.message:  # then it may well be the answer
+            if not found.success and not any(text in found.message for text in _ROUNDING):
                 raise not_converged("scipy.optimize.minimize", found.message)
             return found.x
 
@@ -291,40 +296,62 @@ def _least_squares(module: Any) -> None:
 def _curve_fit(module: Any) -> None:
     original = module.curve_fit
 
-    @solver(original)
+    @solver(original, _without_nans)
     def curve_fit(given: Given) -> Any:
-        if given["full_output"]:
-            raise UnsupportedFunctionError("curve_fit with full_output=True on traced values", remedy="leave it out")
-        n = len(given["p0"]) if given["p0"] is not None else _count_parameters(given["f"])
-        weights = None if given["sigma"] is None else np.ndim(given["sigma"]) if not isinstance(
-            given["sigma"], Traced) else len(shape_of(given["sigma"]))  # fmt: skip
-        seen: list[Any] = [None]
+        p0 = given["p0"]
+        n = _count_parameters(given["f"]) if p0 is None else int(np.prod(shape_of(array(p0)) or (1,)))
+        sigma = None if given["sigma"] is None else shape_of(array(given["sigma"]))
+        told = Told("scipy.optimize.curve_fit", given.parameters.values)
 
         def weighted(a: Any, p: Any) -> Any:
             r = vector(a["f"](a["xdata"], *[part(p, 0, k) for k in range(n)])) - vector(a["ydata"])
-            if weights is None:
+            if sigma is None:
                 return r
-            if weights == 1:
-                return r / vector(a["sigma"])
-            return FUNCTIONS[np.linalg.solve](FUNCTIONS[np.linalg.cholesky](array(a["sigma"])), r)
+            if len(sigma) == 2 and sigma != (1, 1):
+                return FUNCTIONS[np.linalg.solve](FUNCTIONS[np.linalg.cholesky](array(a["sigma"])), r)
+            return r / vector(a["sigma"])
 
         more = bounded(given, n)
 
         def find(plain: dict[str, Any]) -> Any:
             try:
-                seen[0], *_ = original(**given.passed(plain))
+                found, _, *outcome = original(**{**given.passed(plain), "full_output": True})
             except RuntimeError as error:
                 raise not_converged("scipy.optimize.curve_fit", error) from None
-            return seen[0]
+            told.note(outcome)
+            return found
 
         value = lambda a, p: _cost(weighted(a, p), "linear", 1.0)
         popt = Optimum("scipy.optimize.curve_fit", given.parameters, value, *more).minimum(np.ones(n), (n,), find)
         r = weighted(given.arguments, popt)
-        slopes = jacobian(lambda p: weighted(given.arguments, p))(popt)
-        pcov = inv(matmul(transpose(slopes, axes=(1, 0)), slopes))
-        if not given["absolute_sigma"]:
-            pcov = pcov * (sum(r * r) / (shape_of(r)[0] - n))
-        return popt, pcov
+        if given["absolute_sigma"] or shape_of(r)[0] > n:
+            slopes = jacobian(lambda p: weighted(given.arguments, p))(popt)
+            pcov = inv(matmul(transpose(slopes, axes=(1, 0)), slopes))
+            if not given["absolute_sigma"]:
+                pcov = pcov * (sum(r * r) / (shape_of(r)[0] - n))
+        else:
+            pcov = np.full((n, n), np.inf)
+            message = "Covariance of the parameters could not be estimated"
+            warnings.warn(message, module.OptimizeWarning, stacklevel=3)
+        if not given["full_output"]:
+            return popt, pcov
+        details = {"nfev": told.field("nfev", read=lambda found: found[0]["nfev"]), "fvec": r}
+        return popt, pcov, details, *[told.field(key, read=itemgetter(k)) for k, key in ((1, "mesg"), (2, "ier"))]
+
+
+def _without_nans(arguments: dict[str, Any]) -> None:
+    """Leave out the data that are NaN, as `nan_policy="omit"` asks for."""
+    if arguments["nan_policy"] != "omit" or arguments["check_finite"]:
+        return
+    absent = [answer(np.isnan, array(arguments[name])) for name in ("xdata", "ydata")]
+    there = np.flatnonzero(~(np.any(absent[0], axis=tuple(range(np.ndim(absent[0]) - 1))) | absent[1]))
+    for name in ("xdata", "ydata", "sigma"):
+        value = arguments[name]
+        if value is None or shape_of(array(value)) in ((), (1,)):
+            continue
+        taken = array(value)[..., there]
+        arguments[name] = taken[there] if name == "sigma" and len(shape_of(taken)) == 2 else taken
+    arguments["nan_policy"] = None
 
 
 def _count_parameters(f: Callable) -> int:
@@ -332,9 +359,13 @@ def _count_parameters(f: Callable) -> int:
     return len(names) - 1
 
 
+def _dense(A: Any) -> Any:
+    return array(A.toarray() if hasattr(A, "toarray") else A)
+
+
 def _linear_least_squares(module: Any) -> None:
     of_nnls, of_lsq = module.nnls, module.lsq_linear
-    residuals = lambda a, x: matmul(array(a["A"]), x) - vector(a["b"])
+    residuals = lambda a, x: matmul(_dense(a["A"]), x) - vector(a["b"])
     value = lambda a, x: _cost(residuals(a, x), "linear", 1.0)
 
     @solver(of_nnls)
@@ -346,7 +377,7 @@ def _linear_least_squares(module: Any) -> None:
 
     @solver(of_lsq)
     def lsq_linear(given: Given) -> Any:
-        n = shape_of(array(given["A"]))[1]
+        n = shape_of(_dense(given["A"]))[1]
         told = Told("scipy.optimize.lsq_linear", given.parameters.values)
         more = bounded(given, n)
 
@@ -375,11 +406,10 @@ def _linprog(module: Any) -> None:
             return original(*args, **kwargs)
         told = Told("scipy.optimize.linprog", given.parameters.values)
         equalities, inequalities = bounded(given, n)
-        dense = lambda m: array(m.toarray() if hasattr(m, "toarray") else m)
         if given["A_eq"] is not None:
-            equalities.append(lambda a, x: matmul(dense(a["A_eq"]), x) - vector(a["b_eq"]))
+            equalities.append(lambda a, x: matmul(_dense(a["A_eq"]), x) - vector(a["b_eq"]))
         if given["A_ub"] is not None:
-            inequalities.append(lambda a, x: vector(a["b_ub"]) - matmul(dense(a["A_ub"]), x))
+            inequalities.append(lambda a, x: vector(a["b_ub"]) - matmul(_dense(a["A_ub"]), x))
         value = lambda a, x: sum(vector(a["c"]) * x)
 
         def find(plain: dict[str, Any]) -> Any:

@@ -155,16 +155,24 @@ def _odeint(module: Any) -> None:
     @solver(original)
     def of_scipy(given: Given) -> Any:
         _refuse_capture("scipy.integrate.odeint")
-        if given["full_output"]:
-            raise UnsupportedFunctionError("odeint with full_output=True on traced values", remedy="leave it out")
         rtol = 1.49e-8 if given["rtol"] is None else given["rtol"]
         atol = 1.49e-8 if given["atol"] is None else given["atol"]
-        plain = answer(lambda *values: original(**given.passed(given.put(values))), *given.parameters.values)
+        told = Told("scipy.integrate.odeint", given.parameters.values)
+
+        def find(*values: Any) -> Any:
+            found, info = original(**{**given.passed(given.put(values)), "full_output": True})
+            if "successful" not in info["message"]:  # it only warns
+                raise not_converged("scipy.integrate.odeint", info["message"])
+            told.note(info)
+            return found
+
+        plain = answer(find, *given.parameters.values)
         arguments, func = given.arguments, given["func"]
         first = given["tfirst"]
         f = (lambda t, y, *args: vector(func(t, y, *args))) if first else lambda t, y, *args: vector(func(y, t, *args))
         states = _solution(f, vector(array(given["y0"])), given["t"], arguments["args"], "LSODA", rtol, atol)
-        return _with_values(plain, states)
+        states = _with_values(plain, states)
+        return (states, {key: told.field(key) for key in told.runs[-1]}) if given["full_output"] else states
 
 
 @when_imported("scipy.integrate")

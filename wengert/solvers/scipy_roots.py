@@ -8,7 +8,8 @@ does not matter to the root: the derivative with respect to that is zero.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,6 +63,14 @@ def _bracketing(module: Any, name: str) -> None:
         return (x, told.result({"root": x, "converged": True}, module.OptimizeResult)) if given["full_output"] else x
 
 
+class _OfArrays(NamedTuple):
+    """What `newton` returns for arrays with `full_output=True`."""
+
+    root: Any
+    converged: Any
+    zero_der: Any
+
+
 def _newton(module: Any) -> None:
     original = module.newton
 
@@ -71,14 +80,18 @@ def _newton(module: Any) -> None:
         told = Told("scipy.optimize.newton", given.parameters.values)
 
         def find(plain: dict[str, Any]) -> Any:
-            x, *outcome = original(**{**plain, "full_output": True, "disp": False})
-            if not np.all(outcome[0] if shape else outcome[0].converged):
+            x, outcome, *zeros = original(**{**plain, "full_output": True, "disp": False})
+            if not np.all(outcome if shape else outcome.converged):
                 raise not_converged("scipy.optimize.newton", "too many iterations, or a derivative that is zero")
-            told.note(outcome)
+            told.note(zeros[0] if shape else outcome)
             return x
 
         x = found_by("scipy.optimize.newton", given, equation(given, "func", shape), shape, find)
-        return (x, *told.the_one("full_output")) if given["full_output"] else x
+        if not given["full_output"]:
+            return x
+        if not shape:
+            return x, told.result({"root": x, "converged": True}, module.OptimizeResult)
+        return _OfArrays(x, np.ones(shape, bool), told.field("zero_der", read=lambda found: found))
 
 
 def _fixed_point(module: Any) -> None:
@@ -96,6 +109,10 @@ def _fixed_point(module: Any) -> None:
                 raise not_converged("scipy.optimize.fixed_point", error) from None
 
         return found_by("scipy.optimize.fixed_point", given, residual, shape, find)
+
+
+_DETAILS = ("nfev", "fjac", "r", "qtf", "fvec")
+"""What `fsolve` tells of its way to the answer."""
 
 
 def _fsolve(module: Any) -> None:
@@ -116,10 +133,9 @@ def _fsolve(module: Any) -> None:
         x = found_by("scipy.optimize.fsolve", given, equation(given, "func", shape), shape, find)
         if not given["full_output"]:
             return x
-        *_, message = told.the_one("full_output")
         read = lambda key: lambda found: found[0][key]
-        details = {key: told.field(key, read=read(key)) for key in told.runs[-1][0]}
-        return x, details, 1, message
+        details = {key: told.field(key, read=read(key)) for key in _DETAILS}
+        return x, details, 1, told.field("mesg", read=itemgetter(2))
 
 
 def _root(module: Any) -> None:

@@ -80,8 +80,9 @@ def cubic_spline(x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", ext
     elif any(isinstance(bc, str) and bc == "periodic" for bc in bc_type):
         raise ValueError("'periodic' `bc_type` is defined for both curve ends and cannot be used with other ones.")
     start, end = (_condition(bc, shape_of(y)[1:]) for bc in bc_type)
-    if start == "periodic" and not np.all(answer(lambda v: np.allclose(v[0], v[-1], rtol=1e-15, atol=1e-15), y)):
-        raise ValueError("The first and last `y` point must be identical when bc_type='periodic'.")
+    if start == "periodic":
+        same = e.less_equal(e.absolute(y[0] - y[-1]), 1e-15 + 1e-15 * e.absolute(y[-1]))
+        demand(same, "The first and last `y` point must be identical when bc_type='periodic'.")
     if extrapolate is None:
         extrapolate = "periodic" if start == "periodic" else True
     return cubic_pieces(x, y, _spline_slopes(x, y, start, end), extrapolate, axis)
@@ -211,10 +212,11 @@ def _with_conditions(x: Any, y: Any, k: int, t: Any, left: list, right: list) ->
 
 def _periodic(original: Any, x: Any, y: Any, k: int, t: Any, axis: int) -> Piecewise:
     """A periodic spline is linear in the data: SciPy finds its coefficients for unit vectors."""
+    x, y = settled(x), array(y)
     if isinstance(x, Traced) or holds_traced(x) or t is not None:
         raise _not_yet("make_interp_spline of traced knots with bc_type='periodic'", "use CubicSpline")
-    if not np.all(answer(lambda v: np.allclose(v[0], v[-1], atol=1e-15), y)):
-        raise ValueError("First and last points does not match while periodic case expected")
+    same = e.less_equal(e.absolute(y[0] - y[-1]), 1e-15 + 1e-5 * e.absolute(y[-1]))
+    demand(same, "First and last points does not match while periodic case expected")
     x = np.asarray(x, float)
     n = len(x)
     closed = np.concatenate([np.eye(n - 1), np.eye(1, n - 1)])  # the last value is the first

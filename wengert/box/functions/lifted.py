@@ -13,6 +13,7 @@ import functools
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from wengert.box.functions.sparse_matrix import SparseMatrix
 from wengert.box.writing import settled
 from wengert.ops.op import Traced
 from wengert.types import has_own_dict, own_dict
@@ -83,6 +84,8 @@ class Lifted:
             return x.__class__([again(p) for p in x])
         if x.__class__ is dict:
             return {k: again(v) for k, v in x.items()}
+        if x.__class__ is SparseMatrix:
+            return x.with_data(again(x.data))
         new = made[id(x)] = copy.copy(x)
         for name, value in x.__dict__.items():
             object.__setattr__(new, name, again(value))
@@ -112,6 +115,8 @@ def _parts(x: Any) -> list[Any] | None:
         return list(x)
     if kind is dict:
         return list(x.values())
+    if kind is SparseMatrix:
+        return [x.data]
     if isinstance(x, (type, ModuleType)) or kind.__module__.partition(".")[0] in (
         "wengert",
         "numpy",
