@@ -185,3 +185,22 @@ def test_initial_weights_have_the_variance_they_say():
     q = nn.initializers.orthogonal(0, (3, 8))
     np.testing.assert_allclose(q @ q.T, np.eye(3), atol=1e-12)
     assert np.max(np.abs(nn.initializers.truncated_normal(0, 1000, scale=1.0))) < 2
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    [
+        (nn.Dense(3, 2, rng=0), (5, 4)),
+        (nn.GRU(3, 2, rng=0), (5, 6, 4)),
+        (nn.LayerNorm(3), (5, 1)),
+        (nn.RMSNorm(1), (5, 3)),
+        (nn.BatchNorm(3), (5, 1, 4)),
+        (nn.GroupNorm(1, 1), (5, 3)),
+    ],
+)
+def test_arrays_of_another_width_are_refused(layer, shape):
+    """Also where they would be broadcast to the layer's own width."""
+    name = type(layer).__name__
+    for call in (layer, wg.jit(lambda x: nn.train(layer, x)[0])):
+        with pytest.raises(MismatchError, match=rf"{name} was made for \d .*, and is called with an array of shape"):
+            call(np.ones(shape))

@@ -41,6 +41,19 @@ def changed(layer: Any, **fields: Any) -> Any:
     return new
 
 
+def demand_length(layer: Any, x: Any, axis: int, length: int) -> None:
+    """An error where an axis of x is not as long as a layer's arrays are: broadcasting would hide it, or say little."""
+    shape = np.shape(x)
+    there = len(shape) > axis if axis >= 0 else len(shape) >= -axis
+    found = shape[axis] if there else None
+    if found is None or (isinstance(found, int) and found != length):
+        what = "features on the last axis" if axis < 0 else f"channels on axis {axis}"
+        raise MismatchError(
+            f"{type(layer).__name__} was made for {length} {what}, and is called with an array of shape {shape}",
+            remedy="make the layer with the sizes of its data, or bring the axes of the data into that order",
+        )
+
+
 def train(layer: Any, x: Any, rng: Any = None) -> tuple[Any, Any]:
     """A layer as it is in training: its result, and the layer with what it has noted of the batch.
 
@@ -79,6 +92,7 @@ class Dense:
         self.bias = np.zeros(outputs) if bias else None
 
     def __call__(self, x: Any) -> Any:
+        demand_length(self, x, -1, self.weight.shape[0])
         y = x @ self.weight
         return y if self.bias is None else y + self.bias
 

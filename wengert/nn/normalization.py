@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.errors import MismatchError
-from wengert.nn.layers import BUFFER, STATIC, changed
+from wengert.nn.layers import BUFFER, STATIC, changed, demand_length
 
 
 def _normalized(x: Any, axes: tuple[int, ...], epsilon: float) -> Any:
@@ -48,10 +48,12 @@ class BatchNorm:
         self.momentum, self.epsilon = momentum, epsilon
 
     def __call__(self, x: Any) -> Any:
+        demand_length(self, x, 1, self.scale.shape[0])
         factor = self.scale / np.sqrt(self.variance + self.epsilon)
         return _along_channels(factor, x) * x + _along_channels(self.shift - factor * self.mean, x)
 
     def train(self, x: Any, rng: Any = None) -> tuple[Any, BatchNorm]:
+        demand_length(self, x, 1, self.scale.shape[0])
         axes = (0, *range(2, x.ndim))
         count = x.size // x.shape[1]
         if count < 2:
@@ -87,6 +89,7 @@ class LayerNorm:
         self.scale, self.shift, self.epsilon = np.ones(features), np.zeros(features), epsilon
 
     def __call__(self, x: Any) -> Any:
+        demand_length(self, x, -1, self.scale.shape[0])
         return _normalized(x, (-1,), self.epsilon) * self.scale + self.shift
 
 
@@ -106,6 +109,7 @@ class RMSNorm:
         self.scale, self.epsilon = np.ones(features), epsilon
 
     def __call__(self, x: Any) -> Any:
+        demand_length(self, x, -1, self.scale.shape[0])
         return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + self.epsilon) * self.scale
 
 
@@ -130,6 +134,7 @@ class GroupNorm:
         self.groups, self.epsilon = groups, epsilon
 
     def __call__(self, x: Any) -> Any:
+        demand_length(self, x, 1, self.scale.shape[0])
         split = x.reshape(x.shape[0], self.groups, -1)
         y = _normalized(split, (2,), self.epsilon).reshape(x.shape)
         return y * _along_channels(self.scale, x) + _along_channels(self.shift, x)

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.special
 
 from wengert.nn import initializers
-from wengert.nn.layers import STATIC
+from wengert.nn.layers import STATIC, demand_length
 
 
 def _weights(inputs: int, features: int, gates: int, rng: Any) -> tuple[Any, Any, Any]:
@@ -56,6 +56,7 @@ class RNN:
     def __call__(self, x: Any, h: Any = None) -> Any:
         if h is None:
             h = self.initial(x)
+        demand_length(self, x, -1, self.weight.shape[0])
         given = x @ self.weight + self.bias
         out = np.zeros((x.shape[0], x.shape[1], h.shape[1]), given.dtype)
         for t in range(x.shape[1]):
@@ -105,6 +106,7 @@ class GRU:
     def __call__(self, x: Any, h: Any = None) -> Any:
         if h is None:
             h = self.initial(x)
+        demand_length(self, x, -1, self.weight.shape[0])
         given = x @ self.weight + self.bias
         out = np.zeros((x.shape[0], x.shape[1], h.shape[1]), given.dtype)
         for t in range(x.shape[1]):
@@ -154,6 +156,7 @@ class LSTM:
 
     def __call__(self, x: Any, state: tuple[Any, Any] | None = None) -> Any:
         h, c = self.initial(x) if state is None else state
+        demand_length(self, x, -1, self.weight.shape[0])
         given = x @ self.weight + self.bias
         out = np.zeros((x.shape[0], x.shape[1], h.shape[1]), given.dtype)
         for t in range(x.shape[1]):

@@ -124,6 +124,8 @@ def fit(
     if patience is not None and validation is None:
         raise MismatchError("patience without validation", remedy="say what to validate on: validation=0.1, or data")
     training = Training(model, loss, optimizer, seed, jit)
+    if batch_size < 1:
+        raise MismatchError(f"batches of {batch_size} examples", remedy="give batch_size= of at least one")
     batches, held_out = _data(data, validation, batch_size)
     path = None if checkpoint is None else Path(checkpoint)
     if resume and path is None:
