@@ -211,3 +211,38 @@ def test_what_is_refused_is_named(name: str, how: Any) -> None:
 
     with pytest.raises(wg.errors.WengertError, match=name.split()[0]):
         how(f)(X)
+
+
+def test_attributes_of_arrays_are_set_in_branches_and_loops():
+    def shaped(A, t):
+        s = 0.0
+        if t > 0:
+            u = A.copy()
+            u.shape = (-1,)
+            u[1] = t
+            s = np.sum(u * np.arange(6))
+        return s
+
+    def parts(A, t):
+        z = np.zeros(3, complex)
+        for i in range(4):
+            if t > 0.1 * i:
+                z.real = A[0] * i
+                z.imag[0] += t
+            else:
+                z.real[1] = 2.0
+        return np.sum(np.abs(z))
+
+    def of_a_part(A, t):
+        u = A[0]
+        if t > 0:
+            u.shape = (3, 1)
+        return np.sum(u)
+
+    A = np.arange(6.0).reshape(2, 3)
+    for f in (shaped, parts):
+        for t in (0.25, -0.5):
+            assert wg.jit(f)(A, t) == f(A, t)
+            assert wg.jit(wg.grad(f, 1))(A, t) == wg.grad(f, 1)(A, t)
+    with pytest.raises(wg.errors.InPlaceError, match="shape of a part"):
+        wg.jit(of_a_part)(A, 0.25)

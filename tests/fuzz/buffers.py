@@ -41,7 +41,7 @@ def with_buffers(s: Scope) -> list[str]:
         [f"{v}[...] = np.roll({u}, 1)", f"{v} += {p}"], [f"{v}[::-1] = np.tanh({u})", f"{u}[0] = {p}"],
     ])  # fmt: skip
     swap = s.one_of([[f"{u}, {v} = {v}, {u}"], [f"{u}, {v} = {v}, {u}"], [f"{q} = {u}", f"{u} = {v}", f"{v} = {q}"],
-                     [f"{u}[:] = {v}"], [f"if {p} > 0.1:", f"    {u}, {v} = {v}, {u}"]])  # fmt: skip
+                     [f"{u}[:] = {v}"], [f"{v}, {u} = {u}, {v}"]])  # fmt: skip
     body = ["    " + line for line in [*sweep, *swap]]
     loop = s.one_of([[f"for _ in range({c}):"], [f"for _ in range({c}):"]])
     return [f"{u}, {v} = {first}, {second}", *([f"{v}[:] = 0.5"] if "empty" in second else []), *loop, *body,

@@ -43,7 +43,15 @@ COMPOSITIONS: dict[str, str] = {
     f"wg.vmap(wg.grad(jitted_total, {ALL}))": "gradients", f"wg.vmap(wg.jit(wg.grad(total, {ALL})))": "gradients",
     f"wg.grad(many, {ALL})": "weighted gradients", f"wg.jit(wg.grad(many, {ALL}))": "weighted gradients",
     f"wg.grad(many_of_jitted, {ALL})": "weighted gradients", "wg.jit(wg.vmap(slope))": "slopes",
-    "wg.vmap(slope)": "slopes",
+    "wg.vmap(slope)": "slopes", "blocks": "gradients", "wg.jit(blocks)": "gradients",
+    # other ways to the same
+    "wg.jit(f, verify=True)": "value", "wg.jit(wg.jacfwd(jitted_flat))": "jacobian",
+    "series": "slope", "wg.jit(series)": "slope", "linear": "slope", "wg.jit(linear)": "slope",
+    "pulled": "gradient", "wg.jit(pulled)": "gradient",
+    f"wg.grad(wg.checkpoint(total), {ALL})": "gradient",
+    f"wg.grad(total, {ALL}, checkpoints=2)": "gradient", f"wg.jit(wg.grad(total, {ALL}, checkpoints=2))": "gradient",
+    "lambda *args: wg.jacobian(flat, sparse=True)(*args).toarray()": "jacobian",
+    "lambda *args: wg.jit(wg.jacobian(flat, sparse=True))(*args).toarray()": "jacobian",
 }  # fmt: skip
 """What to run, and which of the reference's answers it must give."""
 HELPERS = {"f": "value", f"wg.grad(total, {ALL})": "gradient", "wg.jit(f)": "value", "slope": "slope",

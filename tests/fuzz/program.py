@@ -53,6 +53,22 @@ def many(x, A, a, n):
     return np.sum(wg.vmap(total)(x, A, a, n) * np.array([1.0, 2.0, -0.5]))
 
 
+def series(x, A, a, n, u, B, b):
+    return wg.jet(lambda x, A, a: total(x, A, a, n), [x, u], [A, B], [a, b])[1]
+
+
+def linear(x, A, a, n, u, B, b):
+    return wg.linearize(lambda x, A, a: total(x, A, a, n), x, A, a)[1].push(u, B, b)
+
+
+def pulled(x, A, a, n):
+    return wg.vjp(lambda x, A, a: total(x, A, a, n), x, A, a)[1](1.0)
+
+
+def blocks(x, A, a, n):
+    return tuple([np.stack([j[k, k] for k in range(3)]) for j in wg.jacrev(wg.vmap(total), (0, 1, 2))(x, A, a, n)])
+
+
 jitted, jitted_total, jitted_flat = wg.jit(f), wg.jit(total), wg.jit(flat)
 
 

@@ -17,7 +17,21 @@ from fuzz.outcome import Outcome
 from fuzz.program import Program
 
 CONSTANTS = ("0.5", "1", "a", "x", "x[0]", "True")
-KEPT = ("f", "number", "total", "flat", "slope", "many", "slope_of_jitted", "many_of_jitted", "jitted")
+KEPT = (
+    "f",
+    "number",
+    "total",
+    "flat",
+    "slope",
+    "many",
+    "slope_of_jitted",
+    "many_of_jitted",
+    "jitted",
+    "series",
+    "linear",
+    "pulled",
+    "blocks",
+)
 
 
 def shrunk(program: Program, composition: str, outcome: Outcome, seconds: float = 60.0) -> Program:

@@ -229,6 +229,12 @@ def test_types_may_say_less_than_is_known():
     check(loop_with(results=(2.0,), carried=0, outs=(vector(Dyn()),)))
 
 
+def test_branches_may_have_other_lengths():
+    check(cond_with(then=(np.ones(1),), orelse=(np.ones(4),), outs=(vector(Dyn(4)),)))
+    with pytest.raises(InvalidProgram, match="both branches and result 0 have different types"):
+        check(cond_with(then=(np.ones(5),), orelse=(np.ones(4),), outs=(vector(Dyn(4)),)))
+
+
 def test_types_are_left_out_if_wanted():
     program = one("sin", "v", given=[V3])
     check(program, types=False)

@@ -192,3 +192,31 @@ def test_polynomial_fits(rng):
 def test_numbers_beside_single_precision():
     x = X.astype(np.float32)
     assert wg.jit(lambda x: np.r_[x, 1.0])(x).dtype == wg.vmap(lambda x: np.r_[x, 1.0])(x[None]).dtype == np.float32
+
+
+def topped_up(z, u):
+    for i in range(len(z)):
+        if np.sum(z) > u:
+            return i
+        z[i] += 0.5
+    return len(z)
+
+
+def test_a_loop_writes_to_a_part_and_its_length_is_asked_for_afterwards():
+    """The part is fetched anew inside the loop, and what its length is there is nothing to those outside."""
+
+    def f(x, n):
+        k = topped_up(x[n % 5 :], -1.0)
+        z = x[n % 4 :]
+        while np.sum(z) < 1.0:
+            z *= 0.5
+            z += 0.2
+        return np.sum(x * x) + k * x[0] + len(z)
+
+    xs, ns = np.arange(15.0).reshape(3, 5) * 0.1 - 0.7, np.array([1, 0, 3])
+    wanted = [f(x.copy(), n) for x, n in zip(xs, ns, strict=True)]
+    np.testing.assert_allclose(wg.jit(wg.vmap(f))(xs.copy(), ns), wanted, rtol=1e-13)
+    slopes = [wg.grad(f)(x.copy(), n) for x, n in zip(xs, ns, strict=True)]
+    np.testing.assert_allclose(wg.jit(wg.vmap(wg.grad(f)))(xs, ns), slopes, rtol=1e-13)
+    inside = wg.jit(lambda xs, ns: wg.jvp(lambda x: f(x, ns[2]), (xs[2],), (np.ones(5),))[1])
+    np.testing.assert_allclose(inside(xs, ns), np.sum(slopes[2]), rtol=1e-13)

@@ -176,11 +176,11 @@ def settle(box: Any) -> Any:
     """What a box stands for now: of a cell its plain array, of a stale view the box with its value fetched anew."""
     view = box._view_of
     if view is not None and not view.fresh:
-        become(box, view.read())
-        view.fresh = True
         capture = running.state.capture
         if capture is not None:
-            capture.note_settled(box)
+            capture.note_settled(box, clone(box) if any(n.__class__ is not int for n in box.shape) else None)
+        become(box, view.read())
+        view.fresh = True
         _register(box, view.root)
     return box._value if box._is_cell else box
 

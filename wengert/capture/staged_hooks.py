@@ -61,7 +61,7 @@ from wengert.capture.staged_builtins import BUILTINS, replaces
 from wengert.capture.syntax import OURS
 from wengert.capture.values import holds_symbols, is_number, is_symbolic
 from wengert.capture.words import ChosenWords, are_words
-from wengert.errors import StagingError
+from wengert.errors import InPlaceError, StagingError
 from wengert.ir.numbers import as_python, python_class
 from wengert.ir.symbol import Sym, known
 from wengert.ops.index import ARRAY, index, place, split_index
@@ -513,7 +513,14 @@ def set_attribute(v: Any, owner: Any, name: str) -> None:
 
 
 def _about_to_set(owner: Any, name: str) -> None:
-    """Note that an attribute is set or deleted."""
+    """Note that an attribute is set or deleted; those of arrays are stores, and look after themselves."""
+    if isinstance(owner, Box):
+        if name == "shape" and owner._view_of is not None and stages():
+            raise InPlaceError(
+                "x.shape = … changes the shape of a part of an array, in a branch or loop",
+                remedy="give the reshaped array a name of its own: y = x.reshape(shape)",
+            )
+        return
     if not isinstance(owner, (type, ModuleType)):
         about_to_change(owner, ("attribute", name))
         return

@@ -449,9 +449,9 @@ class Capture(Trace):
         """What is captured depends on how arrays from outside lie in memory."""
         self.links.order_matters = True
 
-    def note_settled(self, view: Any) -> None:
-        """A view was fetched inside: what it holds must not be seen outside."""
-        self._settled.append(view)
+    def note_settled(self, view: Any, before: Any = None) -> None:
+        """A view is fetched inside: what it holds must not be seen outside, nor lengths that are known only inside."""
+        self._settled.append((view, before))
 
     def about_to_write(self, root: Any) -> None:
         """Note that an array is written to."""
@@ -495,8 +495,10 @@ class Capture(Trace):
             after = settled(root)
             changed.append((root, clone(after) if isinstance(after, Traced) else after))
             put_back(root, before)
-        for view in self._settled:
+        for view, before in reversed(self._settled):
             if view._view_of is not None:
+                if before is not None:
+                    become(view, before)
                 view._view_of.fresh = False
                 view._owner = SETTLING
         self._settled.clear()
