@@ -179,8 +179,10 @@ LOWERED = dict(zip(
      lambda attempt: 1, lambda argument, is_read: argument, lambda value: value,
      lambda name, f: f is getattr(builtins, name), lambda reads: None, lambda test, item: [item()] if test else [],
      lambda items: [value for item in items for value in item],
-     lambda a, b, positive: a == b if positive else a != b, lambda iterable, make: make(iterable),
-     swallowed, lambda manager: manager),
+     lambda a, b, positive: a == b if positive else a != b, lambda iterable, make, is_lazy=False: make(iterable),
+     swallowed, lambda manager: manager,
+     lambda native, pushed, stopped: native(), lambda consumer, *of_suite: of_suite,
+     lambda iterable, native, choose: native(iterable), lambda iterable: iterable),
     strict=True,
 ))  # fmt: skip
 

@@ -117,7 +117,7 @@ def test_functions_that_are_not_lowered():
     def generator(n):
         for i in range(n):
             if i % 2:
-                yield i
+                n = yield i
 
     async def coroutine(n):
         return n if n else 1

@@ -454,6 +454,11 @@ def raise_when_run(error: BaseException) -> None:
                 raise _refused(error)
             attempt.check(False, error)
             return
+    if isinstance(error, StopIteration):  # Python would look at it now, and not go on for ever
+        raise StagingError(
+            "an iterator ends where a value says so that is known only when the compiled program runs",
+            remedy="write it as a generator function, with yield, whose items a for loop goes through",
+        )
     name, text = raised.name_of(type(error)), str.__str__(str(error))
     if raised.class_named(name) is not type(error):
         text = f"{type(error).__name__}: {text}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -14,10 +15,12 @@ from wengert.capture.lowered import (
     BUILTIN,
     CHAIN,
     CHOSEN,
+    CHOSEN_OF,
     DEFAULT,
     DEFINED,
     EQUAL,
     FILTERED,
+    HELD,
     IFEXP,
     IS,
     ITERATE,
@@ -212,6 +215,7 @@ class Expressions(ast.NodeTransformer):
         self.tentative: frozenset[str] = frozenset()  # the local variables that may hold UNDEFINED
         self.only_read: Reads = {}
         self.summaries = Summaries()
+        self.loaded: Counter[str] = Counter()  # how often names are read
         self.by_others: list[str] = []  # those that a call of a function inside may bind
         self.assigned = set(scope.parameters)  # those that have been given a value, certainly, at the current node
         self.deleted: set[str] = set()  # those that may have lost it again
@@ -261,6 +265,11 @@ class Expressions(ast.NodeTransformer):
         if _stops_early(node) and binds_in_place(node.args[0].elt):  # type: ignore[attr-defined]
             items: Any = node.args[0]
             items.elt = at(hook(TEST, items.elt), items.elt)
+        if isinstance(node.func, ast.Name) and node.func.id == "next" and len(node.args) in (1, 2):
+            if isinstance(node.args[0], (ast.Name, ast.Attribute, ast.Subscript)):
+                node.args = [self.visit(a) for a in node.args]
+                node.args[0] = at(hook(HELD, node.args[0]), node.args[0])
+                return node
         everything = self._with_all_items(node)
         if everything is not None:
             return everything
@@ -379,6 +388,10 @@ class Expressions(ast.NodeTransformer):
             generator.target = self.visit(generator.target)
             tests = [self.visit(test) for test in generator.ifs]
             generator.ifs = [at(hook(TEST, test), test) for test in tests]
+        if isinstance(node, ast.GeneratorExp) and tests and len(node.generators) == 1 and not binds_in_place(node):
+            node.elt = self.visit(node.elt)
+            self.hidden = hidden
+            return self._chosen_of(node, tests)
         chooses = isinstance(node, ast.ListComp) and bool(tests) and not binds_in_place(node)
         for field in ("elt", "key", "value"):
             if hasattr(node, field):
@@ -391,6 +404,18 @@ class Expressions(ast.NodeTransformer):
         node.elt = at(hook(CHOSEN, every, thunk(node.elt)), node.elt)
         return self._over_items(node, at(hook(FILTERED, node), node))
 
+    def _chosen_of(self, node: ast.GeneratorExp, tests: list[ast.expr]) -> ast.expr:
+        """A generator expression in which data may decide what counts: in Python's way, and item by item."""
+        first: Any = node.generators[0].iter
+        items = f"{OURS}items"
+        every = tests[0] if len(tests) == 1 else hook(AND, *[thunk(copied(test)) for test in tests])
+        pair = ast.Tuple([thunk(at(copied(every), node)), thunk(copied(node.elt))], ast.Load())
+        one = ast.comprehension(copied(node.generators[0].target), load(items), [], 0)
+        node.generators[0].iter = at(hook(ITERATE, load(items)), first)
+        native = ast.Lambda(arguments(items), node)
+        choose = ast.Lambda(arguments(items), at(ast.ListComp(at(pair, node), [one]), node))
+        return at(hook(CHOSEN_OF, first.args[0], at(native, node), at(choose, node)), node)
+
     def _over_items(self, node: Any, made: ast.expr) -> ast.expr:
         """A comprehension as a function of what it goes through first: how many items there are may be known only to
         the program."""
@@ -399,7 +424,8 @@ class Expressions(ast.NodeTransformer):
         first: Any = node.generators[0].iter
         items = f"{OURS}items"
         node.generators[0].iter = at(hook(ITERATE, load(items)), first)
-        return at(hook(OVER_ITEMS, first.args[0], at(ast.Lambda(arguments(items), made), node)), node)
+        lazy = [ast.Constant(True)] if isinstance(node, ast.GeneratorExp) else []
+        return at(hook(OVER_ITEMS, first.args[0], at(ast.Lambda(arguments(items), made), node), *lazy), node)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
 

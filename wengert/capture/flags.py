@@ -106,6 +106,7 @@ class _Structured:
                 return [*out, self._raised(node)]
             if isinstance(node, (ast.For, ast.While)):
                 passes = self._jumps(node.body) - {"break", "continue"}
+                node.is_inside = loop is not None  # type: ignore[union-attr]
                 looped, after = self._loop(node)
                 out += looped
                 if after is None:

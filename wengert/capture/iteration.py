@@ -75,6 +75,10 @@ COUNTED: list[Callable[[Any], Items | None]] = []
 """Further ways to see an iterable as counted items (`open_lists.py`)."""
 
 
+PUSHED: list[Callable[[Any, Any], bool]] = []
+"""Ways to go through an iterable by calling the suite of a loop for each item (`generated.py`)."""
+
+
 def items_of(iterable: Any) -> Items | None:
     """An iterable as counted items, if it can be."""
     if isinstance(iterable, Items):

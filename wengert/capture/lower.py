@@ -24,6 +24,8 @@ become flags (`flags.py`); then suites become functions, which share the variabl
     nonlocal a, b           rebinds(lambda: (a, b))                      where the function begins; `global` too
     sum(e for x in y if t)  sum((e if t else 0) for x in y) if builtin("sum", sum) else sum(…)        any, all, len too
     [e for x in y if t]     filtered([chosen(t, lambda: e) for x in y])
+    (e for x in y if t)     chosen_of(y, lambda items: (e for x in items if t), …)        (see `generated.py`)
+    yield e                 emit(e), in a function beside the generator                   (see `generators.py`)
 
 What `load` loads is neither local, nor of a function around it in the same source, nor a builtin. `names` are the
 variables that the suites may bind; `stores` those of them that are written into; `temporaries` those whose value nobody
@@ -38,6 +40,7 @@ import ast
 import copy
 import dataclasses
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -45,6 +48,7 @@ from wengert.capture.attempts import with_raises_as_jumps
 from wengert.capture.conditions import with_conditions_apart
 from wengert.capture.expressions import Expressions, Reading, is_read_here, said_to_rebind, tested
 from wengert.capture.flags import VALUE, jumps_out_of_finally, without_jumps
+from wengert.capture.generators import EMIT, emits, may_be_used_again, turned_inside_out
 from wengert.capture.liveness import mark_live
 from wengert.capture.lowered import (
     ASSERT,
@@ -53,8 +57,10 @@ from wengert.capture.lowered import (
     DEFAULT,
     DELETE_ATTRIBUTE,
     DELETE_ITEM,
+    EXTENDED,
     FOR,
     GIVEN,
+    HELD,
     IF,
     ITERATE,
     LOWERED_HOOKS,
@@ -84,6 +90,7 @@ def lower(node: Function, free: tuple[str, ...]) -> Function:
 
     `free` are the free variables of the function.
     """
+    turned_inside_out(node)
     if not can_be_lowered(node):
         return Reading(frozenset(free)).visit(node)
     lowering = _Lowering(scope_of(node), frozenset(), frozenset(free), "__class__" in free, itertools.count(1))
@@ -135,6 +142,7 @@ class _Lowering(Expressions):
         body = with_conditions_apart(node.body[len(docstring) :])
         body = without_jumps(with_raises_as_jumps(body) or [at(ast.Pass(), node.body[0])])
         mark_live(body)
+        self.loaded = Counter(n.id for n in own_nodes(body) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
         own = self.scope.local.union(name for name in bound(body) if name.startswith(OURS))
         self.scope = dataclasses.replace(self.scope, local=own)
         self.deleted = _deleted(body)
@@ -152,6 +160,8 @@ class _Lowering(Expressions):
     def _nested(self, node: Any, in_class: bool) -> None:
         """Lower a function inside this one."""
         around = (self.around - self.scope.as_global) | self.scope.local | set(self.hidden)
+        if not getattr(node, "decorator_list", ()):
+            turned_inside_out(node)
         if can_be_lowered(node):
             _Lowering(scope_of(node), around, self.free, in_class, self.numbers).function(node)
         else:
@@ -257,8 +267,8 @@ class _Lowering(Expressions):
             rest = load(functions[2].name)  # type: ignore[assignment]
             self.assigned = before
         access, arguments = self._access(names, node)
-        made = hook(ATTEMPTED, attempt_of(node.attempts), load(attempt.name), rest, load(failed.name), *arguments,
-                    temporaries)  # fmt: skip
+        every = _with_consumer(node, [*arguments, temporaries])
+        made = hook(ATTEMPTED, attempt_of(node.attempts), load(attempt.name), rest, load(failed.name), *every)
         return [*functions, *access, statement(made, node)]
 
     def visit_If(self, node: ast.If) -> list[ast.stmt]:
@@ -275,21 +285,20 @@ class _Lowering(Expressions):
             orelse = load(branches[1].name)  # type: ignore[assignment]
             self.assigned |= assigned & self.after_suite
         access, arguments = self._access(names, node)
-        return [
-            *branches,
-            *access,
-            statement(hook(IF, test, load(then.name), orelse, *arguments, temporaries), node.test),
-        ]
+        call = hook(IF, test, load(then.name), orelse, *_with_consumer(node, [*arguments, temporaries]))
+        return [*branches, *access, statement(call, node.test)]
 
     def visit_For(self, node: Any) -> list[ast.stmt]:
         iterable = self.visit(node.iter)
+        if node.go_on is not None and may_be_used_again(node, self.loaded):
+            iterable = at(hook(HELD, iterable), node.iter)
         first = at(ast.Assign([node.target], load(_NEXT)), node.target)
         names = self._names([first, *node.body])
         hints = [strings(self._stores([first, *node.body])), self._temporaries(names, node)]
         body = self._as_function("body", [first, *node.body], node, _NEXT)
         go_on = ast.Constant(None) if node.go_on is None else thunk(self.visit(node.go_on))
         access, arguments = self._access(names, node)
-        call = hook(FOR, iterable, load(body.name), go_on, *arguments, *hints)
+        call = hook(FOR, iterable, load(body.name), go_on, *_with_consumer(node, [*arguments, *hints]))
         return [body, *access, statement(call, node.iter)]
 
     def visit_While(self, node: ast.While) -> list[ast.stmt]:
@@ -298,7 +307,7 @@ class _Lowering(Expressions):
         test = self._as_function("test", [at(ast.Return(tested(node.test)), node.test)], node)
         body = self._as_function("body", node.body, node)
         access, arguments = self._access(names, node)
-        call = hook(WHILE, load(test.name), load(body.name), *arguments, *hints)
+        call = hook(WHILE, load(test.name), load(body.name), *_with_consumer(node, [*arguments, *hints]))
         return [test, body, *access, statement(call, node.test)]
 
     def _temporaries(self, names: list[str], node: Any) -> ast.expr:
@@ -452,6 +461,11 @@ class _Lowering(Expressions):
             return self.generic_visit(node)
         cause = ast.Constant(None) if node.cause is None else thunk(self.visit(node.cause))
         return statement(hook(RAISE, thunk(self.visit(node.exc)), cause), node)
+
+
+def _with_consumer(node: Any, arguments: list[ast.expr]) -> list[ast.expr]:
+    """How a statement gets and sets variables, with those of who goes through the items of a generator."""
+    return [ast.Starred(hook(EXTENDED, load(EMIT), *arguments), ast.Load())] if emits([node]) else arguments
 
 
 def _in_suites_and_thunks(body: list[ast.stmt]) -> set[str]:

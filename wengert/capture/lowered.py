@@ -6,7 +6,7 @@ from __future__ import annotations
     IF, FOR, WHILE, AND, OR, NOT, IFEXP, CHAIN, LOAD, ATTR, ASSERT, RAISE, ITERATE, TEST, UNDEFINED_NAME, DEFINED, MADE,
     NAMED, GIVEN, SET_ATTRIBUTE, DELETE_ATTRIBUTE, DELETE_ITEM, TRYING, RAISED_HERE, CAUGHT, CATCHES, ERROR_OF,
     OWN_ERRORS, BASE, TEXT, IS, SUBJECT, ATTEMPTED, FAILED, PASSED, DEFAULT, BUILTIN, REBINDS, CHOSEN, FILTERED,
-    EQUAL, OVER_ITEMS, SWALLOWED, MANAGED,
+    EQUAL, OVER_ITEMS, SWALLOWED, MANAGED, GENERATED, EXTENDED, CHOSEN_OF, HELD,
 ) = LOWERED_HOOKS = (
     "_wengert_if",
     "_wengert_for",
@@ -52,4 +52,8 @@ from __future__ import annotations
     "_wengert_over_items",
     "_wengert_swallowed",
     "_wengert_managed",
+    "_wengert_generated",
+    "_wengert_extended",
+    "_wengert_chosen_of",
+    "_wengert_held",
 )  # fmt: skip

@@ -387,7 +387,9 @@ def over_items(iterable: Any, make: Callable[[Any], Any]) -> Any:
 
 def add_to(things: list, value: Any) -> None:
     """`things.append(value)`, of any list; the value may stand for several items."""
-    if value.__class__ is Opened:
+    if value.__class__ is Opened and is_open(things):
+        extend(things, [value])
+    elif value.__class__ is Opened:
         replace_items(things, [*things, value])
     elif is_open(things):
         append(things, value)

@@ -25,7 +25,7 @@ from wengert.capture.exceptions import Fails, RaisesInLoop, settle_all
 from wengert.capture.growing import Grows
 from wengert.capture.growing import run as run_growing
 from wengert.capture.identified import compares_by_identity, is_chosen, other_object, same_object
-from wengert.capture.iteration import Items, items_of, listed_numbers, refused
+from wengert.capture.iteration import PUSHED, Items, items_of, listed_numbers, refused
 from wengert.capture.leaving import Leaving
 from wengert.capture.opened import SEQUENCES, has_items, is_open
 from wengert.capture.opening import opening, whole
@@ -320,6 +320,8 @@ def for_(iterable: Any, body: Callable, go_on: Thunk | None, get: Callable, set:
     """`for item in iterable: …`."""
     loop = Loop(body, go_on, Variables(get, set, names, stores, temporaries))
     iterable = number_of(iterable)
+    if any(push(iterable, loop) for push in PUSHED):
+        return
     items = items_of(iterable)
     if items is None and body.__code__ in _raising():
         items = listed_numbers(iterable)

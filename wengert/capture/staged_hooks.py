@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import operator
 from collections import deque
 from collections.abc import Callable
@@ -38,6 +39,21 @@ from wengert.capture.chosen import as_array_of, chosen, filtered, in_place_of_li
 from wengert.capture.containers import about_to_change, about_to_iterate, leaves, note_created, stages
 from wengert.capture.copying import COPYING
 from wengert.capture.draws import generator_made, random_method
+from wengert.capture.generated import (
+    FILTERING,
+    PASSING_ON,
+    answer_of,
+    chosen_of,
+    extended,
+    first_of,
+    generated,
+    held,
+    is_generated,
+    listed,
+    over,
+    passed_on,
+    sum_of,
+)
 from wengert.capture.growing import earlier_of, item_of
 from wengert.capture.guards import has_fields, holds_parts, itself
 from wengert.capture.identified import identified
@@ -93,8 +109,33 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
     try:
         found = BUILTINS.get(f)
         follows = f in _FOLLOWING
+        if f in _GOING_THROUGH or f in FILTERING or f in PASSING_ON:
+            return functools.partial(_gone_through, f)
     except TypeError:  # not hashable
         found, follows = None, False
+    return _called(f, found, follows, operands, given)
+
+
+_GOING_THROUGH: dict[Any, Callable] = {
+    sum: sum_of, any: lambda items: answer_of(items, True), all: lambda items: answer_of(items, False), next: first_of,
+    **{f: (lambda items, *rest, f=f, **options: staged_call(f)(listed(items), *rest, **options))
+       for f in (list, tuple, min, max, sorted, deque, math.fsum, math.prod)},
+}  # fmt: skip
+"""Functions that go through all items of an iterable, or up to one: what they do with a generator."""
+
+
+def _gone_through(f: Callable, *args: Any, **options: Any) -> Any:
+    """Call one of those, which may be given a generator."""
+    if f in FILTERING or f in PASSING_ON:
+        if (other := passed_on(f, args)) is not None:
+            return other(*args, **options)
+    elif args and is_generated(args[0]):
+        return _GOING_THROUGH[f](*args, **options)
+    return _called(f, BUILTINS.get(f), f in _FOLLOWING)(*args, **options)
+
+
+def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, given: int = rewrite.ANYTHING) -> Any:
+    session = current.session
     if found is not None:
         if f not in _TAKING_NONE:
             found = _with_numbers(found, f)
@@ -730,7 +771,11 @@ set_staged_hooks(
         lowering.CHOSEN: chosen,
         lowering.FILTERED: filtered,
         lowering.EQUAL: stage.equality,
-        lowering.OVER_ITEMS: over_items,
+        lowering.OVER_ITEMS: over,
+        lowering.GENERATED: generated,
+        lowering.EXTENDED: extended,
+        lowering.CHOSEN_OF: chosen_of,
+        lowering.HELD: held,
         lowering.MADE: made,
         lowering.DEFINED: defined,
         lowering.NAMED: named,
