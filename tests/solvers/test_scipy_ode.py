@@ -110,6 +110,21 @@ def test_a_batch():
     np.testing.assert_allclose(wg.vmap(wg.grad(f))(a), -np.exp(-a), rtol=1e-7)
 
 
-def test_under_jit_the_error_names_what_compiles():
-    with pytest.raises(UnsupportedFunctionError, match="wg.odeint"):
+def test_under_jit_at_given_times():
+    """The native integrator, within the tolerances of SciPy's, with the derivatives of the eager function."""
+    f = lambda p: si.solve_ivp(predators, (0, 2), Y0, t_eval=[0.5, 2.0], args=(p,), **TIGHT).y
+    np.testing.assert_allclose(wg.jit(f)(P), f(P), rtol=1e-6)
+    decay = lambda a: si.solve_ivp(lambda t, y: [-a * y[0]], (0, 1), [1.0], t_eval=[0.0, 1.0], **TIGHT).y[0, -1]
+    a = np.array([1.0, 2.0])
+    np.testing.assert_allclose(wg.jit(wg.vmap(decay))(a), np.exp(-a), rtol=1e-7)
+    np.testing.assert_allclose(wg.grad(wg.jit(decay))(2.0), -np.exp(-2.0), rtol=1e-7)
+    np.testing.assert_allclose(wg.jit(wg.grad(decay))(2.0), -np.exp(-2.0), rtol=1e-7)
+    old = lambda a: si.odeint(lambda y, t: -a * y, [1.0], [0.0, 1.0])[-1, 0]
+    np.testing.assert_allclose(wg.jit(old)(2.0), np.exp(-2.0), rtol=1e-6)
+
+
+def test_under_jit_times_must_be_given():
+    with pytest.raises(UnsupportedFunctionError, match="t_eval"):
         wg.jit(lambda p: si.solve_ivp(predators, (0, 2), Y0, args=(p,)).y)(P)
+    with pytest.raises(ValueError, match="not within `t_span`"):
+        wg.jit(lambda p: si.solve_ivp(predators, (0, 2), Y0, args=(p,), t_eval=[3.0]).y)(P)

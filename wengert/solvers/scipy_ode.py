@@ -23,6 +23,7 @@ from wengert.solvers.given import Given, not_converged, solver
 from wengert.solvers.implicit import Equation, Implicit
 from wengert.solvers.ode import METHODS, trajectory
 from wengert.solvers.parameters import vector
+from wengert.solvers.scipy_ode_compiled import solved_at, states_at
 from wengert.solvers.told import Told
 from wengert.types import shape_of
 
@@ -31,13 +32,6 @@ _MOST = 5000
 
 _FEW = 100
 """Up to so many unknowns an implicit method may solve for all its stages at once."""
-
-
-def _refuse_capture(name: str) -> None:
-    if running.state.capture is not None:
-        raise UnsupportedFunctionError(
-            f"{name} in a compiled function", remedy="use wg.odeint, which compiles to one native loop"
-        )
 
 
 def _solution(f: Callable, y0: Any, times: Any, args: Sequence[Any], method: str, rtol: Any, atol: Any) -> Any:
@@ -80,9 +74,10 @@ def _solve_ivp(module: Any) -> None:
 
     @solver(original)
     def solve_ivp(given: Given) -> Any:
-        _refuse_capture("scipy.integrate.solve_ivp")
         method = given["method"] if isinstance(given["method"], str) else given["method"].__name__
         rtol, atol = given.arguments.get("rtol", 1e-3), given.arguments.get("atol", 1e-6)
+        if running.state.capture is not None:
+            return solved_at(given, method, rtol, atol, original.__globals__["OdeResult"])
         values = given.parameters.values
         told = Told("scipy.integrate.solve_ivp", values)
 
@@ -154,9 +149,18 @@ def _odeint(module: Any) -> None:
 
     @solver(original)
     def of_scipy(given: Given) -> Any:
-        _refuse_capture("scipy.integrate.odeint")
         rtol = 1.49e-8 if given["rtol"] is None else given["rtol"]
         atol = 1.49e-8 if given["atol"] is None else given["atol"]
+        arguments, func = given.arguments, given["func"]
+        first = given["tfirst"]
+        f = (lambda t, y, *args: vector(func(t, y, *args))) if first else lambda t, y, *args: vector(func(y, t, *args))
+        y0 = vector(array(given["y0"]))
+        if running.state.capture is not None:
+            if given["full_output"]:
+                raise UnsupportedFunctionError(
+                    "scipy.integrate.odeint with full_output=True in a compiled function", remedy="leave it out"
+                )
+            return states_at(f, y0, given["t"], arguments["args"], rtol, atol)
         told = Told("scipy.integrate.odeint", given.parameters.values)
 
         def find(*values: Any) -> Any:
@@ -167,11 +171,7 @@ def _odeint(module: Any) -> None:
             return found
 
         plain = answer(find, *given.parameters.values)
-        arguments, func = given.arguments, given["func"]
-        first = given["tfirst"]
-        f = (lambda t, y, *args: vector(func(t, y, *args))) if first else lambda t, y, *args: vector(func(y, t, *args))
-        states = _solution(f, vector(array(given["y0"])), given["t"], arguments["args"], "LSODA", rtol, atol)
-        states = _with_values(plain, states)
+        states = _with_values(plain, _solution(f, y0, given["t"], arguments["args"], "LSODA", rtol, atol))
         return (states, {key: told.field(key) for key in told.runs[-1]}) if given["full_output"] else states
 
 
