@@ -272,3 +272,19 @@ def test_sets_and_queues_outside_are_put_back():
 
     wg.vmap(f)(X)
     assert len(seen) == len(last) == len(X)
+
+
+def of_one_element(x):
+    if x > 1:
+        x = x * 3
+    return x[0] if not x > 4 else -x[0]
+
+
+def test_arrays_of_one_element_decide():
+    x = np.array([[1.3], [1.43], [0.91]])
+    expected = [3.9, -4.29, 0.91]
+    np.testing.assert_allclose(wg.vmap(of_one_element)(x), expected)
+    np.testing.assert_allclose(wg.jit(wg.vmap(of_one_element))(x), expected)
+    np.testing.assert_allclose(wg.vmap(wg.grad(of_one_element))(x), [[3.0], [-3.0], [1.0]])
+    with pytest.raises(ValueError, match="truth value of an array"):
+        wg.vmap(of_one_element)(np.ones((3, 2)))

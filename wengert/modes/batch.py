@@ -48,11 +48,11 @@ class Batch(Box):
         return dtype_of(self._value)
 
     def __bool__(self) -> bool:
-        size, v = self._owner.size, self._value
+        size, v = self._owner.size, self._numbers()
         if not size:
             return False
         if shape_of(v) != (size,):
-            return bool(np.zeros(shape_of(v)[1:], bool))  # NumPy's error for arrays
+            return bool(np.zeros(shape_of(v)[1:], bool))  # NumPy's error for arrays of more or fewer elements than one
         some = np.any(v)
         if bool(np.equal(some, np.all(v))):
             return bool(some)
@@ -71,6 +71,12 @@ class Batch(Box):
 
     def __index__(self) -> int:
         return operator.index(self._common("an index or a number of repetitions"))
+
+    def _numbers(self) -> Any:
+        """The one element that each example has; what there is if it has several, or none."""
+        shape = shape_of(self._value)
+        is_one = len(shape) > 1 and all(n == 1 for n in shape[1:])
+        return np.reshape(self._value, (self._owner.size,)) if is_one else self._value
 
     def _common(self, what: str) -> Any:
         """The number that all examples have in common."""
