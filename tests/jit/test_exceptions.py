@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 
 import numpy as np
@@ -414,3 +415,34 @@ def test_a_call_that_raises_leaves_everything_as_it_was(size):
     assert (x == 3).all()
     assert OUTSIDE[0] == 2
     assert (thing.state == 1).all()
+
+
+def suppressed(x):
+    y = 0.5 * x
+    with contextlib.suppress(ValueError, ZeroDivisionError):
+        y = math.log(x - 2.0)
+        y = y + 1
+    return y
+
+
+def test_suppressed_exceptions():
+    f = wg.jit(suppressed)
+    for x in (1.3, 5.0, 1.3):
+        np.testing.assert_allclose(f(x), suppressed(x))
+        np.testing.assert_allclose(wg.jit(wg.grad(suppressed))(x), 0.5 if x < 2 else 1 / (x - 2.0))
+    xs = np.array([1.3, 5.0])
+    np.testing.assert_allclose(wg.jit(wg.vmap(suppressed))(xs), [suppressed(1.3), suppressed(5.0)])
+
+
+def test_what_an_exception_holds_cannot_be_read_outside_of_its_branch():
+    def f(x):
+        try:
+            if x > 1:
+                raise ValueError(x * 2)
+            y = x
+        except ValueError as e:
+            y = e.args[0] * x
+        return y
+
+    with pytest.raises(StagingError, match="before the raise"):
+        wg.jit(f)(1.3)

@@ -8,7 +8,7 @@ import pytest
 from jit.everywhere import agrees
 
 import wengert as wg
-from wengert.errors import StagingError
+from wengert.errors import StagingError, WengertError
 
 X = np.array([0.7, -1.2, 2.3, 0.4, -0.5])
 
@@ -141,3 +141,12 @@ def test_what_is_refused():
         wg.jit(ends_by_itself)(1.3)
     with pytest.raises(StopIteration):
         wg.jit(lambda x: next(v for v in x if v > 100))(X)
+
+
+def test_next_of_a_generator_with_a_name_is_refused_where_data_decide():
+    def f(x):
+        items = halves(x)
+        return next(items) + next(items)
+
+    with pytest.raises(WengertError):
+        wg.jit(f)(1.3)

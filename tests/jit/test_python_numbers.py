@@ -281,3 +281,9 @@ def test_integers_to_a_negative_power_are_floats(f):
         agree(f, n)
     with pytest.raises(ValueError, match=r"write float\(x\)"):
         wg.jit(lambda n: 2**n)(-1)
+
+
+def test_powers_with_a_modulus():
+    f = wg.jit(lambda n, m: (pow(n, 13, m), pow(n, 0, m), pow(7, 5, 3)))
+    for n, m in ((123456789, 10**9 + 7), (7, -5), (-3, 10)):
+        assert f(n, m) == (pow(n, 13, m), pow(n, 0, m), pow(7, 5, 3))

@@ -165,6 +165,26 @@ def _round(x: Any, ndigits: Any = None) -> Any:
     return y if python_class(x) is None else as_python(y)
 
 
+@replaces(pow)
+def _pow(base: Any, exp: Any, mod: Any = None) -> Any:
+    if mod is None or not any(map(is_symbolic, (base, exp, mod))):
+        return hooks.REPLACEMENTS.get(pow, pow)(base, exp) if mod is None else pow(base, exp, mod)
+    if is_symbolic(exp) or exp.__class__ is not int or exp < 0 or not all(map(_is_integer, (base, mod))):
+        raise StagingError(
+            "pow with three arguments of which the second is known only when the compiled program runs, negative, or no "
+            "integer", remedy="multiply in a loop, with % after each product",
+        )  # fmt: skip
+    result: Any = 1 % mod
+    while exp:  # by repeated squaring, so that no product is larger than the square of the modulus
+        base = base % mod
+        result, base, exp = result * base % mod if exp & 1 else result, base * base if exp > 1 else base, exp >> 1
+    return result
+
+
+def _is_integer(x: Any) -> bool:
+    return dtype_of(x).kind in "biu" and not shape_of(x)
+
+
 @replaces(sum)
 def _sum(iterable: Any, /, start: Any = 0) -> Any:
     if isinstance(iterable, Box) and is_symbolic(iterable):
