@@ -171,8 +171,8 @@ def _pow(base: Any, exp: Any, mod: Any = None) -> Any:
         return hooks.REPLACEMENTS.get(pow, pow)(base, exp) if mod is None else pow(base, exp, mod)
     if is_symbolic(exp) or exp.__class__ is not int or exp < 0 or not all(map(_is_integer, (base, mod))):
         raise StagingError(
-            "pow with three arguments of which the second is known only when the compiled program runs, negative, or no "
-            "integer", remedy="multiply in a loop, with % after each product",
+            "pow with three arguments of which the second is known only when the compiled program runs, negative, or "
+            "no integer", remedy="multiply in a loop, with % after each product",
         )  # fmt: skip
     result: Any = 1 % mod
     while exp:  # by repeated squaring, so that no product is larger than the square of the modulus
