@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.box.box import Box
-from wengert.capture.containers import Contents, flatten, freeze, kind_of, leaves, note_created, parts_of, rebuilt
+from wengert.capture.containers import Contents, flatten, kind_of, leaves, note_created, parts_of, rebuilt, stand_in
 from wengert.capture.objects import MUTABLE
 from wengert.capture.optional import Optional, optional, parts
 from wengert.capture.session import current
@@ -117,7 +117,7 @@ class Merger:
 
         def build(results: list[Any]) -> Any:
             made = note_created(rebuilt(kind, keys, [finished(part, results) for part in parts]))
-            return made if new else freeze(made, f"{name} is changed, but {_MERGED}")
+            return made if new else stand_in(made, f"{name} is changed, but {_MERGED}")
 
         return Merged(build)
 

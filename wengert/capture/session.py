@@ -103,6 +103,8 @@ class Session:
         self.effects = Effects()
         self.frozen: dict[int, tuple[Any, str]] = {}
         """Lists, dicts and instances that must not be changed, and why (`containers.py`)."""
+        self.stand_ins: dict[int, Any] = {}
+        """Lists, dicts and instances that stand for one of several, by their ids (`containers.py`)."""
         self.grown: dict[int, tuple[list, tuple, Any]] = {}
         """Lists that have grown in a loop, with the items they held then, and the array of these (`growing.py`)."""
         self.optionals: bool = current.session is not None and current.session.optionals

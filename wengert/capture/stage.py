@@ -26,7 +26,7 @@ from wengert.capture.iteration import Items, items_of, listed_numbers, refused
 from wengert.capture.leaving import Leaving
 from wengert.capture.opened import SEQUENCES, has_items, is_open
 from wengert.capture.opening import opening, whole
-from wengert.capture.optional import condition, holds_optional, is_, is_not, number_of, parts
+from wengert.capture.optional import condition, demand_known_among, holds_optional, is_, is_not, number_of, parts
 from wengert.capture.session import current, demand_value
 from wengert.capture.values import DtypeDiffers, FirstDiffers, arguments, formals, is_symbolic, truth
 from wengert.control.loop import loop as loop_op
@@ -125,6 +125,8 @@ def _contains(a: Any, b: Any) -> Any:
             elif same:
                 return True
         return found
+    elif kind in (tuple, list, set, dict):
+        demand_known_among(a, b)
     return a in b
 
 
@@ -141,6 +143,7 @@ def equality(a: Any, b: Any, positive: bool) -> Any:
             return refused()
         any_items = has_items(a or b)
         return not_(any_items) if positive else any_items
+    demand_known_among(a, (b,))
     return a == b if positive else a != b
 
 

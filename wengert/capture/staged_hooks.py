@@ -51,7 +51,7 @@ from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import MUTABLE
 from wengert.capture.open_lists import delete, extend, method, over_items, read_item, set_item
 from wengert.capture.opened import is_open
-from wengert.capture.optional import given_to_others, number_of, numbers_in
+from wengert.capture.optional import demand_known_among, given_to_others, number_of, numbers_in
 from wengert.capture.ordering import number_in, place_in, sort_list
 from wengert.capture.outside import outside
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, class_of, has_attribute
@@ -108,7 +108,7 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
             if f.__name__ in ("values", "items"):
                 return getattr(session.mapping(owner), f.__name__)
             if f.__name__ == "get":
-                return functools.partial(session.get, owner)
+                return functools.partial(_get, session, owner)
         if isinstance(owner, str) and f.__name__ in ("format", "join"):
             return functools.partial(_format if f.__name__ == "format" else _join, owner)
         if is_open(owner):
@@ -144,6 +144,12 @@ def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any
     if follows:
         target = _with_staged_arguments(target)
     return functools.partial(_with_items, target, session)
+
+
+def _get(session: Any, mapping: dict, key: Any, *default: Any) -> Any:
+    """`mapping.get(key)`."""
+    demand_known_among(key, mapping)
+    return session.get(mapping, key, *default)
 
 
 _COMPARING: dict[str, Callable] = {"sort": sort_list, "index": place_in, "count": number_in}
@@ -346,6 +352,8 @@ def read(container: Any, key: Any) -> Any:
         return ChosenWords(key)
     if container.__class__ in SUBSCRIPTED:
         return hooks.subscripted(container, key)
+    if container.__class__ is dict:
+        demand_known_among(key, container)
     value = container[key]
     session = current.session
     if session is not None:
