@@ -58,7 +58,20 @@ def changed_while_they_alternate(x):
     return total
 
 
-@pytest.mark.parametrize("f", [members_that_alternate, objects_that_alternate, changed_while_they_alternate])
+def appended_or_a_copy_of_it(x):
+    u, items, total = x * 1.0, [], 0.0
+    for i in range(9):
+        u[0] += 0.1 * x[1]
+        items.append(u if i % 2 else u.copy())
+    for k, item in enumerate(items):
+        total += k * item[0] ** 2
+    return total
+
+
+ALTERNATING = [members_that_alternate, objects_that_alternate, changed_while_they_alternate, appended_or_a_copy_of_it]
+
+
+@pytest.mark.parametrize("f", ALTERNATING)
 def test_of_loops_of_known_length(f):
     np.testing.assert_allclose(wg.jit(f)(X), f(X), rtol=1e-13)
     h = 1e-6
@@ -107,6 +120,15 @@ def changed_by_its_first_name(x):
     return c.k
 
 
+def one_object_or_two(x):
+    if x[0] > 0:
+        p = q = Box(x[1])
+    else:
+        p, q = Box(x[2]), Box(x[3])
+    p.k = 10.0 * x[0]
+    return q.k
+
+
 def changed_where_no_iteration_may_run(x):
     p = [x[0]]
     c, n = p, 0
@@ -116,8 +138,11 @@ def changed_where_no_iteration_may_run(x):
     return c[0]
 
 
-@pytest.mark.parametrize("f", [asked_after_a_branch, asked_in_a_loop, looked_for, found_in_a_list, changed_afterwards,
-                               changed_by_its_first_name, changed_where_no_iteration_may_run])  # fmt: skip
+REFUSED = [asked_after_a_branch, asked_in_a_loop, looked_for, found_in_a_list, changed_afterwards]
+REFUSED += [changed_by_its_first_name, one_object_or_two, changed_where_no_iteration_may_run]
+
+
+@pytest.mark.parametrize("f", REFUSED)
 def test_what_is_not_known_is_refused(f):
     f(X)
     with pytest.raises(wg.errors.StagingError, match="is known only when|stand for in a loop"):

@@ -109,15 +109,20 @@ class Merger:
                 what = "the value of an expression" if name == "the value" else name
                 why = f"an object is changed that {what} may stand for, and whether it does is known only when the "
                 self.originals.append((x, why + "compiled program runs"))
-        merged = self._containers[id(a), id(b)] = self._merged(a, keys, parts, new, name)
+        key = (id(a), id(b))
+        merged = self._containers[key] = self._merged(a, keys, parts, name, lambda: new and not self._is_shared(key))
         return merged
 
-    def _merged(self, like: Any, keys: tuple, parts: list[Any], new: bool, name: str) -> Merged:
+    def _is_shared(self, key: tuple[int, int]) -> bool:
+        """Whether one object of a pair is one of another pair: what is made of them is the same object, or is not."""
+        return any((key[0] == a != 0) != (key[1] == b != 0) for a, b in self._containers if (a, b) != key)
+
+    def _merged(self, like: Any, keys: tuple, parts: list[Any], name: str, is_new: Callable[[], bool]) -> Merged:
         kind = kind_of(like)
 
         def build(results: list[Any]) -> Any:
             made = note_created(rebuilt(kind, keys, [finished(part, results) for part in parts]))
-            return made if new else stand_in(made, f"{name} is changed, but {_MERGED}")
+            return made if is_new() else stand_in(made, f"{name} is changed, but {_MERGED}")
 
         return Merged(build)
 
@@ -131,7 +136,7 @@ class Merger:
             pairs = [(p, UNDEFINED) if first else (UNDEFINED, p) for p in parts.values()]
             found = [self._part(a, b, name) for a, b in pairs]
             new = id(x) in self._captures[0 if first else 1].created
-            self._containers[key] = self._merged(x, tuple(parts), found, new, name)
+            self._containers[key] = self._merged(x, tuple(parts), found, name, lambda: new and not self._is_shared(key))
         return self._containers[key]
 
     def _output(self, x: Any, y: Any, name: str) -> int:
