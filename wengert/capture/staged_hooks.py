@@ -43,6 +43,7 @@ from wengert.capture.guards import has_fields, holds_parts, itself
 from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_staged_hooks, staged
 from wengert.capture.iteration import (
     Items,
+    item_at,
     number_at,
     refused,
     table_of,
@@ -335,8 +336,8 @@ def read(container: Any, key: Any) -> Any:
         return container[key]
     if isinstance(container, Box):
         return container[_settled(key)]
-    if container.__class__ is Items or isinstance(container, Items):
-        return container.item(key)
+    if isinstance(container, Items):
+        return item_at(container, key)
     if (earlier := earlier_of(container)) is not None:
         return item_of(container, earlier, key)
     if is_open(container):
