@@ -66,7 +66,8 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 def _added(w: Any, places: list[tuple[Any, Any]], shape: tuple[int, ...]) -> Any:
     """Weights, or ones, added up at their places, those of numbers that lie in all of the ranges."""
     if w is None:
-        dtype, w = np.dtype(np.intp), 1
+        dtype: np.dtype = np.dtype(np.intp)
+        w = 1
     else:
         dtype = dtype_of(w) if dtype_of(w).kind in "fc" else np.dtype(float)
         w = cast(w, dtype)
