@@ -64,8 +64,6 @@ def test_reduce_is_refused_where_numpy_refuses():
         (lambda x: np.add.accumulate(x, axis=None), ValueError),
         (lambda x: np.exp.outer(x, x), ValueError),
         (lambda x: np.add.reduceat(x, [0, 2]), IndexError),
-        (lambda x: np.add.reduce(x, out=np.zeros(3)), UnsupportedFunctionError),
-        (lambda x: np.subtract.reduce(x, out=np.zeros(3)), UnsupportedFunctionError),
         (lambda x: np.add.outer(x, x, where=False), UnsupportedFunctionError),
     ]:
         with pytest.raises(error):
@@ -157,3 +155,26 @@ def test_values_at_one_place_are_added_in_the_type_of_the_sum(ufunc, values):
     fixed = lambda x: f(x, where)
     for g in (wg.jit(fixed), lambda x: wg.jvp(fixed, (x,), (x,))[0], lambda x: wg.jit(f)(x, where)):
         np.testing.assert_allclose(g(x), fixed(x), rtol=1e-15)
+
+
+def test_methods_write_into_arrays():
+    def f(a):
+        total, sums, rows = np.zeros(4), np.zeros((3, 4)), np.zeros((2, 4))
+        np.add.accumulate(a * a, axis=1, out=sums)
+        np.multiply.accumulate(a, axis=0, out=a)
+        np.add.reduce(sums * a, 0, None, total)
+        np.add.reduceat(a, [0, 1], axis=0, out=rows)
+        return np.concatenate([total, rows.ravel(), a[2]])
+
+    def with_returned_results(a):
+        sums, product = np.cumsum(a * a, axis=1), np.cumprod(a, axis=0)
+        return np.concatenate([(sums * product).sum(0), product[0], product[1] + product[2], product[2]])
+
+    a = 0.3 * np.arange(1.0, 13.0).reshape(3, 4)
+    given = a.copy()
+    np.testing.assert_allclose(wg.jit(f)(given), with_returned_results(a), rtol=1e-13)
+    np.testing.assert_allclose(given, np.cumprod(a, axis=0), rtol=1e-13)
+    for operator in (wg.jacrev, wg.jacfwd):
+        expected = operator(with_returned_results)(a)
+        np.testing.assert_allclose(operator(f)(a), expected, rtol=1e-12)
+        np.testing.assert_allclose(wg.jit(operator(f))(a), expected, rtol=1e-12)

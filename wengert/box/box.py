@@ -183,7 +183,9 @@ class Box(Traced):
                 return observe(*[operand(x) for x in inputs], function=ufunc)  # data without derivatives
             raise unsupported(ufunc)
         if method != "__call__":
-            return METHODS[method](ufunc, op, *inputs, **kwargs)
+            (out,) = kwargs.pop("out", None) or (None,)
+            y = METHODS[method](ufunc, op, *inputs, **kwargs)
+            return y if out is None else into(out, y, ufunc)
         if kwargs:
             return ufunc_with_options(ufunc, op, inputs, kwargs)
         if len(inputs) == 1:

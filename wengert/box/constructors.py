@@ -125,7 +125,7 @@ def _own(x: Any) -> Any:
 
 def as_argument(box: Any, value: Any) -> Any:
     """A box as argument of a function, in place of a value: an array of no axes stays one, which `+=` writes to."""
-    is_array = value._is_array if isinstance(value, Traced) else value.__class__ is np.ndarray
+    is_array = value._is_array if isinstance(value, Traced) else value.__class__ is np.ndarray  # type: ignore[attr-defined]
     return _own(box) if is_array and box is not value and not shape_of(value) else box
 
 

@@ -17,10 +17,12 @@ from wengert.box.writing import SETTLING, clone, settled
 from wengert.capture.containers import (
     Structure,
     about_to_change,
+    all_made_in,
+    containers_in,
     contents,
     described_slot,
     flatten,
-    freeze,
+    freeze_all,
     held_elsewhere,
     is_taken_apart,
     joined,
@@ -28,10 +30,10 @@ from wengert.capture.containers import (
     leaves_as,
     note_created,
     put_all,
+    stand_in,
     unflatten,
 )  # fmt: skip
 from wengert.capture.growing import Grows
-from wengert.capture.identified import note_unknown
 from wengert.capture.identity import Again, Identity, Key
 from wengert.capture.objects import Slot, content, held_in, put
 from wengert.capture.opened import stand_for_others
@@ -75,11 +77,6 @@ class Variables(NamedTuple):
     temporaries: tuple = ()
 
 
-def _unknown(thing: Any, why: str) -> Any:
-    """What a loop has in place of a container that it carries: it must not be changed."""
-    return freeze(note_unknown(thing), why)
-
-
 def cells_of(get: Callable) -> frozenset[int]:
     """The variables that a function gets, by their cells."""
     cells = getattr(get, "__closure__", None) or ()
@@ -117,6 +114,10 @@ class Carried:
         """Orders in memory (`ir/orders.py`) that are not those of before the loop: an iteration changes them."""
         self.mixed: dict[Key, bool] = {}
         """Whether something may be an integer of Python's after an iteration."""
+        self.made: dict[int, bool] = {}
+        """Whether a list or an object that a variable stands for after an iteration was made in it."""
+        self.before: dict[int, Any] = {}
+        """What else a variable may stand for after the loop."""
         self.structures: dict[int, Structure] = {}
         self.opened: dict[Key, tuple[Any, Var]] = {}
         self.adopted: dict[int, Var] = {}
@@ -233,7 +234,7 @@ class Carried:
                 new.append(clone(symbol))
                 if type.shape:
                     self.opened[k, j] = (new[-1], symbol._node)
-            values[k] = unflatten(structure, new, functools.partial(_unknown, why=self._is_changed(k)))
+            values[k] = unflatten(structure, new, functools.partial(stand_in, why=self._is_changed(k)))
         for k in self.local:
             values[k] = UNDEFINED
         for root in self.roots.values():
@@ -324,10 +325,14 @@ class Carried:
         if again:
             raise Again
         for k in self.bound:
+            self._refuse_two_names(k, after[k])
             found, structure = self.leaves(k)
             now = after[k]
             if now.__class__ is not Perhaps and (self.state[k].__class__ is Perhaps or self.state[k] is UNDEFINED):
                 now = Perhaps(now, True) if self.state[k].__class__ is Perhaps else self._perhaps(k, now)
+            self.made[k] = all_made_in(capture, now)
+            if not self.made[k]:
+                self.before[k] = now
             now = as_one(now)
             new = leaves_as(structure, now)
             if new is None and self.is_rest and self.state[k].__class__ is now.__class__ is list:
@@ -364,6 +369,12 @@ class Carried:
         for root in self.roots.values():
             outputs.append((settled(root) if not isinstance(settled(root), Traced) else clone(settled(root)), None))
         return outputs
+
+    def _refuse_two_names(self, k: int, now: Any) -> None:
+        """Refuse an object that the loop changes, and that a variable stands for at the beginning of an iteration."""
+        for value, kind in ((now, StagingError), (self.state[k], FirstDiffers)):
+            if any(id(part) in self.objects for part in containers_in(value)):
+                raise kind(f"a loop changes an object that {self.names[k]} may stand for", remedy="change a copy")
 
     def _refuse_dtype(self, k: int, before: Type, after: Type) -> None:
         """What has another dtype after an iteration has that of before if there is none."""
@@ -404,18 +415,26 @@ class Carried:
         self.identity.settle(self, found, list(remaining), count)
         for k in self.bound:
             old, structure = self.leaves(k)
-            values[k] = unflatten(structure, [found[k, j] for j in range(len(old))], self._given)
+            given = functools.partial(self._given, k)
+            values[k] = unflatten(structure, [found[k, j] for j in range(len(old))], given)
         for thing in self.objects.values():
             about_to_change(thing)
         self.set(tuple(values))
+        for k in self.bound:
+            if self.may_not_run or not self.made.get(k, True):
+                why = f"an object is changed that {self.names[k]} may have come to stand for in a loop"
+                for value in (self.state[k], self.before.get(k)):
+                    freeze_all(value, why)
 
-    def _given(self, thing: Any) -> Any:
-        """A container that a variable stands for after the loop: a new one, unless there was no iteration."""
+    def _given(self, k: int, thing: Any) -> Any:
+        """A container that a variable stands for after the loop: a new one, if there was an iteration that made it."""
         note_created(thing)
-        if self.may_not_run or is_taken_apart(thing):
-            note_unknown(thing)
+        if self.made.get(k, True) and not self.may_not_run:
+            return stand_in(thing) if is_taken_apart(thing) else thing
         why = f"a {type(thing).__name__} is changed that is a new one or not, depending on whether a loop has run"
-        return freeze(thing, why) if self.may_not_run else thing
+        if not self.made.get(k, True):
+            why = f"a {type(thing).__name__} is changed that {self.names[k]} has come to stand for in a loop"
+        return stand_in(thing, why)
 
     def _is_lost(self, k: int, now: Any) -> None:
         """Refuse what gets into an object in a loop, and cannot be carried."""

@@ -113,10 +113,11 @@ def parts_of(value: Any) -> dict[Any, Any] | None:
 
 def is_taken_apart(value: Any) -> bool:
     """Whether a value is an instance whose attributes are all there is to it."""
-    return is_object(value) and not isinstance(value, _WITH_IDENTITY)
+    return is_object(value) and not isinstance(value, _WHOLE)
 
 
-_WITH_IDENTITY = (BaseException, Enum, *MUTABLE, tuple, str, bytes, int, float, complex)
+_WHOLE = (BaseException, *MUTABLE, tuple, str, bytes, int, float, complex, Enum)
+"""Instances that are more than their attributes. (There is one object for each member of an enumeration.)"""
 
 
 def attributes_of(thing: Any) -> dict[str, Any]:
@@ -280,6 +281,33 @@ def freeze(thing: Any, why: str) -> Any:
     if current.session is not None and (isinstance(thing, MUTABLE) or is_taken_apart(thing)):
         current.session.frozen[id(thing)] = (thing, why)
     return thing
+
+
+def freeze_all(value: Any, why: str) -> None:
+    """Refuse changes of all lists, dicts and instances that a value consists of."""
+    for thing in containers_in(value):
+        freeze(thing, why)
+
+
+def containers_in(value: Any) -> Iterator[Any]:
+    """The lists, dicts and instances that a value consists of."""
+    if isinstance(value, MUTABLE) or is_taken_apart(value):
+        yield value
+    for part in (parts_of(value) or {}).values():
+        yield from containers_in(part)
+
+
+def stand_in(thing: Any, why: str | None = None) -> Any:
+    """Note that an object was made which stands for one of several: nobody may ask which one it is, nor change it."""
+    if current.session is not None and thing is not None and thing.__class__ not in (Perhaps, Optional, Opened):
+        current.session.chosen[id(thing)] = (thing, None, None, None)
+    return thing if why is None else freeze(thing, why)
+
+
+def all_made_in(capture: Capture, value: Any) -> bool:
+    """Whether a suite has made all lists, dicts and instances that a value consists of: nobody outside holds one."""
+    frozen: Any = () if current.session is None else current.session.frozen
+    return all(id(thing) in capture.created and id(thing) not in frozen for thing in containers_in(value))
 
 
 Contents = dict[int, tuple[Any, Content]]

@@ -163,8 +163,11 @@ def run(grows: Grows, count: int, body: Callable, get: Callable, stage: Callable
         if len(new) != step + 1 or new[0] is not earlier:
             raise grows
         arrays = [x for x in leaves_of(new[1:]) if isinstance(x, Box) and x.shape]
-        if not all(running.state.capture.made(root_of(x)) and x._view_of is None for x in arrays):
-            raise grows  # one array several times
+        capture = running.state.capture
+        if not all(capture.made(root_of(x)) and x._view_of is None for x in arrays) or any(
+            capture.links.concern(x) for x in arrays
+        ):
+            raise grows  # one array several times, perhaps
         shared.update(k for k, v in enumerate(get()) if any(v is x for x in arrays))
         for j, x in enumerate(new[1:]):
             earlier.put(n + step * k + j, x)

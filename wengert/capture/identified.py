@@ -3,7 +3,8 @@
 Two instances of one class, or two containers of one structure, are put together into a new one after a branch
 (`merging.py`), and a loop has one of its own in place of what it carries (`carried.py`). Such an object has the parts
 of the one that it stands for, but it is another object. So these are noted, with the condition and the two of which it
-is one, and whoever asks whether it is a certain object gets the answer from those. Of what a loop carries nobody knows.
+is one, and whoever asks whether it is a certain object gets the answer from those. Of what a loop carries nobody knows
+(`stand_in` in `containers.py`).
 """
 
 from __future__ import annotations
@@ -25,13 +26,6 @@ def note_chosen(things: Iterable[tuple[Any, Any, Any]], pred: Any) -> None:
     """Objects that stand for the first of two others where the condition holds, and otherwise for the second."""
     if current.session is not None:
         current.session.chosen.update({id(made): (made, pred, a, b) for made, a, b in things})
-
-
-def note_unknown(thing: Any) -> Any:
-    """An object that a loop has in place of one that it carries."""
-    if current.session is not None:
-        current.session.chosen[id(thing)] = (thing, None, None, None)
-    return thing
 
 
 def _choice(x: Any) -> tuple[Any, Any, Any, Any] | None:

@@ -20,6 +20,7 @@ from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops.index import ARRAY, index, place, split_index
 from wengert.ops.op import Traced, call
+from wengert.ops.sizes import require
 from wengert.types import dtype_of, shape_of
 
 
@@ -45,7 +46,35 @@ class Items:
 class Range(Items):
     """`range` with a bound that is a symbol."""
 
-    __slots__ = ()
+    __slots__ = ("start", "step", "stop")
+
+    def __init__(self, count: Any, start: Any, stop: Any, step: Any):
+        super().__init__(count, lambda k: _affine(start, step, k))
+        self.start, self.stop, self.step = start, stop, step
+
+    def has(self, n: Any) -> Any:
+        """`n in range(…)`."""
+        inside = e.logical_and(e.greater(self.count, 0), e.equal(e.remainder(n - self.start, self.step), 0))
+        place = e.floor_divide(n - self.start, self.step)
+        within = e.logical_and(e.greater_equal(place, 0), e.less(place, self.count))
+        return e.logical_and(inside, within)
+
+
+def item_at(items: Items, key: Any) -> Any:
+    """`range(n)[key]`; other things that a loop runs over have no places."""
+    if not isinstance(items, Range) or key.__class__ is slice:
+        raise StagingError(
+            f"{'a slice of a range' if isinstance(items, Range) else 'an item of an enumerate, zip or reversed'} whose "
+            "length is known only when the compiled program runs", remedy="compute the number, or use np.arange",
+        )  # fmt: skip
+    negative = key < 0
+    if isinstance(negative, Traced):
+        key = e.where(negative, items.count + key, key)
+    elif negative:
+        key = items.count + key
+    inside = e.logical_and(e.greater_equal(key, 0), e.less(key, items.count))
+    call(require, inside, error="IndexError", message="range object index out of range")
+    return items.item(key)
 
 
 class UsedAsWhole(BranchesDiffer):
@@ -169,7 +198,7 @@ def counted_range(*args: Any) -> Any:
         count = stop - start if step == 1 else (stop - start + step - (1 if step > 0 else -1)) // step
     low = getattr(count, "_span", None)
     count = count if low and low[0] is not None and low[0] >= 0 else e.maximum(count, 0)
-    return Range(count, lambda k: _affine(start, step, k))
+    return Range(count, start, stop, step)
 
 
 def staged_enumerate(iterable: Any, start: int = 0) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.box.box import Box
-from wengert.capture.containers import Contents, flatten, freeze, kind_of, leaves, note_created, parts_of, rebuilt
+from wengert.capture.containers import Contents, flatten, kind_of, leaves, note_created, parts_of, rebuilt, stand_in
 from wengert.capture.objects import MUTABLE
 from wengert.capture.optional import Optional, optional, parts
 from wengert.capture.session import current
@@ -111,17 +111,28 @@ class Merger:
                 what = "the value of an expression" if name == "the value" else name
                 why = f"an object is changed that {what} may stand for, and whether it does is known only when the "
                 self.originals.append((x, why + "compiled program runs"))
-        merged = self._containers[id(a), id(b)] = self._merged(a, keys, parts, new, name, b)
+        key = (id(a), id(b))
+        is_new = lambda: new and not self._is_shared(key)
+        merged = self._containers[key] = self._merged(a, keys, parts, name, is_new, b)
         return merged
 
-    def _merged(self, like: Any, keys: tuple, parts: list[Any], new: bool, name: str, other: Any = None) -> Merged:
+    def _is_shared(self, key: tuple[int, int]) -> bool:
+        """Whether one object of a pair is one of another pair: what is made of them is the same object, or is not."""
+        return any((key[0] == a != 0) != (key[1] == b != 0) for a, b in self._containers if (a, b) != key)
+
+    def _merged(
+        self, like: Any, keys: tuple, parts: list[Any], name: str, is_new: Callable[[], bool], other: Any = None
+    ) -> Merged:
         kind = kind_of(like)
 
         def build(results: list[Any]) -> Any:
             made = note_created(rebuilt(kind, keys, [finished(part, results) for part in parts]))
-            if other is not None and not new:  # nobody has another name for what is new
-                self.chosen.append((made, like, other))
-            return made if new else freeze(made, f"{name} is changed, but {_MERGED}")
+            if is_new():  # nobody has another name for it
+                return made
+            if other is None:
+                return stand_in(made, f"{name} is changed, but {_MERGED}")
+            self.chosen.append((made, like, other))
+            return freeze(made, f"{name} is changed, but {_MERGED}")
 
         return Merged(build)
 
@@ -135,7 +146,7 @@ class Merger:
             pairs = [(p, UNDEFINED) if first else (UNDEFINED, p) for p in parts.values()]
             found = [self._part(a, b, name) for a, b in pairs]
             new = id(x) in self._captures[0 if first else 1].created
-            self._containers[key] = self._merged(x, tuple(parts), found, new, name)
+            self._containers[key] = self._merged(x, tuple(parts), found, name, lambda: new and not self._is_shared(key))
         return self._containers[key]
 
     def _output(self, x: Any, y: Any, name: str) -> int:

@@ -16,7 +16,7 @@ from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import SEVERAL, array, cast, join
 from wengert.box.writing import settled
 from wengert.capture import hooks
-from wengert.capture.containers import LEAF, freeze, note_created, unflatten
+from wengert.capture.containers import LEAF, freeze, note_created, stand_in, unflatten
 from wengert.capture.exceptions import demand
 from wengert.capture.iteration import COUNTED, Items, items_of, refused
 from wengert.capture.opened import Opened, count_of, has_items, is_open
@@ -77,7 +77,7 @@ def item(opened: Opened, k: Any) -> Any:
         if isinstance(value, Box) and value._view_of is not None:
             value._view_of.readonly = _written
         found.append(as_number(value, t.dtype) if t.weak and is_symbolic(value) else value)
-    return unflatten(opened.kind.structure, found, lambda thing: freeze(note_created(thing), _CHANGED))
+    return unflatten(opened.kind.structure, found, lambda thing: stand_in(note_created(thing), _CHANGED))
 
 
 def _row(rows: Any, k: Any) -> Any:

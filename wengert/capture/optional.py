@@ -222,7 +222,10 @@ def is_(x: Any, y: Any) -> Any:
     if x is y:
         return True
     if x.__class__ is not Optional and y.__class__ is not Optional:
-        return _is_same_number(x, y) if isinstance(x, Traced) or isinstance(y, Traced) else False
+        if isinstance(x, Traced) or isinstance(y, Traced):
+            return _is_same_number(x, y)
+        demand_known(x, y)
+        return False
     if x is None or y is None:
         return negation((y if x is None else x).has)
     other = y if x.__class__ is Optional else x
@@ -230,7 +233,22 @@ def is_(x: Any, y: Any) -> Any:
         raise StagingError(
             "whether a value that may be None is the same object as another one", remedy="compare with =="
         )
+    demand_known((x if x.__class__ is Optional else y).value, other)
     return False
+
+
+def demand_known(x: Any, y: Any) -> None:
+    """Refuse to say whether two objects are the same where one of them stands for one of several."""
+    session = current.session
+    if session is None or x.__class__ is not y.__class__:
+        return
+    if any(id(thing) in session.chosen for thing in (x, y)):
+        kind = x.__class__.__name__
+        raise StagingError(
+            f"whether two objects of the class {kind} are the same: one of them stands for one of several, and "
+            "for which is known only when the compiled program runs",
+            remedy="compare what they hold, as in a.name == b.name, or keep a number that says which one it is",
+        )
 
 
 def _is_same_number(x: Any, y: Any) -> Any:

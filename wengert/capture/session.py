@@ -108,7 +108,8 @@ class Session:
         self.frozen: dict[int, tuple[Any, str]] = {}
         """Lists, dicts and instances that must not be changed, and why (`containers.py`)."""
         self.chosen: dict[int, tuple[Any, Any, Any, Any]] = {}
-        """Objects that stand for one of two others, as data say: the condition, and the two (`identified.py`)."""
+        """Lists, dicts and instances that stand for one of several, as data say: the condition, and the two of which
+        they are one (`identified.py`); nothing if that is not known (`stand_in` in `containers.py`)."""
         self.grown: dict[int, tuple[list, tuple, Any]] = {}
         """Lists that have grown in a loop, with the items they held then, and the array of these (`growing.py`)."""
         self.optionals: bool = current.session is not None and current.session.optionals

@@ -25,13 +25,13 @@ from wengert.capture.exceptions import Fails, RaisesInLoop, settle_all
 from wengert.capture.growing import Grows
 from wengert.capture.growing import run as run_growing
 from wengert.capture.identified import compares_by_identity, is_chosen, other_object, same_object
-from wengert.capture.iteration import PUSHED, Items, items_of, listed_numbers, refused
+from wengert.capture.iteration import PUSHED, Items, Range, items_of, listed_numbers, refused
 from wengert.capture.leaving import Leaving
 from wengert.capture.opened import SEQUENCES, has_items, is_open
 from wengert.capture.opening import opening, whole
 from wengert.capture.optional import condition, holds_optional, number_of, parts
 from wengert.capture.session import current, demand_value
-from wengert.capture.values import DtypeDiffers, FirstDiffers, arguments, formals, is_symbolic, truth
+from wengert.capture.values import DtypeDiffers, FirstDiffers, arguments, formals, is_number, is_symbolic, truth
 from wengert.control.loop import loop as loop_op
 from wengert.control.while_ import while_
 from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
@@ -115,6 +115,8 @@ def _contains(a: Any, b: Any) -> Any:
         return _contains(a, _numbers_in(b))
     if isinstance(b, Interval):
         return truth(b._has(a))
+    if kind is Range and is_number(a):
+        return truth(b.has(number_of(a)))
     if isinstance(b, np.ndarray) or is_symbolic(b):
         if is_symbolic(a) or is_symbolic(b):
             return truth(np.any(np.equal(b, number_of(a))))

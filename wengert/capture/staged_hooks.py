@@ -60,6 +60,7 @@ from wengert.capture.identified import identified
 from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_staged_hooks, staged
 from wengert.capture.iteration import (
     Items,
+    item_at,
     number_at,
     refused,
     table_of,
@@ -150,7 +151,7 @@ def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, gi
             if f.__name__ in ("values", "items"):
                 return getattr(session.mapping(owner), f.__name__)
             if f.__name__ == "get":
-                return functools.partial(session.get, owner)
+                return functools.partial(_get, session, owner)
         if isinstance(owner, str) and f.__name__ in ("format", "join"):
             return functools.partial(_format if f.__name__ == "format" else _join, owner)
         if is_open(owner):
@@ -186,6 +187,11 @@ def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, gi
     if follows:
         target = _with_staged_arguments(target)
     return functools.partial(_with_items, target, session)
+
+
+def _get(session: Any, mapping: dict, key: Any, *default: Any) -> Any:
+    """`mapping.get(key)`."""
+    return session.get(mapping, identified(key), *default)
 
 
 _COMPARING: dict[str, Callable] = {"sort": sort_list, "index": place_in, "count": number_in}
@@ -371,8 +377,8 @@ def read(container: Any, key: Any) -> Any:
         return container[key]
     if isinstance(container, Box):
         return container[_settled(key)]
-    if container.__class__ is Items or isinstance(container, Items):
-        return container.item(key)
+    if isinstance(container, Items):
+        return item_at(container, key)
     if (earlier := earlier_of(container)) is not None:
         return item_of(container, earlier, key)
     if is_open(container):

@@ -6,6 +6,7 @@ Used by branches (`branching.py`), loops (`carried.py`) and statements (`stage.p
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -188,6 +189,8 @@ def described(x: Any) -> str:
         return "a number"
     if isinstance(x, str):
         return f"the string {x!r}"
+    if isinstance(x, Enum):
+        return f"{type(x).__name__}.{x.name}"
     article = "an" if type(x).__name__[:1] in "AEIOUaeiou" else "a"
     text = f"{article} {type(x).__name__}"
     if isinstance(x, dict):

@@ -50,7 +50,7 @@ class Sym(Box):
 
     @property
     def _is_array(self) -> bool:
-        return super()._is_array or (self._owner is not None and id(self) in self._owner.arrays)
+        return super()._is_array or id(self) in getattr(self._owner, "arrays", ())
 
     def _order(self) -> tuple[int, ...] | None:
         """The order of the axes in memory; `None` is that of C (see `orders.py`)."""

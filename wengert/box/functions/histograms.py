@@ -1,4 +1,4 @@
-"""Histograms with traced weights. The bin in which a number lies is locally constant, as a comparison is."""
+"""Histograms. The bin in which a number lies is locally constant, as a comparison is, and so are counts: integers."""
 
 from __future__ import annotations
 
@@ -16,16 +16,6 @@ from wengert.ops.op import Traced, call
 from wengert.ops.store import add_at
 from wengert.types import dtype_of, shape_of
 
-_REMEDY = "apply it to wg.stop_gradient(x), or give it weights"
-
-
-def _unweighted(function: str, remedy: str) -> UnsupportedFunctionError:
-    return UnsupportedFunctionError(
-        f"{function} of a traced value: counts do not change with the data except in jumps, so their derivative is "
-        "zero or does not exist",
-        remedy=remedy,
-    )
-
 
 @implements(np.histogram_bin_edges)
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
@@ -38,7 +28,9 @@ def _edges(x: Any, bins: Any, limits: Any) -> Any:
     if not isinstance(x, Traced) and not isinstance(bins, Traced):
         return np.histogram_bin_edges(x, bins, limits)
     if isinstance(bins, str):
-        raise _unweighted('np.histogram with bins="auto" and its like', "give the number of bins")
+        raise UnsupportedFunctionError(
+            'np.histogram with bins="auto" and its like, of a traced value', remedy="give the number of bins"
+        )
     if shape_of(bins):
         return bins
     low, high = (FUNCTIONS[np.min](x), FUNCTIONS[np.max](x)) if limits is None else limits
@@ -59,10 +51,10 @@ def _places(x: Any, edges: Any) -> tuple[Any, Any]:
 
 @implements(np.histogram)
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> tuple[Any, Any]:
-    if weights is None:
-        raise _unweighted("np.histogram", _REMEDY)
-    x, w = flat(array(a)), flat(array(weights))
-    agree(shape_of(x), shape_of(w), ValueError, "weights should have the same shape as a.")
+    x = flat(array(a))
+    w = None if weights is None else flat(array(weights))
+    if w is not None:
+        agree(shape_of(x), shape_of(w), ValueError, "weights should have the same shape as a.")
     edges = _edges(x, bins, range)
     total = _added(w, [_places(x, edges)], (shape_of(edges)[0] - 1,))
     if density:
@@ -72,11 +64,17 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 
 
 def _added(w: Any, places: list[tuple[Any, Any]], shape: tuple[int, ...]) -> Any:
-    """Weights added up at their places, those of numbers that lie in all of the ranges."""
-    dtype = dtype_of(w) if dtype_of(w).kind in "fc" else np.dtype(float)
-    w = cast(w, dtype)
+    """Weights, or ones, added up at their places, those of numbers that lie in all of the ranges."""
+    if w is None:
+        dtype: np.dtype = np.dtype(np.intp)
+        w = 1
+    else:
+        dtype = dtype_of(w) if dtype_of(w).kind in "fc" else np.dtype(float)
+        w = cast(w, dtype)
     for _, inside in places:
         w = FUNCTIONS[np.where](inside, w, dtype.type(0))
+    if dtype.kind == "i":
+        w = cast(w, dtype)
     return call(add_at, np.zeros(shape, dtype), w, *[place for place, _ in places], pattern=(ARRAY,) * len(shape))
 
 
@@ -89,8 +87,6 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any 
 
 @implements(np.histogramdd)
 def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> tuple:
-    if weights is None:
-        raise _unweighted("np.histogramdd", _REMEDY)
     if isinstance(sample, (list, tuple)):
         columns = [flat(array(column)) for column in sample]
     else:
@@ -101,7 +97,8 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = N
     limits = [None] * n if range is None else list(range)
     edges = [_edges(c, b, r) for c, b, r in zip(columns, each, limits, strict=True)]
     shape = tuple(shape_of(edge)[0] - 1 for edge in edges)
-    total = _added(flat(array(weights)), [_places(c, edge) for c, edge in zip(columns, edges, strict=True)], shape)
+    w = 1.0 if weights is None else flat(array(weights))
+    total = _added(w, [_places(c, edge) for c, edge in zip(columns, edges, strict=True)], shape)
     if density:
         total = total / FUNCTIONS[np.sum](total)
         for k, edge in enumerate(edges):

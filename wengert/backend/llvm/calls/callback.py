@@ -21,6 +21,7 @@ from wengert.backend.llvm.arrays.buffer import I1, I32, I64, POINTER, VOID, Buff
 from wengert.backend.llvm.calls import faults
 from wengert.backend.llvm.context import CannotStandAlone
 from wengert.backend.llvm.linalg.matrices import strides_of
+from wengert.errors import StagingError
 from wengert.ir.node import Const, Node, map_refs
 
 _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
@@ -147,10 +148,11 @@ class Callback:
             if not right:
                 raise TypeError(f"{self.op.name} gave a result of shape {array.shape} where {type} was expected")
             if array.dtype != type.dtype and not np.can_cast(array.dtype, type.dtype, "same_kind"):
-                raise TypeError(
+                kind = "complex" if array.dtype.kind == "c" else array.dtype
+                raise StagingError(
                     f"{self.op.name} gave a result of type {array.dtype} where {type} was expected: which type "
-                    f"depends on values, and in a compiled function it must not; convert the operand first, as in "
-                    f"a.astype({'complex' if array.dtype.kind == 'c' else array.dtype})"
+                    "depends on values, and in a compiled function it must not",
+                    remedy=f"convert the operand first, as in a.astype({kind})",
                 )
 
     def _copy(self, words: Any, arrays: list[np.ndarray]) -> None:
