@@ -138,12 +138,18 @@ def changed_where_no_iteration_may_run(x):
     return c[0]
 
 
-REFUSED = [asked_after_a_branch, asked_in_a_loop, looked_for, found_in_a_list, changed_afterwards]
-REFUSED += [changed_by_its_first_name, one_object_or_two, changed_where_no_iteration_may_run]
+@pytest.mark.parametrize("f", [asked_after_a_branch, found_in_a_list])
+def test_which_of_two_a_branch_has_chosen(f):
+    for x in (X, -X, X[::-1].copy()):
+        np.testing.assert_array_equal(wg.jit(f)(x), f(x))
+
+
+REFUSED = [asked_in_a_loop, looked_for, changed_afterwards, changed_by_its_first_name, one_object_or_two]
+REFUSED += [changed_where_no_iteration_may_run]
 
 
 @pytest.mark.parametrize("f", REFUSED)
 def test_what_is_not_known_is_refused(f):
     f(X)
-    with pytest.raises(wg.errors.StagingError, match="is known only when|stand for in a loop"):
+    with pytest.raises(wg.errors.StagingError, match="is known only when|stand for in a loop|a key of a dict"):
         wg.jit(f)(X)

@@ -10,7 +10,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.box.box import Box
-from wengert.capture.containers import Contents, flatten, kind_of, leaves, note_created, parts_of, rebuilt, stand_in
+from wengert.capture.containers import (
+    Contents,
+    flatten,
+    freeze,
+    kind_of,
+    leaves,
+    note_created,
+    parts_of,
+    rebuilt,
+    stand_in,
+)
 from wengert.capture.objects import MUTABLE
 from wengert.capture.optional import Optional, optional, parts
 from wengert.capture.session import current
