@@ -318,7 +318,7 @@ def _set_item(box: Any, idx: Any, v: Any) -> None:
         v = settled(array_of(v))
     root = box if view is None else view.root
     _check_views(root, box)
-    _about_to_become(root)  # while its views still have their values
+    about_to_become(root)  # while its views still have their values
     if root._views:
         if isinstance(v, Traced) and v._view_of is not None:  # type: ignore[attr-defined]
             v = clone(v)  # a[1:] = a[:-1]
@@ -578,7 +578,7 @@ def write(root: Any, v: Any, pattern: tuple, arrays: tuple) -> None:
     make_views_stale(root)
 
 
-def _about_to_become(root: Any) -> None:
+def about_to_become(root: Any) -> None:
     """A box that is about to be written to may be a coefficient of an inner differentiation."""
     tapes = running.state.tapes
     if tapes and not root._is_cell and tapes[-1].tag > root._owner.tag:
@@ -647,7 +647,7 @@ def _take(box: Any, new: Any) -> None:
     if running.state.capture is not None:
         running.state.capture.about_to_write(box)
     _check_views(box, box)
-    _about_to_become(box)
+    about_to_become(box)
     new = _lying_as(clone(new) if isinstance(new, Traced) else _copied(new), settled(box))
     become(box, new)
     make_views_stale(box)

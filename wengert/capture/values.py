@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.functions.operands import cast
-from wengert.box.writing import become, clone, make_views_stale, settled
+from wengert.box.writing import about_to_become, become, clone, make_views_stale, settled
 from wengert.capture.undefined import UNDEFINED
 from wengert.errors import StagingError
 from wengert.ir.build import Capture, content
@@ -149,6 +149,7 @@ def assign(root: Any, new: Any) -> None:
     outer = running.state.capture
     if outer is not None:
         outer.about_to_write(root)
+    about_to_become(root)
     new = settled(new)
     become(root, clone(new) if isinstance(new, Traced) else new)
     make_views_stale(root)

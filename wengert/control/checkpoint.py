@@ -39,8 +39,10 @@ def _impl(
 
 
 def _lift(mode: Mode, args: tuple, params: dict) -> tuple:
-    given = parts_of(mode, args)
     body, function = params.get("body"), params["function"]
+    if type(mode).split is Mode.split:  # patterns: nothing is kept for a reverse sweep
+        return tuple(function(args) if body is None else run(body, args))
+    given = parts_of(mode, args)
     if body is not None:
         block, outs = lifted(body, mode, given.boxed)
         results = call(checkpoint, *given.leading, *given.companions, **{**params, "body": block})

@@ -330,7 +330,8 @@ def _with_copies(node: Any, memory: Any, copies: dict[int, Any]) -> Any:
         if _memory(node) is not memory:
             return node
         if id(node) not in copies:
-            copies[id(node)] = node.copy(order="K") if node.__class__ is np.ndarray else clone(node)
+            now = settled(node)  # a branch or loop that writes to its root has made a view stale
+            copies[id(node)] = now.copy(order="K") if now.__class__ is np.ndarray else clone(now)
         return copies[id(node)]
     if node.__class__ in (tuple, list):
         return node.__class__([_with_copies(item, memory, copies) for item in node])
