@@ -32,7 +32,7 @@ from wengert.box.cells import Cell
 from wengert.box.dispatch import SUBSCRIPTED
 from wengert.box.functions.operands import array
 from wengert.box.writing import settled, without_flags
-from wengert.capture import exceptions, hooks, managers, ownership, retrying, rewrite, stage, texts
+from wengert.capture import exceptions, hooks, managers, ownership, retrying, rewrite, stage, staged_texts, texts
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
 from wengert.capture.chosen import as_array_of, chosen, filtered, in_place_of_lists
@@ -153,7 +153,7 @@ def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, gi
             if f.__name__ == "get":
                 return functools.partial(_get, session, owner)
         if isinstance(owner, str) and f.__name__ in ("format", "join"):
-            return functools.partial(_format if f.__name__ == "format" else _join, owner)
+            return functools.partial(staged_texts.format if f.__name__ == "format" else staged_texts.join, owner)
         if is_open(owner):
             return method(owner, f.__name__)
         if isinstance(owner, (list, tuple)) and f.__name__ in _COMPARING:
@@ -247,41 +247,6 @@ def _with_numbers(f: Callable, named: Any) -> Callable:
         return f(*args, **{name: given_to_others(a, to) for name, a in zip(kwargs, values, strict=True)})
 
     return called
-
-
-# ------------------------------------------------------------------------------------------------------------- texts
-
-
-def _interpolated(template: str, values: Any) -> str:
-    if not isinstance(template, str):
-        return template % values
-    return texts.interpolated(template, values) if texts.holds_values(values) else hooks.shown_in(template, values)
-
-
-def _format(template: str, /, *args: Any, **kwargs: Any) -> str:
-    if texts.holds_values((args, kwargs)):
-        return texts.formatted(template, args, kwargs)
-    return template.format(*args, **kwargs)
-
-
-def _join(separator: str, items: Any) -> str:
-    items = list(items)
-    return texts.joined_by(separator, items) if texts.holds_values(items) else separator.join(items)
-
-
-@replaces(str)
-def _str(*args: Any, **kwargs: Any) -> str:
-    return texts.written(str, *args) if len(args) == 1 and not kwargs else str(*args, **kwargs)
-
-
-@replaces(repr)
-def _repr(x: Any) -> str:
-    return texts.written(repr, x)
-
-
-@replaces(format)
-def _format_one(x: Any, spec: str = "") -> str:
-    return texts.joined((x, -1, spec))
 
 
 def _with_staged_arguments(f: Callable) -> Callable:
@@ -753,7 +718,7 @@ set_staged_hooks(
         rewrite.AUGMENT_ITEM: augment_item,
         rewrite.AUGMENT_ATTRIBUTE: augment_attribute,
         rewrite.SLICE: slice,
-        rewrite.FORMAT: _interpolated,
+        rewrite.FORMAT: staged_texts.interpolate,
         rewrite.OPERATE: hooks.operate,
         MATCHED: _matched,
         lowering.IF: stage.if_,
