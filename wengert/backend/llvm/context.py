@@ -27,7 +27,7 @@ from wengert.backend.llvm.arrays.buffer import I1, I8, I32, I64, POINTER, VOID, 
 from wengert.backend.llvm.calls.faults import FIRST, HOLES, OK, RAISED, Fault
 from wengert.backend.llvm.machine import poison
 from wengert.backend.llvm.machine.hints import MANY, as_it_is, independent, is_vectorisable, rare, vectors
-from wengert.backend.llvm.machine.names import Names
+from wengert.backend.llvm.machine.names import NumberedNames
 from wengert.backend.llvm.machine.ranges import Ranges
 from wengert.ir.node import Source
 
@@ -84,8 +84,8 @@ class Context:
         """Whether what is being written is a part of work that threads share (`sharing.py`)."""
 
     def _begin(self, function: ir.Function, record: ir.Value) -> None:
-        if function.scope.__class__ is not Names:
-            function.scope = Names()
+        if function.scope.__class__ is not NumberedNames:
+            function.scope = NumberedNames()
         self.function = function
         self.record = record
         self.entry = function.append_basic_block("entry")

@@ -1,14 +1,14 @@
-"""Names of values in a function of LLVM."""
+"""NumberedNames of values in a function of LLVM."""
 
 from __future__ import annotations
 
 from llvmlite.ir._utils import NameScope
 
 
-class Names(NameScope):
-    """Names with numbers, which differ by these: nothing is looked up, as llvmlite does for each.
+class NumberedNames(NameScope):
+    """NumberedNames with numbers, which differ by these: nothing is looked up, as llvmlite does for each.
 
-    >>> names = Names()
+    >>> names = NumberedNames()
     >>> names.register("x", deduplicate=True), names.register("x", deduplicate=True)
     ('x_1', 'x_2')
     """
