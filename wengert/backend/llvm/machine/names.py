@@ -1,4 +1,4 @@
-"""NumberedNames of values in a function of LLVM."""
+"""Names of values in a function of LLVM."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from llvmlite.ir._utils import NameScope
 
 
 class NumberedNames(NameScope):
-    """NumberedNames with numbers, which differ by these: nothing is looked up, as llvmlite does for each.
+    """Names with numbers, which differ by these: nothing is looked up, as llvmlite does for each.
 
     >>> names = NumberedNames()
     >>> names.register("x", deduplicate=True), names.register("x", deduplicate=True)
