@@ -145,8 +145,8 @@ def _unwritten(empty: Callable, zeros: Callable) -> Callable:
 
 for _name in ["zeros", "ones", "zeros_like", "ones_like"]:
     CONSTRUCTORS[getattr(np, _name)] = _to_be_written(getattr(np, _name))
-for _empty, _zeros in [(np.empty, np.zeros), (np.empty_like, np.zeros_like)]:
-    CONSTRUCTORS[_empty] = _unwritten(_to_be_written(_empty), CONSTRUCTORS[_zeros])
+for _name, _zeros in [("empty", np.zeros), ("empty_like", np.zeros_like)]:
+    CONSTRUCTORS[getattr(np, _name)] = _unwritten(_to_be_written(getattr(np, _name)), CONSTRUCTORS[_zeros])
 for _name in [
     "eye",
     "identity",

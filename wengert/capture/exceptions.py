@@ -424,7 +424,7 @@ def error_of(attempt: Trying, raised: Any, kind: Thunk, before: Thunk) -> BaseEx
 def _is_gone(x: Any) -> bool:
     """Whether a value was made in a suite that has been captured: nobody outside can read it."""
     symbol = innermost(x) if isinstance(x, Traced) else None
-    return isinstance(symbol, Traced) and symbol._owner.alive is False  # type: ignore[attr-defined]
+    return isinstance(symbol, Traced) and symbol._owner.alive is False
 
 
 def _flat(kinds: Sequence[Any]) -> tuple[type, ...]:

@@ -99,7 +99,8 @@ def extended(consumer: Consumer, *of_suite: Any) -> tuple:
 
     `of_suite` is get, set, names, the names that are stored into (of a loop), and those of temporaries.
     """
-    own = Variables(*of_suite) if len(of_suite) == 5 else Variables(*of_suite[:3], (), of_suite[3])
+    get_own, set_own, *rest = of_suite
+    own = Variables(get_own, set_own, *rest) if len(rest) == 3 else Variables(get_own, set_own, rest[0], (), rest[1])
     more, n = consumer.variables, len(own.names)
     names, stores, others = ([f"{name} of the loop" for name in some] for some in more[2:])  # not to be confused
 

@@ -9,6 +9,7 @@ is one, and whoever asks whether it is a certain object gets the answer from tho
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -73,7 +74,7 @@ def same_object(x: Any, y: Any) -> Any:
     if x is not y and current.session is not None and current.session.chosen:
         for one, other in ((x, y), (y, x)):
             if is_chosen(one) and other.__class__ is one.__class__:
-                return decided(one, lambda each, other=other: same_object(each, other))
+                return decided(one, functools.partial(same_object, other))
     return is_(x, y)
 
 

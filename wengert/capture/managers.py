@@ -20,7 +20,7 @@ from wengert.errors import StagingError
 
 def swallowed(manager: Any) -> tuple[type[BaseException], ...]:
     """The exceptions that `with suppress(…)` suppresses; none for what is called so and is something else."""
-    return tuple(manager._exceptions) if isinstance(manager, contextlib.suppress) else ()
+    return tuple(manager._exceptions) if isinstance(manager, contextlib.suppress) else ()  # type: ignore[attr-defined]
 
 
 def managed(manager: Any) -> Any:
@@ -41,7 +41,7 @@ class _Managed:
             self.trying.__enter__()
         return value
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if self.trying is not None:
             try:
                 self.trying.__exit__(kind, error, trace)
@@ -50,7 +50,7 @@ class _Managed:
                 raise
         silent = type(self.manager).__exit__(self.manager, kind, error, trace)
         if not silent or error is None or isinstance(error, OWN_ERRORS):
-            return False
+            return
         raise StagingError(
             f"the manager of a with statement swallows a {kind.__name__} while the function is compiled",
             remedy="write try and except, or with contextlib.suppress(…) where the statement begins",
@@ -59,7 +59,7 @@ class _Managed:
 
 def _may_swallow(manager: Any) -> bool:
     """Whether it may, as far as its code tells: `__exit__` returns something, or its generator handles exceptions."""
-    generator = getattr(manager, "gen", None)
+    generator: Any = getattr(manager, "gen", None)
     if isinstance(manager, contextlib.AbstractContextManager) and hasattr(generator, "gi_code"):
         return any(i.opname == "CHECK_EXC_MATCH" for i in dis.get_instructions(generator.gi_code))
     code = getattr(followed(type(manager).__exit__), "__code__", None)

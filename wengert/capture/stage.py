@@ -604,8 +604,8 @@ def iterate(iterable: Any, reads: Sequence[Sequence[str] | None] | None = None) 
     iterable = number_of(iterable)
     items = items_of(iterable)
     if isinstance(items, Items) and isinstance(items.count, Traced) and reads is not None and isinstance(iterable, Box):
-        demand(np.less_equal(items.count, len(reads)), f"too many values to unpack (expected {len(reads)})")
-        demand(np.greater_equal(items.count, len(reads)), f"not enough values to unpack (expected {len(reads)})")
+        demand(e.less_equal(items.count, len(reads)), f"too many values to unpack (expected {len(reads)})")
+        demand(e.greater_equal(items.count, len(reads)), f"not enough values to unpack (expected {len(reads)})")
         return [iterable[k] for k in range(len(reads))]
     if isinstance(items, Items) and isinstance(items.count, Traced):
         raise StagingError("a comprehension, or an assignment to several names, over a number of items that is known "
