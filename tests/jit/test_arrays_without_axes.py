@@ -125,3 +125,14 @@ def test_arguments_are_written_to(place):
         np.testing.assert_allclose(put(operator, an_argument_under_another_name)(x), 24.0)
         assert x == 2.0
     np.testing.assert_allclose(put(wg.hessian, an_argument_under_another_name)(np.array(2.0)), 8.0)
+
+
+def test_arguments_beside_one_without_axes():
+    """Each argument has its own derivative, whatever the one before it is."""
+    f = lambda a, b, c: np.sum((a + b) ** 2) * c
+    args = np.array(0.3), np.array([0.4, 1.7]), np.array(2.0)
+    wanted = [4 * (0.7 + 2.0), 4 * np.array([0.7, 2.0]), 0.7**2 + 4.0]
+    for gradient in (wg.grad(f, (0, 1, 2)), wg.jit(wg.grad(f, (0, 1, 2))), wg.grad(wg.jit(f), (0, 1, 2))):
+        for found, right in zip(gradient(*args), wanted, strict=True):
+            np.testing.assert_allclose(found, right, rtol=1e-14)
+    assert wg.jvp(f, args, (np.array(1.0), np.zeros(2), np.array(0.0)))[1] == pytest.approx(wanted[0])

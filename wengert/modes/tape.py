@@ -444,7 +444,8 @@ def record(
         trace = watch.tape()
     with entered(trace, records=True, library=example_of(primals)):
         trace.library = running.state.library
-        outputs = function(*[as_argument(trace.input(x), x) for x in primals])
+        inputs = [trace.input(x) for x in primals]  # (the first nodes, before any other)
+        outputs = function(*[as_argument(*pair) for pair in zip(inputs, primals, strict=True)])
         values: list[Any] = []
         places: list[int | None] = []
         for y in map(settled, outputs):
