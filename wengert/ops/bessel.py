@@ -325,25 +325,12 @@ def _aip_bend(x: Bounds) -> Any:
     return 0.54 + 0.7 * _largest(x) * (1 + _largest(x))
 
 
-def _bi_bend(x: Bounds) -> Any:
-    return 1.000001 * _largest(x) * maximum(0.62, airy_bi(maximum(x.hi, 0.0)))
-
-
-def _bip_bend(x: Bounds) -> Any:
-    top, r = maximum(x.hi, 0.0), _largest(x)
-    return 1.000001 * (maximum(0.62, airy_bi(top)) + r * maximum(0.7 * (1 + r), airy_bip(top)))
-
-
 airy_ai = elementwise(
     "airy_ai", lambda x: sc.airy(x)[0], (lambda y, x: airy_aip(x),), bounds=curved(_ai_bend, slack=1e-13)
 )
 airy_aip = elementwise(
     "airy_aip", lambda x: sc.airy(x)[1], (lambda y, x: x * airy_ai(x),), bounds=curved(_aip_bend, slack=1e-13)
 )
-airy_bi = elementwise(
-    "airy_bi", lambda x: sc.airy(x)[2], (lambda y, x: airy_bip(x),), bounds=curved(_bi_bend, slack=1e-13)
-)
-airy_bip = elementwise(
-    "airy_bip", lambda x: sc.airy(x)[3], (lambda y, x: x * airy_bi(x),), bounds=curved(_bip_bend, slack=1e-13)
-)
+airy_bi = elementwise("airy_bi", lambda x: sc.airy(x)[2], (lambda y, x: airy_bip(x),))
+airy_bip = elementwise("airy_bip", lambda x: sc.airy(x)[3], (lambda y, x: x * airy_bi(x),))
 """The Airy functions Ai and Bi and their derivatives, the four results of `scipy.special.airy`."""

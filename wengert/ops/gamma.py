@@ -16,7 +16,7 @@ import scipy.special as sc
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import library
 from wengert.ops.derive import elementwise, zero
-from wengert.ops.directed import composed_above, directed, one_way
+from wengert.ops.directed import directed, one_way
 from wengert.ops.elementwise import cos, equal, exp, less, logical_and, reciprocal, remainder, rint, sin, where
 from wengert.ops.enclosures import composed, decreasing, increasing, valley
 from wengert.ops.library import special
@@ -154,7 +154,6 @@ poch = elementwise(
     "poch",
     sc.poch,
     (_poch_slope, lambda y, z, m: y * digamma(z + m)),
-    bounds=composed_above(lambda z, m: gamma(z + m) / gamma(z), {0: 0.0}),
 )
 
 
@@ -193,7 +192,6 @@ binom = elementwise(
     "binom",
     sc.binom,
     (_binom_in_n, _binom_in_k),
-    bounds=composed_above(lambda n, k: reciprocal((n + 1) * beta(n - k + 1, k + 1)), {0: -1.0, 1: -1.0}),
 )
 
 # ------------------------------------------------------------------------------------------------------------- zeta

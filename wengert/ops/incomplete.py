@@ -32,7 +32,7 @@ import scipy.special as sc
 from wengert.ops.derive import elementwise
 from wengert.ops.directed import composed_above, directed
 from wengert.ops.elementwise import equal, exp, log, log1p, logical_or, power, where
-from wengert.ops.gamma import betaln, digamma, gammaln, polygamma, polygamma_step
+from wengert.ops.gamma import betaln, digamma, polygamma, polygamma_step
 from wengert.ops.library import special
 from wengert.ops.special import double, precision, quotient, rounded, xlog1py, xlogy
 
@@ -87,17 +87,10 @@ def _gamma_density_in_x(y: Any, a: Any, x: Any) -> Any:
     return where(at_zero, edge, y * (quotient(a - 1, where(at_zero, 1, x)) - 1))
 
 
-def _enclosed_gamma_density(a: Any, x: Any) -> Any:
-    """At zero there is no logarithm."""
-    inside = exp(xlogy(a - 1, x) - x - gammaln(a))
-    return where(equal(x, 0.0), power(x, a - 1) * exp(-gammaln(a)), inside)
-
-
 gamma_density = elementwise(
     "gamma_density",
     _gamma_density,
     (lambda y, a, x: xlogy(y, x) - y * digamma(a), _gamma_density_in_x),
-    bounds=composed_above(_enclosed_gamma_density, {0: 0.0}),
 )
 """The density of the gamma distribution with shape a."""
 
@@ -279,7 +272,6 @@ gammaincinv = elementwise(
         lambda x, a, p: -gammainc_by_a(a, x, n=1) / gamma_density(a, x),
         lambda x, a, p: 1 / gamma_density(a, x),
     ),
-    bounds=directed(1, 1, above={0: 0.0}, within={1: (0.0, 1.0)}, range=(0.0, math.inf), slack=1e-9),
 )
 gammainccinv = elementwise(
     "gammainccinv",
@@ -288,7 +280,6 @@ gammainccinv = elementwise(
         lambda x, a, q: -gammainc_by_a(a, x, n=1) / gamma_density(a, x),
         lambda x, a, q: -1 / gamma_density(a, x),
     ),
-    bounds=directed(1, -1, above={0: 0.0}, within={1: (0.0, 1.0)}, range=(0.0, math.inf), slack=1e-9),
 )
 
 # --------------------------------------------------------------------------------------------------- incomplete beta
