@@ -17,7 +17,7 @@ DOCS_READY := $(VENV)/.ready-docs
 WILD_READY := $(VENV)/.ready-wild
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-wild test-gpu fuzz lint format bench docs docs-serve clean
+.PHONY: help demo test test-all test-quick test-wild test-gpu fuzz lint format bench docs docs-serve clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,7 +33,10 @@ $(READY): pyproject.toml
 demo: $(READY) ## a short tour: derivatives, native code, and a page that explains one
 	@$(BIN)/python examples/demo.py $(ARGS)
 
-test: $(READY) ## the whole test suite, with the doctests of the package
+test: $(READY) ## every test, with a few of its cases where it has many, and the doctests of the package
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --sample 6 $(ARGS)
+
+test-all: $(READY) ## every case of every test
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
 test-quick: $(READY) ## two cases of each test that is not marked slow, with few random examples and little optimisation

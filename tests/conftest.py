@@ -77,6 +77,11 @@ LONG_FILES = {
 """Files that go through many functions, or measure growth: `make test-quick` leaves them out as a whole."""
 
 
+WALKS_OF_OPS = {"tests/ops/test_table.py", "tests/ops/test_traits.py", "tests/ops/test_trait_behaviour.py"}
+"""Files in which each case is another op, whose rule nothing else may look at: `--sample` takes all of their cases, if
+it takes more than two of each (`make test`). They are quick."""
+
+
 OPTIMISED_FOLDERS = {"backend", "gallery", "gpu", "infer"}
 """Folders whose tests ask what LLVM makes of programs, or whose programs run long. Elsewhere it does next to nothing:
 the tests ask what programs mean, and to optimise these is half of the time they would take."""
@@ -121,4 +126,5 @@ def sample(ids: list[str], most: int) -> list[str]:
     for one in ids:
         cases.setdefault(one.partition("[")[0], []).append(one)
     places = {len(all): {round(k * (len(all) - 1) / max(most - 1, 1)) for k in range(most)} for all in cases.values()}
-    return [one for all in cases.values() for k, one in enumerate(all) if k in places[len(all)]]
+    return [one for test, all in cases.items() for k, one in enumerate(all)
+            if k in places[len(all)] or (most > 2 and test.partition("::")[0] in WALKS_OF_OPS)]  # fmt: skip
