@@ -77,9 +77,12 @@ LONG_FILES = {
 """Files that go through many functions, or measure growth: `make test-quick` leaves them out as a whole."""
 
 
-WALKS_OF_OPS = {"tests/ops/test_table.py", "tests/ops/test_traits.py", "tests/ops/test_trait_behaviour.py"}
-"""Files in which each case is another op, whose rule nothing else may look at: `--sample` takes all of their cases, if
-it takes more than two of each (`make test`). They are quick."""
+WHOLE_FILES = {
+    *("tests/ops/test_table.py", "tests/ops/test_traits.py", "tests/ops/test_trait_behaviour.py"),
+    "tests/fuzz/test_programs_agree.py",
+}
+"""Files in which each case is another op, whose rule nothing else may look at, or other programs: `--sample` takes all
+of their cases, if it takes more than two of each (`make test`)."""
 
 
 OPTIMISED_FOLDERS = {"backend", "gallery", "gpu", "infer"}
@@ -127,4 +130,4 @@ def sample(ids: list[str], most: int) -> list[str]:
         cases.setdefault(one.partition("[")[0], []).append(one)
     places = {len(all): {round(k * (len(all) - 1) / max(most - 1, 1)) for k in range(most)} for all in cases.values()}
     return [one for test, all in cases.items() for k, one in enumerate(all)
-            if k in places[len(all)] or (most > 2 and test.partition("::")[0] in WALKS_OF_OPS)]  # fmt: skip
+            if k in places[len(all)] or (most > 2 and test.partition("::")[0] in WHOLE_FILES)]  # fmt: skip
