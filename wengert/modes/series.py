@@ -268,13 +268,14 @@ class SeriesTrace(Mode):
             return NotImplemented
         mine = self.owns(v)
         overwrite(box, "_value", v._value if mine else v, pattern, arrays)
+        given = v._node if mine else None  # (of the box itself, if it is written into itself)
         node = box._node
         box._node = None
         if sys.getrefcount(node) > 2:  # another box has it, too
             node = Coefficients(list(node.known))
         node.known[0] = None
         for k in range(1, self.order + 1):
-            new = v._node[k] if mine else None
+            new = None if given is None else given[k]
             if node[k] is None:
                 if new is None:
                     continue
