@@ -106,3 +106,28 @@ def test_functions_with_their_derivatives(function):
         for t, y in zip(x, got, strict=True):
             right = slope[function](mpmath.mpf(float(t)))
             assert abs(mpmath.mpf(float(y)) - right) <= 4 * np.spacing(abs(float(right)))
+
+
+def test_quotients_by_one_divisor_share_its_inverse():
+    """They are corrected products, within one unit in the last place; what is huge, tiny or not finite is divided."""
+    rng = np.random.default_rng(3)
+    x, y, z = 10.0 ** rng.uniform(-100, 100, (3, 200)) * rng.choice([-1, 1], (3, 200))
+    compiled = wg.jit(lambda x, y, z: (x / y, z / y, 1 / y))
+    assert compiled.lower(strict(x), strict(y), strict(z)).ptx.count("rcp.rn.f64") == 1
+    for got, right in zip(compiled(strict(x), strict(y), strict(z)), (x / y, z / y, 1 / y), strict=True):
+        assert np.max(np.abs(host(got) - right) / np.spacing(np.abs(right))) <= 1
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -3.0, 5e-324, 1e-310, 2.5e-308, 1e-5, 1e300, 1.7e308]
+    x, y = [a.ravel() for a in np.meshgrid(special, special)]
+    with np.errstate(all="ignore"):
+        for got, right in zip(compiled(strict(x), strict(y), strict(-x)), (x / y, -x / y, 1 / y), strict=True):
+            assert_alike(host(got), right)
+
+
+def test_exp_and_tanh_of_one_number_begin_together(rng):
+    """They are of one family (`TWINS`), and right in all of its parts, usual or not."""
+    f = lambda x: np.sum(np.exp(-x) * np.tanh(x) + np.exp(x))
+    x = np.concatenate([rng.normal(size=20), [-0.0, 1e-300, 340.0, -340.0, 360.0, -360.0, 700.0, 745.0, 800.0, np.nan]])
+    x = np.concatenate([x, np.linspace(-0.4, 0.4, 30)])
+    with np.errstate(all="ignore"):
+        exact = -np.exp(-x) * np.tanh(x) + np.exp(-x) / np.cosh(x) ** 2 + np.exp(x)
+        np.testing.assert_allclose(host(wg.jit(wg.grad(f))(strict(x))), exact, rtol=1e-13)

@@ -17,7 +17,7 @@ import numpy as np
 from llvmlite import ir
 
 from wengert.backend.gpu.elements import Coordinates, Elements, OperandLayout, merged
-from wengert.backend.gpu.scalar import KernelContext, combined, flat, gathered, parts_of
+from wengert.backend.gpu.scalar import KernelContext, combined, divisors_of_several, flat, gathered, parts_of
 from wengert.backend.llvm.arrays.buffer import I64, POINTER, VOID, store_element
 from wengert.backend.llvm.scalars.values import convert
 
@@ -121,6 +121,7 @@ class _Kernel:
             if argument.type == POINTER:
                 argument.add_attribute("noalias")
         self.cx = KernelContext(module, function)
+        self.cx.divisors = divisors_of_several(set(region.inside.values()))
         self.module, self.b = module, self.cx.builder
         self.outs = function.args[len(layouts) :]
         self.kind = I32 if _largest(region, layouts) < _FITS else I64

@@ -6,7 +6,8 @@ read as formulas. What a function and its derivative have in common is computed 
 precision; single precision is rounded from that.
 
 What kernels wait for is how many instructions there are, most of all those of double precision. So exp, tanh, sin and
-cos have a short way for usual arguments, and take another for those that are huge, infinite or NaN (`_usually`).
+cos have a short way for usual arguments, and take another for those that are huge, infinite or NaN (`_usually`), and
+quotients by one divisor share its inverse (`quotient`).
 
 Errors, measured against higher precision, are below 3 units in the last place. Polynomials are interpolations at
 Chebyshev points, computed with sixty digits. sin, cos and tan subtract multiples of π/2: in three parts with fused
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -99,9 +100,10 @@ def math_call(cx: Any, name: str, *values: ir.Value) -> ir.Value | None:
         y = math_call(cx, name.removesuffix("f"), *[b.fpext(v, F64) for v in values])
         return b.fptrunc(y, F32)
     if name in TWINS:
-        write, which = TWINS[name]
-        function = cx.module.globals.get(write.__name__) or _write_twins(cx.module, write)
-        return b.extract_value(b.call(function, list(values)), which)
+        write, which, count, is_of_negative = TWINS[name]
+        function = cx.module.globals.get(write.__name__) or _write_twins(cx.module, write, count)
+        (x,) = values
+        return b.extract_value(b.call(function, [b.fneg(x) if is_of_negative else x]), which)
     symbol = f"wg_{name}"
     function = cx.module.globals.get(symbol)
     if function is None:
@@ -124,11 +126,12 @@ def _internal(module: ir.Module, symbol: str, result: ir.Type, count: int = 1) -
     return function
 
 
-def _write_twins(module: ir.Module, write: Callable) -> ir.Function:
-    function = _internal(module, write.__name__, ir.LiteralStructType([F64, F64]))
+def _write_twins(module: ir.Module, write: Callable, count: int) -> ir.Function:
+    function = _internal(module, write.__name__, ir.LiteralStructType([F64] * count))
     body = _Body(module, function)
-    one, other = [lane_of(body, y, DOUBLE).value for y in write(Lane(body, function.args[0], DOUBLE))]
-    _return_both(body.builder, function, one, other)
+    _return(
+        body.builder, function, *[lane_of(body, y, DOUBLE).value for y in write(Lane(body, function.args[0], DOUBLE))]
+    )
     return function
 
 
@@ -170,19 +173,31 @@ def _polynomial(z: Lane, coefficients: tuple[float, ...]) -> Any:
 
 
 def _usually(x: Lane, bound: float, usual: Callable[[], Sequence[Any]], other: Callable[[], Sequence[Any]]) -> list:
-    """What one function computes if |x| < bound, and another one otherwise, also for NaN: a branch.
+    """What one function computes if |x| < bound, and another one otherwise, also for NaN: a branch."""
+    return _one_of_two(x, x.b.fcmp_ordered("<", _high_word(x), _as_high_word(bound)), usual, other)
 
-    Asked are the high words, which as numbers of single precision have the same order: one instruction, and none of
-    double precision.
-    """
-    cx, b = x.cx, x.b
+
+def _high_word(x: Lane) -> ir.Value:
+    """The size of x to compare by: the high word, which as a number of single precision has the same order. That takes
+    one instruction, and none of double precision."""
+    b = x.b
     word = b.bitcast(b.trunc(b.lshr(b.bitcast(x.value, I64), I64(32)), I32), F32)
-    size = b.call(cx.module.declare_intrinsic("llvm.fabs", [F32]), [word])
-    limit = float(np.array([bound]).view(np.uint32)[1:].view(np.float32)[0])
+    return b.call(x.cx.module.declare_intrinsic("llvm.fabs", [F32]), [word])
+
+
+def _as_high_word(bound: float) -> ir.Value:
+    return F32(float(np.array([bound]).view(np.uint32)[1:].view(np.float32)[0]))
+
+
+def _one_of_two(
+    x: Lane, condition: ir.Value, one: Callable[[], Sequence[Any]], other: Callable[[], Sequence[Any]]
+) -> list:
+    """Numbers that are computed in one way or in another: a branch."""
+    cx, b = x.cx, x.b
     blocks = [b.append_basic_block(name) for name in ("usual", "other", "both")]
-    b.cbranch(b.fcmp_ordered("<", size, F32(limit)), *blocks[:2])
+    b.cbranch(condition, *blocks[:2])
     found = []
-    for block, make in zip(blocks, (usual, other), strict=False):
+    for block, make in zip(blocks, (one, other), strict=False):
         b.position_at_end(block)
         found.append(([lane_of(cx, y, DOUBLE).value for y in make()], b.block))
         b.branch(blocks[2])
@@ -217,15 +232,17 @@ def _write_reduced(module: ir.Module) -> ir.Function:
     r = x
     for part in _HALF_PI:
         r = _fused(-k, part, r)
-    _return_both(b, function, r.value, b.bitcast(shifted.value, I64))
+    _return(b, function, r.value, b.bitcast(shifted.value, I64))
     b.position_at_end(large)
-    _return_both(b, function, *_reduced_by_bits(module, b, x))
+    _return(b, function, *_reduced_by_bits(module, b, x))
     return function
 
 
-def _return_both(b: ir.IRBuilder, function: ir.Function, r: ir.Value, k: ir.Value) -> None:
-    whole = b.insert_value(ir.Constant(function.ftype.return_type, ir.Undefined), r, 0)
-    b.ret(b.insert_value(whole, k, 1))
+def _return(b: ir.IRBuilder, function: ir.Function, *values: ir.Value) -> None:
+    whole: ir.Value = ir.Constant(function.ftype.return_type, ir.Undefined)
+    for k, value in enumerate(values):
+        whole = b.insert_value(whole, value, k)
+    b.ret(whole)
 
 
 def _reduced_by_bits(module: ir.Module, b: ir.IRBuilder, x: Lane) -> tuple[ir.Value, ir.Value]:
@@ -337,18 +354,37 @@ def _acos(x: Lane) -> Any:
 # ----------------------------------------------------------------------------------- exponentials and logarithms
 
 
-def _exp(x: Lane) -> Any:
-    """2ᵏ·exp(r); usually k is added to the exponent."""
+def wg_exp_and_tanh(x: Lane) -> Sequence[Any]:
+    """exp x, and what begins like it: tanh −x and its derivative there.
+
+    With x = r + k·log 2 and p = exp(r) − 1, known well also near zero, exp x is 2ᵏ·(1 + p): usually k is added to the
+    exponent. tanh −x is −e/(2 + e), and its derivative 4·(1 + e)/(2 + e)², with e = exp(2x) − 1 = 4ᵏ·(1 + q) − 1 and
+    q = 2p + p².
+    """
     b = x.b
 
     def usual() -> list[Any]:
         r, shifted = _modulo_log2(x)
-        y = _fused(r, _fused(r, _polynomial(r, vector_math.EXP_DOUBLE), 1.0), 1.0)
-        k = b.shl(b.bitcast(shifted.value, I64), I64(52))
-        return [x.like(b.bitcast(b.add(b.bitcast(y.value, I64), k), F64))]
+        rest = _polynomial(r, vector_math.EXP_DOUBLE)
+        bits = b.bitcast(shifted.value, I64)
+        near_one = _fused(r, _fused(r, rest, 1.0), 1.0)
+        exponential = x.like(b.bitcast(b.add(b.bitcast(near_one.value, I64), b.shl(bits, I64(52))), F64))
+        p = _fused(r * r, rest, r)
+        q = _fused(p, p, p + p)
+        scale = x.like(b.bitcast(b.add(b.shl(bits, I64(53)), b.bitcast(F64(1.0), I64)), F64))
+        e = _fused(scale, q, scale - 1.0)
+        under = 2.0 + e
+        inverse = 1.0 / under
+        y = e * inverse
+        y = _fused(_fused(-y, under, e), inverse, y)  # as good as divided
+        twice = inverse + inverse
+        return [exponential, np.copysign(y, -x), (q + 1.0) * scale * twice * twice]
 
-    (y,) = _usually(x, 708.0, usual, lambda: [x.like(vector_math.exp(_numbers_at(x), x.value))])
-    return y
+    def far() -> list[Any]:
+        exponential, slope = [x.like(vector_math.exp(_numbers_at(x), t.value)) for t in (x, -2.0 * abs(x))]
+        return [exponential, select(np.isnan(x), x, np.copysign(1.0, -x)), 4.0 * slope]
+
+    return _usually(x, 350.0, usual, far)
 
 
 def _modulo_log2(x: Lane) -> tuple[Lane, Lane]:
@@ -418,30 +454,6 @@ def _cosh(x: Lane) -> Any:
     return half + 0.25 / half
 
 
-def wg_tanh_and_slope(x: Lane) -> tuple[Any, Any]:
-    """−e/(2 + e) and 4·(1 + e)/(2 + e)² with e = exp(−2|x|) − 1; 1 + e is known better than as that sum."""
-    b = x.b
-
-    def usual() -> list[Any]:
-        r, shifted = _modulo_log2(-2.0 * abs(x))
-        p = _fused(r * r, _polynomial(r, vector_math.EXP_DOUBLE), r)
-        k = b.shl(b.bitcast(shifted.value, I64), I64(52))
-        scale = x.like(b.bitcast(b.add(k, b.bitcast(F64(1.0), I64)), F64))
-        e = _fused(scale, p, scale - 1.0)
-        under = 2.0 + e
-        inverse = 1.0 / under
-        y = e * inverse
-        y = _fused(_fused(-y, under, e), inverse, y)  # as good as divided
-        twice = inverse + inverse
-        return [np.copysign(y, x), (p + 1.0) * scale * twice * twice]
-
-    def far() -> list[Any]:
-        return [select(np.isnan(x), x, np.copysign(1.0, x)), 4.0 * np.exp(-2.0 * abs(x))]
-
-    y, slope = _usually(x, 350.0, usual, far)
-    return y, slope
-
-
 def _asinh(x: Lane) -> Any:
     size = abs(x)
     z = size * size
@@ -479,6 +491,36 @@ def _hypot(x: Lane, y: Lane) -> Any:
     return select((a == math.inf) | (b == math.inf), math.inf, found)
 
 
+# -------------------------------------------------------------------------------------------------------- quotients
+
+
+def quotient(cx: Any, x: ir.Value, y: ir.Value) -> ir.Value:
+    """x/y by the inverse of y, of which one is left where several numbers are divided by y.
+
+    x/y is the product, corrected by what it leaves of x (Markstein 1990): as good as divided. Where the product is
+    huge, tiny or not finite, it is divided.
+    """
+    function = cx.module.globals.get("wg_quotient") or _write_quotient(cx.module)
+    return cx.builder.call(function, [x, y])
+
+
+def _write_quotient(module: ir.Module) -> ir.Function:
+    function = _internal(module, "wg_quotient", F64, 2)
+    body = _Body(module, function)
+    x, y = [Lane(body, a, DOUBLE) for a in function.args]
+    inverse = 1.0 / y
+    product = x * inverse
+    size = _high_word(product)
+    b = body.builder
+    is_usual = b.and_(
+        b.fcmp_ordered("<", size, _as_high_word(2.0**1000)), b.fcmp_ordered(">", size, _as_high_word(2.0**-900))
+    )
+    usual = lambda: [_fused(_fused(-product, y, x), inverse, product)]
+    (found,) = _one_of_two(product, is_usual, usual, lambda: [x / y])
+    b.ret(found.value)
+    return function
+
+
 # ---------------------------------------------------------------------------------------------------- error function
 
 _ERF = (
@@ -504,14 +546,24 @@ def _erf(x: Lane) -> Any:
 
 
 LANES: dict[str, Callable] = {
-    "tan": _tan, "asin": _asin, "acos": _acos, "atan": _atan, "atan2": _atan2, "exp": _exp,
+    "tan": _tan, "asin": _asin, "acos": _acos, "atan": _atan, "atan2": _atan2,
     "expm1": _expm1, "exp2": _exp2, "log1p": _log1p, "log2": _log2, "log10": _log10, "cosh": _cosh, "asinh": _asinh,
     "acosh": _acosh, "atanh": _atanh, "cbrt": _cbrt, "hypot": _hypot, "erf": _erf,
 }  # fmt: skip
 """By their names in C. What is not here has no code on a GPU, and is left to the library of the arrays."""
 
-TWINS: dict[str, tuple[Callable, int]] = {
-    "sin": (wg_sin_and_cos, 0), "cos": (wg_sin_and_cos, 1), "tanh": (wg_tanh_and_slope, 0),
-    "sech_squared": (wg_tanh_and_slope, 1),
+
+class Twin(NamedTuple):
+    """A function that has most of its work in common with others: who writes all of them, which of how many it is, and
+    whether it is found at −x, where those are that it is usually seen with."""
+
+    write: Callable
+    which: int
+    count: int
+    is_of_negative: bool = False
+
+
+TWINS: dict[str, Twin] = {
+    "sin": Twin(wg_sin_and_cos, 0, 2), "cos": Twin(wg_sin_and_cos, 1, 2), "exp": Twin(wg_exp_and_tanh, 0, 3),
+    "tanh": Twin(wg_exp_and_tanh, 1, 3, True), "sech_squared": Twin(wg_exp_and_tanh, 2, 3, True),
 }  # fmt: skip
-"""Functions that have most of their work in common with another: who writes both, and which of them it is."""

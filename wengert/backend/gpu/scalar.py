@@ -3,19 +3,20 @@ functions of `math.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.gpu.math import is_known, math_call
+from wengert.backend.gpu.math import is_known, math_call, quotient
 from wengert.backend.llvm.arrays.buffer import F32, F64, I64, POINTER, VOID, is_native, load_element, register_type
 from wengert.backend.llvm.scalars.emit import _Use
 from wengert.backend.llvm.scalars.lane import Unsupported
 from wengert.backend.llvm.scalars.values import constant, known_number
 from wengert.ir.node import Const, Node
-from wengert.ops.elementwise import sech_squared
+from wengert.ops.elementwise import divide, sech_squared
 from wengert.ops.op import TABLE
 from wengert.ops.reduce import weighted_sum
 from wengert.types import SCALARS
@@ -50,6 +51,8 @@ class KernelContext:
         self.builder = ir.IRBuilder(function.append_basic_block("entry"))
         self.long_calls = 0
         self.addresses: dict[str, int] = {}
+        self.divisors: set[Any] = set()
+        """Values that several nodes divide by."""
 
     def device_math(self, name: str, *values: ir.Value) -> ir.Value:
         y = math_call(self, name, *values)
@@ -77,10 +80,18 @@ def written(cx: KernelContext, node: Node, values: Sequence[Any]) -> Any:
     """The scalar code of a node."""
     if node.op is sech_squared and values[0].type in (F32, F64):
         return cx.device_math(node.op.name, values[0])  # together with tanh, of which it is the derivative
+    if node.op is divide and node.args[1] in cx.divisors and all(v.type == F64 for v in values):
+        return quotient(cx, *values)
     dtypes = [a.type.dtype for a in node.args]
     out = node.outs[0].type.dtype
     known = [known_number(v, d) for v, d in zip(values, dtypes, strict=True)]
     return _Use(node.op.name, node.params, out, dtypes, [a.type.weak for a in node.args], known).write(cx, values)
+
+
+def divisors_of_several(nodes: Iterable[Node]) -> set[Any]:
+    """Values, other than constants, that several of these nodes divide by."""
+    counts = Counter(node.args[1] for node in nodes if node.op is divide and node.args[1].__class__ is not Const)
+    return {a for a, count in counts.items() if count > 1}
 
 
 _can: dict[Any, bool] = {}
