@@ -138,13 +138,14 @@ def _write_twins(module: ir.Module, write: Callable, count: int) -> ir.Function:
 # ------------------------------------------------------------------------------------------------- sines and cosines
 
 _SIN = (
-    -0.16666666666666666, 0.008333333333333331, -0.00019841269841264821, 2.7557319219150783e-06,
-    -2.5052106167335705e-08, 1.6058521349954986e-10, -7.586094789672621e-13,
+    -0.16666666666666666, 0.008333333333330948, -0.0001984126983675854, 2.7557316102534617e-06,
+    -2.505113184128889e-08, 1.5918129027234826e-10,
 )  # fmt: skip
 _COS = (
-    0.041666666666666664, -0.0013888888888888887, 2.480158730158451e-05, -2.755731922129809e-07,
-    2.0876755754879594e-09, -1.1470455178216906e-11, 4.745537017319258e-14,
+    0.041666666666666664, -0.0013888888888887398, 2.4801587298765665e-05, -2.7557317271718644e-07,
+    2.087614626607931e-09, -1.1382632258093615e-11,
 )  # fmt: skip
+"""sin r = r + r³·p(r²) and cos r = 1 − r²/2 + r⁴·q(r²), for |r| ≤ π/4; errors 2.1e-17 and 1.3e-18."""
 _HALF_PI = (1.5707963267948966, 6.123233995736765e-17, 1.082856673921914e-32)
 """π/2 in three parts, none of them negative: what is subtracted from -0.0 leaves -0.0."""
 _TWO_OVER_PI = (
@@ -225,7 +226,7 @@ def _write_reduced(module: ir.Module) -> ir.Function:
     b = body.builder
     x = Lane(body, function.args[0], DOUBLE)
     small, large = [b.append_basic_block(name) for name in ("small", "large")]
-    b.cbranch(b.fcmp_ordered("<", abs(x).value, F64(_LARGE)), small, large)
+    b.cbranch(b.fcmp_ordered("<", _high_word(x), _as_high_word(_LARGE)), small, large)
     b.position_at_end(small)
     shifted = _fused(x, 2 / math.pi, _MAGIC)
     k = shifted - _MAGIC
@@ -301,7 +302,7 @@ def _in_quarter(k: ir.Value, sine: Lane, cosine: Lane) -> Any:
     """sin(r + k·π/2): in every second quarter the cosine, and in the last two of four with the other sign."""
     b = sine.b
     odd = sine.like(b.trunc(k, ir.IntType(1)), np.dtype(bool))
-    sign = b.shl(b.and_(k, I64(2)), I64(62))
+    sign = b.shl(b.zext(b.shl(b.and_(b.trunc(k, I32), I32(2)), I32(30)), I64), I64(32))
     return sine.like(b.bitcast(b.xor(b.bitcast(select(odd, cosine, sine).value, I64), sign), F64))
 
 
@@ -377,8 +378,8 @@ def wg_exp_and_tanh(x: Lane) -> Sequence[Any]:
         inverse = 1.0 / under
         y = e * inverse
         y = _fused(_fused(-y, under, e), inverse, y)  # as good as divided
-        twice = inverse + inverse
-        return [exponential, np.copysign(y, -x), (q + 1.0) * scale * twice * twice]
+        four_times = x.like(b.bitcast(b.add(b.bitcast(scale.value, I64), I64(2 << 52)), F64))
+        return [exponential, np.copysign(y, -x), (q + 1.0) * four_times * inverse * inverse]
 
     def far() -> list[Any]:
         exponential, slope = [x.like(vector_math.exp(_numbers_at(x), t.value)) for t in (x, -2.0 * abs(x))]
