@@ -468,7 +468,9 @@ class Box(Traced):
                 y = call(index, self, *arrays, pattern=pattern)
                 if all(isinstance(a, Traced) and not a.shape for a in arrays):  # type: ignore[attr-defined]
                     if isinstance(y, Box) and y.shape:  # symbols for integers: as good as integers
-                        return link(y, self, _Slice(pattern, y.shape, arrays), idx if isinstance(idx, tuple) else (idx,))
+                        return link(
+                            y, self, _Slice(pattern, y.shape, arrays), idx if isinstance(idx, tuple) else (idx,)
+                        )
                 return y
         y = call(index, self, pattern=pattern)
         if not (isinstance(y, Box) and y.shape) and Ellipsis not in pattern:

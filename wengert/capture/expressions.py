@@ -94,9 +94,7 @@ class Reading(ast.NodeTransformer):
     outside is an input or guarded there too, and what may be None must not look as if it were not. Functions say which
     variables from around them they bind. `free` are the free variables of the outermost function."""
 
-    def __init__(
-        self, free: frozenset[str], local: Iterable[str] = (), unsure: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, free: frozenset[str], local: Iterable[str] = (), unsure: frozenset[str] = frozenset()) -> None:
         self.free = free
         self.local = frozenset(local)  # what is bound here, or in functions around
         self.unsure = unsure  # those of functions around that may hold UNDEFINED
