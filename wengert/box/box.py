@@ -162,7 +162,8 @@ class Box(Traced):
     @property
     def _may_be_integer(self) -> bool:
         """Whether it is a float that stands for an integer of Python's in some cases."""
-        return False
+        inside = self._value if "_value" in self._state else None
+        return isinstance(inside, Box) and inside._may_be_integer
 
     @property
     def _is_array(self) -> bool:

@@ -49,6 +49,7 @@ from wengert.capture.values import (
     is_symbolic,
     may_be_integer,
     note_either,
+    note_mixed,
     truth,
     widened,
 )
@@ -276,8 +277,8 @@ def _staged(pred: Any, then: Callable, orelse: Callable | None, get: Callable, s
     found = list(call(cond, pred, *values, then=blocks[0], orelse=blocks[1]))
     for y, (a, b, _), type in zip(found, outputs, types, strict=True):
         note_either(y, a, b)
-        if y.__class__ is Sym and type.dtype.kind == "f" and not type.shape:
-            y._node.mixed = any(map(may_be_integer, (a, b)))
+        if type.dtype.kind == "f" and not type.shape:
+            note_mixed(y, any(map(may_be_integer, (a, b))))
     set(tuple([finished(m, found) for m in merged]))
     for thing, slots in objects:
         about_to_change(thing)

@@ -27,11 +27,19 @@ from wengert.capture.exceptions import demand
 from wengert.capture.open_lists import extreme_item, sorted_items
 from wengert.capture.opened import is_open
 from wengert.capture.stage import ifexp
-from wengert.capture.values import as_number, equal, holds_symbols, is_number, is_symbolic, may_be_integer, truth
+from wengert.capture.values import (
+    as_number,
+    equal,
+    holds_symbols,
+    is_number,
+    is_symbolic,
+    may_be_integer,
+    note_mixed,
+    truth,
+)
 from wengert.errors import StagingError
 from wengert.ir.infer import is_weak
 from wengert.ir.numbers import as_python, check, python_class
-from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index
@@ -196,8 +204,8 @@ def extreme(original: Callable, better: Callable) -> Callable:
             is_better = _compared(better, value, least)
             best, least = _either(is_better, item, best), _either(is_better, value, least)
         best = as_python(best) if all(is_number(v) and python_class(v) is not None for v in items) else best
-        if best.__class__ is Sym and dtype_of(best).kind == "f":
-            best._node.mixed = any(map(may_be_integer, items))
+        if is_number(best):
+            note_mixed(best, any(map(may_be_integer, items)))
         return best
 
     return chosen

@@ -82,6 +82,13 @@ def may_be_integer(x: Any) -> bool:
     return isinstance(x, Box) and x._may_be_integer
 
 
+def note_mixed(y: Any, mixed: bool) -> None:
+    """Note of a float without axes whether it stands for an integer of Python's in some cases."""
+    symbol = innermost(y)
+    if symbol.__class__ is Sym and not shape_of(symbol) and dtype_of(symbol).kind == "f":
+        symbol._node.mixed = mixed
+
+
 def note_either(y: Any, *values: Any) -> None:
     """Note of a number that stands for one of several whether some of them are Python's and others NumPy's."""
     symbol, numbers = innermost(y), [innermost(x) for x in values if x is not UNDEFINED]
