@@ -276,7 +276,7 @@ def _staged(pred: Any, then: Callable, orelse: Callable | None, get: Callable, s
     blocks = [Block(params[k], b.capture.nodes, results[k]) for k, b in enumerate(branches)]
     found = list(call(cond, pred, *values, then=blocks[0], orelse=blocks[1]))
     for y, (a, b, _), type in zip(found, outputs, types, strict=True):
-        note_either(y, a, b)
+        note_either(y, a, b, is_chosen=True)
         if type.dtype.kind == "f" and not type.shape:
             note_mixed(y, any(map(may_be_integer, (a, b))))
     set(tuple([finished(m, found) for m in merged]))

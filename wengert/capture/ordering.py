@@ -32,6 +32,7 @@ from wengert.capture.values import (
     equal,
     holds_symbols,
     is_number,
+    is_short_integer,
     is_symbolic,
     may_be_integer,
     note_mixed,
@@ -239,9 +240,15 @@ def _compared(better: Callable, a: Any, b: Any) -> Any:
 def _either(test: Any, a: Any, b: Any) -> Any:
     if not is_symbolic(test):
         return a if settled(test) else b
-    if is_number(a) and is_number(b) and shape_of(a) == shape_of(b):
+    if is_number(a) and is_number(b) and shape_of(a) == shape_of(b) and not _are_of_two_lengths(a, b):
         return e.where(truth(test), a, b)
     return ifexp(test, lambda: a, lambda: b)
+
+
+def _are_of_two_lengths(a: Any, b: Any) -> bool:
+    """Whether one is an integer of Python's and the other one of NumPy's that is shorter."""
+    one, other = (a, b) if python_class(a) is not None else (b, a)
+    return dtype_of(one).kind == "i" and python_class(other) is None and is_short_integer(dtype_of(other))
 
 
 # ------------------------------------------------------------------------------------------------------ bisect, heapq
