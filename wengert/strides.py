@@ -77,6 +77,41 @@ def empty_as(x: np.ndarray) -> np.ndarray:
     return np.ndarray(x.shape, x.dtype, buffer, first, tuple(strides))
 
 
+def strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An array with these strides, in memory of its own."""
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    ends = [(n - 1) * step for n, step in zip(shape, strides, strict=True)]
+    first = -sum([end for end in ends if end < 0])
+    buffer = np.empty(first + sum([end for end in ends if end > 0]) + dtype.itemsize, np.uint8)
+    return np.ndarray(shape, dtype, buffer, first, strides)
+
+
+def part_at(x: np.ndarray, pattern: tuple, shape: tuple[int, ...]) -> np.ndarray:
+    """An array that lies in memory as the part of `x` at a basic index does, whose shape is known, though not where it
+    begins: what is no slice, `None` or `Ellipsis` in the pattern stands for an integer."""
+    present = len([item for item in pattern if item is not None and item is not Ellipsis])
+    steps = iter(x.strides)
+    strides: list[int] = []
+    for item in pattern if Ellipsis in pattern else (*pattern, Ellipsis):
+        if item is None:
+            strides.append(0)
+        elif item is Ellipsis:
+            strides += [next(steps) for _ in range(x.ndim - present)]
+        else:
+            step = next(steps)
+            if item.__class__ is slice:
+                strides.append(step * (1 if item.step is None else int(item.step)))
+    return strided(shape, tuple(strides), x.dtype)
+
+
+def in_several_ways(shape: tuple[int, ...], dtype: np.dtype) -> list[np.ndarray]:
+    """Arrays of which no more is known than their shape: in C order, in Fortran's, with gaps, and backwards."""
+    gaps = np.empty([2 * n for n in shape], dtype)[(slice(None, None, 2),) * len(shape)]
+    compact = np.empty(shape, dtype)
+    return [compact, np.empty(shape, dtype, order="F"), gaps, compact[(slice(None, None, -1),) * len(shape)]]
+
+
 def copy_as(x: np.ndarray) -> np.ndarray:
     """A copy that lies in memory as `x` does."""
     y = empty_as(x)

@@ -178,3 +178,29 @@ def test_methods_write_into_arrays():
         expected = operator(with_returned_results)(a)
         np.testing.assert_allclose(operator(f)(a), expected, rtol=1e-12)
         np.testing.assert_allclose(wg.jit(operator(f))(a), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("x", [np.array([250, 3, 9], np.uint8), np.array([-100, 100, 7], np.int8)])
+def test_what_is_computed_in_an_integer_type_that_is_asked_for(x):
+    """As NumPy: operands are converted before, so that a wide type does not overflow and a narrow one does."""
+    for f in (
+        lambda x: np.add(x, x, dtype=np.int64),
+        lambda x: np.power(x, 2, dtype=np.int64),
+        lambda x: np.add(x, x, dtype=np.int32, where=x > 3, out=np.zeros(3, np.int32)),
+        lambda x: np.multiply.outer(x, x, dtype=np.int32),
+        lambda x: np.add.reduce(x, dtype=x.dtype),
+        lambda x: np.multiply.reduce(x, dtype=np.int16),
+        lambda x: np.maximum.accumulate(x, dtype=np.int16),
+    ):
+        found, expected = wg.jit(f)(x), f(x)
+        np.testing.assert_array_equal(found, expected)
+        assert found.dtype == expected.dtype
+
+
+def test_single_precision_is_widened_before_it_is_computed_with():
+    x = np.array([1.1, 2.2], np.float32)
+    f = lambda x: np.multiply(x, x, dtype=np.float64)
+    np.testing.assert_array_equal(wg.jit(f)(x), f(x))
+    np.testing.assert_array_equal(wg.jvp(f, (x,), (x,))[0], f(x))
+    with pytest.raises(TypeError, match="Cannot cast ufunc 'add' input 0"):
+        wg.jit(lambda x: np.add(x, x, dtype=int))(x)

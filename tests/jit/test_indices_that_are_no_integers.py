@@ -67,6 +67,8 @@ def test_an_integer_in_one_branch_and_a_float_in_the_other_is_refused():
         assert np.ndim(f(X, 1.5)) == 0
         with pytest.raises(wg.errors.UnsupportedFunctionError, match="an integer in some cases"):
             wg.jit(f)(X, 1.5)
+        with pytest.raises(wg.errors.UnsupportedFunctionError, match="an integer in some cases"):
+            wg.jit(wg.grad(f, (0, 1)))(X, 1.5)
 
 
 def test_a_length_that_is_never_taken_for_one_says_so():

@@ -12,8 +12,8 @@ checks what rules return.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Concatenate, Generic, Self, overload
 
 import numpy as np
@@ -23,6 +23,7 @@ from wengert.api.arguments import fit_to
 from wengert.api.operators import named
 from wengert.api.signatures import F, P, Q, R
 from wengert.box.writing import settled
+from wengert.capture.closures import holding_again, variables_of
 from wengert.capture.hooks import instrument
 from wengert.capture.program import fixed_outside
 from wengert.control.custom import Rule, custom
@@ -99,6 +100,7 @@ class AppliedRule(Rule):
         fixed = {leaf for k in owner._nondiff for leaf in tree.leaves(args[k])}
         self.fixed = frozenset([k for k, place in enumerate(self.places) if place in fixed])
         self.out_structure: Any = None
+        self.variables = variables_of(vars(owner).values()) if running.state.capture is not None else []
 
     def arguments(self, values: Sequence[Any]) -> tuple:
         """The arguments with these values at the leaves that are numbers."""
@@ -107,8 +109,10 @@ class AppliedRule(Rule):
             leaves[place] = value
         return tree.unflatten(self.structure, leaves)
 
-    def apart(self) -> AbstractContextManager:
-        return fixed_outside(depends_on)
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        with holding_again(self.variables), fixed_outside(depends_on):
+            yield
 
     def primal(self, args: Sequence[Any]) -> list[Any]:
         function = self.owner._function

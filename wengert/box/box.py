@@ -34,7 +34,7 @@ from wengert.box.foreign import (
 )
 from wengert.box.functions.operands import demand, operand, out_of_objects
 from wengert.box.functions.shapes import copied
-from wengert.box.memory import laid_out
+from wengert.box.memory import laid_out, lengths
 from wengert.box.operators import (
     as_python_number,
     binary,
@@ -70,6 +70,7 @@ from wengert.ops.observe import observe
 from wengert.ops.op import Op, Trace, Traced, call, call1, call2
 from wengert.ops.products import matmul
 from wengert.running import running
+from wengert.strides import part_at
 from wengert.types import PLAIN, SCALARS, dtype_of, numpys_number, shape_of
 
 _fills_the_tables = writers
@@ -106,16 +107,27 @@ def _method(function: Any) -> Any:
 
 
 class _Slice:
-    """Reading at a basic index, which makes a view. Integers in it may be symbols."""
+    """Reading at a basic index, which makes a view of this shape. Integers in it may be symbols."""
 
-    __slots__ = ("arrays", "pattern")
+    __slots__ = ("arrays", "pattern", "shape")
 
-    def __init__(self, pattern: tuple, arrays: tuple = ()):
+    def __init__(self, pattern: tuple, shape: tuple, arrays: tuple = ()):
         self.pattern = pattern
+        self.shape = shape
         self.arrays = arrays
 
     def __call__(self, x: Any) -> Any:
+        state = running.state
+        if state.capture is not None and x.__class__ is np.ndarray and self._is_somewhere():
+            if state.trying:
+                return part_at(x, self.pattern, lengths(self.shape))
+            return state.capture.process(index, (x, *self.arrays), {"pattern": self.pattern})
         return call(index, x, *self.arrays, pattern=self.pattern)
+
+    def _is_somewhere(self) -> bool:
+        """Whether only the running program knows the place."""
+        ends = [end for item in self.pattern if item.__class__ is slice for end in (item.start, item.stop, item.step)]
+        return bool(self.arrays) or any(end is not None and end.__class__ is not int for end in ends)
 
 
 def _settled_index(idx: Any) -> Any:
@@ -150,7 +162,8 @@ class Box(Traced):
     @property
     def _may_be_integer(self) -> bool:
         """Whether it is a float that stands for an integer of Python's in some cases."""
-        return False
+        inside = self._value if "_value" in self._state else None
+        return isinstance(inside, Box) and inside._may_be_integer
 
     @property
     def _is_array(self) -> bool:
@@ -456,12 +469,14 @@ class Box(Traced):
                 y = call(index, self, *arrays, pattern=pattern)
                 if all(isinstance(a, Traced) and not a.shape for a in arrays):  # type: ignore[attr-defined]
                     if isinstance(y, Box) and y.shape:  # symbols for integers: as good as integers
-                        return link(y, self, _Slice(pattern, arrays), idx if isinstance(idx, tuple) else (idx,))
+                        return link(
+                            y, self, _Slice(pattern, y.shape, arrays), idx if isinstance(idx, tuple) else (idx,)
+                        )
                 return y
         y = call(index, self, pattern=pattern)
         if not (isinstance(y, Box) and y.shape) and Ellipsis not in pattern:
             return y  # x[..., 0] is a view of no axes, x[0] a number
-        return link(y, self, _Slice(pattern), pattern)
+        return link(y, self, _Slice(pattern, y.shape), pattern)
 
     def __setitem__(self, idx: Any, value: Any) -> None:
         set_item(self, idx, value)

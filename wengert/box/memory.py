@@ -16,7 +16,7 @@ from wengert.box.writing import settled
 from wengert.errors import UnsupportedFunctionError, WengertError
 from wengert.ops.op import Traced
 from wengert.running import running
-from wengert.strides import UNKNOWN, array_order, in_order
+from wengert.strides import UNKNOWN, array_order, in_order, in_several_ways, strided
 from wengert.types import dtype_of, shape_of
 
 
@@ -76,12 +76,7 @@ def _like(x: Any) -> np.ndarray:
         return x
     shape, dtype = lengths(shape_of(x)), dtype_of(x)
     strides = getattr(x, "strides", None)
-    if not strides or 0 in shape:
-        return np.empty(shape, dtype)
-    ends = [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
-    first = -sum([e for e in ends if e < 0])
-    buffer = np.empty(first + sum([e for e in ends if e > 0]) + dtype.itemsize, np.uint8)
-    return np.ndarray(shape, dtype, buffer, first, strides)
+    return strided(shape, strides, dtype) if strides else np.empty(shape, dtype)
 
 
 def order_given(x: Any) -> Any:
@@ -100,12 +95,24 @@ def lengths(shape: tuple) -> tuple[int, ...]:
 def shares(function: Callable, args: tuple, kwargs: dict, x: Any) -> bool | None:
     """Whether NumPy's function would return a view of an array laid out as `x` is; `None` if that cannot be told."""
     try:
-        probe = laid_out(x)
-    except UnknownPlace:
-        return x._view_of is None
+        probes = [laid_out(x)]
     except UnknownOrder:
-        return None
+        probes = in_several_ways(lengths(shape_of(x)), dtype_of(x))
+    args, kwargs = tuple(map(_in_numbers, args)), {name: _in_numbers(a) for name, a in kwargs.items()}
     try:
-        return np.may_share_memory(probe, function(probe, *args, **kwargs))
+        found = [np.may_share_memory(probe, function(probe, *args, **kwargs)) for probe in probes]
     except (TypeError, ValueError):  # lengths that are known only when a captured program runs
-        return x._view_of is None
+        return True if len(probes) == 1 and probes[0].flags.c_contiguous else None
+    return found[0] if all(f == found[0] for f in found) else None
+
+
+def _in_numbers(length: Any) -> Any:
+    """Lengths that are known only when a captured program runs, as numbers."""
+    if length.__class__ is tuple or length.__class__ is list:
+        return tuple(map(_in_numbers, length))
+    is_number = length is None or length.__class__ in (int, str, bool)
+    return length if is_number or (isinstance(length, Traced) and shape_of(length)) else _some_length(length)
+
+
+def _some_length(length: Any) -> Any:
+    return _SOME_LENGTH if isinstance(length, Traced) or hasattr(length, "sym") else length

@@ -13,7 +13,7 @@ from wengert.box.writing import HoldsNoDerivative, replace, settled
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops.index import index, split_index
 from wengert.ops.op import Traced, call
-from wengert.types import shape_of
+from wengert.types import SCALARS, dtype_of, shape_of
 
 
 def into(out: Any, result: Any, function: Any) -> Any:
@@ -39,17 +39,21 @@ def ufunc_with_options(ufunc: Any, op: Any, inputs: tuple, options: dict) -> Any
     """`np.add(x, y, out=z, where=mask, dtype=…)`."""
     options = dict(options)
     out, dtype, mask = options.pop("out", None), options.pop("dtype", None), options.pop("where", True)
-    for neutral in ("casting", "order", "subok"):
+    casting = options.pop("casting", "same_kind")
+    for neutral in ("order", "subok"):
         options.pop(neutral, None)
     if options:
         raise UnsupportedFunctionError(
             f"{name_of(ufunc)} with {', '.join(options)}= on a traced value", remedy="leave the option out"
         )
+    inputs = tuple([operand(x) for x in inputs])
+    if dtype is not None:
+        inputs = _of_loop(ufunc, inputs, dtype, casting)
     if mask is not True and out is not None and len(out) == 1:
         return _where(ufunc, op, inputs, out[0], dtype, mask)
-    y = op(*[operand(x) for x in inputs])
+    y = op(*inputs)
     if dtype is not None:
-        y = astype(y, dtype)
+        y = tuple([astype(part, dtype) for part in y]) if y.__class__ is tuple else astype(y, dtype)
     if mask is not True:
         if out is None:
             raise UnsupportedFunctionError(
@@ -58,6 +62,27 @@ def ufunc_with_options(ufunc: Any, op: Any, inputs: tuple, options: dict) -> Any
             )
         y = tuple([FUNCTIONS[np.where](mask, part, o) for part, o in zip(y, out, strict=True)])
     return y if out is None else into(out, y, ufunc)
+
+
+def _of_loop(ufunc: Any, inputs: tuple, dtype: Any, casting: Any) -> tuple:
+    """The operands in the types in which NumPy computes a result of some dtype: `np.add(x, y, dtype=int)` of bytes does
+    not overflow. Numbers of Python's take the type of the others."""
+    outputs = ufunc.nout
+    types = ufunc.resolve_dtypes(
+        (*map(_type_of, inputs), *(None,) * outputs),
+        signature=(*(None,) * ufunc.nin, *(np.dtype(dtype),) * outputs),
+        casting=casting,
+    )
+    return tuple([
+        x if _type_of(x).__class__ is type or dtype_of(x) == t else astype(x, t)
+        for x, t in zip(inputs, types, strict=False)
+    ])  # fmt: skip
+
+
+def _type_of(x: Any) -> Any:
+    """The dtype of an operand; of a number of Python's own its class."""
+    is_pythons = x._is_python_number if isinstance(x, Traced) else x.__class__ in SCALARS  # type: ignore[attr-defined]
+    return {"i": int, "f": float, "c": complex}.get(dtype_of(x).kind, dtype_of(x)) if is_pythons else dtype_of(x)
 
 
 def _where(ufunc: Any, op: Any, inputs: tuple, out: Any, dtype: Any, mask: Any) -> Any:

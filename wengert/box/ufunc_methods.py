@@ -137,10 +137,11 @@ def reduce(
     if is_given(where):
         tried["where"] = np.ones((), bool)  # type: ignore[assignment]
     result = ufunc.reduce(_ones(x), axis=axis, dtype=dtype, **tried).dtype
-    if result.kind in "fc":
+    if result.kind != "b":
         x = cast_if(x, dtype)
     if named is not None:
-        return named(x, axis, keepdims, initial, where)
+        y = named(x, axis, keepdims, initial, where)
+        return y if dtype_of(y) == result or result.kind == "b" else cast(y, result)
 
     shape = shape_of(x)
     axes = reduced_axes(axis, len(shape))
@@ -182,7 +183,7 @@ def accumulate(ufunc: Any, op: Callable, x: Any, axis: Any = 0, dtype: Any = Non
         return FUNCTIONS[np.cumsum](x, k, dtype)
     if ufunc is np.multiply:
         return FUNCTIONS[np.cumprod](x, k, dtype)
-    if result.kind in "fc":
+    if result.kind != "b":
         x = cast_if(x, dtype)
     shape = shape_of(x)
     if _is_loop(shape[k]):
@@ -206,9 +207,9 @@ def outer(ufunc: Any, op: Callable, a: Any, b: Any, dtype: Any = None, out: Any 
             f"{name_of(ufunc)}.outer with where= on a traced value", remedy="apply np.where to the result"
         )
     a, b = array(a), array(b)
-    ufunc.outer(_ones(a), _ones(b), dtype=dtype, **options)
-    if dtype is not None and np.dtype(dtype).kind in "fc":
-        a, b = cast(a, dtype), cast(b, dtype)
+    result = ufunc.outer(_ones(a), _ones(b), dtype=dtype, **options).dtype
+    if dtype is not None and result.kind != "b":
+        a, b = cast(a, result), cast(b, result)
     return op(s.reshape(a, shape=shape_of(a) + (1,) * ndim_of(b)), b)
 
 

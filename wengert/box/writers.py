@@ -296,8 +296,10 @@ def _of_each(function: Any, implementation: Callable) -> Callable:
         if kwargs.get("copy", function is np.meshgrid):
             return implementation(*args, **kwargs)
         plain = tuple([np.empty(lengths(shape_of(a)), dtype_of(a)) if isinstance(a, Traced) else a for a in args])
+        # A view is got from its own argument again when others are gone: of these only the shapes count.
+        others = plain if all(n.__class__ is int for a in args for n in shape_of(a)) else args
         views = [
-            _viewing(part(k, plain, kwargs, function), part(k, args, kwargs, implementation), sometimes=True)(a)
+            _viewing(part(k, plain, kwargs, function), part(k, others, kwargs, implementation), sometimes=True)(a)
             for k, a in enumerate(args)
         ]
         return views[0] if len(views) == 1 and function in _AT_LEAST else tuple(views)

@@ -38,7 +38,7 @@ from wengert.capture.objects import Content, Global, content, put
 from wengert.capture.opened import stand_for_others
 from wengert.capture.opening import opening
 from wengert.capture.session import current
-from wengert.capture.undefined import UNDEFINED, Perhaps, is_of_user
+from wengert.capture.undefined import UNDEFINED, Perhaps, is_of_user, what_is_raised
 from wengert.capture.undefined import defined as known_to_be_defined
 from wengert.capture.values import (
     AxesDiffer,
@@ -49,6 +49,7 @@ from wengert.capture.values import (
     is_symbolic,
     may_be_integer,
     note_either,
+    note_mixed,
     truth,
     widened,
 )
@@ -108,12 +109,12 @@ class _Branch:
                 try:
                     self.value = None if function is None else function()
                     self.state = get()
-                except UnboundLocalError as error:
+                except NameError as error:
                     if not is_of_user(error):
                         raise
                     self.ends, self.value, self.state = False, UNDEFINED, state
                     self.error = error
-                    self.capture.process(require, (False,), {"error": "UnboundLocalError", "message": str(error)})
+                    self.capture.process(require, (False,), {"error": type(error).__name__, "message": str(error)})
                 except Exception as error:  # in Python it is raised only if the branch is taken
                     if isinstance(error, OWN_ERRORS):
                         raise
@@ -275,9 +276,9 @@ def _staged(pred: Any, then: Callable, orelse: Callable | None, get: Callable, s
     blocks = [Block(params[k], b.capture.nodes, results[k]) for k, b in enumerate(branches)]
     found = list(call(cond, pred, *values, then=blocks[0], orelse=blocks[1]))
     for y, (a, b, _), type in zip(found, outputs, types, strict=True):
-        note_either(y, a, b)
-        if y.__class__ is Sym and type.dtype.kind == "f" and not type.shape:
-            y._node.mixed = any(map(may_be_integer, (a, b)))
+        note_either(y, a, b, is_chosen=True)
+        if type.dtype.kind == "f" and not type.shape:
+            note_mixed(y, any(map(may_be_integer, (a, b))))
     set(tuple([finished(m, found) for m in merged]))
     for thing, slots in objects:
         about_to_change(thing)
@@ -396,8 +397,8 @@ def _held(thing: Any, slots: Content) -> str:
 def _follow_the_other(state: tuple, first: _Branch, second: _Branch) -> None:
     """Let variables have no value after a branch that does not get to its end, if the other branch binds them."""
     if not first.ends and not second.ends:
-        if isinstance(first.error, UnboundLocalError):
-            raise UnboundLocalError("a variable is read that has no value in either branch of an if")
+        if isinstance(first.error, NameError):
+            raise type(first.error)("a variable is read that has no value in either branch of an if")
         raise first.error or second.error or StagingError("neither branch of an if gets to its end")
     for a, b in ((first, second), (second, first)):
         if not a.ends:
@@ -452,13 +453,13 @@ def _same_arrays(branches: Sequence[_Branch], outputs: list[tuple[Any, Any, str]
     return links
 
 
-def defined(name: str, value: Any) -> Any:
+def defined(name: str, value: Any, is_free: bool = False) -> Any:
     """The value of a variable that may have none: where only the program knows, it raises."""
     if value.__class__ is not Perhaps:
-        return known_to_be_defined(name, value)
+        return known_to_be_defined(name, value, is_free)
     if is_symbolic(value.has):
-        text = f"cannot access local variable {name!r} where it is not associated with a value"
-        demand(value.has, "UnboundLocalError", text)
+        kind, text = what_is_raised(name, is_free)
+        demand(value.has, kind.__name__, text)
     elif not value.has:
-        return known_to_be_defined(name, UNDEFINED)
+        return known_to_be_defined(name, UNDEFINED, is_free)
     return value.value

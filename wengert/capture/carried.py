@@ -49,6 +49,7 @@ from wengert.capture.values import (
     is_number,
     may_be_integer,
     note_either,
+    note_mixed,
     widened,
 )
 from wengert.errors import StagingError
@@ -59,7 +60,6 @@ from wengert.ir.symbol import Sym
 from wengert.ops.op import Traced
 from wengert.running import running
 from wengert.strides import UNKNOWN
-from wengert.types import dtype_of, shape_of
 
 
 def _numeric(value: Any) -> bool:
@@ -405,9 +405,9 @@ class Carried:
                 found[k, j] = next(remaining) if leaf is UNDEFINED or is_number(leaf) else leaf
                 if self.may_not_run and is_number(leaf):
                     note_either(found[k, j], leaf, found[k, j])
-                if found[k, j].__class__ is Sym and dtype_of(found[k, j]).kind == "f" and not shape_of(found[k, j]):
-                    before = self.may_not_run and may_be_integer(leaf)
-                    found[k, j]._node.mixed = before or self.mixed.get((k, j), False)
+                if is_number(found[k, j]):
+                    before = self.may_not_run and is_number(leaf) and may_be_integer(leaf)
+                    note_mixed(found[k, j], before or self.mixed.get((k, j), False))
         for k in self.local:
             values[k] = UNDEFINED
         for root in self.roots.values():

@@ -94,17 +94,19 @@ class Reading(ast.NodeTransformer):
     outside is an input or guarded there too, and what may be None must not look as if it were not. Functions say which
     variables from around them they bind. `free` are the free variables of the outermost function."""
 
-    def __init__(self, free: frozenset[str], local: Iterable[str] = ()) -> None:
+    def __init__(self, free: frozenset[str], local: Iterable[str] = (), unsure: frozenset[str] = frozenset()) -> None:
         self.free = free
         self.local = frozenset(local)  # what is bound here, or in functions around
+        self.unsure = unsure  # those of functions around that may hold UNDEFINED
         self.as_global: frozenset[str] = frozenset()
 
     def _within(self, node: Any, names: Iterable[str], as_global: frozenset[str] = frozenset()) -> None:
         """Visit what a node holds, in which these names are bound, too."""
-        around = self.local, self.as_global
+        around = self.local, self.as_global, self.unsure
         self.local, self.as_global = self.local.union(names) - as_global, self.as_global.difference(names) | as_global
+        self.unsure = self.unsure.difference(names, as_global)
         self.generic_visit(node)
-        self.local, self.as_global = around
+        self.local, self.as_global, self.unsure = around
 
     def _function(self, node: Any) -> ast.AST:
         scope = scope_of(node)
@@ -125,7 +127,11 @@ class Reading(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         name = node.id
-        if not isinstance(node.ctx, ast.Load) or name.startswith(OURS) or name in self.local:
+        if not isinstance(node.ctx, ast.Load) or name.startswith(OURS):
+            return node
+        if name in self.unsure:
+            return at(hook(DEFINED, ast.Constant(name), node, ast.Constant(True)), node)
+        if name in self.local:
             return node
         if name not in self.as_global and hasattr(builtins, name) and name not in self.free:
             return node
@@ -203,12 +209,20 @@ def _stops_early(node: ast.Call) -> bool:
 class Expressions(ast.NodeTransformer):
     """Lowers the expressions of one function, except the functions among them.
 
-    `around` are the names of the functions around it in the same source, `free` the free variables of the outermost.
+    `around` are the names of the functions around it in the same source, `unsure` those that may hold UNDEFINED, `free`
+    the free variables of the outermost.
     """
 
     def __init__(
-        self, scope: FunctionScope, around: frozenset[str], free: frozenset[str], in_class: bool, numbers: Iterator
+        self,
+        scope: FunctionScope,
+        around: frozenset[str],
+        free: frozenset[str],
+        in_class: bool,
+        numbers: Iterator,
+        unsure: frozenset[str] = frozenset(),
     ):
+        self.unsure = unsure
         self.scope, self.around, self.free, self.in_class, self.numbers = scope, around, free, in_class, numbers
         self.hidden: list[str] = []  # the variables of the comprehensions around the current node
         self.optional: frozenset[str] = frozenset()  # the parameters of a lambda that have defaults
@@ -235,6 +249,8 @@ class Expressions(ast.NodeTransformer):
                 return at(hook(DEFINED, ast.Constant(name), node), node)
             return node
         if name not in self.scope.as_global:
+            if name in self.unsure:
+                return at(hook(DEFINED, ast.Constant(name), node, ast.Constant(True)), node)
             if name in self.around or (hasattr(builtins, name) and name not in self.free):
                 return node
         return at(hook(LOAD, ast.Constant(name), node), node)

@@ -162,10 +162,12 @@ class _Lowering(Expressions):
         around = (self.around - self.scope.as_global) | self.scope.local | set(self.hidden)
         if not getattr(node, "decorator_list", ()):
             turned_inside_out(node)
+        inherited = self.unsure - self.scope.as_global - self.scope.local
+        unsure = (inherited | self.tentative).difference(self.hidden)
         if can_be_lowered(node):
-            _Lowering(scope_of(node), around, self.free, in_class, self.numbers).function(node)
+            _Lowering(scope_of(node), around, self.free, in_class, self.numbers, unsure).function(node)
         else:
-            Reading(self.free, around).visit(node)
+            Reading(self.free, around, unsure).visit(node)
 
     def _defaults(self, args: ast.arguments) -> None:
         """What is evaluated where the function is defined."""

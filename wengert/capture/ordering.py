@@ -27,11 +27,20 @@ from wengert.capture.exceptions import demand
 from wengert.capture.open_lists import extreme_item, sorted_items
 from wengert.capture.opened import is_open
 from wengert.capture.stage import ifexp
-from wengert.capture.values import as_number, equal, holds_symbols, is_number, is_symbolic, may_be_integer, truth
+from wengert.capture.values import (
+    as_number,
+    equal,
+    holds_symbols,
+    is_number,
+    is_short_integer,
+    is_symbolic,
+    may_be_integer,
+    note_mixed,
+    truth,
+)
 from wengert.errors import StagingError
 from wengert.ir.infer import is_weak
 from wengert.ir.numbers import as_python, check, python_class
-from wengert.ir.symbol import Sym
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index
@@ -196,8 +205,8 @@ def extreme(original: Callable, better: Callable) -> Callable:
             is_better = _compared(better, value, least)
             best, least = _either(is_better, item, best), _either(is_better, value, least)
         best = as_python(best) if all(is_number(v) and python_class(v) is not None for v in items) else best
-        if best.__class__ is Sym and dtype_of(best).kind == "f":
-            best._node.mixed = any(map(may_be_integer, items))
+        if is_number(best):
+            note_mixed(best, any(map(may_be_integer, items)))
         return best
 
     return chosen
@@ -231,9 +240,15 @@ def _compared(better: Callable, a: Any, b: Any) -> Any:
 def _either(test: Any, a: Any, b: Any) -> Any:
     if not is_symbolic(test):
         return a if settled(test) else b
-    if is_number(a) and is_number(b) and shape_of(a) == shape_of(b):
+    if is_number(a) and is_number(b) and shape_of(a) == shape_of(b) and not _are_of_two_lengths(a, b):
         return e.where(truth(test), a, b)
     return ifexp(test, lambda: a, lambda: b)
+
+
+def _are_of_two_lengths(a: Any, b: Any) -> bool:
+    """Whether one is an integer of Python's and the other one of NumPy's that is shorter."""
+    one, other = (a, b) if python_class(a) is not None else (b, a)
+    return dtype_of(one).kind == "i" and python_class(other) is None and is_short_integer(dtype_of(other))
 
 
 # ------------------------------------------------------------------------------------------------------ bisect, heapq

@@ -459,12 +459,20 @@ def _broadcast(*args: Any) -> Any:
     return _Broadcast([array(a) for a in args]) if holds_traced(args) else np.broadcast(*without_cells(args))
 
 
+def _as_objects(x: Any) -> Any:
+    """Elements as functions of Python's are given them: its own numbers, none of which is short."""
+    wide = {"i": np.int64, "u": np.int64, "f": np.float64, "c": np.complex128}.get(dtype_of(x).kind)
+    return x if wide is None or dtype_of(x) == np.uint64 else cast(x, wide)
+
+
 @_replaces(np.frompyfunc)
 def _frompyfunc(func: Callable, /, nin: int, nout: int, **options: Any) -> Callable:
     ufunc, each = np.frompyfunc(func, nin, nout, **options), Vectorized(instrument(func), promotes=True)
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        return each(*args) if holds_traced(args) and not kwargs else ufunc(*args, **kwargs)
+        if kwargs or not holds_traced(args):
+            return ufunc(*args, **kwargs)
+        return each(*[_as_objects(array(a)) for a in args])
 
     return called
 

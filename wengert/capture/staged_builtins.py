@@ -134,6 +134,11 @@ def _bool(x: Any = False) -> Any:
     return as_python(truth(x)) if is_symbolic(x) else bool(settled(x))
 
 
+def _pythons(x: Any) -> Any:
+    """An integer of any type as Python's, which is not as short."""
+    return x if python_class(x) is not None else as_number(x, np.int64)
+
+
 def _rounding(op: Any, original: Callable) -> Callable:
     eager = hooks.REPLACEMENTS.get(original, original)
 
@@ -142,7 +147,9 @@ def _rounding(op: Any, original: Callable) -> Callable:
         if not is_symbolic(x):
             return eager(x)
         check_whole(x)
-        return x if dtype_of(x).kind in "iu" and not shape_of(x) else as_number(op(e.stop_gradient(x)), np.int64)
+        if dtype_of(x).kind in "iu" and not shape_of(x):
+            return _pythons(x)
+        return as_number(op(e.stop_gradient(x)), np.int64)
 
     return rounded
 
@@ -160,7 +167,7 @@ def _round(x: Any, ndigits: Any = None) -> Any:
         raise TypeError("type numpy.ndarray doesn't define __round__ method")
     if ndigits is None and not shape_of(x):
         check_whole(x)
-        return x if dtype_of(x).kind in "iu" else as_number(e.rint(e.stop_gradient(x)), np.int64)
+        return _pythons(x) if dtype_of(x).kind in "iu" else as_number(e.rint(e.stop_gradient(x)), np.int64)
     y = e.round(x, decimals=ndigits or 0)
     return y if python_class(x) is None else as_python(y)
 

@@ -11,6 +11,7 @@ import dataclasses
 from typing import Any
 
 _MESSAGE = "cannot access local variable {}where it is not associated with a value"
+_OF_ANOTHER = "cannot access free variable {!r} where it is not associated with a value in enclosing scope"
 
 
 class Undefined:
@@ -62,7 +63,12 @@ class Perhaps:
     has: Any
 
 
-def defined(name: str, value: Any) -> Any:
+def what_is_raised(name: str, is_free: bool) -> tuple[type[NameError], str]:
+    """What Python raises for a variable without a value, of the function itself or of one around it, and its text."""
+    return (NameError, _OF_ANOTHER.format(name)) if is_free else (UnboundLocalError, _MESSAGE.format(f"{name!r} "))
+
+
+def defined(name: str, value: Any, is_free: bool = False) -> Any:
     """The value of a variable, if it has one.
 
     >>> defined("x", 3)
@@ -72,11 +78,12 @@ def defined(name: str, value: Any) -> Any:
     UnboundLocalError: cannot access local variable 'x' where it is not associated with a value
     """
     if value is UNDEFINED:
-        raise UnboundLocalError(_MESSAGE.format(f"{name!r} "))
+        kind, text = what_is_raised(name, is_free)
+        raise kind(text)
     return value
 
 
-def is_of_user(error: UnboundLocalError) -> bool:
+def is_of_user(error: NameError) -> bool:
     """Whether it is a variable of the user's that has no value: the error comes from here."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

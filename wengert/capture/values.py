@@ -82,12 +82,34 @@ def may_be_integer(x: Any) -> bool:
     return isinstance(x, Box) and x._may_be_integer
 
 
-def note_either(y: Any, *values: Any) -> None:
-    """Note of a number that stands for one of several whether some of them are Python's and others NumPy's."""
+def note_mixed(y: Any, mixed: bool) -> None:
+    """Note of a float without axes whether it stands for an integer of Python's in some cases."""
+    symbol = innermost(y)
+    if symbol.__class__ is Sym and not shape_of(symbol) and dtype_of(symbol).kind == "f":
+        symbol._node.mixed = mixed
+
+
+def note_either(y: Any, *values: Any, is_chosen: bool = False) -> None:
+    """Note of a number that stands for one of several whether some of them are Python's and others NumPy's.
+
+    Short integers are taken for NumPy's in loops, where sums begin with a zero of Python's, and beside zeros. One that
+    is chosen otherwise may be any number, and what is computed with it must not wrap around if it is Python's."""
     symbol, numbers = innermost(y), [innermost(x) for x in values if x is not UNDEFINED]
-    if symbol.__class__ is Sym and not shape_of(symbol) and dtype_of(symbol) in _PYTHONS:
+    if symbol.__class__ is not Sym or shape_of(symbol):
+        return
+    is_known = is_chosen and is_short_integer(dtype_of(symbol)) and not any(_is_zero(x) for x in numbers)
+    if dtype_of(symbol) in _PYTHONS or is_known:
         is_some = any(x.__class__ is Sym and x._node.either for x in numbers)
         symbol._node.either = is_some or len({python_class(x) is not None for x in numbers}) > 1
+
+
+def _is_zero(x: Any) -> bool:
+    return x.__class__ is int and x == 0
+
+
+def is_short_integer(dtype: np.dtype) -> bool:
+    """Whether integers of a type are not Python's."""
+    return dtype.kind in "iu" and dtype != np.int64
 
 
 _PYTHONS = frozenset(map(np.dtype, (float, complex, np.int64)))

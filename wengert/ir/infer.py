@@ -118,7 +118,7 @@ def _may_give_integer(op: Op, args: Sequence[Any], params: dict) -> bool:
 
 def _is_either_way(op: Op, args: Sequence[Any], params: dict, dtype: np.dtype) -> bool:
     """Whether a result is a number of Python's if operands are that may be one. Its dtype must not depend on that."""
-    numbers = [_SAMPLES[dtype_of(a)] if _is_either(a) else a for a in args]
+    numbers = [_SAMPLES.get(dtype_of(a), 1) if _is_either(a) else a for a in args]
     other, weak = _elementwise_dtype(op, numbers, params)
     if other != dtype:
         raise DependsOnWhichNumber(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import NONDIFFERENTIABLE, UFUNCS, implements, reject_out
-from wengert.box.functions.operands import operand
+from wengert.box.functions.operands import cast, operand
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import bits
 from wengert.ops import elementwise as e
@@ -84,7 +84,7 @@ def absolute(x: Any) -> Any:
 def fabs(x: Any) -> Any:
     if is_complex(x):
         raise TypeError("ufunc 'fabs' not supported for complex numbers; use np.absolute")
-    return e.absolute(x)
+    return e.absolute(x if dtype_of(x).kind == "f" else cast(x, np.fabs(np.ones((), dtype_of(x))).dtype))
 
 
 def sign(x: Any) -> Any:
@@ -112,7 +112,15 @@ def iscomplex(x: Any) -> Any:
     return e.not_equal(s.imag(x), 0)
 
 
+def power(x: Any, p: Any) -> Any:
+    """As the ufunc: of truth values and an integer of Python's it is a long integer, unlike `x ** 2`."""
+    if p.__class__ is int and dtype_of(x).kind == "b":
+        x = cast(x, np.int64)
+    return e.power(x, p)
+
+
 UFUNCS[np.absolute] = absolute
+UFUNCS[np.power] = power
 UFUNCS[np.fabs] = fabs
 UFUNCS[np.sign] = sign
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from wengert.box.dispatch import FUNCTIONS, implements
 from wengert.box.functions.lengths import agree
-from wengert.box.functions.operands import answer, array, cast, flat
+from wengert.box.functions.operands import answer, array, cast, demand, flat
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import Traced, call
 from wengert.ops.store import add_at
-from wengert.types import dtype_of, shape_of
+from wengert.types import SCALARS, dtype_of, shape_of
 
 
 @implements(np.histogram_bin_edges)
@@ -34,9 +34,12 @@ def _edges(x: Any, bins: Any, limits: Any) -> Any:
     if shape_of(bins):
         return bins
     low, high = (FUNCTIONS[np.min](x), FUNCTIONS[np.max](x)) if limits is None else limits
+    if limits is None and dtype_of(x).kind == "f":
+        demand(e.logical_and(e.isfinite(low), e.isfinite(high)), "the autodetected range is not finite")
+    dtype = np.result_type(*[v if v.__class__ in SCALARS else dtype_of(v) for v in (low, high, x)])
     same = answer(lambda a, b: np.equal(a, b), low, high)
     low, high = e.where(same, low - 0.5, low), e.where(same, high + 0.5, high)
-    return FUNCTIONS[np.linspace](low, high, int(bins) + 1)
+    return FUNCTIONS[np.linspace](low, high, int(bins) + 1, dtype=dtype if dtype.kind in "fc" else None)
 
 
 def _places(x: Any, edges: Any) -> tuple[Any, Any]:
@@ -57,6 +60,8 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
         agree(shape_of(x), shape_of(w), ValueError, "weights should have the same shape as a.")
     edges = _edges(x, bins, range)
     total = _added(w, [_places(x, edges)], (shape_of(edges)[0] - 1,))
+    if w is not None and dtype_of(w).kind in "iu":
+        total = cast(total, dtype_of(w))
     if density:
         widths = FUNCTIONS[np.diff](edges)
         return total / widths / FUNCTIONS[np.sum](total), edges

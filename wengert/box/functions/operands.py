@@ -143,6 +143,8 @@ def cast(x: Any, dtype: Any) -> Any:
         return np.asarray(x, dtype) if not hasattr(x, "astype") else x.astype(dtype)
     if dtype.kind in "fc":
         return s.astype(x, dtype=dtype)
+    if dtype.kind == "b" and dtype_of(x).kind == "c":  # either part counts
+        return e.not_equal(x, 0)
     if dtype.kind in "iub":
         return s.as_integer(x, dtype=dtype)
     raise UnsupportedFunctionError(
@@ -207,6 +209,13 @@ def stacked(arrays: Sequence[Any], axis: int) -> Any:
     axis = normalize_axis_index(axis, len(shape) + 1)
     longer = (*shape[:axis], 1, *shape[axis:])
     return join([s.reshape(a, shape=longer) for a in arrays], axis)
+
+
+def in_double(x: Any) -> Any:
+    """An array of real numbers in double precision."""
+    if dtype_of(x).kind == "c":
+        raise TypeError(f"Cannot cast array data from {dtype_of(x)!r} to dtype('float64') according to the rule 'safe'")
+    return cast(x, np.float64)
 
 
 def answer(function: Callable, *args: Any, **options: Any) -> Any:

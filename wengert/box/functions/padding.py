@@ -130,12 +130,15 @@ def _constant(x: Any, axis: int, constants: Any, widths: Any) -> Any:
 
 
 def _linear_ramp(x: Any, axis: int, ends: Any, widths: Any) -> Any:
+    """As `np.linspace` with the dtype of the array."""
+    inexact = dtype_of(x) if dtype_of(x).kind in "fc" else np.dtype(np.float64)
     ramps = []
     for k, edge in enumerate((part(x, axis, slice(0, 1)), part(x, axis, slice(-1, None)))):
         steps = np.arange(widths[k])[:: 1 - 2 * k] / max(widths[k], 1)
-        steps = steps.astype(dtype_of(x)).reshape((-1,) + (1,) * (ndim_of(x) - axis - 1))
-        end = cast(index(ends, pattern=(axis, k)), dtype_of(x))
-        ramps.append(end + (edge - end) * steps)
+        steps = steps.astype(inexact).reshape((-1,) + (1,) * (ndim_of(x) - axis - 1))
+        end = cast(cast(index(ends, pattern=(axis, k)), dtype_of(x)), inexact)
+        ramp = end + (cast(edge, inexact) - end) * steps
+        ramps.append(cast(e.floor(ramp) if dtype_of(x).kind in "iu" else ramp, dtype_of(x)))
     return _between(x, axis, *ramps)
 
 

@@ -166,6 +166,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, keepdims: bool = False, **opt
     else:
         z = e.multiply(x1, x2)
         y = s.sum(z, axis=(ndim_of(z) - 1,))
+        y = y if dtype_of(y) == dtype_of(z) else cast(y, dtype_of(z))
     return move_axis(_with_axis(y, -1), -1, axis) if keepdims else y
 
 

@@ -112,6 +112,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
 @implements(np.digitize)
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     x, bins = array(x), array(bins)
+    if dtype_of(x).kind == "c":
+        raise TypeError("x may not be complex")
     if ndim_of(bins) != 1:
         raise ValueError(
             "object of too small depth for desired array" if not ndim_of(bins) else "object too deep for desired array"

@@ -89,7 +89,11 @@ def _with_initial(op: Op, y: Any, initial: Any) -> Any:
     """A result combined with `initial=`, in the dtype of the result."""
     if ndim_of(initial):
         raise ValueError("initial must be a scalar")
-    return cast(op(y, initial), dtype_of(y))
+    return cast(op(y, _first(initial, y)), dtype_of(y))
+
+
+def _first(initial: Any, like: Any) -> Any:
+    return cast(initial, dtype_of(like)) if isinstance(initial, Traced) else scalar_like(initial, like)
 
 
 # ------------------------------------------------------------------------------------------------------ sum and prod
@@ -199,11 +203,10 @@ def extreme(
             )
         return _reduce(reduction, a, axes, keepdims)
     if is_given(where):
-        a = e.where(as_mask(where, shape), a, np.nan if ufunc in (np.fmax, np.fmin) else initial)
+        a = e.where(as_mask(where, shape), a, np.nan if ufunc in (np.fmax, np.fmin) else _first(initial, a))
     if count_of(shape, axes) == 0:
-        first = cast(initial, dtype_of(a)) if isinstance(initial, Traced) else scalar_like(initial, a)
         left = shape_of(call(s.sum, np.zeros(shape), axis=axes, keepdims=keepdims is not NOTHING and bool(keepdims)))
-        return s.broadcast_to(first, shape=left)
+        return s.broadcast_to(_first(initial, a), shape=left)
     return _with_initial(pairwise, _reduce(reduction, a, axes, keepdims), initial)
 
 

@@ -21,6 +21,7 @@ from wengert.box.functions.operands import (
     cast,
     flat,
     flat_if_none,
+    in_double,
     interval_in,
     join,
     operand,
@@ -85,7 +86,7 @@ def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introsele
 @implements(np.sort_complex)
 def sort_complex(a: Any) -> Any:
     b = sort(a)
-    return cast(b, np.result_type(dtype_of(b), np.complex64))
+    return cast(b, np.sort_complex(np.ones(1, dtype_of(b))).dtype)
 
 
 def _extreme(op: Any, a: Any, axis: int | None, keepdims: Any) -> Any:
@@ -145,8 +146,11 @@ def _distinct(function: Any) -> None:
     def implementation(x: Any) -> Any:
         x = array(x)
         values = unique(x, equal_nan=False)
-        found = answer(function, x)
-        return found._replace(values=values) if hasattr(found, "_replace") else values
+        kind = type(function(np.ones(1, dtype_of(x))))
+        if kind is np.ndarray:
+            return values
+        found = answer(lambda x: tuple(function(x)), x)
+        return kind(values, *found[1:])
 
     implements(function)(implementation)
 
@@ -188,7 +192,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
     At a knot the derivative in x is the slope to its right; at the last knot, to its left.
     """
-    x, xp, fp = cast(array(x), np.float64), cast(array(xp), np.float64), array(fp)
+    x, xp, fp = in_double(array(x)), in_double(array(xp)), array(fp)
     fp = cast(fp, np.complex128 if dtype_of(fp).kind == "c" else np.float64)
     if ndim_of(xp) != 1 or ndim_of(fp) != 1:
         raise ValueError("Data points must be 1-D sequences")

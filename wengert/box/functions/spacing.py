@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import implements
-from wengert.box.functions.operands import cast, operand
+from wengert.box.functions.operands import array, cast, operand
 from wengert.box.functions.products import move_axis
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -33,6 +33,19 @@ def _finish(y: Any, dtype: Any, axis: int) -> Any:
     return move_axis(y, 0, axis)
 
 
+def _inexact(x: Any) -> Any:
+    """An end, not of a type in which differences wrap around."""
+    return x if x.__class__ in SCALARS or dtype_of(x).kind in "fc" else cast(x, np.float64)
+
+
+def _as_numpy_adds(start: Any, stop: Any, t: Any, y: Any) -> Any:
+    """The same to the last digit as NumPy's, where the next integer below depends on it."""
+    places = np.arange(len(t)).reshape(np.shape(t))
+    first, last = places == 0, t == 1
+    step = (stop - start) / round(1 / t.flat[1]) if len(t) > 1 else stop - start
+    return e.where(np.logical_or(first, last), y, places * step + start)
+
+
 @implements(np.linspace)
 def linspace(
     start: Any,
@@ -45,10 +58,13 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
-    """start·(1 − t) + stop·t, which is exact at both ends."""
-    start, stop = operand(start), operand(stop)
+    """start·(1 − t) + stop·t, which is exact at both ends. Integers are asked for as the next ones below."""
+    start, stop = _inexact(operand(start)), _inexact(operand(stop))
     t = _fractions(num, endpoint, start, stop)
-    y = _finish(start * (1 - t) + stop * t, dtype, axis)
+    y = start * (1 - t) + stop * t
+    if dtype is not None and np.dtype(dtype).kind in "iu":
+        y = e.floor(_as_numpy_adds(start, stop, t, y))
+    y = _finish(y, dtype, axis)
     if not retstep:
         return y
     steps = operator.index(num) - bool(endpoint)
@@ -80,6 +96,6 @@ def _of_rank(x: Any, rank: int) -> Any:
 @implements(np.geomspace)
 def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     """start · (stop / start)^t."""
-    start, stop = operand(start), operand(stop)
+    start, stop = array(start), array(stop)
     t = _fractions(num, endpoint, start, stop)
     return _finish(start * e.power(stop / start, t), dtype, axis)

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.box.dispatch import implements
 from wengert.box.functions.lengths import agree
-from wengert.box.functions.operands import answer, array, cast, join
+from wengert.box.functions.operands import answer, array, cast, in_double, join
 from wengert.box.functions.reductions import average, count_of, kept_shape, reduced_axes
 from wengert.ops import elementwise as e
 from wengert.ops import reduce as r
@@ -32,7 +32,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
             return counts
         weights = array(weights)
         agree(shape_of(x), shape_of(weights), ValueError, "The weights and list don't have the same length.")
-        return add_at(counts * 0.0, cast(weights, np.float64), x, pattern=(ARRAY,))
+        return add_at(counts * 0.0, in_double(weights), x, pattern=(ARRAY,))
     x = np.asarray(x)
     if x.ndim != 1:
         raise ValueError("object of too small depth for desired array" if x.ndim == 0 else "object too deep for array")
@@ -43,7 +43,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
         raise ValueError("The weights and list don't have the same length.")
     counted = np.bincount(x, minlength=minlength)  # NumPy's own checks, and the length of the result
     # As NumPy, which adds up in double precision whatever the weights are.
-    return scatter(cast(weights, np.float64), x.astype(np.intp), patterns=((ARRAY,),), shape=counted.shape)
+    return scatter(in_double(weights), x.astype(np.intp), patterns=((ARRAY,),), shape=counted.shape)
 
 
 # ------------------------------------------------------------------------------------------ covariance, correlation
