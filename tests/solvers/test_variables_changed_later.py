@@ -66,7 +66,7 @@ def bound_in_a_loop(a):
     n = 0.0
     while n < 3 * a:
         t = a + n
-        n += optimize.brentq(lambda y: y**3 - t, 0.0, 10.0)
+        n += optimize.brentq(lambda y: y**3 - t, 0.0, 10.0)  # noqa: B023 (that is the question)
     return n
 
 
