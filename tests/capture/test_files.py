@@ -18,7 +18,7 @@ def by_lines(x, file):
 
 
 def by_iterating(x, file):
-    total, lines = 0.0, open(file, "r", encoding="utf-8")  # noqa: SIM115
+    total, lines = 0.0, open(file, encoding="utf-8")  # noqa: SIM115
     for k, line in enumerate(lines):
         total += float(line) * np.sin(k * x)
     lines.close()
