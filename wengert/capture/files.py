@@ -1,7 +1,7 @@
 """Files that a compiled function reads: tables and coefficients that some packages fetch anew at every call.
 
-What is in a file does not depend on the arguments, so it is read once, when the function is compiled, and is part of the
-program; a guard asks at every call whether the file is still the same (`FileGuard`). Files that are written to, and
+What is in a file does not depend on the arguments, so it is read once, when the function is compiled, and is part of
+the program; a guard asks at every call whether the file is still the same (`FileGuard`). Files that are written to, and
 whatever else is open, stay refused (`outside.py`).
 """
 
