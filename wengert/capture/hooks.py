@@ -152,6 +152,8 @@ def _for_function(f: Any) -> Any:
     if behind is not None:
         return unless_boxed(f, call(behind))
     if is_user_code(f.__code__):
+        if PENDING:
+            look_for_imports()
         if f in CALLERS:  # made by exec: some of SciPy's are
             return _implemented(CALLERS[f])
         return REPLACEMENTS.get(f) or instrument(f)

@@ -2,7 +2,8 @@
 
 Such a call is no part of the computation: it happens at every call of the compiled function, in order, with the values
 that the program has then. It becomes the op `act`, a call back to Python. What gives something that is no number (a
-file, a date, a text) is refused, since the program would be compiled for what it was the first time.
+date, a text that someone types) is refused, since the program would be compiled for what it was the first time; files
+that are read are part of the program (`files.py`).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.box.writing import settled
+from wengert.capture.files import Refused, reading
 from wengert.capture.texts import TracedText
 from wengert.capture.values import is_symbolic
 from wengert.errors import StagingError
@@ -105,6 +107,18 @@ def _refuse(f: Any) -> StagingError:
     )
 
 
+def _or_refused(f: Any, reads: Callable) -> Callable:
+    """A file that is read while a program is captured, or an error that says why not."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return reads(*args, **kwargs)
+        except Refused:
+            raise _refuse(f) from None
+
+    return called
+
+
 def outside(f: Any) -> Callable | None:
     """What is called for a function that has to do with the world outside; `None` for all others."""
     kind = f.__class__
@@ -112,6 +126,8 @@ def outside(f: Any) -> Callable | None:
         owner = f.__self__
         if isinstance(owner, logging.Logger) and f.__name__ in _LOGGING:
             return _in_order(f)
+        if reads := reading(f):
+            return _or_refused(f, reads)
         if isinstance(owner, io.IOBase) or owner is sys.stdout or owner is sys.stderr:
             if f.__name__ in ("write", "writelines", "flush"):
                 return _in_order(f)
@@ -123,5 +139,7 @@ def outside(f: Any) -> Callable | None:
     except TypeError:  # not hashable
         return None
     if refused:
+        if reads := reading(f):
+            return _or_refused(f, reads)
         raise _refuse(f)
     return _in_order(f, CALLED_BACK[f]) if known else None

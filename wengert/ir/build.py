@@ -431,6 +431,13 @@ class Capture(Trace):
         else:
             self.created[id(thing)] = thing
 
+    def has_created(self, thing: Any) -> bool:
+        """Whether a list, dict or instance was made in this block or in one around it."""
+        capture: Capture | None = self
+        while capture is not None and id(thing) not in capture.created:
+            capture = capture._outer
+        return capture is not None
+
     def made(self, root: Any) -> bool:
         """Whether an array, not a view, was made inside."""
         if id(root) in self.written:

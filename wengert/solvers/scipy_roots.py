@@ -164,10 +164,9 @@ _NONLINEAR = ("broyden1", "broyden2", "anderson", "linearmixing", "diagbroyden",
 def _nonlinear(module: Any, name: str) -> None:
     original = getattr(module, name)
 
-    @solver(original)
+    @solver(original, lambda arguments: arguments.setdefault("args", ()))
     def root(given: Given) -> Any:
         shape = shape_of(array(given["xin"])) or (1,)
-        given.arguments.setdefault("args", ())
 
         def find(plain: dict[str, Any]) -> Any:
             try:

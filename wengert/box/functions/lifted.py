@@ -4,6 +4,11 @@
 `args=`, through variables of the function around it, and through the attributes of an object whose method it is. All of
 them become operands of an op: they are found in the closure (`Lifted`), and a copy of the function is made with other
 values instead.
+
+A compiled program runs the function later than the user's code called the solver, when variables may have been bound
+anew, or have no value after a branch. So everything is as it was found: what functions, lists and objects held then is
+kept, and copies are made of that. What holds no traced value is left as it is, since it may be changed by the function
+for others to see; but in a program that is captured, variables of closures, and what was made there, are kept as well.
 """
 
 from __future__ import annotations
@@ -16,7 +21,12 @@ from typing import Any
 from wengert.box.functions.sparse_matrix import SparseMatrix
 from wengert.box.writing import settled
 from wengert.ops.op import Traced
+from wengert.packages import is_followed
+from wengert.running import running
 from wengert.types import has_own_dict, own_dict
+
+_EMPTY = object()
+"""Stands for the value of a variable of a closure that has none."""
 
 
 class Lifted:
@@ -26,12 +36,16 @@ class Lifted:
         self.thing = thing
         self.values: list[Any] = []
         self._places: dict[int, int] = {}
+        self._held: dict[int, list[Any]] = {}
+        """What functions, containers and objects held, by their ids."""
         self._touched: dict[int, bool] = {}
         self._kept: list[Any] = []
+        self._capture = running.state.capture
         self._look(thing)
+        del self._capture
 
     def _look(self, x: Any) -> bool:
-        """Whether there is a traced value in x; those that are found are remembered."""
+        """Whether a copy of x is needed; traced values that are found are remembered."""
         if isinstance(x, Traced):
             if id(x) not in self._places:
                 self._places[id(x)] = len(self.values)
@@ -44,11 +58,18 @@ class Lifted:
         known = self._touched.get(id(x))
         if known is not None:
             return known
-        self._touched[id(x)] = False  # a function that calls itself
+        self._touched[id(x)] = changes = self._capture is not None and self._may_change(x)  # a function may call itself
+        self._held[id(x)] = parts
         self._kept.append(x)
         found = [self._look(p) for p in parts]
-        self._touched[id(x)] = any(found)
-        return any(found)
+        self._touched[id(x)] = changes or any(found)
+        return changes or any(found)
+
+    def _may_change(self, x: Any) -> bool:
+        """Whether the rest of the program that is captured may change what x holds."""
+        if x.__class__ is FunctionType:
+            return bool(x.__closure__) and is_followed(x.__code__.co_filename)
+        return self._capture.has_created(x)
 
     def with_values(self, values: Any) -> Any:
         """The same, depending on these values instead."""
@@ -65,29 +86,38 @@ class Lifted:
         def again(p: Any) -> Any:
             return self._rebuilt(p, values, made)
 
+        held = self._held[id(x)]
         if x.__class__ is FunctionType:
             cells = tuple([CellType() for _ in x.__closure__ or ()])
             new: Any = FunctionType(x.__code__, x.__globals__, x.__name__, None, cells or None)
             made[id(x)] = new
             new.__dict__.update({k: v for k, v in x.__dict__.items() if not k.startswith("__wengert_twin")})
-            new.__defaults__ = again(x.__defaults__)
-            new.__kwdefaults__ = again(x.__kwdefaults__)
-            for cell, old in zip(cells, x.__closure__ or (), strict=True):
-                if is_filled(old):
-                    cell.cell_contents = again(old.cell_contents)
+            *contents, defaults, named = held
+            new.__defaults__ = again(defaults)
+            new.__kwdefaults__ = again(named)
+            for cell, content in zip(cells, contents, strict=True):
+                if content is not _EMPTY:
+                    cell.cell_contents = again(content)
             return new
         if x.__class__ is MethodType:
             return MethodType(again(x.__func__), again(x.__self__))
         if x.__class__ is functools.partial:
             return functools.partial(again(x.func), *again(x.args), **again(x.keywords))
-        if x.__class__ in (list, tuple):
-            return x.__class__([again(p) for p in x])
+        if x.__class__ is tuple:
+            return tuple([again(p) for p in held])
+        if x.__class__ is list:
+            new = made[id(x)] = []
+            new += [again(p) for p in held]
+            return new
         if x.__class__ is dict:
-            return {k: again(v) for k, v in x.items()}
+            new = made[id(x)] = {}
+            new.update(zip(held[0], [again(p) for p in held[1:]], strict=True))
+            return new
         if x.__class__ is SparseMatrix:
             return x.with_data(again(x.data))
         new = made[id(x)] = copy.copy(x)
-        for name, value in x.__dict__.items():
+        own_dict(new).clear()
+        for name, value in zip(held[0], held[1:], strict=True):
             object.__setattr__(new, name, again(value))
         return new
 
@@ -102,10 +132,10 @@ def is_filled(cell: CellType) -> bool:
 
 
 def _parts(x: Any) -> list[Any] | None:
-    """What a function, container or object holds; `None` if there is nothing to look into."""
+    """What a function, container or object holds, keys and names first; `None` if there is nothing to look into."""
     kind = x.__class__
     if kind is FunctionType:
-        inside = [c.cell_contents for c in x.__closure__ or () if is_filled(c)]
+        inside = [c.cell_contents if is_filled(c) else _EMPTY for c in x.__closure__ or ()]
         return [*inside, x.__defaults__, x.__kwdefaults__]
     if kind is MethodType:
         return [x.__func__, x.__self__]
@@ -114,7 +144,7 @@ def _parts(x: Any) -> list[Any] | None:
     if kind in (list, tuple):
         return list(x)
     if kind is dict:
-        return list(x.values())
+        return [tuple(x), *x.values()]
     if kind is SparseMatrix:
         return [x.data]
     if isinstance(x, (type, ModuleType)) or kind.__module__.partition(".")[0] in (
@@ -125,4 +155,4 @@ def _parts(x: Any) -> list[Any] | None:
     ):
         return None
     held = own_dict(x) if has_own_dict(x) else None
-    return list(held.values()) if held.__class__ is dict else None
+    return [tuple(held), *held.values()] if held.__class__ is dict else None
