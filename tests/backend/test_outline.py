@@ -1,5 +1,6 @@
 """Large kernels as several functions: same results, one function for what is the same, and faults at the right line."""
 
+import math
 import re
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 import wengert as wg
 from wengert.backend.llvm.kernel import write_kernel
-from wengert.backend.llvm.outline import outline
+from wengert.backend.llvm.outline import outline, repeats
 
 
 @pytest.fixture(autouse=True)
@@ -112,3 +113,56 @@ def test_one_number_for_a_part():
 
     x = np.arange(4.0)
     np.testing.assert_array_equal(wg.jit(f)(x), f(x))
+
+
+@pytest.fixture
+def cut_early(monkeypatch):
+    """Blocks with a few nodes count as long, and are cut into short pieces."""
+    for module in (outline, repeats):
+        monkeypatch.setattr(module, "LONG", 30)
+    monkeypatch.setattr(repeats, "LONGEST", 12)
+
+
+def mixed(x, y):
+    """Straight-line code that repeats little, in numbers of Python's own."""
+    a, b = x, y
+    for g in (math.sin, math.tanh, math.cos, math.atan) * 3:
+        a, b = b + 0.1 * g(a * b), max(g(a), a * b * 0.3)
+    return a * b + x
+
+
+def test_numbers_are_computed_in_pieces(cut_early, monkeypatch):
+    monkeypatch.setattr(outline, "LARGE", 100)
+    gradient = wg.grad(mixed, argnums=(0, 1))
+    np.testing.assert_allclose(wg.jit(gradient)(0.4, 1.3), gradient(0.4, 1.3), rtol=1e-13)
+    assert functions(gradient, 0.4, 1.3) >= 4
+
+
+def test_a_piece_raises_what_python_raises(cut_early):
+    def f(x, y):
+        for k in range(6):
+            x = x * 1.5 + math.sin(y + k)
+        y = y / (x - x + y)
+        for k in range(6):
+            x = x - math.cos(y * k) / 3
+        return math.sqrt(x) + y
+
+    compiled = wg.jit(f)
+    assert compiled(4.0, 0.5) == pytest.approx(f(4.0, 0.5), rel=1e-13)
+    for point in ((4.0, 0.0), (-90.0, 0.5)):
+        with pytest.raises((ZeroDivisionError, ValueError)) as expected:
+            f(*point)
+        with pytest.raises(expected.type):
+            compiled(*point)
+
+
+@pytest.mark.parametrize("start", [0, 1, 2])
+def test_pieces_lie_between_words_and_what_stands_alone(cut_early, start):
+    kinds = [5] * start + [0, *range(1, 20), 0, 0, *range(3, 40)]
+    words = {start + 5: start + 14}
+    pieces = repeats._pieces(kinds, words)
+    taken = [i for first, end in {**words, **pieces}.items() for i in range(first, end)]
+    assert len(taken) == len(set(taken))
+    assert all(kinds[i] for i in taken)
+    assert max(end - first for first, end in pieces.items()) <= repeats.LONGEST
+    assert len(taken) > len(kinds) // 2

@@ -28,6 +28,7 @@ from wengert.capture.lowered import (
     MADE,
     NOT,
     OR,
+    ORDERED,
     OVER_ITEMS,
     PASSED,
     REBINDS,
@@ -376,6 +377,9 @@ class Expressions(ast.NodeTransformer):
             if isinstance(node.ops[0], (ast.Eq, ast.NotEq)) and _may_be_lists(node):
                 positive = ast.Constant(isinstance(node.ops[0], ast.Eq))
                 return at(hook(EQUAL, node.left, node.comparators[0], positive), node)
+            if isinstance(node.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) and _may_be_lists(node):
+                name = ast.Constant(_COMPARISONS[type(node.ops[0])])
+                return at(hook(ORDERED, node.left, node.comparators[0], name), node)
             return with_identity(node)
         first, *others = node.comparators
         if any(map(binds_in_place, others)):

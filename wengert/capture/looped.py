@@ -321,6 +321,7 @@ LOOPED.set_hooks(
         lowered.RAISE: _raise,
         lowered.ITERATE: lambda iterable, reads=None: iterable,
         lowered.EQUAL: lambda a, b, positive: a == b if positive else a != b,
+        lowered.ORDERED: lambda a, b, name: getattr(operator, name)(a, b),
         lowered.OVER_ITEMS: lambda iterable, make, is_lazy=False: make(iterable),
         lowered.GENERATED: lambda native, pushed, stopped: native(),
         lowered.EXTENDED: lambda consumer, *of_suite: of_suite,

@@ -6,7 +6,7 @@ from __future__ import annotations
     IF, FOR, WHILE, AND, OR, NOT, IFEXP, CHAIN, LOAD, ATTR, ASSERT, RAISE, ITERATE, TEST, UNDEFINED_NAME, DEFINED, MADE,
     NAMED, GIVEN, SET_ATTRIBUTE, DELETE_ATTRIBUTE, DELETE_ITEM, TRYING, RAISED_HERE, CAUGHT, CATCHES, ERROR_OF,
     OWN_ERRORS, BASE, TEXT, IS, SUBJECT, ATTEMPTED, FAILED, PASSED, DEFAULT, BUILTIN, REBINDS, CHOSEN, FILTERED,
-    EQUAL, OVER_ITEMS, SWALLOWED, MANAGED, GENERATED, EXTENDED, CHOSEN_OF, HELD,
+    EQUAL, ORDERED, OVER_ITEMS, SWALLOWED, MANAGED, GENERATED, EXTENDED, CHOSEN_OF, HELD,
 ) = LOWERED_HOOKS = (
     "_wengert_if",
     "_wengert_for",
@@ -49,6 +49,7 @@ from __future__ import annotations
     "_wengert_chosen",
     "_wengert_filtered",
     "_wengert_equal",
+    "_wengert_ordered",
     "_wengert_over_items",
     "_wengert_swallowed",
     "_wengert_managed",

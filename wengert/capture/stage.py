@@ -151,7 +151,45 @@ def equality(a: Any, b: Any, positive: bool) -> Any:
         return not_(any_items) if positive else any_items
     if _asks_which_object(a, b):
         return identity(a, b, positive)
+    if _go_item_by_item(a, b):
+        items = [functools.partial(_same, x, y) for x, y in zip(a, b, strict=False)]
+        equal = len(a) == len(b) and and_(*items)
+        return equal if positive else not_(equal)
     return a == b if positive else a != b
+
+
+def ordered(a: Any, b: Any, name: str) -> Any:
+    """`a < b`, `a <= b`, `a > b` or `a >= b`: of tuples and lists the first items decide that are not equal."""
+    if not _go_item_by_item(a, b):
+        return getattr(operator, name)(a, b)
+
+    def of_items(k: int) -> Any:
+        if k == min(len(a), len(b)):
+            return getattr(operator, name)(len(a), len(b))
+        return ifexp(_same(a[k], b[k]), lambda: of_items(k + 1), lambda: ordered(a[k], b[k], name))
+
+    return of_items(0)
+
+
+def _go_item_by_item(a: Any, b: Any) -> bool:
+    """Whether two tuples, or two lists, are compared that hold numbers which only the program knows."""
+    for kind in (tuple, list):
+        if isinstance(a, kind) and isinstance(b, kind):
+            own = [type(x).__eq__ is kind.__eq__ and type(x).__lt__ is kind.__lt__ for x in (a, b)]
+            items = [*a, *b] if all(own) and not is_open(a) and not is_open(b) else []
+            if any(is_symbolic(x) and shape_of(x) for x in items):
+                return False  # of an array Python does not know whether it is equal
+            return _holds_open(items)
+    return False
+
+
+def _holds_open(items: Any) -> bool:
+    return any(_is_open(x) or (isinstance(x, (tuple, list)) and _holds_open(x)) for x in items)
+
+
+def _same(x: Any, y: Any) -> Any:
+    """Whether items of containers count as equal."""
+    return True if x is y else equality(x, y, True)
 
 
 def _asks_which_object(a: Any, b: Any) -> bool:
@@ -167,11 +205,11 @@ _LISTED = 32
 """A longer range is not gone through item by item."""
 
 
-def _compared(compare: Callable) -> Callable:
+def _compared(name: str) -> Callable:
     """A comparison in a chain: of Python's own numbers a truth value of Python's own."""
 
     def compared(a: Any, b: Any) -> Any:
-        found = compare(a, b)
+        found = equality(a, b, name == "eq") if name in ("eq", "ne") else ordered(a, b, name)
         if is_symbolic(found) and python_class(a) is not None and python_class(b) is not None:
             return noted_boolean(found)
         return found
@@ -180,7 +218,7 @@ def _compared(compare: Callable) -> Callable:
 
 
 _COMPARE: dict[str, Callable] = {
-    **{name: _compared(getattr(operator, name)) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
+    **{name: _compared(name) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
     "is_": same_object,
     "is_not": other_object,
     "contains": _contains,

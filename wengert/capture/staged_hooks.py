@@ -742,6 +742,7 @@ set_staged_hooks(
         lowering.CHOSEN: chosen,
         lowering.FILTERED: filtered,
         lowering.EQUAL: stage.equality,
+        lowering.ORDERED: stage.ordered,
         lowering.OVER_ITEMS: over,
         lowering.GENERATED: generated,
         lowering.EXTENDED: extended,

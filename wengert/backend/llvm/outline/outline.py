@@ -4,7 +4,8 @@ LLVM's time grows faster than the length of a function, and programs that come f
 things hundreds of times. So in a large program each node that computes an array into memory, with everything that is
 computed while it reads, becomes a function of its own; it takes the addresses of what it reads and writes, and scalars.
 Nodes whose functions would be the same (ops, parameters, lengths, strides, which places coincide) share one. Runs of
-nodes that occur several times (`repeats.py`), scalars and all, become one function together.
+nodes that occur several times (`repeats.py`), scalars and all, become one function together; so do pieces of what else
+is in a very long block, which are mostly scalars.
 
 Only what has static lengths throughout is taken. A function that may fail names the user's line, so it is shared only
 by nodes of the same line.
@@ -37,7 +38,7 @@ from wengert.backend.llvm.arrays.writing import converted, fitting
 from wengert.backend.llvm.calls.faults import OK
 from wengert.backend.llvm.context import Context
 from wengert.backend.llvm.emitter import Emitter, Frame
-from wengert.backend.llvm.outline.repeats import repeats
+from wengert.backend.llvm.outline.repeats import LONG, repeats
 from wengert.backend.plan import access
 from wengert.backend.plan.memory import BlockPlan, Kind, Slot
 from wengert.ir.analysis.keys import data_key
@@ -56,7 +57,11 @@ Run = Callable[[Emitter, Frame, range], None]
 
 def is_large(plan: BlockPlan) -> bool:
     """Whether a program is to be written as several functions."""
-    return _made(plan) > LARGE
+    return _made(plan) > LARGE or _has_long_block(plan)
+
+
+def _has_long_block(plan: BlockPlan) -> bool:
+    return len(plan.block.nodes) > LONG or any(map(_has_long_block, plan.inner.values()))
 
 
 def _made(plan: BlockPlan) -> int:

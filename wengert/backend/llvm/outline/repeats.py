@@ -1,4 +1,4 @@
-"""Runs of nodes that occur several times in a block, as they do where a loop was unrolled.
+"""Runs of nodes that occur several times in a block, as they do where a loop was unrolled; pieces of a long block.
 
 Nodes are compared by op, parameters and types, not by what they read. Those that differ from one iteration to the next
 (the row of an array with a number of its own) are rare; between them lie the words that are looked for.
@@ -16,13 +16,16 @@ from wengert.ir.node import Const, Node
 SHORTEST, FEWEST = 8, 3
 """A word has at least so many nodes and occurs so often."""
 LONGEST = 400
+LONG = 2000
+"""Blocks with more nodes than this are cut into pieces, words or not: LLVM's time for straight-line code grows with the
+square of its length."""
 
 _RARE = (3, 6, 12, 24)
 """Nodes that occur less often than one of these end a word: that which saves most."""
 
 
 def repeats(plan: BlockPlan) -> dict[int, int]:
-    """Where such runs begin and end, by the numbers of their nodes."""
+    """Where runs that are functions of their own begin and end, by the numbers of their nodes."""
     if len(plan.block.nodes) < SHORTEST * FEWEST:
         return {}
     known: dict[Any, int] = {None: 0}
@@ -34,7 +37,22 @@ def repeats(plan: BlockPlan) -> dict[int, int]:
         found = _words(kinds, count, rare)
         if sum(end - start for start, end in found.items()) > sum(end - start for start, end in best.items()):
             best = found
-    return best
+    return best if len(kinds) <= LONG else {**best, **_pieces(kinds, best)}
+
+
+def _pieces(kinds: list[int], words: dict[int, int]) -> dict[int, int]:
+    """What lies between words and may be written apart, in pieces."""
+    found: dict[int, int] = {}
+    start = i = 0
+    while i <= len(kinds):
+        ends = i == len(kinds) or kinds[i] == 0 or i in words
+        if ends or i - start >= LONGEST:
+            if i - start >= SHORTEST:
+                found[start] = i
+            start = i = words.get(i, i + 1) if ends else i
+            continue
+        i += 1
+    return found
 
 
 def _words(kinds: list[int], count: Counter[int], rare: int) -> dict[int, int]:
