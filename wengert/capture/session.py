@@ -110,6 +110,12 @@ class Session:
         self.chosen: dict[int, tuple[Any, Any, Any, Any]] = {}
         """Lists, dicts and instances that stand for one of several, as data say: the condition, and the two of which
         they are one (`identified.py`); nothing if that is not known (`stand_in` in `containers.py`)."""
+        self.constants: list[Any] = [] if current.session is None else current.session.constants
+        """Texts, functions and objects that data choose among, by their numbers (`one_of.py`)."""
+        self.answers: dict[int, tuple[Any, Any]] = {}
+        """Truth values of the program that say which of them something is, and what they say."""
+        self.facts: list[tuple[Any, bool]] = []
+        """Which of these answers are yes, or no, in the branches that are being captured."""
         self.grown: dict[int, tuple[list, tuple, Any]] = {}
         """Lists that have grown in a loop, with the items they held then, and the array of these (`growing.py`)."""
         self.optionals: bool = current.session is not None and current.session.optionals
