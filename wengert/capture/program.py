@@ -145,10 +145,13 @@ class Captured:
 
     def _inputs_fit(self) -> bool:
         first = len(self.block.params) - len(self.inputs)
-        return all(
-            type_of_value(path()) == p.type and (self.orders is None or order_given(path()) == p.order)
-            for path, p in zip(self.inputs, self.block.params[first:], strict=True)
-        )
+        try:
+            return all(
+                type_of_value(path()) == p.type and (self.orders is None or order_given(path()) == p.order)
+                for path, p in zip(self.inputs, self.block.params[first:], strict=True)
+            )
+        except (LookupError, AttributeError, TypeError):
+            return False  # it is no longer there, or no number
 
     def output(self, leaves: Sequence[Any], results: Sequence[Any]) -> Any:
         """The function's result, from the arguments' leaves and the results of the block."""
@@ -250,7 +253,7 @@ def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, n
     """Capture a function, again until it is known what is written to, and whose values are part of the program."""
     variable: set[int] = set()
     held: dict[int, np.ndarray] = {}
-    opened: dict[tuple[int, str], Any] = {}
+    opened: dict[tuple[int, Any], Any] = {}
     pinned: dict[int, Any] = {}
     deepest: int | None = None
     orders = tuple([order_given(x) for x in values])
@@ -307,7 +310,7 @@ def _hold(error: Exception, held: dict[int, np.ndarray], variable: set[int]) -> 
 
 def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
               values: Sequence[Any], variable: set[int], held: dict[int, np.ndarray],
-              opened: dict[tuple[int, str], Any], pinned: dict[int, Any], orders: tuple, arrays: set[int], kept: Kept,
+              opened: dict[tuple[int, Any], Any], pinned: dict[int, Any], orders: tuple, arrays: set[int], kept: Kept,
               assumed: Assumptions | None, deepest: int | None) -> Captured:  # fmt: skip
     top = Capture()
     session = Session(top, variable, held, opened)
