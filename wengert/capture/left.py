@@ -42,7 +42,7 @@ class Left(NamedTuple):
     place: Place
     slots: tuple
 
-    def put(self, values: list[Any], effects: Effects | None) -> None:
+    def put(self, values: list[Any], effects: Effects | None, arguments: tuple) -> None:
         """Put results where they belong; in a program that is being captured, this is noted."""
         if effects is not None:
             effects.adopt(self.key, self.place, self.slots)
@@ -75,7 +75,7 @@ def left_outside(session: Any, out: Any) -> tuple[list[Left], list[list[Any]]]:
             values.append([change.now[slot] for slot in slots])
     if len(session.opened) > known:
         raise IsChanged
-    if _has_two_names([out, values]):
+    if has_two_names([out, values]):
         return [], []
     return found, values
 
@@ -112,7 +112,7 @@ def _can_be_left(value: Any) -> bool:
                or not (callable(x) or hides_traced(x)) for x in leaves)  # fmt: skip
 
 
-def _has_two_names(value: Any) -> bool:
+def has_two_names(value: Any) -> bool:
     """Whether a list or dict is found in two places: results of programs are made anew, each by itself."""
     seen: set[int] = set()
     for container in _containers(value):

@@ -87,8 +87,8 @@ class Session:
                  opened: dict[tuple[int, Any], Any] | None = None):  # fmt: skip
         self.variable, self.held = variable, held
         self.opened = {} if opened is None else opened
-        """Attributes, and items of lists and dicts, whose numbers or arrays the function changes: places, with what they
-        are in. They are inputs (`left.py`)."""
+        """Attributes, and items of lists and dicts, whose numbers or arrays the function changes, with what they are
+        in: they are inputs (`left.py`)."""
         self.ran_generators = False
         self.top = top
         self.guards: list[AnyGuard] = []
