@@ -140,3 +140,48 @@ def test_classes_with_slots_and_getattr():
     for a in (0.5, 2.0):
         assert wg.jit(f)(a, 4.0) == f(a, 4.0)
         assert wg.jit(wg.grad(f))(a, 4.0) == wg.grad(f)(a, 4.0)
+
+
+def items(state, x):
+    state["t"] += x
+    state["n"] += 1
+    state["last"] = x - (state["last"] if state["last"] is not None else 0.0)
+    state["seen"] = state.get("seen", 1.0) * 2
+    if x > 1:
+        state["best"][1] = max(state["best"][1], x)
+        state["mode"] = "fast"
+    for _ in range(6):
+        state["best"][0] = state["best"][0] + x * state["n"]
+    return state["t"] * (2 if state["mode"] == "fast" else 3)
+
+
+def fresh():
+    return {"t": 0.0, "n": 0, "last": None, "best": [0.0, 0.0], "mode": "slow"}
+
+
+def test_items_of_dicts_and_lists_at_each_call():
+    ours, theirs = fresh(), fresh()
+    f = wg.jit(lambda x: items(ours, x))
+    for x in (0.5, 2.0, 0.25, 3.0, 0.5):
+        assert f(x) == items(theirs, x)
+        assert ours == theirs
+        assert [type(v) for v in ours.values()] == [type(v) for v in theirs.values()]
+    assert sum(map(len, f._versions.values())) <= 3  # at first, with what is new, and fast
+
+
+def test_another_dict_under_the_same_name():
+    state = {"t": 0.0}
+
+    def f(x):
+        state["t"] += x
+        return state["t"]
+
+    g, first = wg.jit(f), state
+    assert (g(1.0), g(2.0)) == (1.0, 3.0)
+    state = {"t": 10}
+    assert (g(1.0), g(2.0)) == (11.0, 13.0)
+    assert first == {"t": 3.0}
+    assert state == {"t": 13.0}
+    del state["t"]
+    with pytest.raises(KeyError):
+        g(1.0)

@@ -419,26 +419,25 @@ def test_branches_that_cannot_be_put_together(f):
         close(value(g, x), f(x))
 
 
-WORDS = [
-    (tuples_of_different_lengths, ("tuple of 2 items", "tuple of 1 item")),
-    (none_or_text, ("None", "the string 'more'")),
-    (other_keys, ("'b'",)),
-    (other_classes, ("Body", "Filter")),
-]
-
-
-@pytest.mark.parametrize(("f", "words"), WORDS, ids=lambda x: getattr(x, "__name__", None))
-def test_both_ways_in_one_call_are_refused(f, words):
+def in_a_long_loop(f):
     def both(x):
         total = 0.0
         for k in range(600):
             total = total + f(x * k)
         return total
 
-    with pytest.raises(StagingError) as error:
-        wg.jit(both)(0.01)
-    assert all(word in str(error.value) for word in words), str(error.value)
+    return both
+
+
+def test_both_ways_in_one_call_are_refused():
+    with pytest.raises(StagingError, match="'b'") as error:
+        wg.jit(in_a_long_loop(other_keys))(0.01)
     assert "remedy" in str(error.value)
+
+
+@pytest.mark.parametrize("f", [tuples_of_different_lengths, none_or_text, other_classes], ids=lambda f: f.__name__)
+def test_both_ways_in_one_call(f):
+    np.testing.assert_allclose(wg.jit(in_a_long_loop(f))(0.01), in_a_long_loop(f)(0.01), rtol=1e-13)
 
 
 class Mixture:

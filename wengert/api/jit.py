@@ -36,6 +36,7 @@ from wengert.box.writing import replace, settled
 from wengert.capture.assuming import refuted
 from wengert.capture.deep import deeply
 from wengert.capture.effects import refuse
+from wengert.capture.given import is_given_twice
 from wengert.capture.hooks import resolve
 from wengert.capture.program import CANNOT_BE_CAPTURED, Captured, captured
 from wengert.control.call import call as call_op
@@ -199,6 +200,8 @@ class Jitted(Generic[P, R]):
         if found.left and running.state.capture is not None:
             self._leaves_something = True
             return resolve(self._f)(*args, **kwargs)
+        if found.left and is_given_twice((args, kwargs)):
+            return self._f(*args, **kwargs)
         inputs = [*form.leaves, *found.fetched()]
         if found.writes and _overlap(inputs, found.writes):
             return self._f(*args, **kwargs)  # two names for one array: only Python itself knows what happens when
@@ -218,7 +221,7 @@ class Jitted(Generic[P, R]):
                 replace(inputs[k], new)
             elif isinstance(inputs[k], np.ndarray) or is_foreign(inputs[k]):
                 inputs[k][...] = new
-        return found.returned(inputs, results)
+        return found.returned(inputs, results, (args, kwargs))
 
     def _open(self, code: Native, found: Captured, form: Form, args: tuple, kwargs: dict) -> None:
         """Let native code take calls like this one from now on, if it can.

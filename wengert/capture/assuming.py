@@ -57,13 +57,14 @@ class Assumptions:
         return False
 
 
-def assumed(pred: Any, error: StagingError) -> bool | None:
-    """Which branch of an `if` is taken, by assumption; `None` if nothing is assumed."""
+def assumed(pred: Any, error: StagingError, what: str = "") -> bool | None:
+    """Which branch of an `if` is taken, by assumption; `None` if nothing is assumed. `what` tells decisions on one line
+    apart."""
     session = current.session
     frame = user_frame()
     if session is None or session.assumed is None or frame is None:
         return None
-    place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    place = f"{frame.f_code.co_filename}:{frame.f_lineno}{what}"
     taken = session.assumed.taken.setdefault(place, False)
     session.assumed.refusal = session.assumed.refusal or error
     call(require, pred if taken else e.logical_not(pred), error="RuntimeError", message=_MARK + place)

@@ -35,6 +35,7 @@ from wengert.capture.growing import Grows
 from wengert.capture.identified import note_chosen
 from wengert.capture.merging import Merger, finished
 from wengert.capture.objects import Content, Global, content, put
+from wengert.capture.one_of import answer_in, knowing, negated, note_answer
 from wengert.capture.opened import stand_for_others
 from wengert.capture.opening import opening
 from wengert.capture.session import current
@@ -205,6 +206,8 @@ def branch(pred: Any, then: Callable, orelse: Callable | None, get: Callable, se
                 f"a function calls itself more than {session.deepest} times in a compiled function: write a loop, or "
                 "call it without wg.jit"
             )
+    answer = answer_in(pred)
+    then, orelse = knowing(answer, True, then), knowing(answer, False, orelse)  # type: ignore[assignment]
     try:
         return _opening(lambda: _staged(pred, then, orelse, get, set, names, temporaries))
     except BranchesDiffer as error:
@@ -233,6 +236,7 @@ def _staged(pred: Any, then: Callable, orelse: Callable | None, get: Callable, s
         function = then if taken else orelse
         return None if function is None else function()
     state = get()
+    answer = answer_in(pred)
     pred = truth(pred)
     states = running.state.capture.links.states
     states.append((running.state.capture.tag, state))
@@ -277,6 +281,8 @@ def _staged(pred: Any, then: Callable, orelse: Callable | None, get: Callable, s
     found = list(call(cond, pred, *values, then=blocks[0], orelse=blocks[1]))
     for y, (a, b, _), type in zip(found, outputs, types, strict=True):
         note_either(y, a, b, is_chosen=True)
+        if answer is not None and {a.__class__, b.__class__} == {bool} and a is not b:
+            note_answer(y, answer if a else negated(answer))
         if type.dtype.kind == "f" and not type.shape:
             note_mixed(y, any(map(may_be_integer, (a, b))))
     set(tuple([finished(m, found) for m in merged]))

@@ -276,7 +276,7 @@ class Carried:
 
     def _join(self, k: int, structure: Structure, now: Any) -> bool:
         """Let a variable be what it is before the loop and after an iteration: None, perhaps."""
-        common = joined(structure, flatten(now)[1], self.is_rest)
+        common = joined(structure, flatten(now)[1], self.state[k], now, self.is_rest)
         if common is None or common == structure:
             return False
         before, after = leaves_as(common, self.state[k]), leaves_as(common, now)
@@ -313,7 +313,7 @@ class Carried:
                     continue
                 self.structures[k] = structure
                 self.types.update({(k, j): type_of_value(leaf) for j, leaf in enumerate(found)})
-            elif not _numeric(now):
+            elif not _numeric(now) and not self._join(k, flatten(before)[1], now):
                 raise FirstDiffers(f"{self.names[k]} becomes {described(now)} in a loop",
                                    remedy="use numbers and arrays")  # fmt: skip
             self.bound.append(k)
@@ -347,10 +347,13 @@ class Carried:
                 )  # fmt: skip
             for j, (old, value) in enumerate(zip(found, new, strict=True)):
                 if old is not UNDEFINED and not is_number(old):
-                    if not equal(old, value):
-                        raise FirstDiffers(f"{self.names[k]} changes in a loop, and holds {described(old)}",
-                                           remedy="use numbers and arrays")  # fmt: skip
-                    continue
+                    if equal(old, value):
+                        continue
+                    if self._join(k, structure, now):
+                        again = True
+                        break
+                    raise FirstDiffers(f"{self.names[k]} changes in a loop, and holds {described(old)}",
+                                       remedy="use numbers and arrays")  # fmt: skip
                 known = self.types.get((k, j)) or type_of_value(old)
                 wide = known if value is UNDEFINED else widened(known, type_of_value(value), self.names[k], True)
                 if wide != known:

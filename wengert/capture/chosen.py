@@ -16,11 +16,11 @@ import numpy as np
 
 from wengert.box.functions.operands import array
 from wengert.capture.containers import LEAF, note_created
+from wengert.capture.deciding import condition
 from wengert.capture.iteration import refused
 from wengert.capture.open_lists import JOINING, as_an_array
 from wengert.capture.opened import ItemKind, Opened, is_open
 from wengert.capture.opening import whole
-from wengert.capture.optional import condition
 from wengert.capture.stage import ifexp
 from wengert.capture.values import is_number, is_symbolic, truth
 from wengert.errors import StagingError

@@ -18,11 +18,14 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
+from wengert.box.box import Box
 from wengert.capture.objects import MUTABLE, Content, Slot, content, own_slots, put
+from wengert.capture.one_of import MOST, OneOf, ValueKind, codes_of, is_constant, one_of
 from wengert.capture.opened import Opened
 from wengert.capture.optional import Optional, optional, parts
 from wengert.capture.session import current, is_object
 from wengert.capture.undefined import UNDEFINED, Perhaps
+from wengert.capture.values import equal, is_number
 from wengert.errors import StagingError
 from wengert.ir.build import Capture
 from wengert.running import running
@@ -92,6 +95,8 @@ def kind_of(value: Any) -> Any:
     """What `rebuilt` has to know of a container besides its parts."""
     if value.__class__ is Opened:
         return (Opened, value.kind)
+    if value.__class__ is OneOf:
+        return (OneOf, value.codes)
     return (defaultdict, value.default_factory) if value.__class__ is defaultdict else value.__class__
 
 
@@ -108,6 +113,8 @@ def parts_of(value: Any) -> dict[Any, Any] | None:
         return {"value": value.value, "has": value.has}
     if kind is Opened:
         return dict(enumerate(value.rows))
+    if kind is OneOf:
+        return {"which": value.which, **value.values}
     return attributes_of(value) if is_taken_apart(value) else None
 
 
@@ -140,6 +147,8 @@ def leaves_as(structure: Structure, value: Any) -> list[Any] | None:
         inner, has = parts(value)
         found = leaves_as(structure.parts[0], inner)
         return None if found is None else [*found, has]
+    if _is_one_of(structure):
+        return _leaves_of_one(structure, value)
     own = parts_of(value)
     if structure is LEAF or own is None:
         return [value] if structure is LEAF and (own is None or _is_whole(value)) else None
@@ -154,21 +163,83 @@ def leaves_as(structure: Structure, value: Any) -> list[Any] | None:
     return found
 
 
-def joined(a: Structure, b: Structure, with_none: bool) -> Structure | None:
-    """The structure that values of both fit into, if there is one.
+def _is_one_of(structure: Structure) -> bool:
+    return structure.kind.__class__ is tuple and structure.kind[0] is OneOf
+
+
+def _leaves_of_one(structure: Structure, value: Any) -> list[Any] | None:
+    """The leaves of a value that is one of several; `None` if it is none of these."""
+    one = codes_of(value, [running.state.capture], value_kind)
+    if one is None or not set(one.codes) <= set(structure.kind[1]):
+        return None
+    found = [one.which]
+    for code, part in zip(structure.keys[1:], structure.parts[1:], strict=True):
+        inside = leaves_as(part, one.values.get(code, UNDEFINED))
+        if inside is None:
+            return None
+        found += inside
+    return found
+
+
+def value_kind(x: Any) -> ValueKind | None:
+    """What tells a value from those of other kinds, if it can be one of several."""
+    if isinstance(x, Box):
+        return ValueKind(Box, (len(x.shape),))
+    own = parts_of(x)
+    if isinstance(x, MUTABLE) or x.__class__ in (Perhaps, Optional, Opened):
+        return None
+    return None if own is None else ValueKind(kind_of(x), tuple(own))
+
+
+def joined(a: Structure, b: Structure, x: Any, y: Any, with_none: bool) -> Structure | None:
+    """The structure that values of both fit into, if there is one; x and y are such values.
 
     What is None in one and not in the other may be None in it if `with_none`, or if it may be in one of them.
     """
-    if a == b:
-        return a
-    if Optional in (a.kind, b.kind) or (with_none and type(None) in (a.kind, b.kind)):
-        inner = [x.parts[0] if x.kind is Optional else x for x in (a, b) if x.kind is not type(None)]
-        value = inner[0] if len(inner) == 1 else joined(inner[0], inner[1], with_none)
-        return None if value is None else Structure(Optional, ("value", "has"), (value, LEAF))
-    if a is LEAF or b is LEAF or a.kind != b.kind or a.keys != b.keys:
+    if a is LEAF and b is LEAF and (x is UNDEFINED or (is_number(x) and is_number(y)) or equal(x, y)):
+        return LEAF
+    if _is_one_of(a) or _is_one_of(b) or (_is_plain_constant(x) and _is_plain_constant(y)):
+        return _one_of_both(a, b, x, y, with_none)
+    if Optional in (a.kind, b.kind) or (with_none and (a.kind is type(None)) != (b.kind is type(None))):
+        inner = [(s.parts[0], parts(v)[0]) if s.kind is Optional else (s, v) for s, v in ((a, x), (b, y))]
+        inner = [(s, v) for s, v in inner if s.kind is not type(None)]
+        (value, x), (other, y) = inner[0], inner[-1]
+        found = joined(value, other, x, y, with_none)
+        return None if found is None else Structure(Optional, ("value", "has"), (found, LEAF))
+    if a is not LEAF and b is not LEAF and a.kind == b.kind and a.keys == b.keys:
+        own = [parts_of(v) or dict.fromkeys(a.keys, UNDEFINED) for v in (x, y)]
+        pairs = zip(a.parts, b.parts, a.keys, strict=True)
+        inside = [joined(p, q, own[0][key], own[1][key], with_none) for p, q, key in pairs]
+        return None if None in inside else Structure(a.kind, a.keys, tuple(inside))
+    return _one_of_both(a, b, x, y, with_none) if with_none else None
+
+
+def _is_plain_constant(x: Any) -> bool:
+    return not is_number(x) and is_constant(x, [running.state.capture])
+
+
+def _one_of_both(a: Structure, b: Structure, x: Any, y: Any, with_none: bool) -> Structure | None:
+    """The structure of what is one of the things that fit into one or the other."""
+    codes: set[int] = set()
+    values: dict[int, Structure] = {}
+    for structure, value in ((a, x), (b, y)):
+        if _is_one_of(structure):
+            codes.update(structure.kind[1])
+            new = [(code, part, UNDEFINED) for code, part in zip(structure.keys[1:], structure.parts[1:], strict=True)]
+        else:
+            one = codes_of(value, [running.state.capture], value_kind)
+            if one is None:
+                return None
+            codes.update(one.codes)
+            new = [(code, flatten(inside)[1], inside) for code, inside in one.values.items()]
+        for code, part, inside in new:
+            found = joined(values[code], part, UNDEFINED, inside, with_none) if code in values else part
+            if found is None:
+                return None
+            values[code] = found
+    if len(codes) > MOST:
         return None
-    found = [joined(x, y, with_none) for x, y in zip(a.parts, b.parts, strict=True)]
-    return None if None in found else Structure(a.kind, a.keys, tuple(found))
+    return Structure((OneOf, tuple(sorted(codes))), ("which", *values), (LEAF, *values.values()))
 
 
 def unflatten(structure: Structure, found: Any, note: Callable[[Any], Any] = lambda thing: thing) -> Any:
@@ -180,6 +251,8 @@ def _unflatten(structure: Structure, found: Iterator, note: Callable[[Any], Any]
     if structure is LEAF:
         return next(found)
     parts = [_unflatten(part, found, note) for part in structure.parts]
+    if _is_one_of(structure):  # which may be a constant
+        return rebuilt(structure.kind, structure.keys, parts)
     return note(rebuilt(structure.kind, structure.keys, parts))
 
 
@@ -195,6 +268,8 @@ def rebuilt(kind: Any, keys: tuple, parts: list[Any]) -> Any:
         return optional(*parts)
     if kind.__class__ is tuple and kind[0] is Opened:
         return Opened(kind[1], parts)
+    if kind.__class__ is tuple and kind[0] is OneOf:
+        return one_of(parts[0], kind[1], dict(zip(keys[1:], parts[1:], strict=True)))
     if kind.__class__ is tuple:
         return defaultdict(kind[1], zip(keys, parts, strict=True))
     if issubclass(kind, tuple):
@@ -299,7 +374,7 @@ def containers_in(value: Any) -> Iterator[Any]:
 
 def stand_in(thing: Any, why: str | None = None) -> Any:
     """Note that an object was made which stands for one of several: nobody may ask which one it is, nor change it."""
-    if current.session is not None and thing is not None and thing.__class__ not in (Perhaps, Optional, Opened):
+    if current.session is not None and thing is not None and thing.__class__ not in (Perhaps, Optional, Opened, OneOf):
         current.session.chosen[id(thing)] = (thing, None, None, None)
     return thing if why is None else freeze(thing, why)
 

@@ -71,6 +71,11 @@ class Effects:
     def note_dict(self, thing: dict) -> None:
         self._note(id(thing), thing, "a dict", lambda: dict(thing), lambda before: _refill(thing, before))
 
+    def held_before(self, thing: Any) -> dict | None:
+        """What a list or dict held before the function ran, by its places, if it was noted."""
+        place = self._noted.get(id(thing)) if thing.__class__ in (list, dict) else None
+        return None if place is None else place.before
+
     def note_object(self, thing: Any) -> None:
         self._note(id(thing), thing, f"an attribute of a {type(thing).__name__}", lambda: content(thing),
                    lambda before: put(thing, before))  # fmt: skip

@@ -20,7 +20,7 @@ import numpy as np
 from wengert import raised
 from wengert.box.writing import settled
 from wengert.capture.containers import depth, stages
-from wengert.capture.optional import condition as what_decides
+from wengert.capture.deciding import condition as what_decides
 from wengert.capture.session import current
 from wengert.capture.values import as_number, is_symbolic, truth
 from wengert.errors import Signal, StagingError, WengertError

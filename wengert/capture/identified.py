@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.capture.one_of import OneOf, whether
 from wengert.capture.optional import is_, negation
 from wengert.capture.session import current
 from wengert.capture.values import truth
@@ -71,6 +72,9 @@ def decided(x: Any, ask: Callable[[Any], Any]) -> Any:
 
 def same_object(x: Any, y: Any) -> Any:
     """`x is y`."""
+    for one, other in ((x, y), (y, x)):
+        if one.__class__ is OneOf:
+            return True if one is other else whether(one, functools.partial(same_object, other))
     if x is not y and current.session is not None and current.session.chosen:
         for one, other in ((x, y), (y, x)):
             if is_chosen(one) and other.__class__ is one.__class__:

@@ -13,7 +13,6 @@ program, and no part of it (`IsChanged`).
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -23,7 +22,8 @@ from wengert import tree
 from wengert.box.foreign import hides_traced
 from wengert.capture.effects import MISSING, Change, Effects, Place
 from wengert.capture.guards import place_of
-from wengert.capture.session import is_number
+from wengert.capture.one_of import OneOf, is_constant
+from wengert.capture.session import is_number, path_to
 from wengert.errors import Signal
 from wengert.ops.op import Traced
 
@@ -42,7 +42,7 @@ class Left(NamedTuple):
     place: Place
     slots: tuple
 
-    def put(self, values: list[Any], effects: Effects | None) -> None:
+    def put(self, values: list[Any], effects: Effects | None, arguments: tuple) -> None:
         """Put results where they belong; in a program that is being captured, this is noted."""
         if effects is not None:
             effects.adopt(self.key, self.place, self.slots)
@@ -62,35 +62,43 @@ def left_outside(session: Any, out: Any) -> tuple[list[Left], list[list[Any]]]:
         slots = []
         for slot, value in change.now.items():
             before = change.place.before.get(slot, MISSING)
-            if value is not before and value is not session.stands_for(before) and _is_known(session, change, slot):
+            if (
+                value is not before
+                and value is not session.stands_for(before)
+                and _is_known(session, change, slot, value)
+            ):
                 if _can_be_left(value):
                     slots.append(slot)
         if slots:
+            session.is_still_there(change.place.thing)
             found.append(Left(change.key, change.place, tuple(slots)))
             values.append([change.now[slot] for slot in slots])
     if len(session.opened) > known:
         raise IsChanged
-    if _has_two_names([out, values]):
+    if has_two_names([out, values]):
         return [], []
     return found, values
 
 
-def _is_known(session: Any, change: Change, slot: Any) -> bool:
+def _is_known(session: Any, change: Change, slot: Any, now: Any) -> bool:
     """Whether what was there before is no part of the program, or an input; notes what has to be one."""
     thing, before = change.place.thing, change.place.before.get(slot, MISSING)
-    perhaps = id(thing) in session.effects.perhaps
-    if not change.place.what.startswith("an attribute of"):
-        return not perhaps and not (is_number(before) and session.reads(thing, slot))
-    name = slot[1]
-    if (id(thing), name) in session.opened:
+    is_item = thing.__class__ is list or thing.__class__ is dict
+    if not is_item and slot[0] != "attribute":
+        return False
+    if (id(thing), slot) in session.opened:
         return True
-    is_read = place_of(functools.partial(getattr, thing, name)) in session.places
+    perhaps = id(thing) in session.effects.perhaps
+    is_read = session.reads(thing, slot) if is_item else place_of(path_to(thing, slot)) in session.places
     if is_number(before) and (is_read or perhaps):
-        session.opened[id(thing), name] = thing
+        session.opened[id(thing), slot] = thing
     elif perhaps and before.__class__ is np.ndarray:
         if before.dtype.kind not in "fc":
             return False
-        session.opened[id(thing), name] = thing
+        session.opened[id(thing), slot] = thing
+    elif now.__class__ is OneOf and is_constant(before):  # which is part of the program
+        session.holds_at_each_call(thing, slot, before)
+        return True
     # (what is None, or not there, in some calls is no result that can be left)
     return not perhaps or is_number(before) or before.__class__ is np.ndarray or before is None or before is MISSING
 
@@ -104,7 +112,7 @@ def _can_be_left(value: Any) -> bool:
                or not (callable(x) or hides_traced(x)) for x in leaves)  # fmt: skip
 
 
-def _has_two_names(value: Any) -> bool:
+def has_two_names(value: Any) -> bool:
     """Whether a list or dict is found in two places: results of programs are made anew, each by itself."""
     seen: set[int] = set()
     for container in _containers(value):

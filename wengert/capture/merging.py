@@ -20,8 +20,10 @@ from wengert.capture.containers import (
     parts_of,
     rebuilt,
     stand_in,
+    value_kind,
 )
 from wengert.capture.objects import MUTABLE
+from wengert.capture.one_of import OneOf, codes_of, one_of, united
 from wengert.capture.optional import Optional, optional, parts
 from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED, Perhaps
@@ -83,6 +85,8 @@ class Merger:
             return Merged(lambda results: results[k])
         if a is UNDEFINED or b is UNDEFINED:
             return self._of_one(b if a is UNDEFINED else a, b is UNDEFINED, name)
+        if OneOf in (a.__class__, b.__class__):
+            return self._one_of(a, b, name)
         if _may_be_none(a, b):
             return self._optional(a, b, name)
         a_parts, b_parts = self._parts_of(a, 0), self._parts_of(b, 1)
@@ -92,7 +96,19 @@ class Merger:
         elif a_parts is not None and b_parts is not None and a.__class__ is b.__class__:
             if list(a_parts) == list(b_parts):
                 return self._container(a, b, a_parts, b_parts, name)
-        raise _differ(a, b, name)
+        return self._one_of(a, b, name)
+
+    def _one_of(self, a: Any, b: Any, name: str) -> Any:
+        """The merge of two constants, or of values of different kinds."""
+        first, second = [codes_of(x, [c], value_kind) for x, c in zip((a, b), self._captures, strict=True)]
+        if first is None or second is None or (codes := united(first, second)) is None:
+            raise _differ(a, b, name)
+        which = self._part(first.which, second.which, name)
+        kinds = [code for code in codes if code in first.values or code in second.values]
+        values = {c: self._part(first.values.get(c, UNDEFINED), second.values.get(c, UNDEFINED), name) for c in kinds}
+        return Merged(lambda results: one_of(
+            finished(which, results), codes, {code: finished(value, results) for code, value in values.items()}
+        ))  # fmt: skip
 
     def _parts_of(self, x: Any, which: int) -> dict[Any, Any] | None:
         """The parts of a container or instance at the end of a branch."""
@@ -149,7 +165,7 @@ class Merger:
     def _of_one(self, x: Any, first: bool, name: str) -> Any:
         """The merge of a container with a variable that has no value: nobody may ask what it is there."""
         parts = self._parts_of(x, 0 if first else 1)
-        if parts is None or not all(is_number(leaf) for leaf in flatten(x)[0]):
+        if parts is None or not any(is_number(leaf) for leaf in flatten(x)[0]):
             return x
         key = (id(x), 0) if first else (0, id(x))
         if key not in self._containers:

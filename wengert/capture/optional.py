@@ -20,19 +20,17 @@ import numpy as np
 from wengert import tree
 from wengert.box.dispatch import OPERANDS
 from wengert.box.writing import settled
-from wengert.capture.opened import has_items, is_open
 from wengert.capture.session import current
 from wengert.capture.undefined import UNDEFINED
 from wengert.errors import ConcretizationError, StagingError
 from wengert.ir.numbers import noted_boolean, python_class
 from wengert.ops import elementwise as e
-from wengert.ops import shape as s
 from wengert.ops.op import Traced, call
 from wengert.ops.reduce import all as all_of
 from wengert.ops.sizes import require
 from wengert.ops.succeeds import Handlers
 from wengert.running import running
-from wengert.types import dtype_of, own_dict, shape_of
+from wengert.types import own_dict, shape_of
 
 _operates_for_user = True
 
@@ -197,24 +195,6 @@ def given_to_others(x: Any, to: str) -> Any:
 
 def negation(x: Any) -> Any:
     return call(e.logical_not, x) if isinstance(x, Traced) else not x
-
-
-def condition(x: Any) -> Any:
-    """What decides where `x` is tested: of what may be None, whether it is something, and true."""
-    if is_open(x):
-        return has_items(x)
-    if x.__class__ is not Optional:
-        return x
-    value = settled(x.value)
-    if not isinstance(value, Traced) and not isinstance(value, np.ndarray):
-        kind = value.__class__
-        if kind in (list, tuple, dict, bool, int, float, complex) or isinstance(value, np.generic):
-            return x.has if value else False
-        return number_of(x) if hasattr(kind, "__bool__") or hasattr(kind, "__len__") else x.has
-    if any(n.__class__ is not int or n != 1 for n in shape_of(value)):
-        return number_of(x)  # whose truth value Python does not know either
-    value = call(s.reshape, value, shape=())
-    return call(e.logical_and, x.has, value if dtype_of(value).kind == "b" else call(e.not_equal, value, 0))
 
 
 def is_(x: Any, y: Any) -> Any:

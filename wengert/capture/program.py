@@ -22,6 +22,7 @@ from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks, words
 from wengert.capture.assuming import TELLS_NUMBERS_APART, Assumptions, can_begin_again
 from wengert.capture.effects import refuse
+from wengert.capture.given import GivenBack, containers_given, given_back
 from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, itself, same
 from wengert.capture.kept import Kept
 from wengert.capture.left import IsChanged, Left, left_outside
@@ -87,7 +88,7 @@ class Captured:
         """What the inputs are, in a program for the one call in which the function leaves something outside."""
         self.later: Captured | None = None
         """The program for the calls after that one."""
-        self.left: list[Left] = []
+        self.left: list[Left | GivenBack] = []
         """Where results belong that the function leaves outside (`left.py`): the second half of the output,
         from a leaf on."""
         self.first_left = 0
@@ -145,19 +146,22 @@ class Captured:
 
     def _inputs_fit(self) -> bool:
         first = len(self.block.params) - len(self.inputs)
-        return all(
-            type_of_value(path()) == p.type and (self.orders is None or order_given(path()) == p.order)
-            for path, p in zip(self.inputs, self.block.params[first:], strict=True)
-        )
+        try:
+            return all(
+                type_of_value(path()) == p.type and (self.orders is None or order_given(path()) == p.order)
+                for path, p in zip(self.inputs, self.block.params[first:], strict=True)
+            )
+        except (LookupError, AttributeError, TypeError):
+            return False  # it is no longer there, or no number
 
     def output(self, leaves: Sequence[Any], results: Sequence[Any]) -> Any:
         """The function's result, from the arguments' leaves and the results of the block."""
         found = tree.unflatten(self.structure, self._leaves(leaves, results))
         return found[0] if self.left else found
 
-    def returned(self, inputs: Sequence[Any], results: Sequence[Any]) -> Any:
+    def returned(self, inputs: Sequence[Any], results: Sequence[Any], arguments: tuple = ((), {})) -> Any:
         """The same with arrays that the caller has already where the function would return them, from all inputs and
-        the results of `called`."""
+        the results of `called`; `arguments` are those of the call, into which something may have to be put."""
         found = self._leaves(inputs, results)
         if self.shared:
             as_returned(self.shared, found, inputs, results[len(self.block.results) :])
@@ -168,7 +172,7 @@ class Captured:
                 found[k] = found[k].item() if k >= self.first_left else found[k]
         out, new = tree.unflatten(self.structure, found)
         for one, values in zip(self.left, new, strict=True):
-            one.put(values, None if current.session is None else current.session.effects)
+            one.put(values, None if current.session is None else current.session.effects, arguments)
         return out
 
     def _leaves(self, leaves: Sequence[Any], results: Sequence[Any]) -> list[Any]:
@@ -250,7 +254,7 @@ def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, n
     """Capture a function, again until it is known what is written to, and whose values are part of the program."""
     variable: set[int] = set()
     held: dict[int, np.ndarray] = {}
-    opened: dict[tuple[int, str], Any] = {}
+    opened: dict[tuple[int, Any], Any] = {}
     pinned: dict[int, Any] = {}
     deepest: int | None = None
     orders = tuple([order_given(x) for x in values])
@@ -307,7 +311,7 @@ def _hold(error: Exception, held: dict[int, np.ndarray], variable: set[int]) -> 
 
 def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
               values: Sequence[Any], variable: set[int], held: dict[int, np.ndarray],
-              opened: dict[tuple[int, str], Any], pinned: dict[int, Any], orders: tuple, arrays: set[int], kept: Kept,
+              opened: dict[tuple[int, Any], Any], pinned: dict[int, Any], orders: tuple, arrays: set[int], kept: Kept,
               assumed: Assumptions | None, deepest: int | None) -> Captured:  # fmt: skip
     top = Capture()
     session = Session(top, variable, held, opened)
@@ -325,17 +329,20 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             top.arrays = {id(leaves[k]) for k in arrays}
             args, kwargs = rebuild([pinned.get(k, x) for k, x in enumerate(leaves)])
             session.watch(f)
+            own = list(containers_given((args, kwargs)))
             given, container = tree.flatten((args, kwargs))
             for x in given:
                 session.found(x, functools.partial(itself, x))
             session.open()
             out = staged_hooks.entered_by(f, session)(*args, **kwargs)
+            put_back, put_there = given_back(own, out)
             now, changed = tree.flatten((args, kwargs))
             if changed != container or any(a is not b for a, b in zip(now, given, strict=True)):
                 raise refuse("a container that it was given")
             remains, new = left_outside(session, out)
             session.effects.left = {(one.key, slot) for one in remains for slot in one.slots}
-            out_leaves, structure = tree.flatten(with_returned_lists((out, new) if remains else out))
+            left, new = [*remains, *put_back], [*new, *put_there]
+            out_leaves, structure = tree.flatten(with_returned_lists((out, new) if left else out))
             first_left = len(tree.leaves(with_returned_lists(out)))
             numbers = {id(x): k for k, x in reversed(list(enumerate(leaves))) if x.shape}
             places: list[tuple[str, Any]] = []
@@ -364,9 +371,10 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
                     )
                 else:
                     places.append(("constant", y))
-            left = [settled(x) for x in leaves]
-            writes = [k for k, var in enumerate(formals) if left[k].__class__ is not Sym or left[k]._node is not var]
-            outputs += [left[k] for k in writes]
+            written = [settled(x) for x in leaves]
+            is_same = [x.__class__ is Sym and x._node is var for x, var in zip(written, formals, strict=True)]
+            writes = [k for k, same in enumerate(is_same) if not same]
+            outputs += [written[k] for k in writes]
             for k in session.written():
                 writes.append(len(formals) + k)
                 outputs.append(session.box_of(session.inputs[k][0]))
@@ -406,7 +414,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
         writes,
         orders if top.links.order_matters else None,
     )
-    found.shared, found.left, found.first_left = shared, remains, first_left
+    found.shared, found.left, found.first_left = shared, left, first_left
     if further:
         found.called = Block(params, top.nodes, [*results, *further])
     found.pinned = {**pinned, **session.read_values}

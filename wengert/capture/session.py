@@ -84,10 +84,11 @@ class Session:
     arrays that are part of the program although they are not."""
 
     def __init__(self, top: Capture, variable: set[int], held: Container[int] = (),
-                 opened: dict[tuple[int, str], Any] | None = None):  # fmt: skip
+                 opened: dict[tuple[int, Any], Any] | None = None):  # fmt: skip
         self.variable, self.held = variable, held
         self.opened = {} if opened is None else opened
-        """Attributes (with their owners) whose numbers or arrays the function changes: they are inputs (`left.py`)."""
+        """Attributes, and items of lists and dicts, whose numbers or arrays the function changes, with what they are
+        in: they are inputs (`left.py`)."""
         self.ran_generators = False
         self.top = top
         self.guards: list[AnyGuard] = []
@@ -110,6 +111,12 @@ class Session:
         self.chosen: dict[int, tuple[Any, Any, Any, Any]] = {}
         """Lists, dicts and instances that stand for one of several, as data say: the condition, and the two of which
         they are one (`identified.py`); nothing if that is not known (`stand_in` in `containers.py`)."""
+        self.constants: list[Any] = [] if current.session is None else current.session.constants
+        """Texts, functions and objects that data choose among, by their numbers (`one_of.py`)."""
+        self.answers: dict[int, tuple[Any, Any]] = {}
+        """Truth values of the program that say which of them something is, and what they say."""
+        self.facts: list[tuple[Any, bool]] = []
+        """Which of these answers are yes, or no, in the branches that are being captured."""
         self.grown: dict[int, tuple[list, tuple, Any]] = {}
         """Lists that have grown in a loop, with the items they held then, and the array of these (`growing.py`)."""
         self.optionals: bool = current.session is not None and current.session.optionals
@@ -135,7 +142,7 @@ class Session:
         self._held: list[np.ndarray] = []
         """Arrays in containers of which all was read."""
         self._boxes: dict[int, Any] = {}
-        self._numbers: dict[tuple[int, str], Any] = {}
+        self._numbers: dict[tuple[int, Any], Any] = {}
         self._constants: dict[int, np.ndarray] = {}
         self._originals: dict[int, np.ndarray] = {}
         self._entered: set[int] = set()
@@ -325,8 +332,8 @@ class Session:
             return value
         if value.__class__ is BuiltinFunctionType and value.__self__ is owner:
             return value
-        if (id(owner), name) in self.opened and is_number(value):
-            return self._counted(owner, name, value)
+        if (id(owner), ("attribute", name)) in self.opened and is_number(value):
+            return self._counted(owner, ("attribute", name), value)
         if id(value) not in self._boxes:
             known = self.paths.get(id(owner)) if isinstance(owner, tuple) else None
             fetch = functools.partial(getattr, owner, name)
@@ -334,22 +341,51 @@ class Session:
         return self.external(value)
 
     def open(self) -> None:
-        """Have inputs stand for attributes that the function changes, before it runs."""
-        for (_, name), owner in self.opened.items():
+        """Have inputs stand for attributes and items that the function changes, before it runs."""
+        for (_, slot), owner in self.opened.items():
+            if owner.__class__ is list or owner.__class__ is dict:
+                self._open_item(owner, slot)
+                continue
+            name = slot[1]
             self.effects.note_object(owner)
             box = self.attribute(owner, name, getattr(owner, name))
             if isinstance(box, Box):
                 object.__setattr__(owner, name, box)
 
-    def _counted(self, owner: Any, name: str, value: Any) -> Any:
+    def _open_item(self, owner: Any, key: Any) -> None:
+        """The same for an item of a list or dict."""
+        if owner.__class__ is list:
+            self.effects.note_list(owner)
+        else:
+            self.effects.note_dict(owner)
+        value = owner[key]
+        if is_number(value):
+            owner[key] = self._counted(owner, key, value)
+            return
+        self.found(value, path_to(owner, key))
+        box = self.external(value)
+        if isinstance(box, Box):
+            owner[key] = box
+
+    def _counted(self, owner: Any, slot: Any, value: Any) -> Any:
         """The input for a number that the function changes at each call."""
-        box = self._numbers.get((id(owner), name))
+        box = self._numbers.get((id(owner), slot))
         if box is None:
-            box = self._numbers[id(owner), name] = self.top.formal(type_of_value(value))
+            box = self._numbers[id(owner), slot] = self.top.formal(type_of_value(value))
             place = object()  # which tells it from other numbers of that value
             self._boxes[id(place)] = box
-            self.inputs.append((place, functools.partial(getattr, owner, name), box._node))
+            self.inputs.append((place, path_to(owner, slot), box._node))
         return box
+
+    def holds_at_each_call(self, thing: Any, slot: Any, value: Any) -> None:
+        """The program is for what is at a place now."""
+        self.found(value, path_to(thing, slot))
+
+    def is_still_there(self, thing: Any) -> None:
+        """The program changes a list or dict: it must be found where it was."""
+        known = self.paths.get(id(thing))
+        if known is not None and known[0] is thing:
+            self.guards.append(IdentityGuard(known[1], thing))
 
     def reads(self, thing: Any, slot: Any) -> bool:
         """Whether an item of a list or dict was read, or all of them."""
@@ -421,20 +457,26 @@ class Session:
             self._read.add((id(container), _ALL))
             path = known[1]
             of_dict = container.__class__ is dict
-            values = list(container.values()) if of_dict else list(container)
-            if all(v.__class__ in PLAIN_NUMBERS for v in values):
+            held = self.effects.held_before(container)  # (the function may have changed it)
+            if held is None:
+                held = dict(container) if of_dict else dict(enumerate(container))
+            values = list(held.values())
+            inputs = {key for key in held if (id(container), key) in self.opened}
+            if not inputs and all(v.__class__ in PLAIN_NUMBERS for v in values):
                 self.guards.append(
                     NumbersGuard(
                         path,
                         container.__class__,
-                        list(container) if of_dict else None,
+                        list(held) if of_dict else None,
                         values,
                         container if isinstance(container, tuple) else None,
                     )
                 )
                 continue
             self.guards.append(Guard(functools.partial(_form, path), (container.__class__, len(values))))
-            for key, value in container.items() if of_dict else enumerate(values):
+            for key, value in held.items():
+                if key in inputs:
+                    continue
                 self.found(value, functools.partial(_item, path, key))
                 if holds_parts(value):
                     pending.append(value)
@@ -670,6 +712,13 @@ def _global(namespace: dict, name: str) -> Path:
 
 def _item(path: Path, key: Any) -> Any:
     return path()[key]
+
+
+def path_to(thing: Any, slot: Any) -> Path:
+    """How to fetch what is at a place in an object, a list or a dict."""
+    if thing.__class__ is list or thing.__class__ is dict:
+        return functools.partial(_item, functools.partial(itself, thing), slot)
+    return functools.partial(getattr, thing, slot[1])
 
 
 def _keys_of(path: Path) -> tuple:

@@ -21,15 +21,18 @@ from wengert.box.writing import settled
 from wengert.capture.branching import branch
 from wengert.capture.carried import Carried, Variables
 from wengert.capture.containers import LEAF, about_to_iterate, about_to_leave, put_all
+from wengert.capture.deciding import condition
+from wengert.capture.each_of import gone_through
 from wengert.capture.exceptions import Fails, RaisesInLoop, settle_all
 from wengert.capture.growing import Grows
 from wengert.capture.growing import run as run_growing
 from wengert.capture.identified import compares_by_identity, is_chosen, other_object, same_object
 from wengert.capture.iteration import PUSHED, Items, Range, items_of, listed_numbers, refused
 from wengert.capture.leaving import Leaving
+from wengert.capture.one_of import OneOf, answer_in, negated, note_answer, whether
 from wengert.capture.opened import SEQUENCES, has_items, is_open
 from wengert.capture.opening import opening, whole
-from wengert.capture.optional import condition, holds_optional, number_of, parts
+from wengert.capture.optional import holds_optional, number_of, parts
 from wengert.capture.session import current, demand_value
 from wengert.capture.values import DtypeDiffers, FirstDiffers, arguments, formals, is_number, is_symbolic, truth
 from wengert.control.loop import loop as loop_op
@@ -105,12 +108,17 @@ def _comparable(x: Any) -> Any:
 def not_(x: Any) -> Any:
     """`not x`."""
     x = condition(x)
-    return noted_boolean(e.logical_not(truth(x))) if is_symbolic(x) else not settled(x)
+    if not is_symbolic(x):
+        return not settled(x)
+    return note_answer(noted_boolean(e.logical_not(truth(x))), negated(answer_in(x)))
 
 
 def _contains(a: Any, b: Any) -> Any:
     """`a in b`: equal to one of its items."""
     kind = b.__class__
+    for x, contains in ((b, lambda one: _contains(a, one)), (a, lambda one: _contains(one, b))):
+        if x.__class__ is OneOf:
+            return whether(x, contains)
     if is_open(b):
         return _contains(a, _numbers_in(b))
     if isinstance(b, Interval):
@@ -144,6 +152,9 @@ def _numbers_in(things: Any) -> Any:
 
 def equality(a: Any, b: Any, positive: bool) -> Any:
     """`a == b` or `a != b`, which of lists that the program alone knows the length of Python would answer."""
+    for one, other in ((a, b), (b, a)):
+        if one.__class__ is OneOf:
+            return whether(one, functools.partial(equality, other, positive=positive))
     if a.__class__ in SEQUENCES and b.__class__ is a.__class__ and (is_open(a) or is_open(b)):
         if a and b:
             return refused()
@@ -192,13 +203,19 @@ def _same(x: Any, y: Any) -> Any:
     return True if x is y else equality(x, y, True)
 
 
+setattr(OneOf, "__eq__", functools.partialmethod(equality, positive=True))  # noqa: B010
+setattr(OneOf, "__ne__", functools.partialmethod(equality, positive=False))  # noqa: B010
+
+
 def _asks_which_object(a: Any, b: Any) -> bool:
     """Whether two objects are compared that are equal to themselves only, and data have chosen one of them."""
     return (is_chosen(a) or is_chosen(b)) and compares_by_identity(a) and compares_by_identity(b)
 
 
 def _is_open(x: Any) -> bool:
-    return is_symbolic(x) or holds_optional(x, 1) or is_chosen(x)
+    if x.__class__ is tuple:
+        return any(map(_is_open, x))
+    return x.__class__ is OneOf or is_symbolic(x) or holds_optional(x, 1) or is_chosen(x)
 
 
 _LISTED = 32
@@ -359,7 +376,7 @@ def for_(iterable: Any, body: Callable, go_on: Thunk | None, get: Callable, set:
          stores: tuple = (), temporaries: tuple = ()) -> None:  # fmt: skip
     """`for item in iterable: …`."""
     loop = Loop(body, go_on, Variables(get, set, names, stores, temporaries))
-    iterable = number_of(iterable)
+    iterable = gone_through(number_of(iterable))
     if any(push(iterable, loop) for push in PUSHED):
         return
     items = items_of(iterable)
@@ -639,7 +656,7 @@ def iterate(iterable: Any, reads: Sequence[Sequence[str] | None] | None = None) 
 
     `reads` are of the names in `a, b = iterable` the attributes that are read if nothing but items is.
     """
-    iterable = number_of(iterable)
+    iterable = gone_through(number_of(iterable))
     items = items_of(iterable)
     if isinstance(items, Items) and isinstance(items.count, Traced) and reads is not None and isinstance(iterable, Box):
         demand(e.less_equal(items.count, len(reads)), f"too many values to unpack (expected {len(reads)})")

@@ -18,6 +18,7 @@ from wengert.box.functions.operands import cast
 from wengert.box.writing import settled
 from wengert.capture import hooks, retrying, rewrite, stage
 from wengert.capture.copying import COPYING
+from wengert.capture.deciding import condition
 from wengert.capture.draws import Made
 from wengert.capture.growing import as_array, earlier_of, length_of
 from wengert.capture.iteration import (
@@ -28,9 +29,10 @@ from wengert.capture.iteration import (
     staged_reversed,
     staged_zip,
 )
+from wengert.capture.one_of import OneOf, whether
 from wengert.capture.open_lists import JOINING, as_an_array, columns, length
 from wengert.capture.opened import Opened, is_open
-from wengert.capture.optional import Optional, condition, is_instance
+from wengert.capture.optional import Optional, is_instance
 from wengert.capture.ordering import REPLACED
 from wengert.capture.replacements import demand_number
 from wengert.capture.values import as_number, converted, holds_symbols, is_symbolic, truth
@@ -236,6 +238,8 @@ BUILTINS[any], BUILTINS[all] = _all_of(any, np.any), _all_of(all, np.all)
 @replaces(isinstance)
 def _isinstance(x: Any, classes: Any) -> Any:
     of_value = hooks.REPLACEMENTS[isinstance]
+    if x.__class__ is OneOf:
+        return whether(x, lambda one: _isinstance(one, classes))
     if x.__class__ is ChosenWords:
         words_refused()
     if x.__class__ is Made:

@@ -32,13 +32,14 @@ from wengert.box.cells import Cell
 from wengert.box.dispatch import SUBSCRIPTED
 from wengert.box.functions.operands import array
 from wengert.box.writing import settled, without_flags
-from wengert.capture import exceptions, hooks, managers, ownership, retrying, rewrite, stage, staged_texts, texts
+from wengert.capture import exceptions, hooks, managers, ownership, retrying, rewrite, stage, staged_texts
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
 from wengert.capture.chosen import as_array_of, chosen, filtered, in_place_of_lists
 from wengert.capture.containers import about_to_change, about_to_iterate, leaves, note_created, stages
 from wengert.capture.copying import COPYING
 from wengert.capture.draws import generator_made, random_method
+from wengert.capture.each_of import each, each_argument, holds_one_of
 from wengert.capture.generated import (
     FILTERING,
     PASSING_ON,
@@ -67,6 +68,7 @@ from wengert.capture.iteration import (
 )
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import MUTABLE
+from wengert.capture.one_of import MOST, OneOf, code_of, is_constant, one_of
 from wengert.capture.open_lists import delete, extend, method, over_items, read_item, set_item
 from wengert.capture.opened import is_open
 from wengert.capture.optional import given_to_others, number_of, numbers_in
@@ -79,7 +81,7 @@ from wengert.capture.syntax import OURS
 from wengert.capture.values import holds_symbols, is_number, is_symbolic
 from wengert.capture.words import ChosenWords, are_words
 from wengert.errors import InPlaceError, StagingError
-from wengert.ir.numbers import as_python, python_class
+from wengert.ir.numbers import as_python, innermost, python_class
 from wengert.ir.symbol import Sym, known
 from wengert.ops.index import ARRAY, index, place, split_index
 from wengert.ops.op import Traced, call, fresh_tag
@@ -104,6 +106,8 @@ _RESUMING = frozenset(("send", "throw", "close", "__next__"))
 
 def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any:
     """What to call for `f`."""
+    if f.__class__ is OneOf:
+        return lambda *args, **kwargs: each(f, lambda one: staged_call(one)(*args, **kwargs))
     session = current.session
     if session is not None and is_method_of_array(f):
         f = getattr(session.external(f.__self__), f.__name__)
@@ -191,6 +195,8 @@ def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, gi
 
 def _get(session: Any, mapping: dict, key: Any, *default: Any) -> Any:
     """`mapping.get(key)`."""
+    if _is_open_key(key, mapping):
+        return _found_under(mapping, key, lambda: default[0] if default else None)
     return session.get(mapping, identified(key), *default)
 
 
@@ -239,6 +245,8 @@ def _with_numbers(f: Callable, named: Any) -> Callable:
     """A function that does not know of values that may be None: the program raises where it is given one."""
 
     def called(*args: Any, **kwargs: Any) -> Any:
+        if holds_one_of(args, kwargs):
+            return each_argument(called, args, kwargs)
         to = getattr(named, "__qualname__", None) or type(named).__qualname__
         if named.__class__ is MethodType:
             given_to_others(named.__self__, to)
@@ -327,6 +335,10 @@ def _holds_symbols(key: Any) -> bool:
 def read(container: Any, key: Any) -> Any:
     """`container[key]`."""
     container, key = number_of(container), numbers_in(key)
+    if container.__class__ is OneOf or key.__class__ is OneOf:
+        return each_argument(read, (container, key), {})
+    if container.__class__ is dict and _is_open_key(key, container):
+        return _found_under(container, key, lambda: _no_such_key(container))
     if isinstance(container, (np.ndarray, Box)):
         key = as_array_of(key)
     if container.__class__ is np.ndarray:
@@ -354,9 +366,10 @@ def read(container: Any, key: Any) -> Any:
         found = _number_in(container, key)
         if found is not None:
             return found
-    if container.__class__ in (str, tuple, list) and is_symbolic(key) and all(isinstance(x, str) for x in container):
-        read(np.zeros(len(container), bool), key)
-        return ChosenWords(key)
+    if container.__class__ in (str, tuple, list) and is_symbolic(key) and not shape_of(key):
+        found = _constant_in(container, key)
+        if found is not None:
+            return found
     if container.__class__ in SUBSCRIPTED:
         return hooks.subscripted(container, key)
     value = container[identified(key) if isinstance(container, dict) else key]
@@ -364,6 +377,56 @@ def read(container: Any, key: Any) -> Any:
     if session is not None:
         value = session.item(container, key, value)
     return note_created(value) if container.__class__ is list and key.__class__ is slice else value
+
+
+def _is_open_key(key: Any, mapping: dict) -> bool:
+    """Whether a key of a dict is, or has in it, one of several things; or a number that only the program knows, if what
+    the dict holds are numbers or constants (a loop that looks for arrays by its counter is unrolled)."""
+    if key.__class__ is tuple:
+        return any(_is_open_key(part, mapping) for part in key)
+    if key.__class__ is OneOf:
+        return True
+    if not is_symbolic(key) or shape_of(key) or _is_counter(key) or len(mapping) > MOST:
+        return False
+    return all(is_constant(v) or (is_number(v) and not shape_of(v)) for v in mapping.values())
+
+
+def _is_counter(key: Any) -> bool:
+    """Whether a number is the counter of a loop of known length, which may be unrolled."""
+    symbol = innermost(key)
+    if symbol.__class__ is not Sym or symbol._span is None or symbol._span[1] is None:
+        return False
+    return any(symbol._node is p for p in getattr(symbol._owner, "params", ()))
+
+
+def _constant_in(container: Any, key: Any) -> Any:
+    """An item of a list of texts, functions or other constants, at a place that is a symbol."""
+    if dtype_of(key).kind not in "iu" or _is_counter(key) or not 0 < len(container) <= MOST:
+        return None
+    if not all(map(is_constant, container)):
+        return None
+    if current.session is not None:  # which makes sure that they are still the same
+        container = [current.session.item(container, k, item) for k, item in enumerate(container)]
+    codes = [code_of(item) for item in container]
+    return one_of(number_at(np.array(codes), key), tuple(sorted({*codes})), {})
+
+
+def _found_under(mapping: dict, key: Any, otherwise: Callable[[], Any]) -> Any:
+    """What a dict holds under a key that is compared with each of its own."""
+    if key.__class__ is OneOf:
+        return each(key, lambda one: read(mapping, one) if one in mapping else otherwise())
+    keys = list(mapping)
+
+    def look(k: int) -> Any:
+        if k == len(keys):
+            return otherwise()
+        return stage.ifexp(stage.equality(key, keys[k], True), lambda: read(mapping, keys[k]), lambda: look(k + 1))
+
+    return look(0)
+
+
+def _no_such_key(mapping: dict) -> Any:
+    raise KeyError(f"a key that is none of {list(mapping)}")
 
 
 def _is_either(container: Any, key: Any) -> bool:
@@ -433,6 +496,9 @@ def _put(container: Any, key: Any, v: Any) -> None:
 
 def store(v: Any, container: Any, key: Any, rebinds: bool) -> Any:
     """`container[key] = v`; returns the container, or the cell that takes its place if the caller rebinds its name."""
+    if container.__class__ is OneOf or key.__class__ is OneOf:
+        each_argument(lambda one, k: store(v, one, k, False), (container, key), {})
+        return container
     container = number_of(container)
     held = getrefcount(container)
     new = _writable(container, v, key)
@@ -452,6 +518,9 @@ def _held_by_others() -> StagingError:
 
 def store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> None:
     """`outer[outer_key][key] = v`."""
+    if holds_one_of((outer, outer_key, key), {}):
+        each_argument(functools.partial(store_in_item, v), (outer, outer_key, key), {})
+        return
     container = number_of(read(outer, outer_key))
     held = getrefcount(container)
     new = _writable(container, v, key)
@@ -465,6 +534,9 @@ def store_in_item(v: Any, outer: Any, outer_key: Any, key: Any) -> None:
 
 def store_in_attribute(v: Any, owner: Any, attribute: str, key: Any) -> None:
     """`owner.attribute[key] = v`."""
+    if holds_one_of((owner, key), {}):
+        each_argument(lambda one, k: store_in_attribute(v, one, attribute, k), (owner, key), {})
+        return
     container = number_of(attr(owner, attribute))
     if current.session is not None:
         current.session.used_by_item(container)
@@ -501,6 +573,9 @@ def augment(name: str, a: Any, v: Any) -> Any:
 
 def augment_item(name: str, container: Any, key: Any, old: Any, v: Any, rebinds: bool) -> Any:
     """`container[key] += v`, where `old` is what was there; returns the container, or the cell in its place."""
+    if holds_one_of((container, key), {}):
+        each_argument(lambda one, k: augment_item(name, one, k, read(one, k), v, False), (container, key), {})
+        return container
     container = number_of(container)
     held = getrefcount(container) - (isinstance(old, np.ndarray) and old.base is container)
     new = _writable(container, v, key)
@@ -519,6 +594,9 @@ def augment_attribute(name: str, owner: Any, attribute: str, v: Any) -> None:
 
 def set_attribute(v: Any, owner: Any, name: str) -> None:
     """`owner.name = v`."""
+    if holds_one_of((owner, name), {}):
+        each_argument(functools.partial(set_attribute, v), (owner, name), {})
+        return
     owner = number_of(owner, name)
     _about_to_set(owner, name)
     setattr(owner, name, v)
@@ -593,6 +671,8 @@ def _setitem(container: Any, key: Any, v: Any) -> None:
 
 @replaces(getattr)
 def _getattr(owner: Any, name: str, *default: Any) -> Any:
+    if holds_one_of((owner, name), {}):
+        return each_argument(lambda one, n: _getattr(one, n, *default), (owner, name), {})
     if isinstance(owner, Box) or name.__class__ is not str:
         return REPLACEMENTS[getattr](owner, name, *default)
     return attr(owner, name) if not default or _hasattr(owner, name) else default[0]
@@ -648,6 +728,8 @@ def passed(value: Any, is_read: bool) -> Any:
 
 def attr(owner: Any, name: str) -> Any:
     """`owner.name`."""
+    if owner.__class__ is OneOf:
+        return each(owner, lambda one: attr(one, name))
     owner = number_of(owner, name)
     if isinstance(owner, Box):
         if name == "__class__":
@@ -671,6 +753,8 @@ def attr(owner: Any, name: str) -> Any:
 
 def _matched(kind: str, subject: Any, what: Any, more: Any, names: tuple = ()) -> tuple | None:
     """The parts of a subject of a `match`."""
+    if subject.__class__ is OneOf:
+        return each(subject, lambda one: _matched(kind, one, what, more, names))
     subject = number_of(subject)
     if current.session is not None:
         session = current.session
@@ -761,7 +845,7 @@ set_staged_hooks(
         lowering.CATCHES: exceptions.catches,
         lowering.ERROR_OF: exceptions.error_of,
         lowering.OWN_ERRORS: exceptions.OWN_ERRORS,
-        lowering.TEXT: texts.joined,
+        lowering.TEXT: staged_texts.joined,
         lowering.IS: stage.identity,
         lowering.SUBJECT: stage.subject,
         lowering.ATTEMPTED: retrying.attempted,

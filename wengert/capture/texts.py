@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from wengert import tree
+from wengert.capture.one_of import OneOf
 from wengert.capture.optional import Optional
 from wengert.capture.values import is_symbolic
 from wengert.errors import ConcretizationError
@@ -92,7 +93,7 @@ def holds_values(x: Any) -> bool:
         return any(holds_values(item) for item in x)
     if x.__class__ is dict:
         return any(holds_values(item) for item in x.values())
-    return x.__class__ is TracedText or x.__class__ is Optional or is_symbolic(x)
+    return x.__class__ in (TracedText, Optional, OneOf) or is_symbolic(x)
 
 
 def written(write: Callable[..., str], *operands: Any) -> str:

@@ -1,0 +1,42 @@
+"""What decides where a value is tested, as in `if x:`, that the program alone knows: one that may be None, or one of
+several things, or a list that data fill."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.box.writing import settled
+from wengert.capture.one_of import OneOf, whether
+from wengert.capture.opened import has_items, is_open
+from wengert.capture.optional import Optional, number_of
+from wengert.ops import elementwise as e
+from wengert.ops import shape as s
+from wengert.ops.op import Traced, call
+from wengert.types import dtype_of, shape_of
+
+
+def condition(x: Any) -> Any:
+    """What decides where `x` is tested: a symbol, or something that Python can test."""
+    if is_open(x):
+        return has_items(x)
+    if x.__class__ is OneOf:
+        return whether(x, _truth)
+    if x.__class__ is not Optional:
+        return x
+    value = settled(x.value)
+    if not isinstance(value, Traced) and not isinstance(value, np.ndarray):
+        kind = value.__class__
+        if kind in (list, tuple, dict, bool, int, float, complex) or isinstance(value, np.generic):
+            return x.has if value else False
+        return number_of(x) if hasattr(kind, "__bool__") or hasattr(kind, "__len__") else x.has
+    if any(n.__class__ is not int or n != 1 for n in shape_of(value)):
+        return number_of(x)  # whose truth value Python does not know either
+    value = call(s.reshape, value, shape=())
+    return call(e.logical_and, x.has, value if dtype_of(value).kind == "b" else call(e.not_equal, value, 0))
+
+
+def _truth(x: Any) -> Any:
+    decides = condition(x)
+    return decides if isinstance(decides, Traced) else bool(decides)

@@ -1,0 +1,79 @@
+"""What is done with one of several things (`one_of.py`): for each of them, in a branch of its own.
+
+    handlers[state](x)      ->      handlers["a"](x) if state is "a" else handlers["b"](x)
+
+So whatever Python does with a constant works, and what one of them raises is raised where it is meant. What branches
+give is put together as always: numbers, or again one of several things.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wengert.capture.branching import branch
+from wengert.capture.one_of import OneOf, known_one
+from wengert.running import running
+
+
+def each(x: Any, do: Callable[[Any], Any]) -> Any:
+    """What is done to a thing; where it is one of several, to each of them."""
+    if x.__class__ is not OneOf:
+        return do(x)
+    return do(known_one(x)) if running.state.capture is None else _among(x, x.possible, do)
+
+
+def _among(x: OneOf, codes: Sequence[int], do: Callable[[Any], Any]) -> Any:
+    first, *rest = codes
+    if not rest:
+        return do(x.alternative(first))
+    then, orelse = (lambda: do(x.alternative(first))), (lambda: _among(x, rest, do))
+    return branch(x.is_(first), then, orelse, lambda: (), lambda values: None, ())
+
+
+def each_argument(f: Callable, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """The call of a function that does not know of such things."""
+    place = next((k for k, a in enumerate(args) if a.__class__ is OneOf), None)
+    if place is not None:
+        return each(args[place], lambda one: each_argument(f, [*args[:place], one, *args[place + 1 :]], kwargs))
+    name = next((name for name, a in kwargs.items() if a.__class__ is OneOf), None)
+    if name is not None:
+        return each(kwargs[name], lambda one: each_argument(f, args, {**kwargs, name: one}))
+    return f(*args, **kwargs)
+
+
+def holds_one_of(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    return any(a.__class__ is OneOf for a in args) or any(a.__class__ is OneOf for a in kwargs.values())
+
+
+def gone_through(x: Any) -> Any:
+    """The items of an iterable: if that is one of several with as many items, each item is one of several, too."""
+    if x.__class__ is not OneOf:
+        return x
+    items = each(x, tuple)
+    return items if items.__class__ is tuple else known_one(x)
+
+
+def _operator(apply: Callable) -> tuple[Callable, Callable]:
+    def forward(self: Any, *others: Any) -> Any:
+        return each_argument(apply, (self, *others), {})
+
+    def reflected(self: Any, other: Any) -> Any:
+        return each_argument(apply, (other, self), {})
+
+    return forward, reflected
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and_", "or_",
+              "xor"):  # fmt: skip
+    _forward, _reflected = _operator(getattr(operator, _name))
+    setattr(OneOf, f"__{_name.rstrip('_')}__", _forward)
+    setattr(OneOf, f"__r{_name.rstrip('_')}__", _reflected)
+for _name in ("lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "getitem", "contains"):
+    setattr(OneOf, f"__{_name}__", _operator(getattr(operator, _name))[0])
+for _name in ("bool", "hash", "len", "iter", "int", "float", "complex", "str", "format"):
+    _of_known = getattr(builtins, _name)
+    setattr(OneOf, f"__{_name}__", lambda self, *args, _f=_of_known: _f(known_one(self), *args))
+setattr(OneOf, "__index__", lambda self: operator.index(known_one(self)))  # noqa: B010

@@ -1,0 +1,101 @@
+"""Lists, dicts and dataclasses that a compiled function is given, and changes.
+
+The function is captured with containers of its own, which hold symbols. What it has put into them are further results
+of the program, and whoever calls the program puts them into the containers of the caller (`left.py` does the same for
+what the function finds outside).
+
+    def step(state, dt):
+        state["v"] += dt * state["a"]       # a result of the program, put into the caller's dict after each call
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from wengert import tree
+from wengert.capture.effects import Effects, Place, refuse
+from wengert.capture.left import has_two_names
+from wengert.capture.objects import Content, Slot, content, put
+
+Path = tuple[Slot, ...]
+"""How to come to a container, from (args, kwargs) on."""
+
+
+class Given(NamedTuple):
+    """A container among the arguments, with what it held."""
+
+    path: Path
+    thing: Any
+    before: Content
+
+
+class GivenBack(NamedTuple):
+    """What a container holds after a call: at each place a result, or what was at another place before."""
+
+    path: Path
+    slots: tuple[tuple[Slot, Slot | None], ...]
+
+    @property
+    def place(self) -> Place:
+        return Place(None, "a container that it was given", dict, lambda new: None, {})
+
+    def put(self, values: list[Any], effects: Effects | None, arguments: tuple) -> None:
+        thing: Any = arguments
+        for slot in self.path:
+            thing = _parts(thing)[slot]
+        before, new = content(thing), iter(values)
+        put(thing, {slot: next(new) if old is None else before[old] for slot, old in self.slots})
+
+
+def _parts(value: Any) -> Content:
+    return {("item", k): item for k, item in enumerate(value)} if isinstance(value, tuple) else content(value)
+
+
+def _can_change(value: Any) -> bool:
+    if value.__class__ is list or value.__class__ is dict:
+        return True
+    return dataclasses.is_dataclass(value) and tree.fields_of(value.__class__) is not None
+
+
+def containers_given(value: Any, path: Path = ()) -> Iterator[Given]:
+    """The containers among arguments that can be changed."""
+    if not isinstance(value, tuple) and not _can_change(value):
+        return
+    parts = _parts(value)
+    if not isinstance(value, tuple):
+        yield Given(path, value, parts)
+    for slot, part in parts.items():
+        yield from containers_given(part, (*path, slot))
+
+
+def given_back(given: list[Given], out: Any) -> tuple[list[GivenBack], list[list[Any]]]:
+    """What a function has put into the containers that it was given, and the values. They hold what they held then."""
+    found, values = [], []
+    for path, thing, before in given:
+        now = content(thing)
+        if list(now) == list(before) and all(now[slot] is before[slot] for slot in now):
+            continue
+        put(thing, before)
+        known = {id(value): slot for slot, value in reversed(before.items())}
+        slots = [(slot, slot if before.get(slot) is value else known.get(id(value))) for slot, value in now.items()]
+        found.append(GivenBack(path, tuple(slots)))
+        values.append([now[slot] for slot, old in slots if old is None])
+    own = {id(one.thing) for one in given}
+    if found and (has_two_names([out, values]) or any(id(x) in own for x in _containers_in(values))):
+        raise refuse("a container that it was given, so that it has another name, too,")
+    return found, values
+
+
+def _containers_in(value: Any) -> Iterator[Any]:
+    if isinstance(value, tuple) or _can_change(value):
+        yield value
+        for part in _parts(value).values():
+            yield from _containers_in(part)
+
+
+def is_given_twice(arguments: tuple) -> bool:
+    """Whether one container is found at two places among arguments: only Python itself knows what happens then."""
+    found = [id(one.thing) for one in containers_given(arguments)]
+    return len(found) > len(set(found))
