@@ -2,9 +2,9 @@
 
 A branch that is known is taken; of one that is not, both sides are run, and what comes out depends on whatever it
 depends on in either. A loop whose length is known is run iteration by iteration, so that indices which depend on its
-counter are known. Of one that is not, the carried values are united with what an iteration makes of them until nothing
-changes: sets only grow, and what is known becomes unknown, so that comes to an end. It may have run any number of times
-then, none among them.
+counter are known; or all iterations at once, if they do not need each other (`at_once.py`). Of one that is not, the
+carried values are united with what an iteration makes of them until nothing changes: sets only grow, and what is known
+becomes unknown, so that comes to an end. It may have run any number of times then, none among them.
 
 Random numbers, and everything else that a program does outside or asks a user's function, is not done: the results are
 not known.
@@ -18,13 +18,16 @@ from typing import Any
 
 import numpy as np
 
+from wengert.control.at_once import FEWEST, AtOnce, OneByOne, has_batch
 from wengert.control.call import call as call_op
 from wengert.control.cond import cond
 from wengert.control.custom import custom
 from wengert.control.loop import loop, stacked_values
 from wengert.control.while_ import while_
+from wengert.errors import ConcretizationError, StagingError, UnsupportedFunctionError
 from wengert.ir.infer import results
-from wengert.ir.node import Block, Const, Type, Var, map_refs
+from wengert.ir.node import Block, Const, Node, Type, Var, map_refs
+from wengert.modes.batch import Batch
 from wengert.modes.pattern import Pattern, PatternTrace, not_known
 from wengert.modes.sets import stacked, united
 from wengert.ops.derive import Control
@@ -41,11 +44,13 @@ _LENGTH = Aval((), np.dtype(np.int64))
 class United(PatternTrace):
     """Pattern mode that runs programs."""
 
-    __slots__ = ("_expected",)
+    __slots__ = ("_expected", "_one_by_one")
 
     def __init__(self, width: int):
         super().__init__(width)
         self._expected: Sequence[Var] | None = None
+        self._one_by_one: set[Block] = set()
+        """Bodies of loops whose iterations cannot be run at once."""
 
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         if op.__class__ is Control:
@@ -75,24 +80,7 @@ class United(PatternTrace):
                 if not node.outs:
                     continue  # a check
                 state.source = node.source
-                op, given, params = node.op, tuple([value(a) for a in node.args]), node.params
-                if node.sizes:
-                    sizes = [value(s) for s in node.sizes]
-                    params = map_refs(params, lambda ref: sizes[ref.k])  # noqa: B023
-                if op.effect or not op.pure:
-                    ys: Any = [self.unknown(_static(v.type)) for v in node.outs]
-                elif op.__class__ is Control:
-                    ys = self._hold(op, given, params)
-                elif op is size and self.owns(given[0]) and given[0]._span and params["axis"] == 0:
-                    ys = self.unknown(_LENGTH)
-                elif op is broadcast_to and self.owns(params["shape"][0] if params["shape"] else None):
-                    ys = self._any_number_of(given[0], params["shape"], node.outs[0].type.dtype)
-                elif any(isinstance(a, Traced) for a in given):
-                    self._expected = node.outs
-                    ys = self.process(op, given, params)
-                else:
-                    with np.errstate(all="ignore"):
-                        ys = call(op, *given, **params)
+                ys = self.apply(node, tuple([value(a) for a in node.args]), [value(s) for s in node.sizes])
                 if len(node.outs) == 1 and ys.__class__ not in (tuple, list):
                     values[node.outs[0]] = ys
                 else:
@@ -101,8 +89,31 @@ class United(PatternTrace):
             state.source = outer
         return [value(r) for r in block.results]
 
+    def apply(self, node: Node, given: tuple, sizes: Sequence[Any]) -> Any:
+        """What a node makes of operands of which some are patterns."""
+        op, params = node.op, node.params
+        if sizes:
+            params = map_refs(params, lambda ref: sizes[ref.k])
+        if op.effect or not op.pure:
+            return [self.unknown(_static(v.type)) for v in node.outs]
+        if op.__class__ is Control:
+            return self._hold(op, given, params)
+        if op is size and self.owns(given[0]) and given[0]._span and params["axis"] == 0:
+            return self.unknown(_LENGTH)
+        if op is broadcast_to and self.owns(params["shape"][0] if params["shape"] else None):
+            return self._any_number_of(given[0], params["shape"], node.outs[0].type.dtype)
+        if any(isinstance(a, Traced) for a in given) and not has_batch(given):
+            self._expected = node.outs
+            return self.process(op, given, params)
+        with np.errstate(all="ignore"):
+            return call(op, *given, **params)
+
     def unite(self, a: Any, b: Any) -> Any:
         """What is known of something that is either of two values."""
+        for x in (a, b):
+            if x.__class__ is Batch:
+                batch = x._owner
+                return batch.wrap(self.unite(batch.unwrap(a), batch.unwrap(b)))
         if not isinstance(a, Traced) and not isinstance(b, Traced):
             if shape_of(a) == shape_of(b) and dtype_of(a) == dtype_of(b) and _equal(a, b):
                 return a
@@ -124,6 +135,8 @@ class United(PatternTrace):
             return self._cond(args[0], args[1:], params)
         if op is loop:
             return self._loop(args[0], args[1:], **params)
+        if has_batch(args) and not (op is custom and params.get("body") is not None):
+            raise OneByOne
         if op is while_:
             return self._while(args, **params)
         if op is custom and params.get("body") is not None:
@@ -133,15 +146,25 @@ class United(PatternTrace):
     def _cond(self, pred: Any, args: Sequence[Any], params: dict) -> tuple:
         if not isinstance(pred, Traced):
             return tuple(self.run(params["then" if pred else "orelse"], args))
+        if pred.__class__ is Batch and not isinstance(pred._value, Traced):
+            raise OneByOne
         branches = [self.run(params[name], args) for name in ("then", "orelse")]
         return tuple([self.unite(a, b) for a, b in zip(*branches, strict=True)])
 
     def _loop(self, count: Any, args: Sequence[Any], body: Block, carried: int) -> tuple:
         state, consts = list(args[:carried]), args[carried:]
         stacks: list[list[Any]] = [[] for _ in body.results[carried:]]
+        differs = has_batch((count, *args))
+        if differs and (isinstance(count, Traced) or stacks):
+            raise OneByOne
         if isinstance(count, Traced):
             counter = self.unknown(_LENGTH)
             return tuple(self._any_number(lambda xs: self.run(body, [counter, *xs, *consts]), state, stacks))
+        if count >= FEWEST and not differs and body not in self._one_by_one:
+            try:
+                return tuple(AtOnce(self, self.apply, int(count), body, carried).run(state, consts))
+            except (OneByOne, ConcretizationError, StagingError, UnsupportedFunctionError):
+                self._one_by_one.add(body)
         for k in range(int(count)):
             results = self.run(body, [k, *state, *consts])
             state = results[:carried]

@@ -189,6 +189,9 @@ def _batch_index(args: Any, mapped: Any, params: dict) -> Any:
     if any(mapped[1:]):
         size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
         if not mapped[0]:
+            if not any(a.dtype == bool for a in arrays):
+                _, (_, *aligned), _, before = batched_place(arrays, mapped[1:], pattern, size)
+                return _move_axis(index(x, *aligned, pattern=pattern), before, 0)
             x = broadcast_to(x, shape=(size, *shape_of(x)))
         place, arrays, rank, before = batched_place(arrays, mapped[1:], pattern, size)
         return rotated(index(x, *arrays, pattern=place), 1, rank, 1 + before)
