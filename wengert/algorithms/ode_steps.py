@@ -41,7 +41,7 @@ def integrate_by_steps(f, y, begin, end, constant, attempt, order, rtol, atol, f
         ahead = there
         if last:
             ahead = end
-        new, K, new_slope, error = attempt(f, t, ahead - t, y, slope, 1)
+        new, _, new_slope, error = attempt(f, t, ahead - t, y, slope, 1)
         scale = atol + np.maximum(np.abs(constant(y)), np.abs(constant(new))) * rtol
         size = constant(error(scale))
         factor = _SAFETY * np.maximum(size, 1e-300) ** (-1 / (order + 1))
