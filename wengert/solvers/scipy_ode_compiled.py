@@ -2,8 +2,8 @@
 
 There SciPy's own code cannot run. At given times the values are those of our integrator, with the same method (of the
 same kind, where SciPy's is one of several steps) and the same tolerances: both are within these of the solution, and of
-each other within twice as much. Without given times explicit methods take SciPy's own steps (`algorithms/ode_steps.py`),
-and only data decide how many there are.
+each other within twice as much. Without given times explicit methods take SciPy's own steps, as many as data decide
+(`algorithms/ode_steps.py`).
 """
 
 from __future__ import annotations
