@@ -5,7 +5,7 @@ import pytest
 import scipy.integrate as si
 
 import wengert as wg
-from wengert.errors import UnsupportedFunctionError
+from wengert.errors import ConvergenceError, UnsupportedFunctionError
 
 Y0 = np.array([1.0, 1.0])
 P = np.array([1.5, 1.0, 3.0, 1.0])
@@ -123,8 +123,33 @@ def test_under_jit_at_given_times():
     np.testing.assert_allclose(wg.jit(old)(2.0), np.exp(-2.0), rtol=1e-6)
 
 
-def test_under_jit_times_must_be_given():
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853"])
+def test_under_jit_at_its_own_times(method):
+    """As many steps as SciPy takes, and the same ones: backwards, with a largest step, a first one, none at all."""
+
+    def found(a, end, **options):
+        result = si.solve_ivp(lambda t, y: [a * y[1], -y[0] * t], (1.0, end), [1.0, a], method, **options)
+        return result.t, result.y, len(result.t), result.y[:, -1]
+
+    for end, options in ((4.0, {"max_step": 0.3, "first_step": 0.01}), (-2.0, {}), (1.0, {})):
+        f = lambda a: found(a, end, **options)  # noqa: B023
+        for compiled, own in zip(wg.jit(f)(1.3), f(1.3), strict=True):
+            np.testing.assert_allclose(compiled, own, rtol=1e-9, atol=1e-12)
+
+
+def test_derivatives_under_jit_at_its_own_times():
+    decay = lambda a: si.solve_ivp(lambda t, y: [-a * y[0]], (0, a), [1.0], **TIGHT).y[0, -1]
+    a = np.array([0.5, 2.0])
+    np.testing.assert_allclose(wg.jit(wg.vmap(wg.grad(decay)))(a), -2 * a * np.exp(-(a**2)), rtol=1e-6)
+    np.testing.assert_allclose(wg.grad(wg.jit(decay))(2.0), -4 * np.exp(-4.0), rtol=1e-6)
+    with pytest.raises(ConvergenceError, match="too small"):
+        wg.jit(lambda a: si.solve_ivp(lambda t, y: [a * y[0] ** 2], (0, 2), [1.0]).y[0, -1])(1.0)
+
+
+def test_what_is_refused_under_jit():
     with pytest.raises(UnsupportedFunctionError, match="t_eval"):
-        wg.jit(lambda p: si.solve_ivp(predators, (0, 2), Y0, args=(p,)).y)(P)
+        wg.jit(lambda p: si.solve_ivp(predators, (0, 2), Y0, "BDF", args=(p,)).y)(P)
+    with pytest.raises(ValueError, match="`first_step` exceeds bounds"):
+        wg.jit(lambda p: si.solve_ivp(predators, (0, 2), Y0, args=(p,), first_step=3.0).y)(P)
     with pytest.raises(ValueError, match="not within `t_span`"):
         wg.jit(lambda p: si.solve_ivp(predators, (0, 2), Y0, args=(p,), t_eval=[3.0]).y)(P)

@@ -19,12 +19,14 @@ def _norm(x):
     return np.sqrt(np.sum(x * x) / x.shape[0])
 
 
-def first_step(f, t, y, slope, direction, order, rtol, atol):
-    """A first step size from the sizes of the first two derivatives (Hairer, Nørsett and Wanner, II.4)."""
+def first_step(f, t, y, slope, direction, order, rtol, atol, longest=np.inf):
+    """A first step size from the sizes of the first two derivatives (Hairer, Nørsett and Wanner, II.4); f is asked no
+    further away than the `longest`."""
     scale = atol + np.abs(y) * rtol
     d0 = _norm(y / scale)
     d1 = _norm(slope / scale)
     h0 = np.where((d0 >= 1e-5) & (d1 >= 1e-5), 0.01 * d0 / np.maximum(d1, 1e-5), 1e-6)
+    h0 = np.minimum(h0, longest)
     after = f(t + h0 * direction, y + h0 * direction * slope, 1)
     d2 = _norm((after - slope) / scale) / h0
     largest = np.maximum(d1, d2)

@@ -117,8 +117,8 @@ def grad(f: Callable, argnums: Argnums = 0, has_aux: bool = False, holomorphic: 
         checkpoints: how many states of each loop are kept for the reverse sweep, the first one included, instead of
             what all its iterations computed; the others are computed again, with the fewest repetitions.
         memory: how much may be kept of loops, "200MB" or a number of bytes; more is computed again the less it is.
-        spill: a folder for states of loops that are run eagerly. All of them are kept there, each iteration is run once
-            more, and memory is for what some iterations keep. Compiled loops keep their states in memory.
+        spill: a folder for states of loops. All of them are kept there, each iteration is run once more, and memory is
+            for what some iterations keep. Where other operators go through a loop, its states stay in memory.
 
     The gradient of a real function of complex numbers x + iy is ∂f/∂x − i ∂f/∂y; its conjugate points uphill.
 

@@ -24,8 +24,8 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.functions.operands import array, holds_traced, operand
-from wengert.capture.outside import called_back
 from wengert.capture.values import is_symbolic
+from wengert.control.effects import called_back
 from wengert.errors import StagingError, UnsupportedFunctionError
 from wengert.ir.infer import Found
 from wengert.ops.act import undifferentiable

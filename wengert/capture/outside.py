@@ -26,31 +26,15 @@ from typing import Any
 import numpy as np
 
 from wengert import tree
-from wengert.box.writing import settled
 from wengert.capture.files import Refused, reading
 from wengert.capture.texts import TracedText
 from wengert.capture.values import is_symbolic
+from wengert.control.effects import called_back
 from wengert.errors import StagingError
 from wengert.ir.infer import Found
-from wengert.ops.act import act
-from wengert.ops.op import Traced, call
-from wengert.running import running
 
 NUMBER = Found((), np.dtype(np.float64), True)
 INTEGER = Found((), np.dtype(np.int64), True)
-
-
-def called_back(function: Callable, operands: Sequence[Any], results: Sequence[Found], examples: str = "") -> Any:
-    """Results of a function that is called when the program runs; at once, if none is captured."""
-    capture = running.state.capture
-    if capture is None:
-        values = function(*operands)
-        return values if values.__class__ is tuple else (values,)
-    operands = [settled(x) for x in operands]
-    params = {"function": function, "results": tuple(results), "examples": examples}
-    if any(isinstance(x, Traced) for x in operands):
-        return call(act, *operands, **params)
-    return capture.process(act, tuple(operands), params)
 
 
 def _in_order(f: Callable, results: Sequence[Found] = ()) -> Callable:

@@ -26,8 +26,8 @@ import numpy as np
 
 from wengert.box.writing import become, clone, make_views_stale, plain
 from wengert.capture.snapshots import Reachable, Snapshot, fingerprint
-from wengert.capture.spilled import StatesOnDisk
 from wengert.control.budget import Account, LoopSizes, account, inside
+from wengert.control.states_on_disk import StatesOnDisk
 from wengert.errors import BudgetError, InPlaceError, UnsupportedFunctionError, WengertError
 from wengert.graphs.checkpoints import Segments, best_split, least_useful
 from wengert.modes.tape import Recorded, ResultsOfOps, Tape, TapeTrace, bytes_of_nodes, memory_of, record

@@ -23,7 +23,7 @@ from wengert.capture.instrument import is_user_code
 from wengert.capture.objects import MUTABLE, content, put
 from wengert.capture.of_code import found_once
 from wengert.capture.session import is_object
-from wengert.capture.spilled import PlaceOnDisk, StatesOnDisk
+from wengert.control.states_on_disk import PlaceOnDisk, StatesOnDisk
 from wengert.types import PLAIN
 
 _SIMPLE = frozenset((*PLAIN, str, bytes, bool, int, float, complex, type(None), slice, range)) - {np.ndarray}

@@ -76,20 +76,22 @@ class Account:
     @property
     def key(self) -> Any:
         """What a derivative that is made now depends on."""
-        return self.checkpoints, self.left, self.inner
+        return self.checkpoints, self.left, self.inner, self.spill
 
     def segments_on_disk(self, loop: LoopSizes) -> Segments | None:
         """How a loop is to be reversed whose states are kept on disk, all of them; memory is for residuals."""
         length = 1
         if self.left is not None:
-            if loop.residuals > self.left and not self.inner:
-                self._refuse(LoopSizes(loop.iterations, 0, loop.residuals))
-            share = self.left // 2
+            in_memory = loop._replace(state=0)
+            if in_memory.least > self.left and not self.inner:
+                self._refuse(in_memory)
+            always = in_memory.least - loop.residuals
+            share = max(self.left - always, 0) // 2
             if loop.iterations is not None and loop.iterations * loop.residuals <= share:
                 return self.segments(loop)
             length = max(share // max(loop.residuals, 1), 1)
-            self.left = max(self.left - length * loop.residuals, 0)
-            self.loops.append(LoopSizes(loop.iterations, 0, loop.residuals))
+            self.left = max(self.left - always - length * loop.residuals, 0)
+            self.loops.append(in_memory)
         found = Segments(_ALL if loop.iterations is None else -(-loop.iterations // length), length)
         self._note(loop, found, ", on disk")
         return found

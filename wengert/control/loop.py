@@ -30,18 +30,20 @@ from wengert.control.checkpointed_loop import CheckpointedLoop, RunAgain
 from wengert.control.differing import COUNTER, one_by_one, stepping
 from wengert.control.lifting import lifted_body, loop_operands, loop_results
 from wengert.control.remat import recomputed
+from wengert.control.spilled_loop import SpilledLoop
 from wengert.control.stable_reads import stable_reads, without_rereads
 from wengert.ir.build import var_like
 from wengert.ir.infer import Found, found
 from wengert.ir.interpret import run
 from wengert.ir.lengths import interval_of
 from wengert.ir.node import Block, Var
+from wengert.ir.symbol import Sym
 from wengert.modes.dual import push
 from wengert.modes.mode import Mode
 from wengert.modes.tape import Tape, TapeTrace
 from wengert.ops.derive import Control
 from wengert.ops.index import ARRAY, index
-from wengert.ops.op import Op, call
+from wengert.ops.op import Op, Traced, call
 from wengert.running import running
 from wengert.types import aval_of
 
@@ -288,7 +290,9 @@ def record_loop(
     )
 
 
-def reversed_within_budget(make: Callable[[], Reverse], count: Any) -> tuple[Reverse, CheckpointedLoop | None]:
+def reversed_within_budget(
+    make: Callable[[], Reverse], count: Any, operands: Sequence[Any]
+) -> tuple[Reverse, CheckpointedLoop | None]:
     """A loop as `make` has it run for reverse mode, and how it is run again, unless its residuals are kept.
 
     Loops in its body are reversed within a part of what there is for it, or with the least, if that is too much.
@@ -306,7 +310,13 @@ def reversed_within_budget(make: Callable[[], Reverse], count: Any) -> tuple[Rev
         return reverse, None
     again = reverse.run_again()
     number = count if count.__class__ is int else None
-    found = budget.segments(LoopSizes(number, again.state_bytes, again.residual_bytes, again.drawn_bytes))
+    sizes = LoopSizes(number, again.state_bytes, again.residual_bytes, again.drawn_bytes)
+    # Other modes do not go through files: what they trace is kept in memory.
+    is_plain = all(x.__class__ is Sym or not isinstance(x, Traced) for x in operands)
+    if budget.spill is not None and not budget.inner and is_plain:
+        found = budget.segments_on_disk(sizes)
+        return reverse, None if found is None else SpilledLoop(again, found.length, budget.spill)
+    found = budget.segments(sizes)
     return reverse, None if found is None else CheckpointedLoop(again, found.states, found.length)
 
 
@@ -315,8 +325,9 @@ def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     mine = [a.__class__ is Tape and a._owner is trace for a in args]
     around = running.state.capture
     outermost = around is None or not around.bounded
+    operands = unwrapped(trace, Tape, args)[1]
     reverse, within = reversed_within_budget(
-        lambda: Reverse(body, 1, carried, mine[1:], outermost=outermost), unwrapped(trace, Tape, args[:1])[1][0]
+        lambda: Reverse(body, 1, carried, mine[1:], outermost=outermost), operands[0], operands
     )
     if not any(reverse.active) and not any(reverse.outputs):
         return call(loop, *unwrapped(trace, Tape, args)[1], **params)

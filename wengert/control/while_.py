@@ -78,7 +78,9 @@ def _lift_differing(mode: Mode, args: tuple, params: dict) -> tuple:
 def _record(trace: TapeTrace, args: tuple, params: dict) -> Any:
     body, carried, test = params["body"], params["carried"], params["test"]
     mine = [a.__class__ is Tape and a._owner is trace for a in args]
-    reverse, within = reversed_within_budget(lambda: Reverse(body, 0, carried, mine), None)
+    reverse, within = reversed_within_budget(
+        lambda: Reverse(body, 0, carried, mine), None, unwrapped(trace, Tape, args)[1]
+    )
     if not any(reverse.active) and not any(reverse.outputs):
         return call(while_, *unwrapped(trace, Tape, args)[1], **params)
 

@@ -14,12 +14,15 @@ from wengert.ops.derive import Unmapped, elementwise, zero
 from wengert.ops.traits import FREE, MORE, VALUES
 
 
-def _act(*args: Any, function: Callable, results: Sequence[Any], examples: str = "") -> tuple:
+def _act(*args: Any, function: Callable, results: Sequence[Any], examples: str | tuple[str, str] = "") -> tuple:
     values = function(*args)
     return values if values.__class__ is tuple else (values,) if results else ()
 
 
 def _act_on_batch(args: Sequence[Any], mapped: Sequence[bool], params: dict) -> Any:
+    if any(mapped) and params["examples"].__class__ is tuple:
+        what, remedy = params["examples"]
+        raise UnsupportedFunctionError(what, remedy=remedy)
     if any(mapped) and params["examples"]:
         raise UnsupportedFunctionError(
             f"{params['examples']} with parameters that differ between the examples of a batch",
@@ -29,7 +32,8 @@ def _act_on_batch(args: Sequence[Any], mapped: Sequence[bool], params: dict) -> 
 
 
 act = zero("act", _act, batch=_act_on_batch, raises=VALUES, cost=MORE, effect=True, pure=False)
-"""Call `function`; `results` says of which types its results are. `examples` names what cannot be done for a batch."""
+"""Call `function`; `results` says of which types its results are. `examples` names what cannot be done for a batch,
+with a remedy if it is not a draw."""
 
 
 def _refuse(what: str, why: str) -> NoReturn:

@@ -37,6 +37,7 @@ from wengert.solvers.stiff import dense_mass, radau, rosenbrock
 from wengert.types import shape_of
 
 METHODS = ("RK23", "RK45", "DOP853", "Radau", "Rodas5P")
+EXPLICIT = ("RK23", "RK45", "DOP853")
 IMPLICIT = {"Radau": radau, "Rodas5P": rosenbrock}
 DERIVATIVES = ("discrete", "adjoint", "forward")
 

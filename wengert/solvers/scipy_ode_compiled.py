@@ -1,9 +1,9 @@
-"""SciPy's `solve_ivp` and `odeint` in compiled functions: at given times, by the native loop of `wg.odeint`.
+"""SciPy's `solve_ivp` and `odeint` in compiled functions, by the native loops of `wg.odeint`.
 
-There SciPy's own code cannot run, so the values are those of our integrator, with the same method (of the same kind,
-where SciPy's is one of several steps) and the same tolerances: both are within these of the solution, and of each other
-within twice as much. At which times a solver stops by itself is known only when the program runs, so the times must be
-given.
+There SciPy's own code cannot run. At given times the values are those of our integrator, with the same method (of the
+same kind, where SciPy's is one of several steps) and the same tolerances: both are within these of the solution, and of
+each other within twice as much. Without given times explicit methods take SciPy's own steps, as many as data decide
+(`algorithms/ode_steps.py`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.functions.operands import array, join, part
+from wengert.algorithms import ode_steps
+from wengert.box.functions.operands import array, cast, demand, join, part
+from wengert.capture.hooks import instrument
 from wengert.errors import UnsupportedFunctionError
+from wengert.ops import elementwise as e
+from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
 from wengert.ops.shape import transpose
 from wengert.solvers.given import Given
-from wengert.solvers.ode import METHODS, trajectory
-from wengert.solvers.parameters import vector
+from wengert.solvers.ode import EXPLICIT, METHODS, Integrator, trajectory
+from wengert.solvers.parameters import Packing, Parameters, vector
 from wengert.types import shape_of
 
 _FEW = 100
@@ -40,11 +44,16 @@ def solved_at(given: Given, method: str, rtol: Any, atol: Any, result: Callable)
     """What `solve_ivp` returns, with t_eval."""
     arguments = given.arguments
     begin, end = arguments["t_span"]
-    if arguments["t_eval"] is None or arguments["events"] or arguments["dense_output"]:
-        what = "with events or dense output" if arguments["events"] or arguments["dense_output"] else "without t_eval"
-        remedy = "give the times, t_eval=[end] for the last state, or use wg.odeint, which has events, too"
-        raise _refused(what, remedy)
-    if not isinstance(step := arguments.get("max_step", np.inf), Traced) and step < np.inf:
+    if arguments["events"] or arguments["dense_output"]:
+        raise _refused(
+            "with events or dense output",
+            "give the times, t_eval=[end] for the last state, or use wg.odeint, which has events, too",
+        )
+    longest = arguments.get("max_step", np.inf)
+    if arguments["t_eval"] is None:
+        times, y = _after_all_steps(arguments, method, rtol, atol, longest)
+        return _found(result, times, y)
+    if not isinstance(longest, Traced) and longest < np.inf:
         raise _refused("with max_step", "give more times in t_eval, at which steps end, or call it outside of jit")
     times = vector(arguments["t_eval"])
     if not any(isinstance(t, Traced) for t in (times, begin, end)):
@@ -56,8 +65,35 @@ def solved_at(given: Given, method: str, rtol: Any, atol: Any, result: Callable)
         arguments["fun"], y0, every, *arguments["args"], method=_method(method, shape_of(y0)[0]), rtol=rtol, atol=atol
     )
     y = transpose(states if is_first else part(states, 0, slice(1, None)), axes=(1, 0))
+    return _found(result, times, y)
+
+
+def _found(result: Callable, times: Any, y: Any) -> Any:
     found = {"t": times, "y": y, "sol": None, "t_events": None, "y_events": None}
     return result(**found, status=0, message=_REACHED, success=True)
+
+
+def _after_all_steps(arguments: dict[str, Any], method: str, rtol: Any, atol: Any, longest: Any) -> tuple[Any, Any]:
+    """The times at which the solver stops by itself, and the states there."""
+    if method not in EXPLICIT:
+        raise _refused(
+            f"by the method {method} without t_eval",
+            "give the times, t_eval=[end] for the last state, or use wg.odeint; RK23, RK45 and DOP853 need no times",
+        )
+    begin, end = (cast(array(t), np.float64) for t in arguments["t_span"])
+    if (first := arguments.get("first_step")) is not None:
+        demand(e.greater(first, 0), "`first_step` must be positive.")
+        demand(e.less_equal(first, e.absolute(end - begin)), "`first_step` exceeds bounds.")
+    demand(e.greater(longest, 0), "`max_step` must be positive.")
+    y0 = vector(array(arguments["y0"]))
+    parameters = Parameters((instrument(arguments["fun"]), arguments["args"]))
+    integrator = Integrator(Packing(y0), parameters, method, rtol, atol, 0, False)
+    attempt, _, _, order = integrator.steps(y0, None, parameters.values, None)
+    slope = integrator.in_intervals(None, parameters.values)
+    times, states = instrument(ode_steps.integrate_by_steps)(
+        slope, y0, begin, end, stop_gradient, attempt, order, rtol, atol, first, longest
+    )
+    return times, transpose(states, axes=(1, 0))
 
 
 def _demand_times(times: np.ndarray, begin: float, end: float) -> None:

@@ -37,13 +37,14 @@ class StatesOnDisk:
         """Whether something is an array that is worth it."""
         return x.__class__ is np.ndarray and x.nbytes >= _SMALL and not x.dtype.hasobject
 
-    def write(self, x: np.ndarray) -> PlaceOnDisk:
-        place = PlaceOnDisk(self.end, x.shape, x.dtype)
+    def write(self, x: np.ndarray, start: int | None = None) -> PlaceOnDisk:
+        """Write an array where the file ends, or where it is said to start."""
+        place = PlaceOnDisk(self.end if start is None else start, x.shape, x.dtype)
         rest = np.ascontiguousarray(x).reshape(-1).view(np.uint8).data
-        self._file.seek(self.end)
+        self._file.seek(place.start)
         while rest:
             rest = rest[self._file.write(rest) :]
-        self.end += x.nbytes
+        self.end = max(self.end, place.start + x.nbytes)
         return place
 
     def read(self, place: PlaceOnDisk) -> np.ndarray:
