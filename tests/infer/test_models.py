@@ -379,7 +379,8 @@ def test_mixtures_of_lists_of_discrete_distributions_and_as_priors():
     slopes = [(p.log_density(u + h) - p.log_density(u - h)) / 2e-5 for h in steps]
     np.testing.assert_allclose(gradient, slopes, rtol=1e-7, atol=1e-8)
     outside = infer.mixture([0.3, 0.7], stats.gamma([2.0, 5.0])).logpdf(np.array([-1.0, 2.0]))
-    assert outside[0] == -np.inf and np.isfinite(outside[1])
+    assert outside[0] == -np.inf
+    assert np.isfinite(outside[1])
     drawn = infer.mixture([0.25, 0.75], [stats.randint(0, 1), stats.randint(5, 6)]).rvs(4000, random_state=1)
     assert abs(np.mean(drawn == 5) - 0.75) < 0.04
     with pytest.raises(infer.ModelError, match="weights of shape"):
