@@ -101,7 +101,7 @@ class Engine:
     def _why_not_compiled(self, point: np.ndarray) -> Exception | None:
         """Why the density itself cannot be compiled, if it cannot; of all transitions the error says less."""
         try:
-            self._compiled_density.evaluate.lower(point)
+            jit(self._density.evaluate).lower(point)
         except Exception as error:
             return error
         return None
