@@ -80,6 +80,13 @@ def test_values_and_derivatives(name):
                 assert_allclose(wg.jvp(g, (shapes[k],), (1.0,))[1], differences(g, shapes[k]), rtol=1e-5, atol=1e-7)
 
 
+def test_skew_distribution_at_its_location():
+    """Formulas for both sides meet at zero, where |z| has no slope but the density has one."""
+    f = lambda x: stats.jf_skew_t.logpdf(x, 8.0, 4.0)
+    for derivative in (wg.grad(f), wg.jit(wg.grad(f))):
+        assert_allclose(derivative(0.0), differences(f, 0.0), rtol=1e-6)
+
+
 @pytest.mark.slow
 def test_compiled_and_outside_of_the_support():
     """All of them as one program, at points inside and at one that may lie outside."""

@@ -349,3 +349,41 @@ def test_a_normal_distribution_cut_off_where_its_location_is_a_site():
     u = p.unconstrain({"mu": mu, "x": x})
     expected = stats.norm.logpdf(mu) + stats.norm.logpdf(x, mu, 2.0) - stats.norm.logsf(0.5, mu, 2.0) + np.log(x - 0.5)
     np.testing.assert_allclose(wg.jit(p.log_density)(u), expected, rtol=1e-12)
+
+
+def test_mixtures_of_lists_of_discrete_distributions_and_as_priors():
+    """A mixture may have components of several families, may be discrete, and may be a prior."""
+
+    def model(y, counts):
+        w = infer.sample("w", stats.beta(2, 2))
+        rate = infer.sample("rate", infer.mixture([0.3, 0.7], stats.gamma([2.0, 5.0])))
+        loc = infer.sample("loc", infer.mixture([0.5, 0.5], [stats.norm(-1, 0.5), stats.t(3)]), shape=2)
+        infer.observe(y, infer.mixture(np.stack([w, 1 - w]), [stats.norm(loc[0], 1), stats.laplace(loc[1], 2)]))
+        infer.observe(counts, infer.mixture(np.stack([w, 1 - w]), [stats.randint(0, 1), stats.poisson(rate)]))
+
+    y, counts = np.array([-0.5, 1.0, 4.0]), np.array([0, 0, 3])
+    p = infer.posterior(model, y, counts)
+    w, rate, loc = 0.3, 1.7, np.array([-0.4, 0.9])
+    u = p.unconstrain({"w": w, "rate": rate, "loc": loc})
+    expected = (
+        stats.beta.logpdf(w, 2, 2)
+        + np.log(w * (1 - w) * rate)
+        + np.log(0.3 * stats.gamma.pdf(rate, 2) + 0.7 * stats.gamma.pdf(rate, 5))
+        + np.log(0.5 * stats.norm.pdf(loc, -1, 0.5) + 0.5 * stats.t.pdf(loc, 3)).sum()
+        + np.log(w * stats.norm.pdf(y, loc[0]) + (1 - w) * stats.laplace.pdf(y, loc[1], 2)).sum()
+        + np.log(w * (counts == 0) + (1 - w) * stats.poisson.pmf(counts, rate)).sum()
+    )
+    value, gradient = wg.jit(wg.value_and_grad(p.log_density))(u)
+    np.testing.assert_allclose(value, expected, rtol=1e-12)
+    steps = 1e-5 * np.eye(4)
+    slopes = [(p.log_density(u + h) - p.log_density(u - h)) / 2e-5 for h in steps]
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-7, atol=1e-8)
+    outside = infer.mixture([0.3, 0.7], stats.gamma([2.0, 5.0])).logpdf(np.array([-1.0, 2.0]))
+    assert outside[0] == -np.inf
+    assert np.isfinite(outside[1])
+    drawn = infer.mixture([0.25, 0.75], [stats.randint(0, 1), stats.randint(5, 6)]).rvs(4000, random_state=1)
+    assert abs(np.mean(drawn == 5) - 0.75) < 0.04
+    with pytest.raises(infer.ModelError, match="weights of shape"):
+        infer.mixture([0.5, 0.5], [stats.norm(), stats.norm(), stats.norm()])
+    with pytest.raises(infer.ModelError, match="with a density and without"):
+        infer.mixture([0.5, 0.5], [stats.norm(), stats.poisson(1)])

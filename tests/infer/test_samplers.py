@@ -130,6 +130,25 @@ def test_what_cannot_be_compiled_runs_in_python_and_says_why():
     assert result.draws.shape == (1, 60, 2)
 
 
+def test_a_density_without_derivative_is_refused():
+    """What has no rule is no point of density zero: nothing was ever drawn."""
+
+    def model():
+        infer.sample("x", stats.levy_stable(1.8, 0.0))
+
+    with pytest.raises(wg.errors.UnsupportedFunctionError, match="levy_stable"):
+        infer.nuts(model, draws=5, warmup=5, chains=1)
+
+
+def test_a_generator_may_be_the_seed():
+    draws = [
+        infer.nuts(normal, init=np.zeros(3), draws=5, warmup=5, chains=2, seed=np.random.default_rng(k)).draws
+        for k in (1, 1, 2)
+    ]
+    np.testing.assert_array_equal(draws[0], draws[1])
+    assert not np.array_equal(draws[0], draws[2])
+
+
 def test_results_without_and_with_arviz():
     result = infer.nuts(normal, init=np.zeros(3), draws=50, warmup=50, chains=2)
     assert set(result.stats) >= {"diverging", "energy", "tree_depth", "n_steps", "step_size", "acceptance_rate", "lp"}

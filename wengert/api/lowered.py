@@ -38,6 +38,12 @@ class Lowered:
             raise StagingError(f"{found.name} writes into its arguments", remedy="return what it writes")
         if found.left:
             raise refuse(found.left[0].place.what)
+        if found.pinned:
+            names = ", ".join([str(self._names[k]) for k in found.pinned])
+            raise StagingError(
+                f"{found.name} can be compiled for one value of {names} only",
+                remedy="call it with jit, which compiles it for each value",
+            )
         code, outside = native(found.block, found.name), found.fetched()
 
         def fixed(*args: Any) -> Any:

@@ -237,6 +237,12 @@ _RESULTS = (
 )
 
 
+def sources_of(seed: Any, spawn_key: tuple[int, ...] = ()) -> np.random.SeedSequence:
+    """Where the random numbers of all chains come from; a generator is asked for one number."""
+    entropy = int(seed.integers(2**63)) if isinstance(seed, np.random.Generator) else seed
+    return np.random.SeedSequence(entropy, spawn_key=spawn_key)
+
+
 def run_chains(
     posterior: Posterior,
     engine: Engine,
@@ -252,7 +258,7 @@ def run_chains(
     if chains < 1 or settings.draws < 1 or settings.warmup < 0:
         raise ValueError("chains and draws are at least 1, warmup at least 0")
     began = time.perf_counter()
-    generators = [np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(chains)]
+    generators = [np.random.default_rng(s) for s in sources_of(seed).spawn(chains)]
     start = None if init is None else np.asarray(posterior.unconstrain(init))
     all_chains = [Chain(engine, metric, settings, rng, start) for rng in generators]
     engine.prepare(metric.first(posterior.size), np.zeros(posterior.size) if start is None else start)

@@ -108,6 +108,9 @@ def parameter_shape(dist: Any) -> tuple[int, ...]:
     """The shape to which the parameters of a distribution of numbers broadcast; () for vectors and matrices."""
     if event_ndim(dist) or isinstance(dist, FlatPrior):
         return ()
+    event = getattr(dist, "event", None)  # of a mixture, whose parameters have an axis more
+    if event is not None:
+        return event
     given = (*getattr(dist, "args", ()), *getattr(dist, "kwds", {}).values())
     return np.broadcast_shapes(*[np.shape(a) for a in given])
 

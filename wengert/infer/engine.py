@@ -91,12 +91,20 @@ class Engine:
         except Exception as error:
             self.is_compiled = False
             self._density.evaluate(point)  # raises what eager code raises, if it does
-            reason = str(error).strip()
+            reason = str(self._why_not_compiled(point) or error).strip()
             warnings.warn(
                 f"the density runs as ordinary Python, which takes long, since it cannot be compiled: {reason}",
                 NotCompiledWarning,
                 stacklevel=4,
             )
+
+    def _why_not_compiled(self, point: np.ndarray) -> Exception | None:
+        """Why the density itself cannot be compiled, if it cannot; of all transitions the error says less."""
+        try:
+            jit(self._density.evaluate).lower(point)
+        except Exception as error:
+            return error
+        return None
 
     def run(self, metric, state, averaging, target, normals, seeds, count, limit):
         """`count` transitions from a state (x, lp, g)."""

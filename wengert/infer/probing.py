@@ -86,5 +86,6 @@ def _compare(
                     f"the discrete sites {names} cannot be summed out one by one: something depends on several of "
                     "their elements at once",
                     remedy="let an observation depend on one element, as infer.observe(y, stats.norm(mu[z], s)) does; "
+                    "give infer.factor a number for each element, not their sum; "
                     'for chains write a loop, z = infer.sample(f"z{t}", …), where each depends on the one before',
                 )

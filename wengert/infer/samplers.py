@@ -45,7 +45,7 @@ def nuts(target: Callable, *args: Any, init: Any = None, draws: int = 1000, warm
         target: a model with its arguments; or a log-density of one container, the form of which `init` gives.
         init: where to start: a container (for a model a dict of all its sites). Chains start around it.
         draws, warmup, chains: numbers; the warm-up is not kept.
-        seed: the same seed gives the same draws, whatever the number of workers.
+        seed: the same seed gives the same draws, whatever the number of workers. A number, or a generator of NumPy's.
         metric: "diag", "dense" (of correlated posteriors), or "low-rank" (of many correlated unknowns).
         target_accept: the acceptance rate the step size is adapted to; larger is slower and has fewer divergences.
         support: a container of `infer.transforms` in the form of init, for a log-density on that support.

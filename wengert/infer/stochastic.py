@@ -17,7 +17,7 @@ from wengert.algorithms.trajectories import hmc_transition
 from wengert.api.grad import grad
 from wengert.api.jit import jit
 from wengert.infer.adaptation import METRICS
-from wengert.infer.chains import Settings, constrained, run_chains
+from wengert.infer.chains import Settings, constrained, run_chains, sources_of
 from wengert.infer.engine import Engine, first_order
 from wengert.infer.minibatches import MiniBatches
 from wengert.infer.posterior import Posterior, posterior
@@ -61,7 +61,7 @@ def _sampled(name: str, target: Callable, args: tuple, init: Any, draws: int, wa
     began = time.perf_counter()
     points = np.zeros((chains, draws, found.size))
     sizes = np.zeros((chains, draws))
-    for c, source in enumerate(np.random.SeedSequence(seed, spawn_key=(1,)).spawn(chains)):
+    for c, source in enumerate(sources_of(seed, (1,)).spawn(chains)):
         rng, row_rng = np.random.default_rng(source).spawn(2)
         x, v = begin.unconstrained[c, -1], np.zeros(found.size)
         scales = np.sqrt(begin.info["metric"][c][0])

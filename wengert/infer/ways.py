@@ -106,7 +106,10 @@ class FindSites(Handler):
     def observe(self, value: Any, dist: Any, name: str | None) -> None:
         array = np.asarray(value)
         if array.dtype.kind not in "biuf":
-            raise ModelError(f"observed values of type {array.dtype}", remedy="observe numbers")
+            raise ModelError(
+                f"observed values of type {array.dtype}",
+                remedy='observe numbers: infer.observe(y, stats.norm(mu, sigma)), with a name after them, name="y"',
+            )
         if array.dtype.kind == "f" and np.any(np.isnan(array)):
             raise ModelError(
                 "observed values contain NaN",

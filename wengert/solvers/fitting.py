@@ -14,7 +14,9 @@ import numpy as np
 from wengert.algorithms.levenberg import NO_PROGRESS
 from wengert.api.grad import grad
 from wengert.api.jit import jit
+from wengert.box.writing import settled
 from wengert.capture.hooks import instrument
+from wengert.capture.program import CANNOT_BE_CAPTURED
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
 from wengert.running import running
@@ -32,6 +34,16 @@ def is_traced(*things: Any) -> bool:
     return running.state.capture is not None or Parameters(things).any
 
 
+def _is_of_examples(value: Any) -> bool:
+    """Whether a value holds many examples, perhaps within a derivative."""
+    value = settled(value)
+    while isinstance(value, Traced):
+        if value._owner.batches:
+            return True
+        value = getattr(value, "_value", None)
+    return False
+
+
 def fitted(find: Callable, cost: Callable, things: tuple, bounds: Any) -> Any:
     """The vector that `find(*things)` gives, with the derivative of a least-squares answer.
 
@@ -44,10 +56,14 @@ def fitted(find: Callable, cost: Callable, things: tuple, bounds: Any) -> Any:
     """
     parameters = Parameters(things)
 
+    if running.state.capture is None and any(map(_is_of_examples, parameters.values)):
+        # Examples have ways of their own: compiled code has a loop for them, in Python it would be one after another.
+        try:
+            return jit(lambda values: fitted(find, cost, parameters.put(values), bounds))(parameters.values)
+        except CANNOT_BE_CAPTURED:
+            pass
+
     def solve(values: list[Any]) -> Any:
-        # Examples of a batch have ways of their own, which compiled code has a loop for.
-        if running.state.capture is None and any(isinstance(v, Traced) for v in values):
-            return jit(lambda values: find(*parameters.put(values)))(values)
         return find(*parameters.put(values))
 
     def stationary(y: Any, values: list[Any]) -> Any:

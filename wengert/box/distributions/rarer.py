@@ -63,8 +63,9 @@ def _extreme(z: Any, c: Any) -> Any:
 def _jones_faddy(z: Any, a: Any, b: Any) -> Any:
     """(a + ½) log(1 + z/r) + (b + ½) log(1 − z/r) with r² = a + b + z², the small one of them without cancellation."""
     r = np.sqrt(a + b + z * z)
-    small = np.log(a + b) - np.log(r) - np.log(r + np.abs(z))
-    large = np.log1p(np.abs(z) / r)
+    size = np.where(z < 0, -z, z)  # of which one branch is taken below: the slope of |z| at 0 is that of neither
+    small = np.log(a + b) - np.log(r) - np.log(r + size)
+    large = np.log1p(size / r)
     return np.where(z < 0, (a + 0.5) * small + (b + 0.5) * large, (a + 0.5) * large + (b + 0.5) * small)
 
 
