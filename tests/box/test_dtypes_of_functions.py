@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial import distance
 
 import wengert as wg
 
@@ -31,6 +32,7 @@ CALLS = [
     (lambda x: x.astype(bool), (BYTES, SHORT, SINGLE, COMPLEX)),
     (lambda x: np.atleast_1d(x, x[:2]), (SINGLE, COMPLEX)),
     (lambda x: np.broadcast_arrays(x, x[:2, None]), (BYTES, SINGLE)),
+    (lambda x: distance.cdist(x.reshape(2, 3), x.reshape(2, 3) + 1), (BYTES, SINGLE)),
     (lambda x: max(x[1], 2) * 100 + (3 if x[0] > 5 else x[0]) * 100, (BYTES, SHORT)),
 ]  # fmt: skip
 

@@ -333,3 +333,24 @@ def test_what_loops_inside_keep_counts():
     least = re.search(r'memory="(\d+)B"', str(caught.value))[1]
     assert int(least) >= 3 * u.nbytes
     np.testing.assert_allclose(wg.grad(f, memory=int(least))(u), wg.grad(f)(u), rtol=1e-12)
+
+
+def test_what_a_loop_has_changed_is_used_after_it_has_raised():
+    def f(x):
+        s, kept = 0.0, []
+        try:
+            for i in range(len(x) + 2):
+                s = np.tanh(s + x[i])
+                kept.append(s)
+        except IndexError:
+            s = s + len(kept)
+        while True:
+            s = s * 0.5
+            if s < 1:
+                break
+        return s * kept[1]
+
+    x = np.array([0.4, -0.3, 0.8, 0.1])
+    expected = wg.grad(f)(x)
+    np.testing.assert_allclose(wg.grad(f, checkpoints=2)(x), expected, rtol=1e-14)
+    np.testing.assert_allclose(wg.grad(f, memory=10**5)(x), expected, rtol=1e-14)

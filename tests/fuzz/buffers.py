@@ -23,7 +23,10 @@ def _view(s: Scope) -> str:
     w, m = _vector(s), s.one_of(s.arrays(2, "f") or ["A"])
     choices = [f"{w}[1:]", f"{w}[::-1]", f"{w}[::2]", f"{w}[:-1]", f"{w}[{below(s, len(s.names[w]))} :]", f"{w}[-2:]",
                f"{m}[0]", f"{m}[:, 0]", f"{m}[-1, ::-1]", f"{m}.T[-1]", f"{m}[{below(s, len(s.names[m]))}]",
-               f"np.diagonal({m}).copy()", w, f"{w}[...]", f"{w}[: 1 + {below(s, len(s.names[w]))}]"]  # fmt: skip
+               f"np.diagonal({m}).copy()", w, f"{w}[...]", f"{w}[: 1 + {below(s, len(s.names[w]))}]",
+               f"{w}[{below(s, len(s.names[w]))} :].reshape(-1)", f"{m}[{below(s, len(s.names[m]))}].ravel()",
+               f"np.atleast_2d({w}[{below(s, len(s.names[w]))} :])[0]",
+               f"{m}[:, {below(s, s.names[m].shape[1])}].ravel()"]  # fmt: skip
     return s.one_of(choices)
 
 

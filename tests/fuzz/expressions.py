@@ -143,6 +143,11 @@ def _scalar(s: Scope, depth: int) -> str:
         ("dtypes", 0.7, s.one_of(["np.float64({0})", "np.float32(0.5) * {0}", "np.asarray({0}) * 1",
             "({0} > {1}) * {0}",
                                   "({0} + True)"]).format(u, v)),
+        ("dtypes", 0.5, s.one_of(["np.add(BYTES, BYTES, dtype=int)[{0}] / 400", "round(BYTES[{0}]) * 2 / 400",
+                                  "math.floor(BYTES[{0}]) * 3 / 600", "(BYTES * 2)[{0}] / 300",
+                                  "np.sum(BYTES, initial=1.5) / 300", "int(BYTES[{0}]) * 2 / 400",
+                                  "np.add.reduce(BYTES, dtype=np.uint8) / 50", "BYTES[{0}] * np.float32(0.5) / 100"]
+                                 ).format(f"{atom(integer(s))} % 3")),
         ("objects", 0.6, s.one_of(["Spring(1.5, {}).energy({})", "Shift({}).by({})", "(Pair({}, {}) * 2.0).total"]
                                   ).format(u, v)),
     ])  # fmt: skip

@@ -18,6 +18,7 @@ import wengert as wg
 K = np.array([2, 0, 3, 1, 2])
 C = np.array([0.3, -0.6, 0.9, 1.4, -0.2, 0.7, 0.1, -1.1])
 TABLE = (2, 0, 1)
+BYTES = np.array([200, 100, 3], np.uint8)
 LIST = [0.5, 1, -0.3]
 
 

@@ -165,10 +165,18 @@ class RepeatingLoop:
 
     def run(self) -> None:
         """Run the loop; let the tape around it have its linear map."""
-        begin = [(box, clone(box)) for box in self.active]
-        written = fingerprint(self.arrays)
         now = account()
         assert now is not None
+        try:
+            self._run(now)
+        except WengertError:
+            raise
+        except Exception:  # what was changed up to there stays changed, and may be used by who catches it
+            self._run_as_it_is(now)
+
+    def _run(self, now: Account) -> None:
+        begin = [(box, clone(box)) for box in self.active]
+        written = fingerprint(self.arrays)
         self.inner_memory = (now.left or 0) // 4
         self._keep()
         first, goes_on = self._step()
@@ -245,11 +253,16 @@ class RepeatingLoop:
         self._finish(begin)
 
     def _run_as_it_is(self, now: Account) -> None:
-        """Run a call that raises, or that cannot be run again, on the tape around it, where it has its effects."""
-        self.stack.pop().restore()
+        """Run what raises, or cannot be run again, on the tape around it, where it has its effects."""
+        self.stack[0].restore()
+        self.stack.clear()
         calls, now.calls = now.calls, False
+        k = 0
         try:
-            self.iterate(0)
+            while self.iterate(k):
+                k += 1
+                if k == self.count:
+                    return
         finally:
             now.calls = calls
 

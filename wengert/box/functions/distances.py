@@ -179,7 +179,7 @@ def _matrix(x: Any, name: str) -> Any:
     x = array(x)
     if ndim_of(x) != 2:
         raise ValueError(f"{name} must be a 2-dimensional array.")
-    return x if dtype_of(x).kind == "f" else cast(x, np.float64)
+    return cast(x, np.float64)  # in which SciPy computes distances of single precision, too
 
 
 def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
