@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.capture import files
+from wengert.capture import guards
 from wengert.errors import StagingError
 
 
@@ -44,7 +44,7 @@ def by_json(x, file):
 @pytest.mark.parametrize("is_old", [True, False], ids=["old", "new"])
 def test_reads(f, is_old, tmp_path, monkeypatch):
     if is_old:  # dates are enough
-        monkeypatch.setattr(files, "_TICK", -(10**20))
+        monkeypatch.setattr(guards, "_TICK", -(10**20))
     file = tmp_path / "table.txt"
     of_file = lambda x: f(x, file)
     compiled, slope = wg.jit(of_file), wg.jit(wg.grad(of_file))

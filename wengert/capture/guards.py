@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import array
 import functools
+import hashlib
 import operator
+import os
+import time
 from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Callable, Sequence
 from types import BuiltinFunctionType, CodeType, FunctionType, MappingProxyType, MethodType
@@ -254,6 +257,55 @@ def _contents(x: Any, held: list[Any], around: set[int]) -> Any:
     return (kind, id(x))
 
 
+_TICK = 2_000_000_000
+"""Nanoseconds within which a file may change twice and bear the same date, in the coarsest of usual file systems."""
+
+
+class FileGuard(NamedTuple):
+    """What a file held; None for one that was not there."""
+
+    name: Any
+    status: tuple | None
+    digest: bytes | None
+    is_old: bool
+    """Whether it was written long enough before for its date to tell that it has not been written again."""
+
+    @classmethod
+    def of(cls, name: Any) -> FileGuard:
+        status = _status(name)
+        is_old = status is not None and max(status[:2]) < time.time_ns() - _TICK
+        return cls(name, status, _digest(name), is_old)
+
+    def holds(self) -> bool:
+        if self.is_old and _status(self.name) == self.status:
+            return True
+        return _digest(self.name) == self.digest
+
+
+def _status(name: Any) -> tuple | None:
+    try:
+        found = os.stat(name)
+    except (OSError, ValueError):
+        return None
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev
+
+
+def _digest(name: Any) -> bytes | None:
+    try:
+        with open(name, "rb") as file:
+            return hashlib.file_digest(file, "blake2b").digest()
+    except (OSError, ValueError):
+        return None
+
+
 AnyGuard = (
-    Guard | NumbersGuard | ArrayGuard | PlaceGuard | IdentityGuard | FunctionGuard | ContentsGuard | BehaviourGuard
+    Guard
+    | NumbersGuard
+    | ArrayGuard
+    | PlaceGuard
+    | IdentityGuard
+    | FunctionGuard
+    | ContentsGuard
+    | BehaviourGuard
+    | FileGuard
 )
