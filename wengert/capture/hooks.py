@@ -185,7 +185,8 @@ def _for_builtin(f: Any, given: int) -> Any:
     if (f.__self__.__class__, f.__name__) in METHODS:
         return functools.partial(METHODS[f.__self__.__class__, f.__name__], f)
     if f.__name__ == "sort" or _is_compiled(f.__self__.__class__):
-        return with_instrumented_arguments(f, f.__name__ == "sort")
+        sorts = f.__name__ == "sort"
+        return with_instrumented_arguments(f, sorts, sorts)
     return f
 
 
@@ -319,16 +320,17 @@ def _uncached(f: Any) -> Any:
     return called
 
 
-def with_instrumented_arguments(f: Any, keeps: bool = True) -> Any:
+def with_instrumented_arguments(f: Any, keeps: bool = True, makes: bool = False) -> Any:
     """A library function that calls functions it is given: those of the user's are instrumented on the way in.
 
-    Unless it `keeps` what it is given (as `list.append` does), it gets plain arrays for cells.
+    Unless it `keeps` what it is given (as `list.append` does), it gets plain arrays for cells. Some call classes, too
+    (`map(float, x)`), which `makes` says; to others they are types of elements.
     """
 
     def called(*args: Any, **kwargs: Any) -> Any:
         given = args, kwargs
-        args = tuple([_argument(a, keeps) for a in args])
-        kwargs = {k: _argument(a, keeps) for k, a in kwargs.items()}
+        args = tuple([_argument(a, keeps, makes) for a in args])
+        kwargs = {k: _argument(a, keeps, makes and k != "dtype") for k, a in kwargs.items()}
         if keeps or (isinstance(f, type) and issubclass(f, np.generic)):
             return f(*args, **kwargs)
         refused_before, refusal = refusals.of_conversions, None
@@ -427,7 +429,9 @@ def _names_class(error: BaseException, args: tuple) -> bool:
     return any(f"'{name}'" in words or re.search(rf"got {name}\b", words) for name in names)
 
 
-def _argument(a: Any, keeps: bool = True) -> Any:
+def _argument(a: Any, keeps: bool = True, makes: bool = False) -> Any:
+    if makes and isinstance(a, type):
+        return _called_for(a)
     if a.__class__ is _DISPATCHER or (a.__class__ is BuiltinFunctionType and a.__self__.__class__ is _MODULE):
         return REPLACEMENTS.get(a, a) if running.state.capture is None else _called_for(a)  # map(math.sin, x)
     if isinstance(a, Traced):
@@ -494,7 +498,7 @@ def _replaces(original: Any) -> Any:
 for _function in (np.copyto, np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal):
     REPLACEMENTS[_function] = _writing_first(FUNCTIONS[_function])
 for _function in FOLLOW_ARGUMENTS:
-    REPLACEMENTS.setdefault(_function, with_instrumented_arguments(_function))
+    REPLACEMENTS.setdefault(_function, with_instrumented_arguments(_function, makes=True))
 for _iterator in (map, itertools.starmap, itertools.accumulate):
     REPLACEMENTS[_iterator] = owning_items(_iterator)
 

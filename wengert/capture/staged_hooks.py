@@ -263,7 +263,9 @@ def _with_staged_arguments(f: Callable) -> Callable:
     def staged(a: Any) -> Any:
         return BUILTINS.get(a, a) if a.__class__ is BuiltinFunctionType or isinstance(a, type) else a
 
-    return lambda *args, **kwargs: f(*map(staged, args), **{k: staged(a) for k, a in kwargs.items()})
+    return lambda *args, **kwargs: f(
+        *map(staged, args), **{k: a if k == "dtype" else staged(a) for k, a in kwargs.items()}
+    )
 
 
 def _with_items(f: Callable, session: Any, /, *args: Any, **kwargs: Any) -> Any:
