@@ -29,6 +29,8 @@ from wengert.ops.sizes import require
 
 TELLS_NUMBERS_APART = "numbers of Python's and of NumPy's"
 """Assumed if it matters which of them a variable is: then no branches are put together in which that differs."""
+TELLS_INTEGERS_APART = "integers and floats of Python's"
+"""The same for these."""
 _MARK = "a branch is taken for which the program was not compiled: "
 
 
@@ -71,10 +73,10 @@ def assumed(pred: Any, error: StagingError, what: str = "") -> bool | None:
     return taken
 
 
-def tells_numbers_apart() -> bool:
-    """Whether it matters if a number is Python's or NumPy's."""
+def tells_apart(what: str) -> bool:
+    """Whether it matters which number it is: `TELLS_NUMBERS_APART` or `TELLS_INTEGERS_APART`."""
     session = current.session
-    return session is not None and session.assumed is not None and TELLS_NUMBERS_APART in session.assumed.known
+    return session is not None and session.assumed is not None and what in session.assumed.known
 
 
 def refuted(error: BaseException) -> str | None:
