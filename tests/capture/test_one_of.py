@@ -209,3 +209,28 @@ def test_a_function_with_variables_of_a_branch_is_none_of_several():
 
     for x in (0.5, 3.0):
         np.testing.assert_allclose(wg.jit(f)(x), f(x), rtol=1e-14)
+
+
+def test_what_one_of_them_raises_is_caught():
+    def f(x):
+        total, known = 0.0, {"near": 2.0}
+        for k in range(8):
+            try:
+                total += known["near" if x * k < 2 else "far"] * x
+            except KeyError:
+                total -= x * x
+        return total
+
+    for x in (0.55, -1.0):
+        np.testing.assert_allclose(wg.jit(f)(x), f(x), rtol=1e-14)
+        slope = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+        np.testing.assert_allclose(wg.jit(wg.grad(f))(x), slope, rtol=1e-6)
+
+
+def test_numbers_or_texts():
+    def f(x):
+        r = "none" if x < 0 else 2 * x
+        return x - 100 if r == "none" else r + 1
+
+    np.testing.assert_allclose(wg.jit(wg.vmap(f))(POINTS), [f(x) for x in POINTS.tolist()], rtol=1e-14)
+    np.testing.assert_allclose([wg.jit(f)(x) for x in POINTS.tolist()], [f(x) for x in POINTS.tolist()], rtol=1e-14)

@@ -107,19 +107,7 @@ class _Branch:
         try:
             with capturing(self.capture):
                 try:
-                    self.value = None if function is None else function()
-                    self.state = get()
-                except UnboundLocalError as error:
-                    if not is_of_user(error):
-                        raise
-                    self.ends, self.value, self.state = False, UNDEFINED, state
-                    self.error = error
-                    self.capture.process(require, (False,), {"error": "UnboundLocalError", "message": str(error)})
-                except Exception as error:  # in Python it is raised only if the branch is taken
-                    if isinstance(error, OWN_ERRORS):
-                        raise
-                    self.ends, self.value, self.state, self.error = False, UNDEFINED, state, error
-                    raise_when_run(error)
+                    self._run(function, state, get)
                 except Fails as fails:
                     if fails.depth != depth():
                         raise
@@ -140,6 +128,22 @@ class _Branch:
             self.objects = {key: found for key, found in now.items() if key in held}
             put_all({key: found for key, found in now.items() if key not in held})  # they were made in the branch
             self.capture.objects.clear()
+
+    def _run(self, function: Callable | None, state: tuple, get: Callable) -> None:
+        try:
+            self.value = None if function is None else function()
+            self.state = get()
+        except UnboundLocalError as error:
+            if not is_of_user(error):
+                raise
+            self.ends, self.value, self.state = False, UNDEFINED, state
+            self.error = error
+            self.capture.process(require, (False,), {"error": "UnboundLocalError", "message": str(error)})
+        except Exception as error:  # in Python it is raised only if the branch is taken
+            if isinstance(error, OWN_ERRORS):
+                raise
+            self.ends, self.value, self.state, self.error = False, UNDEFINED, state, error
+            raise_when_run(error)
 
     def _note_arrays(self) -> None:
         """Note what arrays that are written to in the branch, and views of them, hold at its end; and which arrays

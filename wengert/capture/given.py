@@ -56,7 +56,8 @@ def _parts(value: Any) -> Content:
 def _can_change(value: Any) -> bool:
     if value.__class__ is list or value.__class__ is dict:
         return True
-    return dataclasses.is_dataclass(value) and tree.fields_of(value.__class__) is not None
+    kind: type = value.__class__
+    return dataclasses.is_dataclass(kind) and tree.fields_of(kind) is not None
 
 
 def containers_given(value: Any, path: Path = ()) -> Iterator[GivenContainer]:

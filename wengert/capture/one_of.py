@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import tree
+from wengert.box.box import Box
 from wengert.box.writing import settled
 from wengert.capture.assuming import assumed
 from wengert.capture.objects import MUTABLE, held_in
@@ -158,7 +159,8 @@ def is_constant(x: Any, inside: Sequence[Any] = ()) -> bool:
         held = [*[held_in(cell) for cell in x.__closure__ or ()], *(x.__defaults__ or ())]
         return not any(_is_made(v, inside) for v in (*held, *(x.__kwdefaults__ or {}).values()))
     if x.__class__ is MethodType:
-        return is_constant(x.__func__, inside) and is_constant(x.__self__, inside)
+        owner = x.__self__
+        return not _is_made(owner, inside) if isinstance(owner, Box) else is_constant(owner, inside)
     if x.__class__ is partial:
         return all(is_constant(v, inside) for v in (x.func, *x.args, *x.keywords.values()))
     if x.__class__ is BuiltinFunctionType:

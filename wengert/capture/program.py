@@ -342,7 +342,8 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
                 raise refuse("a container that it was given")
             remains, new = left_outside(session, out)
             session.effects.left = {(one.key, slot) for one in remains for slot in one.slots}
-            left, new = [*remains, *put_back], [*new, *put_there]
+            left: list[Left | GivenBack] = [*remains, *put_back]
+            new = [*new, *put_there]
             out_leaves, structure = tree.flatten(with_returned_lists((out, new) if left else out))
             first_left = len(tree.leaves(with_returned_lists(out)))
             numbers = {id(x): k for k, x in reversed(list(enumerate(leaves))) if x.shape}

@@ -13,6 +13,7 @@ import math
 import operator
 from collections import deque
 from collections.abc import Callable
+from enum import Enum
 from sys import getrefcount
 from types import (
     BuiltinFunctionType,
@@ -237,7 +238,7 @@ _TAKING_NONE = frozenset((isinstance, bool, any, all, list, dict, set, deque, en
 def _puts_away(f: Any) -> bool:
     """Whether a function only puts its arguments into a container, or fetches what is there."""
     if isinstance(f, type):
-        return f is tuple or is_of_user(f)
+        return f is tuple or (is_of_user(f) and not issubclass(f, Enum))
     return f.__class__ is BuiltinFunctionType and (isinstance(f.__self__, MUTABLE) or f in (iter, next))
 
 
