@@ -4,6 +4,7 @@ The references are the same functions in plain Python, and differences of these.
 """
 
 import enum
+import json
 import math
 
 import numpy as np
@@ -234,3 +235,35 @@ def test_numbers_or_texts():
 
     np.testing.assert_allclose(wg.jit(wg.vmap(f))(POINTS), [f(x) for x in POINTS.tolist()], rtol=1e-14)
     np.testing.assert_allclose([wg.jit(f)(x) for x in POINTS.tolist()], [f(x) for x in POINTS.tolist()], rtol=1e-14)
+
+
+def test_code_that_has_to_know_which_one_it_is():
+    def hashed(x):
+        return {"large" if x > 1 else "small": x, "both": {"large" if x > 1 else "small"}}
+
+    def written(x):
+        return json.dumps({"size": ["large" if x > 1 else "small"]})
+
+    for f in (hashed, written):
+        for x in (0.5, 3.0):
+            assert wg.jit(f)(x) == f(x)
+
+
+def test_messages():
+    def raising(x):
+        size = "large" if x > 1 else "small"
+        if x > 0:
+            raise ValueError(f"it is {size}")
+        return x
+
+    def asserting(x):
+        size = "large" if x > 1 else "small"
+        assert x < 0, f"it is {size}"
+        return x
+
+    for f, error in ((raising, ValueError), (asserting, AssertionError)):
+        g = wg.jit(f)
+        assert g(-1.0) == -1.0
+        for x, size in ((0.5, "small"), (3.0, "large")):
+            with pytest.raises(error, match=f"it is {size}"):
+                g(x)

@@ -69,7 +69,7 @@ from wengert.capture.iteration import (
 )
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import MUTABLE
-from wengert.capture.one_of import MOST, OneOf, code_of, is_constant, one_of
+from wengert.capture.one_of import MOST, OneOf, code_of, demand_known_things, is_constant, one_of
 from wengert.capture.open_lists import delete, extend, method, over_items, read_item, set_item
 from wengert.capture.opened import is_open
 from wengert.capture.optional import given_to_others, number_of, numbers_in
@@ -103,6 +103,9 @@ _CHANGING = frozenset(
 )  # fmt: skip
 
 _RESUMING = frozenset(("send", "throw", "close", "__next__"))
+
+
+setattr(OneOf, "__call__", lambda self, *args, **kwargs: staged_call(self)(*args, **kwargs))  # noqa: B010
 
 
 def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any:
@@ -248,6 +251,8 @@ def _with_numbers(f: Callable, named: Any) -> Callable:
     def called(*args: Any, **kwargs: Any) -> Any:
         if holds_one_of(args, kwargs):
             return each_argument(called, args, kwargs)
+        if current.session is not None and current.session.constants:
+            demand_known_things([a for a in (*args, *kwargs.values()) if a.__class__ in (list, tuple, dict)], 4)
         to = getattr(named, "__qualname__", None) or type(named).__qualname__
         if named.__class__ is MethodType:
             given_to_others(named.__self__, to)
