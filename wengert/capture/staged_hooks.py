@@ -242,6 +242,9 @@ def _puts_away(f: Any) -> bool:
     """Whether a function only puts its arguments into a container, or fetches what is there."""
     if isinstance(f, type):
         return f is tuple or (is_of_user(f) and not issubclass(f, Enum))
+    owner = getattr(f, "__self__", None)
+    if isinstance(owner, tuple) or (isinstance(owner, type) and issubclass(owner, tuple)):  # `_replace`, `_make`
+        return f.__name__ in ("_replace", "_make", "_asdict", "__new__")
     return f.__class__ is BuiltinFunctionType and (isinstance(f.__self__, MUTABLE) or f in (iter, next))
 
 
