@@ -4,6 +4,7 @@ The references are the same functions in plain Python, and differences of these.
 """
 
 import enum
+import json
 import math
 
 import numpy as np
@@ -209,3 +210,60 @@ def test_a_function_with_variables_of_a_branch_is_none_of_several():
 
     for x in (0.5, 3.0):
         np.testing.assert_allclose(wg.jit(f)(x), f(x), rtol=1e-14)
+
+
+def test_what_one_of_them_raises_is_caught():
+    def f(x):
+        total, known = 0.0, {"near": 2.0}
+        for k in range(8):
+            try:
+                total += known["near" if x * k < 2 else "far"] * x
+            except KeyError:
+                total -= x * x
+        return total
+
+    for x in (0.55, -1.0):
+        np.testing.assert_allclose(wg.jit(f)(x), f(x), rtol=1e-14)
+        slope = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+        np.testing.assert_allclose(wg.jit(wg.grad(f))(x), slope, rtol=1e-6)
+
+
+def test_numbers_or_texts():
+    def f(x):
+        r = "none" if x < 0 else 2 * x
+        return x - 100 if r == "none" else r + 1
+
+    np.testing.assert_allclose(wg.jit(wg.vmap(f))(POINTS), [f(x) for x in POINTS.tolist()], rtol=1e-14)
+    np.testing.assert_allclose([wg.jit(f)(x) for x in POINTS.tolist()], [f(x) for x in POINTS.tolist()], rtol=1e-14)
+
+
+def test_code_that_has_to_know_which_one_it_is():
+    def hashed(x):
+        return {"large" if x > 1 else "small": x, "both": {"large" if x > 1 else "small"}}
+
+    def written(x):
+        return json.dumps({"size": ["large" if x > 1 else "small"]})
+
+    for f in (hashed, written):
+        for x in (0.5, 3.0):
+            assert wg.jit(f)(x) == f(x)
+
+
+def test_messages():
+    def raising(x):
+        size = "large" if x > 1 else "small"
+        if x > 0:
+            raise ValueError(f"it is {size}")
+        return x
+
+    def asserting(x):
+        size = "large" if x > 1 else "small"
+        assert x < 0, f"it is {size}"
+        return x
+
+    for f, error in ((raising, ValueError), (asserting, AssertionError)):
+        g = wg.jit(f)
+        assert g(-1.0) == -1.0
+        for x, size in ((0.5, "small"), (3.0, "large")):
+            with pytest.raises(error, match=f"it is {size}"):
+                g(x)

@@ -63,3 +63,21 @@ def test_both_in_one_call_are_refused():
     for verify in (False, True):
         with pytest.raises(StagingError, match=r"Python's.*NumPy's"):
             wg.jit(f, verify=verify)(np.linspace(0.0, 1.0, 20), np.float32(3.0))
+
+
+def test_the_class_of_an_integer_or_a_float():
+    def f(x):
+        y = 7 if x < 0 else 2.5
+        return y * x if isinstance(y, int) else type(y)(3) + x
+
+    def both(x):
+        total = 0.0
+        for k in range(10):
+            y = 0 if x * k < 3 else x
+            total += 1 if isinstance(y, float) else x
+        return total
+
+    g = wg.jit(f)
+    assert [g(x) for x in (-1.0, 2.0, -2.0)] == [f(x) for x in (-1.0, 2.0, -2.0)]
+    with pytest.raises(StagingError, match="an integer in one branch"):
+        wg.jit(both)(2.0)

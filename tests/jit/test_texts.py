@@ -113,3 +113,16 @@ def test_numbers_are_not_joined():
 
     with pytest.raises(TypeError, match="expected str"):
         wg.jit(f)(1.0)
+
+
+def test_texts_that_are_returned():
+    def f(x):
+        size = "large" if x > 1 else "small"
+        return f"{size}: {x!r}, {np.sqrt(x):.3f}", [f"{x:g}"], x * x
+
+    for run in (wg.jit(f), wg.jit(lambda x: wg.jit(f)(x))):
+        for x in (0.25, 2.5):
+            assert run(x) == f(x)
+    (value, text), slope = wg.value_and_grad(wg.jit(lambda x: (x * x, f"{x:.1f}")), has_aux=True)(1.5)
+    assert (value, text, slope) == (2.25, "1.5", 3.0)
+    np.testing.assert_array_equal(wg.vmap(wg.jit(lambda x: f"{x:.1f}"))(np.arange(3.0)), ["0.0", "1.0", "2.0"])

@@ -22,6 +22,7 @@ from typing import Any
 
 from wengert.capture.session import current
 from wengert.errors import StagingError, user_frame
+from wengert.ir.infer import DependsOnWhetherInteger, DependsOnWhichNumber
 from wengert.ir.node import Block, all_nodes
 from wengert.ops import elementwise as e
 from wengert.ops.op import call
@@ -29,6 +30,23 @@ from wengert.ops.sizes import require
 
 TELLS_NUMBERS_APART = "numbers of Python's and of NumPy's"
 """Assumed if it matters which of them a variable is: then no branches are put together in which that differs."""
+TELLS_INTEGERS_APART = "integers and floats of Python's"
+"""The same for these."""
+TELLS_THINGS_APART = "texts, functions and objects"
+"""The same for what is one of several things (`one_of.py`), where code is given it that asks which."""
+
+
+class DependsOnWhichThing(DependsOnWhichNumber):
+    """Code that is not followed asks which one of several things something is."""
+
+
+def tells(error: DependsOnWhichNumber) -> str:
+    """What has to be told apart, by an error that says so."""
+    if isinstance(error, DependsOnWhichThing):
+        return TELLS_THINGS_APART
+    return TELLS_INTEGERS_APART if isinstance(error, DependsOnWhetherInteger) else TELLS_NUMBERS_APART
+
+
 _MARK = "a branch is taken for which the program was not compiled: "
 
 
@@ -57,24 +75,23 @@ class Assumptions:
         return False
 
 
-def assumed(pred: Any, error: StagingError, what: str = "") -> bool | None:
-    """Which branch of an `if` is taken, by assumption; `None` if nothing is assumed. `what` tells decisions on one line
-    apart."""
+def assumed(pred: Any, error: StagingError) -> bool | None:
+    """Which branch of an `if` is taken, by assumption; `None` if nothing is assumed."""
     session = current.session
     frame = user_frame()
     if session is None or session.assumed is None or frame is None:
         return None
-    place = f"{frame.f_code.co_filename}:{frame.f_lineno}{what}"
+    place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
     taken = session.assumed.taken.setdefault(place, False)
     session.assumed.refusal = session.assumed.refusal or error
     call(require, pred if taken else e.logical_not(pred), error="RuntimeError", message=_MARK + place)
     return taken
 
 
-def tells_numbers_apart() -> bool:
-    """Whether it matters if a number is Python's or NumPy's."""
+def tells_apart(what: str) -> bool:
+    """Whether it matters which number or thing it is."""
     session = current.session
-    return session is not None and session.assumed is not None and TELLS_NUMBERS_APART in session.assumed.known
+    return session is not None and session.assumed is not None and what in session.assumed.known
 
 
 def refuted(error: BaseException) -> str | None:

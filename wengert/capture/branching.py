@@ -18,7 +18,7 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.writing import SETTLING, clone, settled
-from wengert.capture.assuming import assumed, tells_numbers_apart
+from wengert.capture.assuming import TELLS_INTEGERS_APART, TELLS_NUMBERS_APART, assumed, tells_apart
 from wengert.capture.carried import cells_of, forget_variables
 from wengert.capture.containers import (
     about_to_change,
@@ -108,19 +108,7 @@ class _Branch:
         try:
             with capturing(self.capture):
                 try:
-                    self.value = None if function is None else function()
-                    self.state = get()
-                except NameError as error:
-                    if not is_of_user(error):
-                        raise
-                    self.ends, self.value, self.state = False, UNDEFINED, state
-                    self.error = error
-                    self.capture.process(require, (False,), {"error": type(error).__name__, "message": str(error)})
-                except Exception as error:  # in Python it is raised only if the branch is taken
-                    if isinstance(error, OWN_ERRORS):
-                        raise
-                    self.ends, self.value, self.state, self.error = False, UNDEFINED, state, error
-                    raise_when_run(error)
+                    self._run(function, state, get)
                 except Fails as fails:
                     if fails.depth != depth():
                         raise
@@ -141,6 +129,22 @@ class _Branch:
             self.objects = {key: found for key, found in now.items() if key in held}
             put_all({key: found for key, found in now.items() if key not in held})  # they were made in the branch
             self.capture.objects.clear()
+
+    def _run(self, function: Callable | None, state: tuple, get: Callable) -> None:
+        try:
+            self.value = None if function is None else function()
+            self.state = get()
+        except NameError as error:
+            if not is_of_user(error):
+                raise
+            self.ends, self.value, self.state = False, UNDEFINED, state
+            self.error = error
+            self.capture.process(require, (False,), {"error": type(error).__name__, "message": str(error)})
+        except Exception as error:  # in Python it is raised only if the branch is taken
+            if isinstance(error, OWN_ERRORS):
+                raise
+            self.ends, self.value, self.state, self.error = False, UNDEFINED, state, error
+            raise_when_run(error)
 
     def _note_arrays(self) -> None:
         """Note what arrays that are written to in the branch, and views of them, hold at its end; and which arrays
@@ -323,11 +327,18 @@ def _common(a: Type, b: Type, name: str) -> Type:
 def _check_numbers(a: Any, b: Any, type: Type, name: str) -> None:
     """Refuse to put numbers of Python's and of NumPy's together where that matters, or where digits would be lost."""
     kinds = [type_of_value(x) for x in (a, b)]
+    if kinds[0].weak and kinds[1].weak and type.dtype.kind == "f" and tells_apart(TELLS_INTEGERS_APART):
+        if any(map(may_be_integer, (a, b))):
+            raise BranchesDiffer(
+                f"{_called(name)} is an integer in one branch and a float in the other of an if that depends on a "
+                "value known only when the compiled program runs, and it is asked which",
+                remedy="convert it in one of them: float(x), or int(x)",
+            )
     if type.shape or kinds[0].weak == kinds[1].weak:
         return
     number = a if kinds[0].weak else b
     own = dtype_of(number)
-    if not tells_numbers_apart() and (np.can_cast(own, type.dtype) or _keeps_its_digits(number, type.dtype)):
+    if not tells_apart(TELLS_NUMBERS_APART) and (np.can_cast(own, type.dtype) or _keeps_its_digits(number, type.dtype)):
         return
     raise BranchesDiffer(
         f"{_called(name)} is a number of Python's in one branch and a {kinds[kinds[0].weak].dtype} of NumPy's in "

@@ -10,6 +10,7 @@ is singular: the program asks before whether it will (`ops/succeeds.py`). Other 
 
 from __future__ import annotations
 
+import copy
 import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +22,7 @@ from wengert import raised
 from wengert.box.writing import settled
 from wengert.capture.containers import depth, stages
 from wengert.capture.deciding import condition as what_decides
+from wengert.capture.one_of import OneOf
 from wengert.capture.session import current
 from wengert.capture.values import as_number, is_symbolic, truth
 from wengert.errors import Signal, StagingError, WengertError
@@ -471,17 +473,37 @@ def raise_when_run(error: BaseException) -> None:
             "an iterator ends where a value says so that is known only when the compiled program runs",
             remedy="write it as a generator function, with yield, whose items a for loop goes through",
         )
+    message = error.args[0] if len(error.args) == 1 else None
+    if message.__class__ is OneOf:
+        *others, last = message.possible
+        for code in others:
+            name, text = raised.name_of(type(error)), str(_saying(error, message.alternative(code)))
+            ok = e.logical_not(message.is_(code))
+            running.state.capture.process(require, (ok,), {"error": name, "message": text})
+        error = _saying(error, message.alternative(last))
     name, text = raised.name_of(type(error)), str.__str__(str(error))
     if raised.class_named(name) is not type(error):
         text = f"{type(error).__name__}: {text}"
     running.state.capture.process(require, (False,), {"error": name, "message": text})
 
 
+def _saying(error: BaseException, what: Any) -> BaseException:
+    """The same exception with another message."""
+    other = copy.copy(error)
+    other.args = (what,)
+    return other
+
+
 def assert_(condition: Any, message: Thunk | None) -> None:
     """`assert condition, message`."""
     condition = what_decides(condition)
     if is_symbolic(condition):
-        text = "" if message is None else str.__str__(str(message()))
-        demand(truth(condition), "AssertionError", text)
+        said = "" if message is None else message()
+        if said.__class__ is OneOf:
+            for code in said.possible:
+                ok = e.logical_or(truth(condition), e.logical_not(said.is_(code)))
+                demand(ok, "AssertionError", str(said.alternative(code)))
+            return
+        demand(truth(condition), "AssertionError", str.__str__(str(said)))
     elif not settled(condition):
         raise_(lambda: AssertionError(*([] if message is None else [message()])), None)

@@ -23,7 +23,7 @@ Path = tuple[Slot, ...]
 """How to come to a container, from (args, kwargs) on."""
 
 
-class Given(NamedTuple):
+class GivenContainer(NamedTuple):
     """A container among the arguments, with what it held."""
 
     path: Path
@@ -56,21 +56,22 @@ def _parts(value: Any) -> Content:
 def _can_change(value: Any) -> bool:
     if value.__class__ is list or value.__class__ is dict:
         return True
-    return dataclasses.is_dataclass(value) and tree.fields_of(value.__class__) is not None
+    kind: type = value.__class__
+    return dataclasses.is_dataclass(kind) and tree.fields_of(kind) is not None
 
 
-def containers_given(value: Any, path: Path = ()) -> Iterator[Given]:
+def containers_given(value: Any, path: Path = ()) -> Iterator[GivenContainer]:
     """The containers among arguments that can be changed."""
     if not isinstance(value, tuple) and not _can_change(value):
         return
     parts = _parts(value)
     if not isinstance(value, tuple):
-        yield Given(path, value, parts)
+        yield GivenContainer(path, value, parts)
     for slot, part in parts.items():
         yield from containers_given(part, (*path, slot))
 
 
-def given_back(given: list[Given], out: Any) -> tuple[list[GivenBack], list[list[Any]]]:
+def given_back(given: list[GivenContainer], out: Any) -> tuple[list[GivenBack], list[list[Any]]]:
     """What a function has put into the containers that it was given, and the values. They hold what they held then."""
     found, values = [], []
     for path, thing, before in given:

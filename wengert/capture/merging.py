@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.box.box import Box
+from wengert.capture.assuming import TELLS_THINGS_APART, tells_apart
 from wengert.capture.containers import (
     Contents,
     flatten,
@@ -102,6 +103,8 @@ class Merger:
         """The merge of two constants, or of values of different kinds."""
         first, second = [codes_of(x, [c], value_kind) for x, c in zip((a, b), self._captures, strict=True)]
         if first is None or second is None or (codes := united(first, second)) is None:
+            raise _differ(a, b, name)
+        if tells_apart(TELLS_THINGS_APART):
             raise _differ(a, b, name)
         which = self._part(first.which, second.which, name)
         kinds = [code for code in codes if code in first.values or code in second.values]

@@ -24,20 +24,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import tree
+from wengert.box.box import Box
 from wengert.box.writing import settled
-from wengert.capture.assuming import assumed
+from wengert.capture.assuming import DependsOnWhichThing
 from wengert.capture.objects import MUTABLE, held_in
 from wengert.capture.opened import Opened
 from wengert.capture.optional import Optional
 from wengert.capture.session import current, is_object
 from wengert.capture.undefined import UNDEFINED, Perhaps
-from wengert.capture.values import BranchesDiffer, is_number, is_symbolic, truth
+from wengert.capture.values import is_number, is_symbolic, truth
 from wengert.errors import UnsupportedFunctionError
 from wengert.ir.numbers import innermost, noted_boolean
 from wengert.ops import elementwise as e
 from wengert.ops.op import Traced
 from wengert.running import running
-from wengert.types import SCALARS, shape_of
+from wengert.types import SCALARS, own_dict, shape_of
 
 MOST = 64
 """So many things a name may stand for."""
@@ -158,7 +159,8 @@ def is_constant(x: Any, inside: Sequence[Any] = ()) -> bool:
         held = [*[held_in(cell) for cell in x.__closure__ or ()], *(x.__defaults__ or ())]
         return not any(_is_made(v, inside) for v in (*held, *(x.__kwdefaults__ or {}).values()))
     if x.__class__ is MethodType:
-        return is_constant(x.__func__, inside) and is_constant(x.__self__, inside)
+        owner = x.__self__
+        return not _is_made(owner, inside) if isinstance(owner, Box) else is_constant(owner, inside)
     if x.__class__ is partial:
         return all(is_constant(v, inside) for v in (x.func, *x.args, *x.keywords.values()))
     if x.__class__ is BuiltinFunctionType:
@@ -258,20 +260,34 @@ def whether(x: OneOf, ask: Callable[[Any], Any]) -> Any:
 
 
 def known_one(x: OneOf) -> Any:
-    """What it stands for, by assumption (`assuming.py`): for code that cannot be asked for each."""
-    error = BranchesDiffer(
+    """What it stands for, for code that cannot be asked for each: outside of compiled functions it is known. In one the
+    function is compiled once for each of the branches that choose it (`assuming.py`)."""
+    if running.state.capture is None:
+        return x.alternative(next((code for code in x.codes[:-1] if x.is_(code)), x.codes[-1]))
+    raise DependsOnWhichThing(
         f"what is done here depends on which one of several things a name stands for ({_listed(x)}), and that is known "
         "only when the compiled program runs",
         remedy="compare it with ==, `is` or `in` in your own code, or use numbers or booleans as flags",
     )
-    *others, last = x.possible
-    for code in others:
-        taken = bool(x.is_(code)) if running.state.capture is None else assumed(x.is_(code), error, f" is {code}")
-        if taken is None:
-            raise error
-        if taken:
-            return x.alternative(code)
-    return x.alternative(last)
+
+
+def demand_known_things(x: Any, depth: int = 3) -> None:
+    """Refuse, in that way, what code is given or gets that does not know of such things."""
+    if x.__class__ is OneOf:
+        known_one(x)
+    if not depth or isinstance(x, (Traced, type)):
+        return
+    if x.__class__ is np.ndarray:
+        parts = x.ravel().tolist() if x.dtype.kind == "O" else []
+    elif isinstance(x, (list, tuple)):
+        parts = list(x)
+    elif isinstance(x, dict):
+        parts = [*x, *x.values()]
+    else:
+        own = own_dict(x)
+        parts = list(own.values()) if own.__class__ is dict else []
+    for part in parts:
+        demand_known_things(part, depth - 1)
 
 
 def _listed(x: OneOf) -> str:

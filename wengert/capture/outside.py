@@ -27,7 +27,6 @@ import numpy as np
 
 from wengert import tree
 from wengert.capture.files import Refused, reading
-from wengert.capture.texts import TracedText
 from wengert.capture.values import is_symbolic
 from wengert.control.effects import called_back
 from wengert.errors import StagingError
@@ -42,19 +41,15 @@ def _in_order(f: Callable, results: Sequence[Found] = ()) -> Callable:
 
     def called(*args: Any, **kwargs: Any) -> Any:
         leaves, structure = tree.flatten((args, kwargs))
-        symbols = [x.symbols if x.__class__ is TracedText else [x] if is_symbolic(x) else [] for x in leaves]
+        symbols = [x for x in leaves if is_symbolic(x)]
 
         def function(*values: Any) -> Any:
             rest = iter(values)
-            filled = []
-            for x, own in zip(leaves, symbols, strict=True):
-                here = [next(rest) for _ in own]
-                filled.append(x.filled(here) if x.__class__ is TracedText else here[0] if here else x)
-            a, kw = tree.unflatten(structure, filled)
+            a, kw = tree.unflatten(structure, [next(rest) if is_symbolic(x) else x for x in leaves])
             y = f(*a, **kw)
             return y if results else ()
 
-        found = called_back(function, [x for own in symbols for x in own], results)
+        found = called_back(function, symbols, results)
         return found[0] if results else None
 
     return called

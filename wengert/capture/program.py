@@ -20,12 +20,13 @@ from wengert.box.foreign import hides_traced, where_it_hides
 from wengert.box.memory import order_given
 from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks, words
-from wengert.capture.assuming import TELLS_NUMBERS_APART, Assumptions, can_begin_again
+from wengert.capture.assuming import Assumptions, can_begin_again, tells
 from wengert.capture.effects import refuse
 from wengert.capture.given import GivenBack, containers_given, given_back
 from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, itself, same
 from wengert.capture.kept import Kept
 from wengert.capture.left import IsChanged, Left, left_outside
+from wengert.capture.one_of import demand_known_things
 from wengert.capture.returned import Shared, as_returned, found_among
 from wengert.capture.returned_lists import with_returned_lists
 from wengert.capture.session import SMALL, Session, ValuesDecide, WrittenTo, current, is_number
@@ -205,7 +206,7 @@ def _under_assumptions(f: Callable, types: Sequence[Type], rebuild: Callable, na
             return _lasting(f, types, rebuild, names, values, None)
         except StagingError as error:
             if isinstance(error, DependsOnWhichNumber) and current.session is None:
-                assumed = {TELLS_NUMBERS_APART: True}
+                assumed = {tells(error): True}
                 refusal = error
             elif not isinstance(error, BranchesDiffer) or current.session is not None:
                 error.__class__ = StagingError  # (how loops tell what can be done about it is of no interest here)
@@ -341,7 +342,8 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
                 raise refuse("a container that it was given")
             remains, new = left_outside(session, out)
             session.effects.left = {(one.key, slot) for one in remains for slot in one.slots}
-            left, new = [*remains, *put_back], [*new, *put_there]
+            left: list[Left | GivenBack] = [*remains, *put_back]
+            new = [*new, *put_there]
             out_leaves, structure = tree.flatten(with_returned_lists((out, new) if left else out))
             first_left = len(tree.leaves(with_returned_lists(out)))
             numbers = {id(x): k for k, x in reversed(list(enumerate(leaves))) if x.shape}
@@ -364,6 +366,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
                 elif y.__class__ is ChosenWords:
                     words.refused()
                 elif _mentions_symbols(y) or hides_traced(y):
+                    demand_known_things(y)
                     raise StagingError(
                         f"a compiled function returned a {type(y).__name__}, which holds values that are known only "
                         "when it runs",

@@ -155,6 +155,8 @@ def equality(a: Any, b: Any, positive: bool) -> Any:
     for one, other in ((a, b), (b, a)):
         if one.__class__ is OneOf:
             return whether(one, functools.partial(equality, other, positive=positive))
+        if isinstance(one, Box) and isinstance(other, (str, bytes)) and not one.shape:  # (also of a batch)
+            return not positive
     if a.__class__ in SEQUENCES and b.__class__ is a.__class__ and (is_open(a) or is_open(b)):
         if a and b:
             return refused()

@@ -39,6 +39,7 @@ from wengert.capture.values import as_number, converted, holds_symbols, is_symbo
 from wengert.capture.words import ChosenWords, are_words
 from wengert.capture.words import refused as words_refused
 from wengert.errors import StagingError
+from wengert.ir.infer import DependsOnWhetherInteger
 from wengert.ir.node import Type
 from wengert.ir.numbers import as_python, check_whole, python_class
 from wengert.ir.symbol import Sym, known
@@ -244,7 +245,26 @@ def _isinstance(x: Any, classes: Any) -> Any:
         words_refused()
     if x.__class__ is Made:
         return issubclass(x.stands_for, classes)
+    if isinstance(x, Box) and issubclass(int, classes) != issubclass(float, classes):
+        _demand_one_class(x)
     return is_instance(x, classes, of_value) if x.__class__ is Optional else of_value(x, classes)
+
+
+@replaces(type)
+def _type(*args: Any, **kwargs: Any) -> Any:
+    if len(args) == 1 and isinstance(args[0], Box):
+        _demand_one_class(args[0])
+    return hooks.REPLACEMENTS[type](*args, **kwargs)
+
+
+def _demand_one_class(x: Box) -> None:
+    """Refuse to say what class a number is of that is an integer in some cases, and a float in others."""
+    if not shape_of(x) and settled(x)._may_be_integer and dtype_of(x).kind == "f":
+        raise DependsOnWhetherInteger(
+            "it is asked for the class of a number that is an integer in some cases and a float in others, which is "
+            "known only when the compiled program runs",
+            remedy="let it be a float in all of them: 0.0 in place of 0",
+        )
 
 
 @replaces(np.errstate)

@@ -13,6 +13,7 @@ import math
 import operator
 from collections import deque
 from collections.abc import Callable
+from enum import Enum
 from sys import getrefcount
 from types import (
     BuiltinFunctionType,
@@ -68,7 +69,7 @@ from wengert.capture.iteration import (
 )
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import MUTABLE
-from wengert.capture.one_of import MOST, OneOf, code_of, is_constant, one_of
+from wengert.capture.one_of import MOST, OneOf, code_of, demand_known_things, is_constant, one_of
 from wengert.capture.open_lists import delete, extend, method, over_items, read_item, set_item
 from wengert.capture.opened import is_open
 from wengert.capture.optional import given_to_others, number_of, numbers_in
@@ -102,6 +103,9 @@ _CHANGING = frozenset(
 )  # fmt: skip
 
 _RESUMING = frozenset(("send", "throw", "close", "__next__"))
+
+
+setattr(OneOf, "__call__", lambda self, *args, **kwargs: staged_call(self)(*args, **kwargs))  # noqa: B010
 
 
 def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any:
@@ -237,7 +241,10 @@ _TAKING_NONE = frozenset((isinstance, bool, any, all, list, dict, set, deque, en
 def _puts_away(f: Any) -> bool:
     """Whether a function only puts its arguments into a container, or fetches what is there."""
     if isinstance(f, type):
-        return f is tuple or is_of_user(f)
+        return f is tuple or (is_of_user(f) and not issubclass(f, Enum))
+    owner = getattr(f, "__self__", None)
+    if isinstance(owner, tuple) or (isinstance(owner, type) and issubclass(owner, tuple)):  # `_replace`, `_make`
+        return f.__name__ in ("_replace", "_make", "_asdict", "__new__")
     return f.__class__ is BuiltinFunctionType and (isinstance(f.__self__, MUTABLE) or f in (iter, next))
 
 
@@ -247,6 +254,8 @@ def _with_numbers(f: Callable, named: Any) -> Callable:
     def called(*args: Any, **kwargs: Any) -> Any:
         if holds_one_of(args, kwargs):
             return each_argument(called, args, kwargs)
+        if current.session is not None and current.session.constants:
+            demand_known_things([a for a in (*args, *kwargs.values()) if a.__class__ in (list, tuple, dict)], 4)
         to = getattr(named, "__qualname__", None) or type(named).__qualname__
         if named.__class__ is MethodType:
             given_to_others(named.__self__, to)

@@ -1,9 +1,10 @@
 """Texts with values that only the compiled program knows: `f"{x:.3f}"`, `str(x)`, `"%g" % x`, `"{}".format(x)`.
 
 Most of them end in a message: of an exception that is not raised, of a warning, of a print. So such a text is an object
-that knows its pieces. What is printed is put together when the program runs (`outside.py`); the message of an exception
-shows … in place of values. Whoever asks what the text *is* (compares it, looks it up in a dict, takes it apart) is told
-that this is not known; a loop that names things by its counter is unrolled then.
+that knows its pieces. What is printed is put together when the program runs (`outside.py`), what is returned when it
+has run: to users' containers such a text is the values in it. The message of an exception shows … in place of values.
+Whoever asks what the text *is* (compares it, looks it up in a dict, takes it apart) is told that this is not known; a
+loop that names things by its counter is unrolled then.
 """
 
 from __future__ import annotations
@@ -11,11 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from wengert import tree
+from wengert.box.writing import settled
 from wengert.capture.one_of import OneOf
 from wengert.capture.optional import Optional
 from wengert.capture.values import is_symbolic
 from wengert.errors import ConcretizationError
+from wengert.ir.numbers import python_class
+from wengert.ops.op import Traced
+from wengert.types import shape_of
 
 _CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda x: x, 115: str, 114: repr, 97: ascii}
 """What `!s`, `!r` and `!a` mean, by the numbers that Python's syntax trees have for them."""
@@ -103,15 +110,7 @@ def written(write: Callable[..., str], *operands: Any) -> str:
     if write is str and operands[0].__class__ is TracedText:
         return operands[0]
     leaves, structure = tree.flatten(operands)
-    inside = [x.symbols if x.__class__ is TracedText else [x] for x in leaves]
-
-    def put_together(*found: Any) -> str:
-        rest = iter(found)
-        own = [[next(rest) for _ in parts] for parts in inside]
-        new = [x.filled(v) if x.__class__ is TracedText else v[0] for x, v in zip(leaves, own, strict=True)]
-        return write(*tree.unflatten(structure, new))
-
-    return TracedText([Piece(put_together, tuple([x for parts in inside for x in parts]))])
+    return TracedText([Piece(lambda *found: write(*tree.unflatten(structure, list(found))), tuple(leaves))])
 
 
 def joined(*parts: Any) -> str:
@@ -157,3 +156,37 @@ def joined_by(separator: str, items: Sequence[Any]) -> str:
             raise TypeError(f"sequence item {k}: expected str instance, a number or another object found")
         pieces += [*([separator] if k else []), *pieces_of(item)]
     return TracedText(pieces)
+
+
+class _Template:
+    """What else there is to such a text than the values in it."""
+
+    __slots__ = ("are_pythons", "axes", "text")
+
+    def __init__(self, text: TracedText):
+        self.text = text
+        self.are_pythons = [python_class(x) is not None for x in text.symbols]
+        self.axes = [len(shape_of(x)) for x in text.symbols]
+
+
+def _together(template: _Template, values: Sequence[Any]) -> Any:
+    if any(isinstance(settled(x), Traced) for x in values):
+        return TracedText([Piece(lambda *found: template.text.filled(found), tuple(values))])
+    batches = [len(shape_of(x)) > axes for x, axes in zip(values, template.axes, strict=True)]
+    if any(batches):
+        count = next(len(x) for x, is_batch in zip(values, batches, strict=True) if is_batch)
+        examples = [
+            [x[k] if is_batch else x for x, is_batch in zip(values, batches, strict=True)] for k in range(count)
+        ]
+        return np.array([_together(template, example) for example in examples])
+    own = [x.item() if isinstance(x, np.generic) and is_own else x
+           for x, is_own in zip(values, template.are_pythons, strict=True)]  # fmt: skip
+    return template.text.filled(own)
+
+
+tree.register(
+    TracedText,
+    lambda text: (tuple(text.symbols), _Template(text), tuple(map(str, range(len(text.symbols))))),
+    _together,
+    looks=True,
+)

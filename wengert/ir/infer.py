@@ -27,6 +27,10 @@ class DependsOnWhichNumber(StagingError):
     """The type of a result depends on whether a number is Python's or NumPy's, which differs between branches."""
 
 
+class DependsOnWhetherInteger(DependsOnWhichNumber):
+    """It is asked whether a number is an integer of Python's, which differs between branches."""
+
+
 class Found(NamedTuple):
     """What is known of a result. A length `None` is known only when the program runs."""
 
