@@ -230,7 +230,7 @@ cbrt = elementwise(
     "cbrt",
     np.cbrt,
     (lambda y, x: 1 / (3 * y * y),),
-    bounds=increasing(exact=((0.0, 0.0),), steps=3, value=closely.cbrt),
+    bounds=increasing(exact=((0.0, 0.0),), steps=3, closely=closely.cbrt),
 )
 
 
@@ -531,7 +531,7 @@ arccosh = elementwise(
     "arccosh",
     np.arccosh,
     (lambda y, x: 1 / (sqrt(x - 1) * sqrt(x + 1)),),
-    bounds=increasing(domain=(1.0, math.inf), range=(0.0, math.inf), exact=((1.0, 0.0),), value=closely.arccosh),
+    bounds=increasing(domain=(1.0, math.inf), range=(0.0, math.inf), exact=((1.0, 0.0),), closely=closely.arccosh),
 )
 arctanh = elementwise(
     "arctanh",
