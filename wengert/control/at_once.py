@@ -77,13 +77,27 @@ class CarriedArray:
         known = not any(isinstance(x, Traced) for x in (made, *[w.value for w in self.writes]))
         if known and len({w.adds for w in self.writes}) > 1:
             raise OneByOne  # of sets the union would do, of numbers the order counts
+        times = [self._times(number, w.places) for number, w in enumerate(self.writes)]
+        stored = np.full(math.prod(self.shape), -1)
+        """When an element is stored for the last time."""
         for op in (store, add_at):
-            chosen = [w for w in self.writes if w.adds is (op is add_at)]
-            if chosen:
-                places = np.concatenate([w.places for w in chosen], axis=1).ravel()
-                values = np.concatenate([w.value for w in chosen], axis=1) if len(chosen) > 1 else chosen[0].value
-                made = call(op, made, reshape(values, shape=(len(places),)), places, pattern=(ARRAY,))
+            chosen = [k for k, w in enumerate(self.writes) if w.adds is (op is add_at)]
+            if not chosen:
+                continue
+            places = np.concatenate([self.writes[k].places for k in chosen], axis=1).ravel()
+            when = np.concatenate([times[k] for k in chosen], axis=1).ravel()
+            rows = [self.writes[k].value for k in chosen]
+            values = reshape(np.concatenate(rows, axis=1) if len(rows) > 1 else rows[0], shape=(len(places),))
+            if op is store:
+                np.maximum.at(stored, places, when)
+            elif not np.all(stay := when > stored[places]):  # what is added before that is lost
+                places, values = places[stay], call(index, values, np.flatnonzero(stay), pattern=(ARRAY,))
+            made = call(op, made, values, places, pattern=(ARRAY,))
         return reshape(made, shape=self.shape)
+
+    def _times(self, number: int, places: np.ndarray) -> np.ndarray:
+        """When a write is done: iteration by iteration, in the order of the body."""
+        return np.broadcast_to(np.arange(len(places))[:, None] * len(self.writes) + number, places.shape)
 
     def _check_reads(self) -> None:
         """Whether all reads were of what was there before the loop."""

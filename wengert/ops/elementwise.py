@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.ops import closely
 from wengert.ops import interval_arithmetic as arithmetic
 from wengert.ops.choice import choice
 from wengert.ops.derive import Guarded, elementwise, zero
@@ -225,7 +226,12 @@ sqrt = elementwise(
     cost=MODERATE,
     bounds=stated(arithmetic.sqrt, breaks=lambda x: less(x.lo, 0)),
 )
-cbrt = elementwise("cbrt", np.cbrt, (lambda y, x: 1 / (3 * y * y),), bounds=increasing(exact=((0.0, 0.0),), steps=3))
+cbrt = elementwise(
+    "cbrt",
+    np.cbrt,
+    (lambda y, x: 1 / (3 * y * y),),
+    bounds=increasing(exact=((0.0, 0.0),), steps=3, closely=closely.cbrt),
+)
 
 
 def _inverse(x: Any) -> Any:
@@ -525,7 +531,7 @@ arccosh = elementwise(
     "arccosh",
     np.arccosh,
     (lambda y, x: 1 / (sqrt(x - 1) * sqrt(x + 1)),),
-    bounds=increasing(domain=(1.0, math.inf), range=(0.0, math.inf), exact=((1.0, 0.0),)),
+    bounds=increasing(domain=(1.0, math.inf), range=(0.0, math.inf), exact=((1.0, 0.0),), closely=closely.arccosh),
 )
 arctanh = elementwise(
     "arctanh",

@@ -138,6 +138,7 @@ class Monotone:
         flushes: whether results that are too small for full precision may come out as zero.
         slack: an error that does not become smaller with the value: so many times max(1, |value|).
         beyond: where it is defined, but not monotone, are numbers up to this one: there it may be anything.
+        closely: computes its values, where NumPy's are not close enough (`closely.py`).
     """
 
     def __init__(
@@ -152,10 +153,11 @@ class Monotone:
         flushes: bool = False,
         slack: float = 0.0,
         beyond: float | None = None,
+        closely: Callable | None = None,
     ):
         self.way, self.domain, self.open, self.range, self.exact = way, domain, open, range, exact
         self.steps, self.symmetric, self.flushes = steps, symmetric, flushes
-        self.slack, self.beyond = slack, beyond
+        self.slack, self.beyond, self.closely = slack, beyond, closely
 
     def __call__(self, mode: Any, op: Op, args: tuple, params: dict) -> Any:
         x = mode.bounds(args[0])
@@ -177,7 +179,7 @@ class Monotone:
     def of(self, op: Op, x: Bounds) -> Bounds:
         """The bounds of the values, for an interval in the domain."""
         first, last = (x.lo, x.hi) if self.way > 0 else (x.hi, x.lo)
-        low, high = value_towards(op, (first,), -1, self.steps), value_towards(op, (last,), 1, self.steps)
+        low, high = [value_towards(op, (b,), way, self.steps, self.closely) for b, way in ((first, -1), (last, 1))]
         if self.slack:
             low, high = loosened(Bounds(low, high), self.slack)
         if self.flushes:
