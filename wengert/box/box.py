@@ -135,7 +135,7 @@ def _of_numpy(y: Any) -> Any:
     return call1(e.positive if running.state.capture is None else s.copy, y)
 
 
-class Elements:
+class ArrayIterator:
     """An iterator over the elements of an array, or over its rows, which are views."""
 
     __slots__ = ("array", "at")
@@ -143,7 +143,7 @@ class Elements:
     def __init__(self, array: Box):
         self.array, self.at = array, 0
 
-    def __iter__(self) -> Elements:
+    def __iter__(self) -> ArrayIterator:
         return self
 
     def __next__(self) -> Any:
@@ -452,7 +452,7 @@ class Box(Traced):
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
-        return Elements(self)
+        return ArrayIterator(self)
 
     def __getitem__(self, idx: Any) -> Any:
         if idx.__class__ is int:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.box import Box, Elements
+from wengert.box.box import ArrayIterator, Box
 from wengert.capture import hooks, lowered, rewrite
 from wengert.capture.instrument import LOOPED, is_user_function
 from wengert.capture.managers import swallowed
@@ -170,8 +170,8 @@ def _has_numbered_items(iterable: Any) -> bool:
     if kind is not enumerate and kind is not zip:
         return False
     parts = _parts(iterable)
-    return any(x.__class__ is Elements or _has_numbered_items(x) for x in parts) and all(
-        x.__class__ in (Elements, _OVER_ARRAYS) or _has_numbered_items(x) or _is_of_known_items(x) for x in parts
+    return any(x.__class__ is ArrayIterator or _has_numbered_items(x) for x in parts) and all(
+        x.__class__ in (ArrayIterator, _OVER_ARRAYS) or _has_numbered_items(x) or _is_of_known_items(x) for x in parts
     )
 
 
@@ -190,7 +190,7 @@ def _by_number(iterator: Any) -> Any:
         return _Together([range(start, start + len(items)), items])
     if kind is zip:
         return _Together([_by_number(part) for part in _parts(iterator)])
-    if kind is Elements:
+    if kind is ArrayIterator:
         array, at = iterator.array, iterator.at
         iterator.at = len(array)
         return array[at:] if at else array
