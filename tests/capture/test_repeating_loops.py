@@ -354,3 +354,49 @@ def test_what_a_loop_has_changed_is_used_after_it_has_raised():
     expected = wg.grad(f)(x)
     np.testing.assert_allclose(wg.grad(f, checkpoints=2)(x), expected, rtol=1e-14)
     np.testing.assert_allclose(wg.grad(f, memory=10**5)(x), expected, rtol=1e-14)
+
+
+def _numbered(x):
+    y = x.copy()
+    total = 0.0
+    for i, v in enumerate(y):  # an element that the loop has written is seen as it is when its turn comes
+        y[(i + 1) % 4] = y[(i + 1) % 4] * v + np.sin(v)
+        total = total + i * v * v
+    return total
+
+
+def _together(x):
+    pairs, y = zip(x, x[1:], np.arange(4.0), OUTSIDE, strict=False), x
+    for a, b, c, d in pairs:
+        y = y + a * b * (c + d) * np.sin(y)
+    return np.sum(y) + len(list(pairs))
+
+
+def _rows(x):
+    y, first = x, iter(np.outer(x, x))
+    start = next(first)
+    for i, (row, k) in enumerate(zip(first, [1, 2, 3], strict=True), 3):
+        y = np.sin(y) * i * k + row * start
+    return np.sum(y)
+
+
+def _resumed(x):
+    items, y = enumerate([1.0, 2.0, 3.0, 4.0]), x
+    for _, v in items:
+        y = y + v * np.sin(y)
+        if v >= 2:
+            break
+    for i, v in items:
+        y = y + i * v * y
+    return np.sum(y)
+
+
+OUTSIDE = np.array([0.5, 0.25, 2.0, 1.0])
+
+
+@pytest.mark.parametrize("f", [_numbered, _together, _rows, _resumed])
+@pytest.mark.parametrize("checkpoints", [1, 3])
+def test_iterators(f, checkpoints):
+    """`enumerate` and `zip` of traced arrays are run again, and an iterator goes on where a loop was left."""
+    x = np.linspace(0.1, 0.9, 4)
+    np.testing.assert_allclose(wg.grad(f, checkpoints=checkpoints)(x), wg.grad(f)(x), rtol=1e-13)

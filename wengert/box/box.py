@@ -147,6 +147,28 @@ def _of_numpy(y: Any) -> Any:
     return call1(e.positive if running.state.capture is None else s.copy, y)
 
 
+class ArrayIterator:
+    """An iterator over the elements of an array, or over its rows, which are views."""
+
+    __slots__ = ("array", "at")
+
+    def __init__(self, array: Box):
+        self.array, self.at = array, 0
+
+    def __iter__(self) -> ArrayIterator:
+        return self
+
+    def __next__(self) -> Any:
+        k, array = self.at, self.array
+        if k >= len(array):
+            raise StopIteration
+        self.at = k + 1
+        return index(array, pattern=(k,)) if len(array.shape) == 1 else array[k]
+
+    def __length_hint__(self) -> int:
+        return len(self.array) - self.at
+
+
 class Box(Traced):
     """A traced value. See the module's text."""
 
@@ -443,9 +465,7 @@ class Box(Traced):
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
-        if self.ndim > 1:
-            return (self[k] for k in range(len(self)))  # rows are views
-        return (index(self, pattern=(k,)) for k in range(len(self)))
+        return ArrayIterator(self)
 
     def __getitem__(self, idx: Any) -> Any:
         if idx.__class__ is int:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.box import Box
+from wengert.box.box import ArrayIterator, Box
 from wengert.capture import hooks, lowered, rewrite
 from wengert.capture.instrument import LOOPED, is_user_function
 from wengert.capture.managers import swallowed
@@ -96,8 +96,9 @@ def for_(iterable: Any, body: Callable, go_on: Thunk | None, get: Callable, set:
                 return
         return
     suite = _Suite(body, go_on, get, set, names, temporaries)
-    if _is_of_known_items(iterable):
-        iterable = list(iterable)
+    if go_on is None:  # otherwise somebody may go on where this loop ended
+        iterable = _by_number(iterable) if _has_numbered_items(iterable) else iterable
+        iterable = list(iterable) if _is_of_known_items(iterable) else iterable
     count = len(iterable) if _has_a_length(iterable) else None
     roots = [body, go_on, get, iterable]
     if count is None or go_on is not None:
@@ -131,15 +132,75 @@ def _is_of_known_items(iterable: Any) -> bool:
     """Whether it is something by Python over what has a length, so that its items can be fetched beforehand."""
     kind = iterable.__class__
     if kind is enumerate or kind is zip:
-        inner = iterable.__reduce__()[1]
-        return all(_is_of_known_items(x) for x in (inner[:1] if kind is enumerate else inner))
+        return all(_is_of_known_items(x) for x in _parts(iterable))
     return kind in _ITERATORS or kind in _VIEWS or kind in (reversed, [].__reversed__().__class__, dict)
 
 
 def _has_a_length(iterable: Any) -> bool:
     if isinstance(iterable, (Box, np.ndarray)):
         return bool(iterable.shape)
-    return iterable.__class__ in (range, list, tuple)
+    return iterable.__class__ in (range, list, tuple, _Together)
+
+
+class _Together:
+    """Items of several sequences, those of `zip` or (with the numbers in front) `enumerate`, fetched in the iteration
+    that uses them: elements of a traced array are then part of it, and are seen as they are at that time."""
+
+    def __init__(self, parts: list[Any]):
+        self.parts = parts
+
+    @property
+    def __wrapped__(self) -> tuple:
+        """What there is to look into, for `snapshots.py`."""
+        return tuple(self.parts)
+
+    def __len__(self) -> int:
+        return min([len(part) for part in self.parts])
+
+    def __getitem__(self, k: int) -> tuple:
+        return tuple([part[k] for part in self.parts])
+
+
+_OVER_ARRAYS = iter(np.zeros(1)).__class__
+
+
+def _has_numbered_items(iterable: Any) -> bool:
+    """Whether it is `enumerate` or `zip` over traced arrays, perhaps beside others and what has known items."""
+    kind = iterable.__class__
+    if kind is not enumerate and kind is not zip:
+        return False
+    parts = _parts(iterable)
+    return any(x.__class__ is ArrayIterator or _has_numbered_items(x) for x in parts) and all(
+        x.__class__ in (ArrayIterator, _OVER_ARRAYS) or _has_numbered_items(x) or _is_of_known_items(x) for x in parts
+    )
+
+
+def _parts(iterable: Any) -> Any:
+    """The iterators that `enumerate` or `zip` goes through."""
+    inner = iterable.__reduce__()[1]
+    return inner[:1] if iterable.__class__ is enumerate else inner
+
+
+def _by_number(iterator: Any) -> Any:
+    """The items of an iterator that are left, by number; the iterator has come to its end."""
+    kind = iterator.__class__
+    if kind is enumerate:
+        inner, start = iterator.__reduce__()[1]
+        items = _by_number(inner)
+        return _Together([range(start, start + len(items)), items])
+    if kind is zip:
+        return _Together([_by_number(part) for part in _parts(iterator)])
+    if kind is ArrayIterator:
+        array, at = iterator.array, iterator.at
+        iterator.at = len(array)
+        return array[at:] if at else array
+    if kind is _OVER_ARRAYS:
+        _, (array, *_), *at = iterator.__reduce__()
+        if not at:  # it has come to its end before
+            return ()
+        iterator.__setstate__(len(array))
+        return array[at[0] :]
+    return list(iterator)
 
 
 def while_(test: Thunk, body: Thunk, get: Callable, set: Callable, names: tuple, stores: tuple = (),

@@ -52,8 +52,13 @@ class FileOfStates:
 
     def __init__(self, folder: str, types: Sequence[Type]):
         self.folder, self.types = folder, types
-        sizes = [math.prod(t.shape) * t.dtype.itemsize for t in types]
-        self.starts = [0, *itertools.accumulate(sizes)]
+        self.places: list[PlaceOnDisk] = []
+        """Where the values of a row stand in it."""
+        self.size = 0
+        for t in types:
+            shape = tuple([int(n) for n in t.shape])  # type: ignore[arg-type]  # states have known lengths
+            self.places.append(PlaceOnDisk(self.size, shape, t.dtype))
+            self.size += math.prod(shape) * t.dtype.itemsize
 
     def open(self) -> Any:
         """The number of a new file, when the program runs."""
@@ -87,17 +92,14 @@ class FileOfStates:
 
     def _write(self, number: int, k: int, *states: Any) -> tuple:
         file = _file(number)
-        for x, t, start in zip(states, self.types, self.starts, strict=False):
-            file.write(np.asarray(x, t.dtype), int(k) * self.starts[-1] + start)
+        for x, place in zip(states, self.places, strict=True):
+            file.write(np.asarray(x, place.dtype), int(k) * self.size + place.start)
         return ()
 
     def _read(self, number: int, k: int) -> tuple:
         file = _file(number)
-        places = [
-            PlaceOnDisk(int(k) * self.starts[-1] + start, t.shape, t.dtype)
-            for t, start in zip(self.types, self.starts, strict=False)
-        ]
-        return tuple([file.read(place) for place in places])
+        begin = int(k) * self.size
+        return tuple([file.read(place._replace(start=begin + place.start)) for place in self.places])
 
     def _close(self, number: int) -> tuple:
         _OPEN.pop(int(number), None)
