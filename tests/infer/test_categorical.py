@@ -62,3 +62,20 @@ def test_the_score_of_categories():
     p = softmax(at)
     exact = p * (np.sin(np.arange(3)) - p @ np.sin(np.arange(3)))
     assert np.all(np.abs(np.mean(found, axis=0) - exact) < 5 * np.std(found, axis=0) / np.sqrt(20000))
+
+
+def test_probabilities_are_checked_on_numbers_and_not_in_the_density():
+    """A check in the density would be computed for each site at each point."""
+
+    def chain(scale):
+        rows = infer.sample("rows", stats.dirichlet(np.ones(2)), shape=2)
+        z = infer.sample("z0", infer.categorical(np.array([0.5, 0.5])))
+        for t in range(1, 4):
+            z = infer.sample(f"z{t}", infer.categorical(scale * rows[z]))
+        infer.observe(0.3, stats.norm(z, 1.0))
+
+    program = wg.jit(infer.posterior(chain, 1.0).log_density).lower(np.zeros(2)).ir
+    assert "infer.categorical" not in program
+    assert "isclose" not in program
+    with pytest.raises(infer.ModelError, match="do not add up to one"):
+        infer.posterior(chain, 2.0)

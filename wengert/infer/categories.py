@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.infer.handlers import ModelError
+from wengert.solvers.fitting import is_traced
 
 
 class CategoricalDistribution:
@@ -74,7 +75,8 @@ def categorical(p: Any) -> CategoricalDistribution:
             "infer.categorical without categories",
             remedy="give a probability for each, along the last axis: infer.categorical(np.array([0.2, 0.8]))",
         )
-    if isinstance(p, np.ndarray) and not (np.all(p >= 0) and np.allclose(np.sum(p, axis=-1), 1.0, atol=1e-6)):
+    # On numbers only, as a model is run first: in the density it would be computed at each point, for each site.
+    if not is_traced(p) and not (np.all(p >= 0) and np.allclose(np.sum(p, axis=-1), 1.0, atol=1e-6)):
         raise ModelError(
             "the probabilities of infer.categorical are negative, or do not add up to one",
             remedy="divide by their sum, p / np.sum(p, axis=-1, keepdims=True); of logits take scipy.special.softmax",

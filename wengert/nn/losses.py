@@ -174,6 +174,7 @@ def ctc(logp: Any, labels: Any, lengths: Any = None, label_lengths: Any = None, 
         lengths: how many times count, for each example; by default all.
         label_lengths: how many labels count.
         blank: the class that says nothing.
+        reduction: "mean" is that over the examples, of which PyTorch divides each by its number of labels first.
 
     >>> logp = np.log(np.full((1, 2, 2), 0.5))
     >>> np.exp(-ctc(logp, np.array([[1]]))).round(4)
