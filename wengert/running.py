@@ -7,6 +7,8 @@ whatever `ops/op.py` calls one.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 chosen: list[Any] = [None]
@@ -61,6 +63,17 @@ class _Captures:
 
 
 captures = _Captures()
+
+
+@contextmanager
+def only_trying() -> Iterator[None]:
+    """While functions are tried only to see how arrays lie in memory."""
+    state = running.state
+    before, state.trying = state.trying, True
+    try:
+        yield
+    finally:
+        state.trying = before
 
 
 def differentiating() -> bool:

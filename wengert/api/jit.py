@@ -200,7 +200,7 @@ class Jitted(Generic[P, R]):
         if found.left and running.state.capture is not None:
             self._leaves_something = True
             return resolve(self._f)(*args, **kwargs)
-        if found.left and is_given_twice((args, kwargs)):
+        if found.left and is_given_twice((args, kwargs), found.containers_outside):
             return self._f(*args, **kwargs)
         inputs = [*form.leaves, *found.fetched()]
         if found.writes and _overlap(inputs, found.writes):

@@ -15,7 +15,7 @@ import numpy as np
 from wengert.box.writing import settled
 from wengert.errors import UnsupportedFunctionError, WengertError
 from wengert.ops.op import Traced
-from wengert.running import running
+from wengert.running import only_trying
 from wengert.strides import UNKNOWN, array_order, in_order, in_several_ways, strided
 from wengert.types import dtype_of, shape_of
 
@@ -39,15 +39,12 @@ def laid_out(x: Any) -> Any:
     view = x._view_of  # type: ignore[attr-defined]
     if view is not None:
         root = laid_out(view.root)
-        state = running.state
-        before, state.trying = state.trying, True
         try:
-            return view.function(root if view.root.shape == view.shape else root.reshape(lengths(view.shape)))
+            with only_trying():
+                return view.function(root if view.root.shape == view.shape else root.reshape(lengths(view.shape)))
         except (WengertError, TypeError, ValueError, IndexError) as error:
             raise UnknownPlace("the place of a part of an array is known only when the program runs",
                                remedy="copy it first: x[:n].copy()") from error  # fmt: skip
-        finally:
-            state.trying = before
     x = settled(x)
     if not isinstance(x, Traced):
         return _like(x)

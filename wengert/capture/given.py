@@ -11,7 +11,7 @@ what the function finds outside).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from wengert import tree
@@ -53,7 +53,8 @@ def _parts(value: Any) -> Content:
     return {("item", k): item for k, item in enumerate(value)} if isinstance(value, tuple) else content(value)
 
 
-def _can_change(value: Any) -> bool:
+def can_change(value: Any) -> bool:
+    """Whether something is a container of a class whose containers can be changed by a compiled function."""
     if value.__class__ is list or value.__class__ is dict:
         return True
     kind: type = value.__class__
@@ -62,7 +63,7 @@ def _can_change(value: Any) -> bool:
 
 def containers_given(value: Any, path: Path = ()) -> Iterator[GivenContainer]:
     """The containers among arguments that can be changed."""
-    if not isinstance(value, tuple) and not _can_change(value):
+    if not isinstance(value, tuple) and not can_change(value):
         return
     parts = _parts(value)
     if not isinstance(value, tuple):
@@ -90,13 +91,15 @@ def given_back(given: list[GivenContainer], out: Any) -> tuple[list[GivenBack], 
 
 
 def _containers_in(value: Any) -> Iterator[Any]:
-    if isinstance(value, tuple) or _can_change(value):
+    if isinstance(value, tuple) or can_change(value):
         yield value
         for part in _parts(value).values():
             yield from _containers_in(part)
 
 
-def is_given_twice(arguments: tuple) -> bool:
-    """Whether one container is found at two places among arguments: only Python itself knows what happens then."""
-    found = [id(one.thing) for one in containers_given(arguments)]
-    return len(found) > len(set(found))
+def is_given_twice(arguments: tuple, outside: Sequence[Callable[[], Any]]) -> bool:
+    """Whether one container is found at two places among arguments, or there and outside, where these paths lead to:
+    only Python itself knows what happens then."""
+    given = [id(one.thing) for one in containers_given(arguments)]
+    own = set(given)
+    return len(given) > len(own) or any(id(path()) in own for path in outside)

@@ -23,6 +23,7 @@ from wengert.box.foreign import hides_traced
 from wengert.capture.effects import MISSING, Change, Effects, Place
 from wengert.capture.guards import place_of
 from wengert.capture.one_of import OneOf, is_constant
+from wengert.capture.opened import Opened
 from wengert.capture.session import is_number, path_to
 from wengert.errors import Signal
 from wengert.ops.op import Traced
@@ -104,7 +105,10 @@ def _is_known(session: Any, change: Change, slot: Any, now: Any) -> bool:
 
 
 def _can_be_left(value: Any) -> bool:
-    """Whether a value depends on the arguments, and is one that a program can give."""
+    """Whether a value depends on the arguments, and is one that a program can give. (A list outside that data make
+    longer holds such a value in place of its items.)"""
+    if value.__class__ is Opened:
+        return False
     leaves = tree.leaves(value)
     if not any(isinstance(x, Traced) for x in leaves):
         return False

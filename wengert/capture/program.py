@@ -22,7 +22,7 @@ from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks, words
 from wengert.capture.assuming import Assumptions, can_begin_again, tells
 from wengert.capture.effects import refuse
-from wengert.capture.given import GivenBack, containers_given, given_back
+from wengert.capture.given import GivenBack, can_change, containers_given, given_back
 from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, itself, same
 from wengert.capture.kept import Kept
 from wengert.capture.left import IsChanged, Left, left_outside
@@ -93,6 +93,8 @@ class Captured:
         """Where results belong that the function leaves outside (`left.py`): the second half of the output,
         from a leaf on."""
         self.first_left = 0
+        self.containers_outside: list[Path] = []
+        """How to come to the containers that the function finds outside, if it changes any."""
         self.notes: list[tuple[str, str]] = []
         """What operators have chosen while it was captured."""
         self.verified: set[str] = set()
@@ -418,6 +420,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
         orders if top.links.order_matters else None,
     )
     found.shared, found.left, found.first_left = shared, left, first_left
+    found.containers_outside = [path for thing, path in session.paths.values() if left and can_change(thing)]
     if further:
         found.called = Block(params, top.nodes, [*results, *further])
     found.pinned = {**pinned, **session.read_values}

@@ -23,7 +23,7 @@ from wengert.capture.carried import Carried, Variables
 from wengert.capture.containers import LEAF, about_to_iterate, about_to_leave, put_all
 from wengert.capture.deciding import condition
 from wengert.capture.each_of import gone_through
-from wengert.capture.exceptions import Fails, RaisesInLoop, settle_all
+from wengert.capture.exceptions import OWN_ERRORS, Fails, RaisesInLoop, settle_all
 from wengert.capture.growing import Grows
 from wengert.capture.growing import run as run_growing
 from wengert.capture.identified import compares_by_identity, is_chosen, other_object, same_object
@@ -37,14 +37,14 @@ from wengert.capture.session import current, demand_value
 from wengert.capture.values import DtypeDiffers, FirstDiffers, arguments, formals, is_number, is_symbolic, truth
 from wengert.control.loop import loop as loop_op
 from wengert.control.while_ import while_
-from wengert.errors import ConcretizationError, EscapedValueError, StagingError, UnsupportedFunctionError
+from wengert.errors import ConcretizationError, EscapedValueError, Signal, StagingError, UnsupportedFunctionError
 from wengert.ir.build import Capture, capturing
 from wengert.ir.node import Block, Type
 from wengert.ir.numbers import noted_boolean, python_class
 from wengert.ir.symbol import Sym
 from wengert.modes.interval import Interval
 from wengert.ops import elementwise as e
-from wengert.ops.op import Traced, call
+from wengert.ops.op import Op, Traced, call
 from wengert.running import running
 from wengert.types import dtype_of, shape_of
 
@@ -315,7 +315,24 @@ def _staged_for(items: Items, loop: Loop, carried: Carried) -> None:
     values, [params] = arguments([capture])
     block = Block([*own, *params], capture.nodes, outputs)
     n = len(own) - 1
-    carried.finish(call(loop_op, count, *carried.starts(), *values, body=block, carried=n), count)
+    carried.finish(_run(loop_op, [count, *carried.starts(), *values], body=block, carried=n), count)
+
+
+class _RaisedAtOnce(Signal):
+    """Something is raised in a loop of numbers that are known: Python's own iterations raise it where it belongs, after
+    the effects of those before."""
+
+
+def _run(op: Op, operands: Sequence[Any], **params: Any) -> Any:
+    """The results of a loop; at once, if it depends on nothing that only the program knows."""
+    if any(isinstance(x, Traced) for x in operands):
+        return call(op, *operands, **params)
+    try:
+        return call(op, *operands, **params)
+    except Exception as error:
+        if isinstance(error, OWN_ERRORS):
+            raise
+        raise _RaisedAtOnce from error
 
 
 class _ConditionWrites(StagingError):
@@ -367,7 +384,7 @@ def _staged_while(loop: Loop, carried: Carried, items: Items | None = None) -> N
     body_block = Block([*formals(capture), *params[0]], capture.nodes, outputs)
     test_block = Block([*formals(tested), *params[1]], tested.nodes, [decision])
     starts = [*([0] if counts else []), *carried.starts()]
-    results = call(while_, *starts, *values, test=test_block, body=body_block, carried=len(starts))
+    results = _run(while_, [*starts, *values], test=test_block, body=body_block, carried=len(starts))
     carried.finish(results[1 if counts else 0 : len(starts)], results[len(starts)])
 
 
@@ -392,6 +409,13 @@ def for_(iterable: Any, body: Callable, go_on: Thunk | None, get: Callable, set:
 
 def _for(items: Items, loop: Loop, is_rest: bool) -> None:
     """A `for` over counted items; `is_rest` says that the first iteration was taken out of it."""
+    try:
+        _staged_or_not(items, loop, is_rest)
+    except _RaisedAtOnce:
+        _python_for(items, loop)
+
+
+def _staged_or_not(items: Items, loop: Loop, is_rest: bool) -> None:
     known = not isinstance(items.count, Traced)
     if known and items.count <= UNROLLED:
         _python_for(items, loop)
@@ -609,6 +633,8 @@ def _while(loop: Loop, is_rest: bool) -> None:
                 else:
                     stage()
                 return
+            except _RaisedAtOnce:
+                limit = -1  # to the end in Python
             except _CANNOT_BE_STAGED:
                 if iterations > _UNROLLED_IF_NEED_BE:
                     raise

@@ -100,8 +100,8 @@ def math_call(cx: Any, name: str, *values: ir.Value) -> ir.Value | None:
         y = math_call(cx, name.removesuffix("f"), *[b.fpext(v, F64) for v in values])
         return b.fptrunc(y, F32)
     if name in TWINS:
-        write, which, count, is_of_negative = TWINS[name]
-        function = cx.module.globals.get(write.__name__) or _write_twins(cx.module, write, count)
+        write, which, number, is_of_negative = TWINS[name]
+        function = cx.module.globals.get(write.__name__) or _write_twins(cx.module, write, number)
         (x,) = values
         return b.extract_value(b.call(function, [b.fneg(x) if is_of_negative else x]), which)
     symbol = f"wg_{name}"
@@ -126,8 +126,8 @@ def _internal(module: ir.Module, symbol: str, result: ir.Type, count: int = 1) -
     return function
 
 
-def _write_twins(module: ir.Module, write: Callable, count: int) -> ir.Function:
-    function = _internal(module, write.__name__, ir.LiteralStructType([F64] * count))
+def _write_twins(module: ir.Module, write: Callable, number: int) -> ir.Function:
+    function = _internal(module, write.__name__, ir.LiteralStructType([F64] * number))
     body = _Body(module, function)
     _return(
         body.builder, function, *[lane_of(body, y, DOUBLE).value for y in write(Lane(body, function.args[0], DOUBLE))]
@@ -560,7 +560,7 @@ class Twin(NamedTuple):
 
     write: Callable
     which: int
-    count: int
+    number: int
     is_of_negative: bool = False
 
 

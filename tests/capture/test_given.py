@@ -1,0 +1,98 @@
+"""Containers that a compiled function is given and changes: the caller sees it, whatever other names they have."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+import wengert as wg
+
+STATE: dict = {}
+
+
+class Holder:
+    """Holds a dict that may be an argument as well."""
+
+    def __init__(self):
+        self.held: dict = {}
+
+
+HOLDER = Holder()
+
+
+def changed_as_argument(state, x):
+    state["v"] += x
+    return STATE["v"] * 2
+
+
+def changed_outside(state, x):
+    STATE["v"] += x
+    return state["v"] * 2
+
+
+def read_in_an_object(state, x):
+    state["v"] = state["v"] * x
+    return HOLDER.held["v"] + x
+
+
+def new_key(state, x):
+    state[f"w{len(state)}"] = x
+    return sum(STATE.values())
+
+
+def with_a_closure(state):
+    def read(given, x):
+        given["v"] = given["v"] + x
+        return state["v"] * x
+
+    return read
+
+
+@pytest.mark.parametrize("f", [changed_as_argument, changed_outside, read_in_an_object, new_key, with_a_closure])
+def test_a_container_that_is_given_and_found_outside(f):
+    """It is one container; and a call that is given another one is compiled as before."""
+    found = []
+    for transform in (lambda f: f, wg.jit):
+        STATE.clear()
+        STATE["v"] = 1.0
+        HOLDER.held = STATE
+        function = transform(f(STATE) if f is with_a_closure else f)
+        other = {"v": 3.0}
+        values = [function(d, 0.5) for d in (STATE, STATE, other, STATE)]
+        found.append((values, copy.copy(STATE), other))
+    assert found[0] == found[1]
+
+
+def test_what_a_loop_of_known_numbers_raises_is_caught_where_it_was_raised(rng):
+    """Nothing in the loop depends on the argument, and it is computed at once: iterations before count."""
+
+    def by_for(x, n):
+        s, w, seen = 0.0, np.full(n, 0.5), []
+        try:
+            for i in range(9):
+                s = np.tanh(s + w[i])
+                seen.append(s)
+        except IndexError:
+            s = s + 10
+        return s * x[0] + len(seen)
+
+    def by_while(x, n):
+        s, i, w = 0.0, 0, np.full(n, 0.5)
+        try:
+            while i < 1000:
+                s = s + w[i]
+                i += 1
+        except IndexError:
+            pass
+        return s * x[0] + i
+
+    x = rng.normal(size=2)
+    for f in (by_for, by_while):
+        for n in (1, 3, 40):
+            g = lambda x, f=f, n=n: f(x, n)
+            assert wg.jit(g)(x) == pytest.approx(g(x))
+            np.testing.assert_allclose(wg.jit(wg.grad(g))(x), wg.grad(g)(x))
+        with pytest.raises(IndexError):
+            wg.jit(lambda x: np.sum([np.zeros(2)[i] for i in range(3)]) * x[0])(x)
