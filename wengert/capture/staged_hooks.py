@@ -30,13 +30,10 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.cells import Cell
-from wengert.box.dispatch import SUBSCRIPTED
-from wengert.box.functions.operands import array
-from wengert.box.writing import settled, without_flags
 from wengert.capture import exceptions, hooks, managers, ownership, retrying, rewrite, stage, staged_texts
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
-from wengert.capture.chosen import as_array_of, chosen, filtered, in_place_of_lists
+from wengert.capture.chosen import chosen, filtered, in_place_of_lists
 from wengert.capture.containers import about_to_change, about_to_iterate, leaves, note_created, stages
 from wengert.capture.copying import COPYING
 from wengert.capture.draws import generator_made, random_method
@@ -56,21 +53,16 @@ from wengert.capture.generated import (
     passed_on,
     sum_of,
 )
-from wengert.capture.growing import earlier_of, item_of
 from wengert.capture.guards import has_fields, holds_parts, itself
 from wengert.capture.identified import identified
 from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_staged_hooks, staged
 from wengert.capture.iteration import (
-    Items,
-    item_at,
-    number_at,
     refused,
-    table_of,
 )
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import MUTABLE
-from wengert.capture.one_of import MOST, OneOf, code_of, demand_known_things, is_constant, one_of
-from wengert.capture.open_lists import delete, extend, method, over_items, read_item, set_item
+from wengert.capture.one_of import OneOf, demand_known_things
+from wengert.capture.open_lists import delete, extend, method, over_items, set_item
 from wengert.capture.opened import is_open
 from wengert.capture.optional import given_to_others, number_of, numbers_in
 from wengert.capture.ordering import number_in, place_in, sort_list
@@ -78,16 +70,14 @@ from wengert.capture.outside import outside
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, class_of, has_attribute
 from wengert.capture.session import current, is_method_of_array, is_object, is_of_libraries, is_of_user
 from wengert.capture.staged_builtins import BUILTINS, replaces
+from wengert.capture.staged_reads import found_under, is_open_key, key_holds_symbols, read, settled_key
 from wengert.capture.syntax import OURS
-from wengert.capture.values import holds_symbols, is_number, is_symbolic
-from wengert.capture.words import ChosenWords, are_words
+from wengert.capture.values import holds_symbols
+from wengert.capture.words import are_words
 from wengert.errors import InPlaceError, StagingError
-from wengert.ir.numbers import as_python, innermost, python_class
 from wengert.ir.symbol import Sym, known
-from wengert.ops.index import ARRAY, index, place, split_index
-from wengert.ops.op import Traced, call, fresh_tag
+from wengert.ops.op import Traced, fresh_tag
 from wengert.running import running
-from wengert.types import dtype_of, shape_of
 
 _operates_for_user = True
 
@@ -199,8 +189,8 @@ def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, gi
 
 def _get(session: Any, mapping: dict, key: Any, *default: Any) -> Any:
     """`mapping.get(key)`."""
-    if _is_open_key(key, mapping):
-        return _found_under(mapping, key, lambda: default[0] if default else None)
+    if is_open_key(key, mapping):
+        return found_under(mapping, key, lambda: default[0] if default else None)
     return session.get(mapping, identified(key), *default)
 
 
@@ -332,158 +322,19 @@ for _container in (list, dict, set, deque):
     BUILTINS[_container] = _making(_container)
 
 
-# ----------------------------------------------------------------------------------------------------- reads, stores
-
-
-def _holds_symbols(key: Any) -> bool:
-    if key.__class__ is tuple:
-        return any(_holds_symbols(item) for item in key)
-    if key.__class__ is slice:
-        return any(isinstance(end, Traced) for end in (key.start, key.stop, key.step))
-    return isinstance(key, Traced) or (key.__class__ is list and holds_symbols(key))
-
-
-def read(container: Any, key: Any) -> Any:
-    """`container[key]`."""
-    container, key = number_of(container), numbers_in(key)
-    if container.__class__ is OneOf or key.__class__ is OneOf:
-        return each_argument(read, (container, key), {})
-    if container.__class__ is dict and _is_open_key(key, container):
-        return _found_under(container, key, lambda: _no_such_key(container))
-    if isinstance(container, (np.ndarray, Box)):
-        key = as_array_of(key)
-    if container.__class__ is np.ndarray:
-        if _holds_symbols(key):
-            if are_words(container):
-                read(np.zeros(container.shape, bool), key)  # where the place must be
-                return ChosenWords(key)
-            container, key = without_flags(container, _settled(key))
-            pattern, arrays = split_index(key)
-            if any(isinstance(a, Traced) for a in arrays):
-                return call(index, container, *arrays, pattern=pattern)
-            return running.state.capture.process(index, (container, *arrays), {"pattern": pattern})
-        return container[key]
-    if isinstance(container, Box):
-        return container[_settled(key)]
-    if isinstance(container, Items):
-        return item_at(container, key)
-    if (earlier := earlier_of(container)) is not None:
-        return item_of(container, earlier, key)
-    if is_open(container):
-        return read_item(container, key)
-    if container.__class__ in (tuple, list, dict) and _is_either(container, key):
-        return stage.ifexp(key, lambda: read(container, True), lambda: read(container, False))
-    if container.__class__ in (tuple, list) and isinstance(key, Traced):
-        found = _number_in(container, key)
-        if found is not None:
-            return found
-    if container.__class__ in (str, tuple, list) and is_symbolic(key) and not shape_of(key):
-        found = _constant_in(container, key)
-        if found is not None:
-            return found
-    if container.__class__ in SUBSCRIPTED:
-        return hooks.subscripted(container, key)
-    value = container[identified(key) if isinstance(container, dict) else key]
-    session = current.session
-    if session is not None:
-        value = session.item(container, key, value)
-    return note_created(value) if container.__class__ is list and key.__class__ is slice else value
-
-
-def _is_open_key(key: Any, mapping: dict) -> bool:
-    """Whether a key of a dict is, or has in it, one of several things; or a number that only the program knows, if what
-    the dict holds are numbers or constants (a loop that looks for arrays by its counter is unrolled)."""
-    if key.__class__ is tuple:
-        return any(_is_open_key(part, mapping) for part in key)
-    if key.__class__ is OneOf:
-        return True
-    if not is_symbolic(key) or shape_of(key) or _is_counter(key) or len(mapping) > MOST:
-        return False
-    return all(is_constant(v) or (is_number(v) and not shape_of(v)) for v in mapping.values())
-
-
-def _is_counter(key: Any) -> bool:
-    """Whether a number is the counter of a loop of known length, which may be unrolled."""
-    symbol = innermost(key)
-    if symbol.__class__ is not Sym or symbol._span is None or symbol._span[1] is None:
-        return False
-    return any(symbol._node is p for p in getattr(symbol._owner, "params", ()))
-
-
-def _constant_in(container: Any, key: Any) -> Any:
-    """An item of a list of texts, functions or other constants, at a place that is a symbol."""
-    if dtype_of(key).kind not in "iu" or _is_counter(key) or not 0 < len(container) <= MOST:
-        return None
-    if not all(map(is_constant, container)):
-        return None
-    if current.session is not None:  # which makes sure that they are still the same
-        container = [current.session.item(container, k, item) for k, item in enumerate(container)]
-    codes = [code_of(item) for item in container]
-    return one_of(number_at(np.array(codes), key), tuple(sorted({*codes})), {})
-
-
-def _found_under(mapping: dict, key: Any, otherwise: Callable[[], Any]) -> Any:
-    """What a dict holds under a key that is compared with each of its own."""
-    if key.__class__ is OneOf:
-        return each(key, lambda one: read(mapping, one) if one in mapping else otherwise())
-    keys = list(mapping)
-
-    def look(k: int) -> Any:
-        if k == len(keys):
-            return otherwise()
-        return stage.ifexp(stage.equality(key, keys[k], True), lambda: read(mapping, keys[k]), lambda: look(k + 1))
-
-    return look(0)
-
-
-def _no_such_key(mapping: dict) -> Any:
-    raise KeyError(f"a key that is none of {list(mapping)}")
-
-
-def _is_either(container: Any, key: Any) -> bool:
-    """Whether a truth value that only the program knows chooses one of two items."""
-    if not is_symbolic(key) or shape_of(key) or dtype_of(key).kind != "b":
-        return False
-    if container.__class__ is dict:
-        return True in container and False in container
-    return python_class(key) is bool and len(container) > 1  # NumPy's truth values are no indices of lists
-
-
-def _number_in(container: tuple | list, key: Any) -> Any:
-    """An item of a tuple or list of numbers, at a place that is a symbol: it is read in an array of them."""
-    key = settled(key)
-    if not shape_of(key) and dtype_of(key).kind in "iu" and any(map(is_symbolic, container)):
-        if all(is_number(item) and not shape_of(item) for item in container):
-            found = call(index, array(list(container)), place(key), pattern=(ARRAY,))
-            classes = {python_class(item) for item in container}
-            return as_python(found) if len(classes) == 1 and None not in classes else found
-        return None
-    if shape_of(key) or dtype_of(key).kind not in "iu":
-        return None
-    table = table_of(container)
-    return None if table is None else number_at(table, key)
-
-
-def _settled(key: Any) -> Any:
-    if key.__class__ is tuple:
-        return tuple([_settled(item) for item in key])
-    if key.__class__ is slice:
-        return slice(*[settled(end) for end in (key.start, key.stop, key.step)])
-    if key.__class__ is list and holds_symbols(key):
-        return settled(array(key))  # x[[i, j]]
-    return settled(key)
+# ------------------------------------------------------------------------------------------------------------ stores
 
 
 def _writable(container: Any, v: Any, key: Any) -> Any:
     """What is written to: a plain array that is about to hold symbols becomes a cell."""
-    if are_words(container) and container.base is None and _holds_symbols(key):
+    if are_words(container) and container.base is None and key_holds_symbols(key):
         if current.session is not None:
             current.session.about_to_write(container)
         return read(container, key)
     if container.__class__ is np.ndarray and container.dtype.kind != "O":
         if current.session is not None:
             current.session.about_to_write(container)
-        if stages() or holds_symbols(v) or _holds_symbols(key):
+        if stages() or holds_symbols(v) or key_holds_symbols(key):
             if container.base is not None:
                 raise StagingError(
                     "a value that is known only when the compiled program runs is written into a view of a plain array",
@@ -498,7 +349,7 @@ def _writable(container: Any, v: Any, key: Any) -> Any:
 def _put(container: Any, key: Any, v: Any) -> None:
     key = numbers_in(key)
     if isinstance(container, (Box, np.ndarray)):
-        container[_settled(key) if isinstance(container, Box) else key] = numbers_in(v)
+        container[settled_key(key) if isinstance(container, Box) else key] = numbers_in(v)
     elif is_open(container):
         set_item(container, key, v)
     else:

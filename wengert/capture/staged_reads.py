@@ -1,0 +1,180 @@
+"""What `container[key]` is while a program is captured.
+
+A key may be a number that only the program knows, or one of several things (`one_of.py`): then what is read is an
+element of an array, or one of several things in its turn, or found by comparing the key with those of a dict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.box.box import Box
+from wengert.box.dispatch import SUBSCRIPTED
+from wengert.box.functions.operands import array
+from wengert.box.writing import settled, without_flags
+from wengert.capture import hooks, stage
+from wengert.capture.chosen import as_array_of
+from wengert.capture.containers import note_created
+from wengert.capture.each_of import each, each_argument
+from wengert.capture.growing import earlier_of, item_of
+from wengert.capture.identified import identified
+from wengert.capture.iteration import Items, item_at, number_at, table_of
+from wengert.capture.one_of import MOST, OneOf, code_of, is_constant, one_of
+from wengert.capture.open_lists import read_item
+from wengert.capture.opened import is_open
+from wengert.capture.optional import number_of, numbers_in
+from wengert.capture.session import current
+from wengert.capture.values import holds_symbols, is_number, is_symbolic
+from wengert.capture.words import ChosenWords, are_words
+from wengert.ir.numbers import as_python, innermost, python_class
+from wengert.ir.symbol import Sym
+from wengert.ops.index import ARRAY, index, place, split_index
+from wengert.ops.op import Traced, call
+from wengert.running import running
+from wengert.types import dtype_of, shape_of
+
+_operates_for_user = True
+
+
+def key_holds_symbols(key: Any) -> bool:
+    """Whether a key has in it what only the program knows."""
+    if key.__class__ is tuple:
+        return any(key_holds_symbols(item) for item in key)
+    if key.__class__ is slice:
+        return any(isinstance(end, Traced) for end in (key.start, key.stop, key.step))
+    return isinstance(key, Traced) or (key.__class__ is list and holds_symbols(key))
+
+
+def read(container: Any, key: Any) -> Any:
+    """`container[key]`."""
+    container, key = number_of(container), numbers_in(key)
+    if container.__class__ is OneOf or key.__class__ is OneOf:
+        return each_argument(read, (container, key), {})
+    if container.__class__ is dict and is_open_key(key, container):
+        return found_under(container, key, lambda: _no_such_key(container))
+    if isinstance(container, (np.ndarray, Box)):
+        key = as_array_of(key)
+    if container.__class__ is np.ndarray:
+        if key_holds_symbols(key):
+            if are_words(container):
+                read(np.zeros(container.shape, bool), key)  # where the place must be
+                return ChosenWords(key)
+            container, key = without_flags(container, settled_key(key))
+            pattern, arrays = split_index(key)
+            if any(isinstance(a, Traced) for a in arrays):
+                return call(index, container, *arrays, pattern=pattern)
+            return running.state.capture.process(index, (container, *arrays), {"pattern": pattern})
+        return container[key]
+    if isinstance(container, Box):
+        return container[settled_key(key)]
+    if isinstance(container, Items):
+        return item_at(container, key)
+    if (earlier := earlier_of(container)) is not None:
+        return item_of(container, earlier, key)
+    if is_open(container):
+        return read_item(container, key)
+    if container.__class__ in (tuple, list, dict) and _is_either(container, key):
+        return stage.ifexp(key, lambda: read(container, True), lambda: read(container, False))
+    if container.__class__ in (tuple, list) and isinstance(key, Traced):
+        found = _number_in(container, key)
+        if found is not None:
+            return found
+    if container.__class__ in (str, tuple, list) and is_symbolic(key) and not shape_of(key):
+        found = _constant_in(container, key)
+        if found is not None:
+            return found
+    if container.__class__ in SUBSCRIPTED:
+        return hooks.subscripted(container, key)
+    value = container[identified(key) if isinstance(container, dict) else key]
+    session = current.session
+    if session is not None:
+        value = session.item(container, key, value)
+    return note_created(value) if container.__class__ is list and key.__class__ is slice else value
+
+
+def is_open_key(key: Any, mapping: dict) -> bool:
+    """Whether a key of a dict is, or has in it, one of several things; or a number that only the program knows, if what
+    the dict holds are numbers or constants (a loop that looks for arrays by its counter is unrolled)."""
+    if key.__class__ is tuple:
+        return any(is_open_key(part, mapping) for part in key)
+    if key.__class__ is OneOf:
+        return True
+    if not is_symbolic(key) or shape_of(key) or _is_counter(key) or len(mapping) > MOST:
+        return False
+    return all(is_constant(v) or (is_number(v) and not shape_of(v)) for v in mapping.values())
+
+
+def _is_counter(key: Any) -> bool:
+    """Whether a number is the counter of a loop of known length, which may be unrolled."""
+    symbol = innermost(key)
+    if symbol.__class__ is not Sym or symbol._span is None or symbol._span[1] is None:
+        return False
+    return any(symbol._node is p for p in getattr(symbol._owner, "params", ()))
+
+
+def _constant_in(container: Any, key: Any) -> Any:
+    """An item of a list of texts, functions or other constants, at a place that is a symbol."""
+    if dtype_of(key).kind not in "iu" or _is_counter(key) or not 0 < len(container) <= MOST:
+        return None
+    if not all(map(is_constant, container)):
+        return None
+    if current.session is not None:  # which makes sure that they are still the same
+        container = [current.session.item(container, k, item) for k, item in enumerate(container)]
+    codes = [code_of(item) for item in container]
+    return one_of(number_at(np.array(codes), key), tuple(sorted({*codes})), {})
+
+
+def found_under(mapping: dict, key: Any, otherwise: Callable[[], Any]) -> Any:
+    """What a dict holds under a key that is compared with each of its own."""
+    if key.__class__ is OneOf:
+        return each(key, lambda one: read(mapping, one) if one in mapping else otherwise())
+    keys = list(mapping)
+
+    def look(k: int) -> Any:
+        if k == len(keys):
+            return otherwise()
+        return stage.ifexp(stage.equality(key, keys[k], True), lambda: read(mapping, keys[k]), lambda: look(k + 1))
+
+    return look(0)
+
+
+def _no_such_key(mapping: dict) -> Any:
+    raise KeyError(f"a key that is none of {list(mapping)}")
+
+
+def _is_either(container: Any, key: Any) -> bool:
+    """Whether a truth value that only the program knows chooses one of two items."""
+    if not is_symbolic(key) or shape_of(key) or dtype_of(key).kind != "b":
+        return False
+    if container.__class__ is dict:
+        return True in container and False in container
+    return python_class(key) is bool and len(container) > 1  # NumPy's truth values are no indices of lists
+
+
+def _number_in(container: tuple | list, key: Any) -> Any:
+    """An item of a tuple or list of numbers, at a place that is a symbol: it is read in an array of them."""
+    key = settled(key)
+    if not shape_of(key) and dtype_of(key).kind in "iu" and any(map(is_symbolic, container)):
+        if all(is_number(item) and not shape_of(item) for item in container):
+            found = call(index, array(list(container)), place(key), pattern=(ARRAY,))
+            classes = {python_class(item) for item in container}
+            return as_python(found) if len(classes) == 1 and None not in classes else found
+        return None
+    if shape_of(key) or dtype_of(key).kind not in "iu":
+        return None
+    table = table_of(container)
+    return None if table is None else number_at(table, key)
+
+
+def settled_key(key: Any) -> Any:
+    """A key with the current values of what is in it."""
+    if key.__class__ is tuple:
+        return tuple([settled_key(item) for item in key])
+    if key.__class__ is slice:
+        return slice(*[settled(end) for end in (key.start, key.stop, key.step)])
+    if key.__class__ is list and holds_symbols(key):
+        return settled(array(key))  # x[[i, j]]
+    return settled(key)
