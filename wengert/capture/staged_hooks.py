@@ -240,20 +240,21 @@ def _puts_away(f: Any) -> bool:
 
 def _with_numbers(f: Callable, named: Any) -> Callable:
     """A function that does not know of values that may be None: the program raises where it is given one."""
+    return functools.partial(_called_with_numbers, f, named)
 
-    def called(*args: Any, **kwargs: Any) -> Any:
-        if holds_one_of(args, kwargs):
-            return each_argument(called, args, kwargs)
-        if current.session is not None and current.session.constants:
-            demand_known_things([a for a in (*args, *kwargs.values()) if a.__class__ in (list, tuple, dict)], 4)
-        to = getattr(named, "__qualname__", None) or type(named).__qualname__
-        if named.__class__ is MethodType:
-            given_to_others(named.__self__, to)
-        args = tuple([given_to_others(a, to) for a in in_place_of_lists(named, args)])
-        values = in_place_of_lists(named, kwargs.values())
-        return f(*args, **{name: given_to_others(a, to) for name, a in zip(kwargs, values, strict=True)})
 
-    return called
+def _called_with_numbers(f: Callable, named: Any, /, *args: Any, **kwargs: Any) -> Any:
+    # (not a function inside of the one above, which would hold itself, and with it arrays that nobody else holds)
+    if holds_one_of(args, kwargs):
+        return each_argument(_with_numbers(f, named), args, kwargs)
+    if current.session is not None and current.session.constants:
+        demand_known_things([a for a in (*args, *kwargs.values()) if a.__class__ in (list, tuple, dict)], 4)
+    to = getattr(named, "__qualname__", None) or type(named).__qualname__
+    if named.__class__ is MethodType:
+        given_to_others(named.__self__, to)
+    args = tuple([given_to_others(a, to) for a in in_place_of_lists(named, args)])
+    values = in_place_of_lists(named, kwargs.values())
+    return f(*args, **{name: given_to_others(a, to) for name, a in zip(kwargs, values, strict=True)})
 
 
 def _with_staged_arguments(f: Callable) -> Callable:
