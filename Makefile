@@ -34,7 +34,7 @@ demo: $(READY) ## a short tour: derivatives, native code, and a page that explai
 	@$(BIN)/python examples/demo.py $(ARGS)
 
 test: $(READY) ## every test, with a few of its cases where it has many, and the doctests of the package
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --sample 4 $(ARGS)
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --sample 3 $(ARGS)
 
 test-all: $(READY) ## every case of every test
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
