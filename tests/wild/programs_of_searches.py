@@ -61,11 +61,6 @@ def curvature_of_a_curve(h):
     return measured
 
 
-@program("colorir", 40.0, 30.0)
-def distance_of_colours(c):
-    return lambda a, b: c.utils.color_dist(c.CIELab(a, b, 10), c.CIELab(50, 20, 5), method="CIE76")
-
-
 @program("mlxtend.classifier", 0.3, 1.2)
 def cost_after_training(m):
     X = np.random.default_rng(0).normal(size=(20, 2))
