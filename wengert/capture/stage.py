@@ -325,12 +325,10 @@ class _RaisedAtOnce(Signal):
 
 def _run(op: Op, operands: Sequence[Any], **params: Any) -> Any:
     """The results of a loop; at once, if it depends on nothing that only the program knows."""
-    if any(isinstance(x, Traced) for x in operands):
-        return call(op, *operands, **params)
     try:
         return call(op, *operands, **params)
     except Exception as error:
-        if isinstance(error, OWN_ERRORS):
+        if isinstance(error, OWN_ERRORS) or any(isinstance(x, Traced) for x in operands):
             raise
         raise _RaisedAtOnce from error
 
