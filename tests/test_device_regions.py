@@ -95,6 +95,35 @@ def test_neighbours_join_what_they_found_along_the_last_axis(dtype, rng):
             assert np.all(host(wg.jit(g)(strict(x))) == host(got))
 
 
+def test_a_table_is_made_by_the_first_reduction_of_it(rng):
+    """… which is along its rows or columns, sees each element once or a few times, and stores it for the others."""
+    x, y = rng.normal(size=(40, 3)), rng.normal(size=(50, 3))
+
+    def pairs(x, y):
+        d = x[:, None, :] - y[None, :, :]
+        w = np.exp(np.sin(np.sum(d * d, 2)))[:, :, None]
+        return np.sum(d * w, 1), np.sum(d * w, 0), np.sum(w * w, 2)
+
+    def plain(x, y):
+        t = np.exp(np.sin(x[:, :1] * y[:, 0]))
+        return np.sum(t, 0), np.sum(t * t, 1), np.sum(t * t.T[:40, :1], 1)
+
+    for f in (pairs, plain):
+        report = wg.jit(f).lower(strict(x), strict(y)).report
+        assert sum("exp" in line for line in report) == 1
+        assert "sum" in next(line for line in report if "exp" in line)
+        for got, right in zip(wg.jit(f)(strict(x), strict(y)), f(x, y), strict=True):
+            np.testing.assert_allclose(host(got), right, rtol=1e-11)
+
+
+def test_a_table_that_a_reduction_reads_elsewhere_too_is_made_before_it(rng):
+    x = rng.normal(size=(30, 30))
+    turned = lambda x: np.sum(np.exp(np.sin(x)) * np.exp(np.sin(x)).T, 1)
+    needs_more = lambda x: np.sum(np.exp(np.sin(x)) * np.sum(np.exp(np.sin(x)), 0)[:, None], 1)
+    for f in (turned, needs_more):
+        np.testing.assert_allclose(host(wg.jit(f)(strict(x))), f(x), rtol=1e-11)
+
+
 def test_dear_values_are_made_once(rng):
     """Of a value that many elements need there is one in memory; a chain of several uses does not explode."""
     x = rng.normal(size=5)

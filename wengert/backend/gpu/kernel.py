@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.gpu.elements import Coordinates, Elements, OperandLayout, merged
+from wengert.backend.gpu.elements import Coordinates, Elements, OperandLayout, fitted, merged
 from wengert.backend.gpu.scalar import KernelContext, combined, divisors_of_several, flat, gathered, parts_of
 from wengert.backend.llvm.arrays.buffer import I64, POINTER, VOID, store_element
 from wengert.backend.llvm.scalars.values import convert
@@ -80,7 +80,8 @@ def _tile(region: Any, kept: Sequence[int], length: int, threads: int) -> tuple[
             break
         tile[n] = shape[kept[n]]
     operands = sum([math.prod(a.type.shape) for a in region.inputs])
-    if math.prod(tile) == 1 and operands * _FEW <= region.size:
+    # (What is stored on the way is stored by neighbours at neighbouring places.)
+    if math.prod(tile) == 1 and operands * _FEW <= region.size and not region.outputs:
         for n in reversed(range(len(kept))):
             for side in (4, 2):
                 larger = side * math.prod(tile)
@@ -274,7 +275,9 @@ def _write_reduction(k: _Kernel, region: Any, tiling: Tiling) -> None:
     totals = _Totals(k, region, tile)
     with es.scope():
         along = es.coordinates(r, reduced)
-        totals.take(b.icmp_unsigned("==", r, start), lambda place: merged(own(place), along, axes))
+        points = {place: merged(own(place), along, axes) for place in totals.places}
+        _store_outputs(k, region, list(points.values()))
+        totals.take(b.icmp_unsigned("==", r, start), lambda place: points[place])
     after = b.add(r, step)
     r.add_incoming(after, b.block)
     totals.close(work)
@@ -297,6 +300,16 @@ def _write_reduction(k: _Kernel, region: Any, tiling: Tiling) -> None:
     b.branch(end)
     b.position_at_end(end)
     b.ret_void()
+
+
+def _store_outputs(k: _Kernel, region: Any, points: Sequence[Coordinates]) -> None:
+    """Store what a reduction makes on its way, at each element that its points come to. (Threads that come to the same
+    one store the same number.)"""
+    for out, argument in zip(region.outputs, k.outs, strict=False):
+        shape = out.type.shape
+        for there in dict.fromkeys([fitted(point, shape) for point in points]):
+            place = k.elements.offset(there, contiguous(shape))
+            store_element(k.b, k.elements.at(out, there), argument, place, out.type.dtype)
 
 
 def _by_value(dtype: np.dtype) -> ir.Type:

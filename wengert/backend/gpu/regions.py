@@ -8,7 +8,8 @@ places, or for many elements each.
     d = c / s                                           the next: it needs all of s
 
 A kernel computes values of one shape, and reductions of all elements of that shape; or reductions along the same axes.
-It comes as soon as all that it reads is there (`level`), together with others of its shape that could come then.
+It comes as soon as all that it reads is there (`level`), together with others of its shape that could come then. A table
+that is made only to be reduced along axes, in several ways, is made by the first of these reductions: the others read it.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def is_count(type: Any) -> bool:
 
 
 class KernelRegion:
-    """What one kernel computes: `outputs`, values of the region's shape, and reductions along `axes` of it."""
+    """What one kernel computes: `outputs`, values of the region's shape (or such as are broadcast to it, where it is
+    reduced along some axes only), and reductions along `axes` of it."""
 
     def __init__(self, shape: tuple[int, ...], axes: tuple[int, ...]):
         self.shape, self.axes = shape, axes
@@ -182,7 +184,35 @@ class _Partition:
                 made[v] = made.get(v, 0) + 1
         dear = {v for v, n in made.items() if v not in self.stored and (n - 1) * self.cost[v] > _MORE_WORK}
         dear -= {a for v in dear for a in self.makers[v].args if a.__class__ is Var}
-        return [step for _, step in sorted(found, key=lambda pair: pair[0])], dear
+        return self._with_tables(sorted(found, key=lambda pair: pair[0])), dear
+
+    def _with_tables(self, found: list[tuple[int, Step]]) -> list[Step]:
+        """Have reductions along axes make the tables that they read, at the places of the kernels that made these."""
+        steps, levels = [step for _, step in found], [level for level, _ in found]
+        joined: set[int] = set()
+        for k, table in enumerate(steps):
+            if not isinstance(table, KernelRegion) or table.reductions or len(table.axes) < len(table.shape):
+                continue
+            for n in range(k + 1, len(steps)):
+                step = steps[n]
+                if n not in joined and isinstance(step, KernelRegion) and self._makes(step, table, levels[k]):
+                    steps[k] = _made_in(step, table)
+                    joined.add(n)
+                    break
+        return [step for k, step in enumerate(steps) if k not in joined]
+
+    def _makes(self, reduction: KernelRegion, table: KernelRegion, level: int) -> bool:
+        """Whether the threads of a reduction come to every element of a table, few times each, and could do so when the
+        table is made."""
+        if len(reduction.axes) == len(reduction.shape) or reduction.outputs or reduction.is_full or table.is_full:
+            return False
+        others = [a for a in reduction.inputs if not any(a is v for v in table.outputs)]
+        if len(others) + len(table.outputs) != len(reduction.inputs):
+            return False
+        if any(self._level.get(a, 0) >= level for a in others if a.__class__ is Var):
+            return False
+        are_seen = all(_is_seen_in_full(tuple(v.type.shape), reduction.shape) for v in table.outputs)
+        return are_seen and _is_read_in_place(reduction, table.outputs)
 
     def _place(self, node: Node) -> tuple[int, KernelRegion, bool]:
         """The kernel that makes a value that is to be in memory."""
@@ -230,6 +260,42 @@ class _Partition:
             keeps = same and node.op.elementwise and tuple(b.type.shape) == tuple(a.type.shape)
             self._walk(b, keeps, root, inside, read, seen)
         inside.setdefault(a, node)
+
+
+def _is_seen_in_full(shape: tuple[int, ...], of: tuple[int, ...]) -> bool:
+    """Whether an array that is broadcast to a shape has as many elements, but for short axes at the end, which are a
+    thread's own."""
+    padded = (1,) * (len(of) - len(shape)) + shape
+    seen = len(of)
+    while seen and padded[seen - 1] == 1:
+        seen -= 1
+    return len(shape) <= len(of) and padded[:seen] == of[:seen] and math.prod(of[seen:]) <= _SHORT
+
+
+def _is_read_in_place(reduction: KernelRegion, values: list[Var]) -> bool:
+    """Whether a reduction reads values nowhere but at its own coordinates: at others they would be computed again."""
+    tables = {id(v) for v in values}
+    seen: set[tuple[int, bool]] = set()
+    left = [(a, True) for node in reduction.reductions for a in node.args]
+    while left:
+        a, is_in_place = left.pop()
+        if id(a) in tables and not is_in_place:
+            return False
+        node = reduction.inside.get(a) if a.__class__ is Var else None
+        if node is not None and (id(a), is_in_place) not in seen:
+            seen.add((id(a), is_in_place))
+            keeps = is_in_place and (node.op.elementwise or node.op.name == "broadcast_to")
+            left += [(b, keeps) for b in node.args]
+    return True
+
+
+def _made_in(reduction: KernelRegion, table: KernelRegion) -> KernelRegion:
+    """The reduction, which makes the values of another region on its way."""
+    read = [a for a in reduction.inputs if not any(a is v for v in table.outputs)]
+    reduction.inputs = [*table.inputs, *[a for a in read if not any(a is b for b in table.inputs)]]
+    reduction.inside = {**table.inside, **reduction.inside}
+    reduction.outputs = table.outputs
+    return reduction
 
 
 def steps_of(block: Block) -> list[Step]:
