@@ -367,6 +367,26 @@ MOVES: dict[str, Callable[[Elements, Node, Coordinates], Any]] = {
 """Ops that are not computed, but say from where an element comes."""
 
 
+def reads_other_rows(region: Any) -> bool:
+    """Whether elements of a region need those of several rows, as in stencils."""
+    starts = {start for node in region.inside.values() for start in _first_rows(node)}
+    return len(starts) > 1
+
+
+def _first_rows(node: Node) -> list[int]:
+    """At which rows the parts of arrays begin that a node reads or writes."""
+    if node.op.name not in MOVES or node.args[0].type.ndim < 2:
+        return []
+    given = [node.params[k] for k in ("pattern", "cleared") if node.params.get(k) is not None]
+    shape = lengths(node.args[0])
+    found = []
+    for pattern in [*given, *node.params.get("patterns", ())]:
+        row = [place for place in _in_full(pattern, len(shape)) if place is not None][-2]
+        if row.__class__ is slice:
+            found.append(row.indices(shape[-2])[0])
+    return found
+
+
 def _is_position(place: Any) -> bool:
     return isinstance(place, (int, np.integer)) and not isinstance(place, bool)
 

@@ -1,7 +1,7 @@
 """The kernels of a region, in LLVM's language.
 
 Where elements are written, thread t of T computes the elements t, t + T, t + 2T, … of the region's shape, counted in C
-order; a reduction of everything leaves one number for each thread. Where an array is reduced along some axes, so many
+order, or patch after patch where elements need neighbours in other rows; a reduction of everything leaves one number for each thread. Where an array is reduced along some axes, so many
 threads (`parts`) share the work for one number, and leave as many numbers. Further kernels of the same kind reduce
 those. A thread may make several numbers at a time (`Tiling`), and what these have in common is read and computed once.
 Operands are read where they lie; their strides are constants of the kernel.
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.gpu.elements import Coordinates, Elements, OperandLayout, fitted, merged
+from wengert.backend.gpu.elements import Coordinate, Coordinates, Elements, OperandLayout, fitted, merged, reads_other_rows
 from wengert.backend.gpu.scalar import KernelContext, combined, divisors_of_several, flat, gathered, parts_of
 from wengert.backend.llvm.arrays.buffer import I64, POINTER, VOID, store_element
 from wengert.backend.llvm.scalars.values import convert
@@ -202,6 +202,27 @@ class _Totals:
             store_element(self._k.b, gathered(totals, dtype), self._outs[n // len(self.places)], number(place), dtype)
 
 
+_PATCH = (8, 32)
+"""So many rows and columns are neighbouring threads' work where elements need neighbours: few of these are then read by
+more than one processor of the device, and most come from its own cache."""
+
+
+def _counted(k: _Kernel, region: Any, i: ir.Value) -> Coordinates:
+    """The coordinates of a thread's element number so and so."""
+    es, shape = k.elements, region.shape
+    if len(shape) < 2 or any(n % m for n, m in zip(shape[-2:], _PATCH, strict=True)) or not reads_other_rows(region):
+        found = es.coordinates(k.small(i), shape)
+        es.know_offset(found, contiguous(shape), i)
+        return found
+    patches = [n // m for n, m in zip(shape[-2:], _PATCH, strict=True)]
+    *outer, row, column, down, along = es.coordinates(k.small(i), [*shape[:-2], *patches, *_PATCH])
+    inner = [
+        Coordinate(k.b.add(es.integer(c.moved(m, 0)), es.integer(d)), 1, 0)
+        for c, d, m in zip((row, column), (down, along), _PATCH, strict=True)
+    ]
+    return (*outer, *inner)
+
+
 def _write_elements(k: _Kernel, region: Any) -> None:
     b, es = k.b, k.elements
     entry, loop, done, end = b.block, *[b.append_basic_block(n) for n in ("loop", "done", "end")]
@@ -213,10 +234,10 @@ def _write_elements(k: _Kernel, region: Any) -> None:
     i.add_incoming(first, entry)
     totals = _Totals(k, region)
     with es.scope():
-        coordinates = es.coordinates(k.small(i), region.shape)
-        es.know_offset(coordinates, contiguous(region.shape), i)
+        coordinates = _counted(k, region, i)
+        place = es.offset(coordinates, contiguous(region.shape))
         for out, argument in zip(region.outputs, k.outs, strict=False):
-            store_element(b, es.at(out, coordinates), argument, i, out.type.dtype)
+            store_element(b, es.at(out, coordinates), argument, place, out.type.dtype)
         totals.take(b.icmp_unsigned("==", i, first), lambda _: coordinates)
     after = b.add(i, step)
     i.add_incoming(after, b.block)
