@@ -141,6 +141,12 @@ class EmulatedDevice:
         launch.engine = engine  # type: ignore[attr-defined]
         return launch
 
+    def start(self, kernel: Callable, threads: int, arguments: Sequence[Any]) -> None:
+        kernel(threads, arguments)
+
+    def place_of(self, x: StrictArray) -> int:
+        return x._memory.ctypes.data
+
     recorded: list[Any] | None = None
     repeats = 0
 

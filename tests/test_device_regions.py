@@ -178,3 +178,44 @@ def test_constants_that_are_returned_belong_to_the_caller():
         np.testing.assert_array_equal(host(constant), [0.0, 2.0, 4.0])
         constant[...] = 99.0
         y[...] = 99.0
+
+
+def test_prepared_launches_are_for_any_arguments_that_lie_alike(rng):
+    """Later calls repeat the launches of the first: with other numbers, other memory, the same array twice, parts of
+    one array, other layouts; results are the caller's own."""
+    x, y = rng.normal(size=(6, 5)), rng.normal(size=(6, 5))
+    f = lambda a, b: (np.sum(np.sin(a) * b, 1), np.sum(a * b), a + 2.0 * b, np.sum(a, 0)[:, None] * 3.0)
+    g = wg.jit(f)
+    whole = rng.normal(size=(12, 5))
+    turned = StrictArray(np.asfortranarray(x))
+    cases = [(x, y), (y, x), (x, x), (whole[:6], whole[3:9]), (2 * x, y), (whole[6:], whole[:6])]
+    given = [(strict(a), strict(b)) for a, b in cases]
+    same, parts = strict(x), StrictArray(whole)
+    given += [(same, same), (parts[:6], parts[3:9]), (parts[:6], parts[:6]), (turned, strict(y)), (same, strict(y))]
+    kept = []
+    for a, b in given:
+        got, right = g(a, b), f(host(a), host(b))
+        kept.append((got, right))
+    for got, right in kept:
+        for p, q in zip(got, right, strict=True):
+            assert p.shape == np.shape(q)
+            np.testing.assert_allclose(host(p), q, rtol=1e-12)
+
+
+@pytest.mark.parametrize("f", [
+    lambda a: (a, a + 1.0),
+    lambda a: (a + 1.0, a + 1.0),
+    lambda a: ((a * 2.0).T, np.sum(a)),
+    lambda a: (np.zeros(3), np.sum(a, 0)),
+    lambda a: ((a * 2.0).reshape(10, 3), np.sum(a * 2.0, 1)[::2]),
+    lambda a: np.sum(a[1:] * a[:-1], 0),
+], ids=str)  # fmt: skip
+def test_results_that_are_not_as_they_were_made(f, rng):
+    x = rng.normal(size=(6, 5))
+    g = wg.jit(f)
+    kept = [g(strict(k * x)) for k in (1.0, 2.0, 3.0)]
+    for k, got in zip((1.0, 2.0, 3.0), kept, strict=True):
+        got, right = (p if isinstance(p, tuple) else (p,) for p in (got, f(k * x)))
+        for p, q in zip(got, right, strict=True):
+            assert np.shape(p) == np.shape(q)
+            np.testing.assert_allclose(host(p) if isinstance(p, StrictArray) else p, q, rtol=1e-12)

@@ -75,3 +75,14 @@ def test_a_contraction_that_is_used_elsewhere_stays():
         "%x, %y",
     )
     assert [name for name, _ in found] == ["einsum", "sum"]
+
+
+def test_a_sum_of_doubled_numbers_is_doubled():
+    found = simplified(
+        "%d: f64[5, 2, 3] = add(%T, %T); %y: f64[2, 3] = sum(%d, axis=(0,), keepdims=False);"
+        " %w: f64[5, 2] = sum(%d, axis=(2,), keepdims=False)",
+        "%y, %w",
+    )
+    assert sorted(name for name, _ in found) == ["add", "add", "sum", "sum"]
+    found = simplified("%d: f64[2, 3] = add(%A, %A); %y: f64[2] = sum(%d, axis=(1,), keepdims=False)", "%y, %d")
+    assert sorted(name for name, _ in found) == ["add", "add", "sum"]

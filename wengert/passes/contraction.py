@@ -133,12 +133,20 @@ def _elementwise(
 
 
 def _sum(node: Node, scope: Scope) -> Rewritten:
-    """A sum of a contraction is a contraction; a sum of negated numbers is negated."""
+    """A sum of a contraction is a contraction; a sum of negated numbers is negated, and one of doubled numbers doubled
+    (as exactly: the derivative of a square adds a number to itself)."""
     (x,), (out,) = node.args, node.outs
     axis = node.params.get("axis")
-    if not isinstance(x, Var) or scope.uses[x] > 1 or out.type.dtype != x.type.dtype or x.type.dtype.kind not in "fc":
+    if not isinstance(x, Var) or out.type.dtype != x.type.dtype or x.type.dtype.kind not in "fc":
         return None
     if node.params.get("keepdims") or not x.type.is_static or 0 in x.type.shape or node.sizes or axis == ():
+        return None
+    maker = scope.maker(x, "add")
+    if maker is not None and maker.args[0] is maker.args[1] and maker.args[0].type == x.type:
+        total = Var(out.type)
+        scope.add(Node(node.op, maker.args[:1], node.params, (total,), (), node.source))
+        return changed(node, "add", (total, total), {})
+    if scope.uses[x] > 1:
         return None
     maker = scope.maker(x, "negative")
     if maker is not None:

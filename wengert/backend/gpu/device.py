@@ -85,6 +85,14 @@ class Cuda:
         launch.module = module  # type: ignore[attr-defined]
         return launch
 
+    def start(self, kernel: Callable, threads: int, arguments: Sequence[Any]) -> None:
+        """Launch a kernel that was loaded here."""
+        kernel(threads, arguments)
+
+    def place_of(self, x: Any) -> int:
+        """Where in memory an array begins."""
+        return x.data.ptr
+
     @property
     def is_recording(self) -> bool:
         """Whether this thread's launches are recorded now instead of being run."""

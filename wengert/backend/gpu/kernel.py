@@ -1,9 +1,9 @@
 """The kernels of a region, in LLVM's language.
 
 Where elements are written, thread t of T computes the elements t, t + T, t + 2T, … of the region's shape, counted in C
-order, or patch after patch where elements need neighbours in other rows; a reduction of everything leaves one number for each thread. Where an array is reduced along some axes, so many
-threads (`parts`) share the work for one number, and leave as many numbers. Further kernels of the same kind reduce
-those. A thread may make several numbers at a time (`Tiling`), and what these have in common is read and computed once.
+order, or patch after patch where elements need neighbours in other rows; a reduction of everything leaves one number
+for each thread. Where an array is reduced along some axes, so many threads (`parts`) share the work for one number, and
+leave as many numbers. Further kernels of the same kind reduce those. A thread may make several numbers at a time (`Tiling`), and what these have in common is read and computed once.
 Operands are read where they lie; their strides are constants of the kernel.
 """
 
@@ -16,7 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 
-from wengert.backend.gpu.elements import Coordinate, Coordinates, Elements, OperandLayout, fitted, merged, reads_other_rows
+from wengert.backend.gpu.elements import (
+    Coordinate,
+    Coordinates,
+    Elements,
+    OperandLayout,
+    fitted,
+    merged,
+    reads_other_rows,
+)
 from wengert.backend.gpu.scalar import KernelContext, combined, divisors_of_several, flat, gathered, parts_of
 from wengert.backend.llvm.arrays.buffer import I64, POINTER, VOID, store_element
 from wengert.backend.llvm.scalars.values import convert

@@ -70,7 +70,7 @@ def launch(region: KernelRegion, values: dict, device: Any, into: Mapping[Any, A
     outs = [into[v] if v in into else device.empty(v.type.shape, v.type.dtype) for v in region.outputs]
     left = threads if tiling is None else region.kept * (tiling.parts // tiling.joined)
     partial = [device.empty((left,), node.outs[0].type.dtype) for node in region.reductions]
-    kernel(threads, [*[_argument(x) for x in operands], *outs, *partial])
+    device.start(kernel, threads, [*[_argument(x) for x in operands], *outs, *partial])
     values.update(zip(region.outputs, outs, strict=True))
     for node, numbers in zip(region.reductions, partial, strict=True):
         total = (
@@ -111,7 +111,7 @@ def _joined(region: KernelRegion, node: Node, numbers: Any, tiling: Tiling, devi
         parts = tiling.parts // tiling.joined
         fewer = device.empty((kept * parts,), numbers.dtype)
         kernel = kernel_for(step, [numbers.reshape(shape)], device, tiling)
-        kernel(kept // tiling.numbers * tiling.parts, [numbers, fewer])
+        device.start(kernel, kept // tiling.numbers * tiling.parts, [numbers, fewer])
         numbers = fewer
     return numbers
 
@@ -124,7 +124,7 @@ def _reduced(region: KernelRegion, node: Node, numbers: Any, device: Any) -> Any
         if threads > device.width:
             threads += -threads % device.width  # whole blocks: each thread leaves a number
         fewer = device.empty((threads,), numbers.dtype)
-        kernel_for(step, [numbers], device)(threads, [numbers, fewer])
+        device.start(kernel_for(step, [numbers], device), threads, [numbers, fewer])
         numbers = fewer
     return numbers
 

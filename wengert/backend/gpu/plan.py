@@ -12,10 +12,10 @@ import numpy as np
 from wengert.backend.gpu.device import device_of
 from wengert.backend.gpu.kernel import write_kernel
 from wengert.backend.gpu.launch import usual
+from wengert.backend.gpu.prepared import PreparedLaunches
 from wengert.backend.gpu.ptx import ptx_of
 from wengert.backend.gpu.recording import Recordings
 from wengert.backend.gpu.regions import KernelRegion, Step, constants_of, operands_of, steps_of
-from wengert.backend.gpu.single import SingleKernel
 from wengert.backend.plan.lower import lowered
 from wengert.control.custom import without_rules
 from wengert.ir.node import Block, Program
@@ -38,7 +38,7 @@ class DevicePlan:
         self.read = [k for k, p in enumerate(self.block.params) if p in used]
         """Which arguments are needed on the device."""
         self.recordings = Recordings()
-        self.single = SingleKernel.of(self.block, self.steps, self.constants)
+        self.prepared = PreparedLaunches.of(self.block, self.steps, self.constants)
 
     @property
     def ptx(self) -> str:

@@ -49,6 +49,11 @@ def launches_of(steps: Sequence[Step], inner: Callable[[Any], Sequence[Step]]) -
     return total
 
 
+def is_worth_recording(launches: int, moved: Sequence[int]) -> bool:
+    """Whether so many launches are better recorded, though so many bytes of each argument are moved then."""
+    return launches >= _FEWEST + 2 * len(moved) and sum(moved) <= launches * _BYTES_A_LAUNCH
+
+
 def _is_view(node: Node) -> bool:
     """Whether a node is a view, at places that the host knows."""
     if node.sizes or node.blocks or not all(a.type.is_static for a in (*node.args, *node.outs)):
@@ -79,10 +84,7 @@ class Recordings:
         """What `run` gives for arguments: the second time for arguments that lie so recorded, from then on repeated."""
         if any(a.__class__ is np.ndarray for a in args):
             return run(args)
-        if not self.launches or self.launches < _FEWEST:
-            return run(args)
-        moved = [a.nbytes for a in args if is_foreign(a)]
-        if self.launches < _FEWEST + 2 * len(moved) or sum(moved) > self.launches * _BYTES_A_LAUNCH:
+        if not self.launches or not is_worth_recording(self.launches, [a.nbytes for a in args if is_foreign(a)]):
             return run(args)
         key = tuple([(a.strides, a.dtype) if is_foreign(a) else (a.__class__, repr(a)) for a in args])
         if key not in self._known:

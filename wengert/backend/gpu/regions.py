@@ -8,8 +8,8 @@ places, or for many elements each.
     d = c / s                                           the next: it needs all of s
 
 A kernel computes values of one shape, and reductions of all elements of that shape; or reductions along the same axes.
-It comes as soon as all that it reads is there (`level`), together with others of its shape that could come then. A table
-that is made only to be reduced along axes, in several ways, is made by the first of these reductions: the others read it.
+It comes as soon as all that it reads is there (`level`), together with others of its shape that could come then. A
+table that is reduced along axes, in several ways, is made by the first of these reductions, and the others read it.
 """
 
 from __future__ import annotations

@@ -47,10 +47,15 @@ def run_plan(plan: DevicePlan, device: Any, like: Any, args: Sequence[Any]) -> l
         if not device.is_current:
             with device.current():
                 return run_plan(plan, device, like, args)
-    if plan.single is not None and device is not None:
-        results = plan.single.run(args, device, like.__class__)
+    if plan.prepared is not None and device is not None:
+        in_general = lambda noting: _run_in_general(plan, noting, like, args)
+        results = plan.prepared.run(args, device, like.__class__, in_general)
         if results is not None:
             return results
+    return _run_in_general(plan, device, like, args)
+
+
+def _run_in_general(plan: DevicePlan, device: Any, like: Any, args: Sequence[Any]) -> list[Any]:
     given = list(args)
     for k in plan.read:
         if given[k].__class__ is np.ndarray and given[k].ndim:
