@@ -207,6 +207,7 @@ def test_prepared_launches_are_for_any_arguments_that_lie_alike(rng):
     lambda a: (a + 1.0, a + 1.0),
     lambda a: ((a * 2.0).T, np.sum(a)),
     lambda a: (np.zeros(3), np.sum(a, 0)),
+    lambda a: (2.0, np.float64(3.0), np.sum(a, 0)),
     lambda a: ((a * 2.0).reshape(10, 3), np.sum(a * 2.0, 1)[::2]),
     lambda a: np.sum(a[1:] * a[:-1], 0),
 ], ids=str)  # fmt: skip

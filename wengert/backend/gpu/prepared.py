@@ -16,7 +16,9 @@ import numpy as np
 
 from wengert.backend.gpu.recording import is_worth_recording, launches_of
 from wengert.backend.gpu.regions import KernelRegion, Step
+from wengert.backend.gpu.scalar import lengths
 from wengert.ir.node import Block
+from wengert.ops.library import is_foreign
 
 _MOST_SIGNATURES = 64
 _START_WHERE_THEIR_OPERAND_DOES = frozenset(("reshape", "transpose"))
@@ -65,13 +67,13 @@ class PreparedLaunches:
         if not all(isinstance(s, KernelRegion) or s.op.name in _START_WHERE_THEIR_OPERAND_DOES for s in steps):
             return None
         launches = launches_of(steps, lambda _: ())
-        sizes = [math.prod(p.type.shape) * p.type.dtype.itemsize for p in block.params if p.type.is_static]
+        sizes = [math.prod(lengths(p)) * p.type.dtype.itemsize for p in block.params if p.type.is_static]
         if not launches or is_worth_recording(launches, sizes):
             return None
         return PreparedLaunches(constants.values())
 
     def run(
-        self, args: Sequence[Any], device: Any, kind: type, run: Callable[[Any], list[Any]]
+        self, args: Sequence[Any], device: Any, kind: Any, run: Callable[[Any], list[Any]]
     ) -> list[Any] | None:  # fmt: skip
         """The results, `None` if arguments are not all arrays of that class, or are to be treated as always. `run` runs
         the program on a device."""
@@ -119,7 +121,7 @@ class _Noting:
         self._made = []
 
     def _number(self, x: Any) -> int:
-        k = -1 if isinstance(x, np.generic) else self._numbers.get(self._device.place_of(x), -1)
+        k = self._numbers.get(self._device.place_of(x), -1) if is_foreign(x) else -1
         self._is_complete = self._is_complete and k >= 0
         return k
 
@@ -131,8 +133,8 @@ class _Noting:
             return None
         shapes = {k: y.shape for k, y in zip(numbers, results, strict=True)}
         for y, k in zip(results, numbers, strict=True):
-            (made,) = [m for step in self._steps for m in step.made if m[0] == k]
-            if not y.flags.c_contiguous or made[2] != y.dtype or math.prod(made[1]) != y.size:
+            (as_made,) = [m for step in self._steps for m in step.made if m[0] == k]
+            if not y.flags.c_contiguous or as_made[2] != y.dtype or math.prod(as_made[1]) != y.size:
                 return None
         seen = set(numbers)
         for n, step in reversed(list(enumerate(self._steps))):

@@ -211,7 +211,7 @@ class _Partition:
             return False
         if any(self._level.get(a, 0) >= level for a in others if a.__class__ is Var):
             return False
-        are_seen = all(_is_seen_in_full(tuple(v.type.shape), reduction.shape) for v in table.outputs)
+        are_seen = all(_is_seen_in_full(lengths(v), reduction.shape) for v in table.outputs)
         return are_seen and _is_read_in_place(reduction, table.outputs)
 
     def _place(self, node: Node) -> tuple[int, KernelRegion, bool]:
