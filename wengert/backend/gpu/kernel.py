@@ -4,7 +4,8 @@ Where elements are written, thread t of T computes the elements t, t + T, t + 2T
 order, or patch after patch where elements need neighbours in other rows; a reduction of everything leaves one number
 for each thread. Where an array is reduced along some axes, so many threads (`parts`) share the work for one number, and
 leave as many numbers. Further kernels of the same kind reduce those. A thread may make several numbers
-at a time (`Tiling`), and what these have in common is read and computed once. Operands are read where they lie; their strides are constants of the kernel.
+at a time (`Tiling`), and what these have in common is read and computed once. Operands are read where they lie; their
+strides are constants of the kernel.
 """
 
 from __future__ import annotations
