@@ -99,7 +99,16 @@ def items_in(things: Any) -> Items | None:
     if not is_open(things):
         return None
     opened = whole(things)
-    return Items(opened.count, lambda k: item(opened, k))
+
+    def item_now(k: Any) -> Any:
+        """The k-th item: what a suite that goes through a list puts into it is seen in later iterations."""
+        now = whole(things)
+        counts = opened.count, now.count
+        if now is not opened and not (counts[0].__class__ is counts[1].__class__ is int and counts[0] == counts[1]):
+            demand(call(e.equal, *counts), "RuntimeError", "a list becomes longer or shorter in a loop over its items")
+        return item(now, k)
+
+    return Items(opened.count, item_now)
 
 
 COUNTED.append(items_in)
@@ -388,7 +397,7 @@ def _kind_made(counted: Items, make: Callable[[Any], Any]) -> ItemKind | None:
         return None
 
     def probe(value: Any) -> None:
-        made = make([value])
+        made = list(make([value]))
         raise _Made(kind_of_items(made) if len(made) == 1 and not is_open(made) else None)
 
     try:

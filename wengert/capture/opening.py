@@ -21,12 +21,13 @@ from wengert.box.functions.operands import array as as_array
 from wengert.box.functions.operands import cast, join, stacked
 from wengert.box.writing import settled, zeros
 from wengert.capture.assuming import TELLS_INTEGERS_APART, TELLS_NUMBERS_APART, tells_apart
-from wengert.capture.containers import about_to_change, depth, flatten, note_created, stand_in, unflatten
+from wengert.capture.containers import about_to_change, depth, flatten, freeze_all, note_created, stand_in, unflatten
 from wengert.capture.growing import Grows
 from wengert.capture.opened import Fixed, ItemKind, Opened, is_open
 from wengert.capture.session import current
 from wengert.capture.values import as_number, converted, equal, is_number, is_symbolic
 from wengert.errors import StagingError
+from wengert.ir.aliases import root_of
 from wengert.ir.build import type_of_value
 from wengert.ir.node import Type
 from wengert.ir.numbers import innermost
@@ -217,21 +218,23 @@ def _put(thing: Any, items: Sequence[Any]) -> None:
         thing[:] = items
 
 
-def opening(stage: Callable[[], Any], grows: Grows | Placed | None = None, placed_only: bool = False) -> Any:
+def opening(stage: Callable[[], Any], grows: Grows | Placed | None = None, placed_only: bool = False,
+            exact: bool = False) -> Any:  # fmt: skip
     """Stage a suite, with lists opened before that have another length after it, or are written at places that only the
-    program knows; `grows` is one that is known of."""
+    program knows; `grows` is one that is known of. If it is to be `exact`, no integers become floats."""
     before: list[tuple[Any, list]] = []
     placed: list[Any] = []
     tries = 0
+    frozen = {} if current.session is None else dict(current.session.frozen)
     try:
         while True:
             if grows is not None:
                 before.append((grows.thing, list(grows.thing)))
                 if isinstance(grows, Placed):
-                    open_here(grows.thing, grows.more)
+                    open_here(grows.thing, grows.more, exact)
                     placed.append(grows.thing)
                 else:
-                    _open(grows)
+                    _open(grows, exact)
             tries += 1 if len(placed) < tries else 0
             try:
                 result = stage()
@@ -250,10 +253,12 @@ def opening(stage: Callable[[], Any], grows: Grows | Placed | None = None, place
     except BaseException:
         for thing, items in reversed(before):
             _put(thing, items)
+        if before and current.session is not None:
+            current.session.frozen = frozen
         raise
 
 
-def _open(grows: Grows) -> None:
+def _open(grows: Grows, exact: bool) -> None:
     thing = grows.thing
     if thing.__class__ is deque and thing.maxlen == 0:
         raise grows
@@ -262,7 +267,22 @@ def _open(grows: Grows) -> None:
     kind = kind_of_items([*thing, *grows.after])
     if not types_of(kind) or (len(thing) == 1 and is_open(thing) and thing[0].kind == kind):
         raise grows
-    replace_items(thing, [as_opened(list(thing), kind)])
+    _let_stand(thing, list(thing), kind, exact)
+
+
+def _let_stand(thing: Any, items: list, kind: ItemKind, exact: bool) -> None:
+    """Let one thing stand for all items of a list: it has its own copies of these."""
+    if exact and "mixed" in kind.flags:
+        raise ItemsDiffer("some are integers and some floats")
+    opened, capture = as_opened(items, kind), running.state.capture
+    for one in items:
+        if one.__class__ is Opened:
+            continue
+        freeze_all(one, CHANGED)
+        for x, rows in zip(leaves_of(one, kind), opened.rows, strict=True):
+            if isinstance(x, Box) and x.shape and isinstance(rows, Box):  # writing to it would have to be seen
+                capture.links.add(root_of(x), rows, None, capture)
+    replace_items(thing, [opened])
 
 
 # ------------------------------------------------------------------------- lists that are written at computed places
@@ -273,7 +293,7 @@ def is_here(thing: Any) -> bool:
     return depth() <= 1 or id(thing) in running.state.capture.created
 
 
-def open_here(thing: Any, more: list) -> None:
+def open_here(thing: Any, more: list, exact: bool = False) -> None:
     """Let one thing stand for all items of a list, which has room for some more values."""
     session = current.session
     kind = kind_of_items([*thing, *more])
@@ -281,7 +301,7 @@ def open_here(thing: Any, more: list) -> None:
     known, held, opened = (None, (), None) if session is None else session.closed.get(id(thing), (None, (), None))
     if known is thing and opened.kind == kind and len(held) == len(items) and all(map(operator.is_, held, items)):
         items = [opened]
-    replace_items(thing, [as_opened(items, kind)])
+    _let_stand(thing, items, kind, exact)
 
 
 def close(thing: Any) -> None:

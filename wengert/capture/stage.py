@@ -449,7 +449,8 @@ def _staged_or_not(items: Items, loop: Loop, is_rest: bool) -> None:
 def _ways_to_grow(grows: Exception, items: Items, loop: Loop, is_rest: bool) -> list[Thunk]:
     """How a loop may be staged in which a list grows: with a list of known length, if it is one, or of any length."""
     if isinstance(grows, Placed):
-        return [lambda: opening(lambda: _stage_for(items, loop, is_rest), grows)]
+        exact = not isinstance(items.count, Traced) and items.count <= _UNROLLED_IF_NEED_BE
+        return [lambda: opening(lambda: _stage_for(items, loop, is_rest), grows, exact=exact)]
     if not isinstance(grows, Grows):
         return []
     known = not isinstance(items.count, Traced) and loop.go_on is None and not is_open(grows.after)
