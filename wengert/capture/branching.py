@@ -228,7 +228,7 @@ def _opening(stage: Callable[[], Any]) -> Any:
     session = current.session
     if session is not None and session.assumed is not None:
         if not any(t.varying for t in running.state.traces if t.__class__ is Capture):
-            return stage()
+            return opening(stage, placed_only=True)
     return opening(stage)
 
 

@@ -103,5 +103,5 @@ def filtered(items: list) -> Any:
     numbers = array([item[1] for item in counting])
     mask = array([item[0] for item in counting])
     is_pythons = len(kinds) == 1 and kinds <= {float, int}
-    kind = ItemKind(LEAF, (Type((), dtype_of(numbers), is_pythons),))
+    kind = ItemKind(LEAF, (Type((), dtype_of(numbers), is_pythons),), ("",))
     return note_created([Opened(kind, [numbers[mask]])])

@@ -14,16 +14,19 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import SEVERAL, array, cast, join
-from wengert.box.writing import settled
+from wengert.box.writing import settled, zeros
 from wengert.capture import hooks
-from wengert.capture.containers import LEAF, freeze, note_created, stand_in, unflatten
+from wengert.capture.containers import LEAF, freeze, note_created
 from wengert.capture.exceptions import demand
 from wengert.capture.iteration import COUNTED, Items, items_of, refused
-from wengert.capture.opened import Opened, count_of, has_items, is_open
+from wengert.capture.opened import ItemKind, Opened, count_of, has_items, is_open
 from wengert.capture.opening import (
+    CHANGED,
+    ItemsDiffer,
     as_opened,
     columns_of,
     common,
+    item,
     kind_of_items,
     leaves_of,
     replace_items,
@@ -32,12 +35,12 @@ from wengert.capture.opening import (
 )
 from wengert.capture.optional import number_of
 from wengert.capture.stage import for_, ifexp
-from wengert.capture.values import as_number, is_symbolic
-from wengert.errors import StagingError
+from wengert.capture.values import is_symbolic
+from wengert.errors import Signal
 from wengert.ir.aliases import root_of
 from wengert.ir.node import Type
 from wengert.ir.numbers import as_python
-from wengert.ir.symbol import known
+from wengert.ir.symbol import Sym, known
 from wengert.ops import elementwise as e
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import Traced, call
@@ -46,16 +49,6 @@ from wengert.ops.shape import copy, reshape
 from wengert.ops.store import store
 from wengert.running import running
 from wengert.types import shape_of
-
-_CHANGED = "an item is changed of a list of which only the compiled program knows how many items there are"
-
-
-def _written() -> StagingError:
-    return StagingError(
-        "an array is written to that is an item of a list, of which only the compiled program knows how many there are",
-        remedy="write before it is appended, or put another array in its place: items[k] = new",
-    )
-
 
 # ----------------------------------------------------------------------------------------------------------- reading
 
@@ -66,34 +59,19 @@ def length(things: Any) -> Any:
     return as_python(count) if is_symbolic(count) else count
 
 
-def item(opened: Opened, k: Any) -> Any:
-    """The k-th item, counted from zero; it is there."""
-    rows, found = iter(opened.rows), []
-    for t in opened.kind.leaves:
-        if t.__class__ is not Type:
-            found.append(t.value)
-            continue
-        value = _row(next(rows), k)
-        if isinstance(value, Box) and value._view_of is not None:
-            value._view_of.readonly = _written
-        found.append(as_number(value, t.dtype) if t.weak and is_symbolic(value) else value)
-    return unflatten(opened.kind.structure, found, lambda thing: stand_in(note_created(thing), _CHANGED))
-
-
-def _row(rows: Any, k: Any) -> Any:
-    if isinstance(rows, Box):
-        return rows[k]
-    return call(index, rows, k, pattern=(ARRAY,)) if isinstance(k, Traced) else rows[k]
-
-
 def _place(things: Any, key: Any, length: Any, what: str) -> Any:
     """Where an item is, counted from zero; the program raises if there is none."""
     key = settled(key)
     if key.__class__ is not int and not (isinstance(key, Box) and key.dtype.kind in "iu" and not key.shape):
         kind = "list" if things.__class__ is list else type(things).__name__
         raise TypeError(f"{kind} indices must be integers or slices, not {type(key).__name__}")
+    low, high = getattr(key, "_span", None) or (None, None)
     if key.__class__ is int:
         place = call(e.add, length, key) if key < 0 else key
+    elif low is not None and low >= 0:
+        place = key
+        if length.__class__ is int and high is not None and high < length:
+            return place
     else:
         place = call(e.where, call(e.less, key, 0), call(e.add, length, key), key)
     inside = call(e.logical_and, call(e.greater_equal, place, 0), call(e.less, place, length))
@@ -121,7 +99,16 @@ def items_in(things: Any) -> Items | None:
     if not is_open(things):
         return None
     opened = whole(things)
-    return Items(opened.count, lambda k: item(opened, k))
+
+    def item_now(k: Any) -> Any:
+        """The k-th item: what a suite that goes through a list puts into it is seen in later iterations."""
+        now = whole(things)
+        counts = opened.count, now.count
+        if now is not opened and not (counts[0].__class__ is counts[1].__class__ is int and counts[0] == counts[1]):
+            demand(call(e.equal, *counts), "RuntimeError", "a list becomes longer or shorter in a loop over its items")
+        return item(now, k)
+
+    return Items(opened.count, item_now)
 
 
 COUNTED.append(items_in)
@@ -136,7 +123,8 @@ def columns(opened: Opened) -> tuple:
     for part in structure.parts:
         leaves = opened.kind.leaves[at : at + part.num_leaves]
         numbers = sum(t.__class__ is Type for t in leaves)
-        kind = opened.kind._replace(structure=part, leaves=leaves)
+        flags = opened.kind.flags[at : at + part.num_leaves]
+        kind = opened.kind._replace(structure=part, leaves=leaves, flags=flags)
         found.append((Opened(kind, opened.rows[row : row + numbers]),))
         at, row = at + part.num_leaves, row + numbers
     return tuple(found)
@@ -202,7 +190,7 @@ def _fitting(things: Any, more: Sequence[Any]) -> Opened:
 def append(things: Any, value: Any) -> None:
     """`things.append(value)`."""
     opened = _fitting(things, [value])
-    freeze(value, _CHANGED)
+    freeze(value, CHANGED)
     _put(things, opened, as_opened([opened, value], opened.kind).rows, value)
 
 
@@ -258,14 +246,14 @@ def _from(rows: Any, start: Any) -> Any:
 def append_left(things: Any, value: Any) -> None:
     """`things.appendleft(value)`."""
     opened = _fitting(things, [value])
-    freeze(value, _CHANGED)
+    freeze(value, CHANGED)
     _put(things, opened, as_opened([value, opened], opened.kind).rows, value, False)
 
 
 def insert(things: Any, key: Any, value: Any) -> None:
     """`things.insert(key, value)`."""
     opened = _fitting(things, [value])
-    freeze(value, _CHANGED)
+    freeze(value, CHANGED)
     place, count = settled(key), opened.count
     if isinstance(place, Traced) or place < 0:
         place = call(e.where, call(e.less, place, 0), call(e.add, count, place), place)
@@ -280,8 +268,12 @@ def set_item(things: Any, key: Any, value: Any) -> None:
     if key.__class__ is slice:
         refused()
     opened = _fitting(things, [value])
-    freeze(value, _CHANGED)
+    freeze(value, CHANGED)
     place = _place(things, key, opened.count, "list assignment index out of range")
+    _put_at(things, opened, place, value)
+
+
+def _put_at(things: Any, opened: Opened, place: Any, value: Any) -> None:
     _put(things, opened, [call(store, settled(r), settled(x), place, pattern=(ARRAY,))
                           for r, x in zip(opened.rows, leaves_of(value, opened.kind), strict=True)], value)  # fmt: skip
 
@@ -371,11 +363,17 @@ def method(things: Any, name: str) -> Callable:
 
 def over_items(iterable: Any, make: Callable[[Any], Any]) -> Any:
     """A comprehension as a function of what it iterates over: where only the program knows how many items there are,
-    it is a loop in which a list grows."""
+    it is a loop that fills a list, or one in which a list grows."""
     counted = items_of(number_of(iterable))
     if counted is None or not isinstance(counted.count, Traced):
         return make(iterable)
     found: list[Any] = note_created([])
+    if (kind := _kind_made(counted, make)) is not None:
+        try:
+            _fill(found, kind, counted, make)
+            return found
+        except ItemsDiffer:
+            replace_items(found, [])
 
     def body(value: Any) -> None:
         for each in make([value]):
@@ -383,6 +381,56 @@ def over_items(iterable: Any, make: Callable[[Any], Any]) -> Any:
 
     for_(counted, body, None, lambda: (), lambda values: None, ())
     return found
+
+
+class _Made(Signal):
+    """What a comprehension makes of one item."""
+
+    def __init__(self, kind: ItemKind | None):
+        self.kind = kind
+
+
+def _kind_made(counted: Items, make: Callable[[Any], Any]) -> ItemKind | None:
+    """The kind of what a comprehension makes of each item, if that is one thing, and it is known how many there are at
+    most: the suite is staged, and left."""
+    if counted.count.__class__ is not Sym or _most(counted.count) is None:
+        return None
+
+    def probe(value: Any) -> None:
+        made = list(make([value]))
+        raise _Made(kind_of_items(made) if len(made) == 1 and not is_open(made) else None)
+
+    try:
+        for_(counted, probe, None, lambda: (), lambda values: None, ())
+    except _Made as found:
+        return found.kind if found.kind is not None and types_of(found.kind) else None
+    except ItemsDiffer:
+        pass
+    return None
+
+
+def _most(count: Sym) -> int | None:
+    return count._span[1] if count._span is not None else None
+
+
+def _fill(found: list, kind: ItemKind, counted: Items, make: Callable[[Any], Any]) -> None:
+    """Fill a list with what a comprehension makes of each item."""
+    capture, until = running.state.capture, {"pattern": (slice(0, counted.count),)}
+    most = [zeros((_most(counted.count), *t.shape), t.dtype) for t in types_of(kind)]
+    rows = [capture.process(index, (x,), until) for x in most]
+    replace_items(found, [Opened(kind, rows)])
+
+    def body(pair: Any) -> None:
+        k, value = pair
+        [made] = make([value])
+        [opened] = found
+        if common(opened.kind, kind_of_items([made])) != opened.kind:
+            raise ItemsDiffer("they are not all of one kind")
+        freeze(made, CHANGED)
+        _put_at(found, opened, k, made)
+
+    numbered = Items(counted.count, lambda k: (k, counted.item(k)))
+    for_(numbered, body, None, lambda: (), lambda values: None, ())
 
 
 def add_to(things: list, value: Any) -> None:

@@ -41,6 +41,9 @@ class ItemKind(NamedTuple):
 
     structure: Any
     leaves: tuple
+    flags: tuple
+    """For each leaf: "mixed" if it is a float that was an integer of Python's in some items, "either" if it was a
+    number of Python's in some and of NumPy's in others."""
 
 
 class Opened:

@@ -31,7 +31,7 @@ from wengert.capture.iteration import PUSHED, Items, Range, items_of, listed_num
 from wengert.capture.leaving import Leaving
 from wengert.capture.one_of import OneOf, answer_in, negated, note_answer, whether
 from wengert.capture.opened import SEQUENCES, has_items, is_open
-from wengert.capture.opening import opening, whole
+from wengert.capture.opening import Placed, is_here, opening, whole
 from wengert.capture.optional import holds_optional, number_of, parts
 from wengert.capture.session import current, demand_value
 from wengert.capture.values import DtypeDiffers, FirstDiffers, arguments, formals, is_number, is_symbolic, truth
@@ -422,6 +422,8 @@ def _staged_or_not(items: Items, loop: Loop, is_rest: bool) -> None:
         _stage_for(items, loop, is_rest)
         return
     except _CANNOT_BE_STAGED as refusal:
+        if isinstance(refusal, Placed) and not is_here(refusal.thing):
+            raise  # to the suite that the list is of
         error: Exception = refusal
         for way in _ways_to_grow(refusal, items, loop, is_rest):
             try:
@@ -446,6 +448,9 @@ def _staged_or_not(items: Items, loop: Loop, is_rest: bool) -> None:
 
 def _ways_to_grow(grows: Exception, items: Items, loop: Loop, is_rest: bool) -> list[Thunk]:
     """How a loop may be staged in which a list grows: with a list of known length, if it is one, or of any length."""
+    if isinstance(grows, Placed):
+        exact = not isinstance(items.count, Traced) and items.count <= _UNROLLED_IF_NEED_BE
+        return [lambda: opening(lambda: _stage_for(items, loop, is_rest), grows, exact=exact)]
     if not isinstance(grows, Grows):
         return []
     known = not isinstance(items.count, Traced) and loop.go_on is None and not is_open(grows.after)
@@ -629,11 +634,13 @@ def _while(loop: Loop, is_rest: bool) -> None:
                 if _has_open_lists():  # each further iteration would copy them in code of its own
                     opening(stage)
                 else:
-                    stage()
+                    opening(stage, placed_only=True)
                 return
             except _RaisedAtOnce:
                 limit = -1  # to the end in Python
-            except _CANNOT_BE_STAGED:
+            except _CANNOT_BE_STAGED as error:
+                if isinstance(error, Placed) and not is_here(error.thing):
+                    raise
                 if iterations > _UNROLLED_IF_NEED_BE:
                     raise
                 limit = 4 * limit if code not in raising else 2 * limit or 1
@@ -692,6 +699,8 @@ def iterate(iterable: Any, reads: Sequence[Sequence[str] | None] | None = None) 
         raise StagingError("a comprehension, or an assignment to several names, over a number of items that is known "
                            "only when the compiled program runs",
                            remedy="use a list comprehension or a for loop, and items by their places")  # fmt: skip
+    if is_open(iterable) and items is not None:
+        return list(items)
     iterable = about_to_iterate(iterable)
     if reads is None or current.session is None:
         return _from_outside(iterable)

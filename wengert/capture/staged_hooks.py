@@ -30,7 +30,7 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.cells import Cell
-from wengert.capture import exceptions, hooks, managers, ownership, retrying, rewrite, stage, staged_texts
+from wengert.capture import exceptions, hooks, managers, ownership, placed, retrying, rewrite, stage, staged_texts
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
 from wengert.capture.chosen import chosen, filtered, in_place_of_lists
@@ -353,6 +353,8 @@ def _put(container: Any, key: Any, v: Any) -> None:
         container[settled_key(key) if isinstance(container, Box) else key] = numbers_in(v)
     elif is_open(container):
         set_item(container, key, v)
+    elif container.__class__ is list and placed.is_place(key):
+        placed.write(container, key, v)
     else:
         container[identified(key) if isinstance(container, dict) else key] = v
 

@@ -15,7 +15,7 @@ from wengert.box.box import Box
 from wengert.box.dispatch import SUBSCRIPTED
 from wengert.box.functions.operands import array
 from wengert.box.writing import settled, without_flags
-from wengert.capture import hooks, stage
+from wengert.capture import hooks, placed, stage
 from wengert.capture.chosen import as_array_of
 from wengert.capture.containers import note_created
 from wengert.capture.each_of import each, each_argument
@@ -84,6 +84,10 @@ def read(container: Any, key: Any) -> Any:
             return found
     if container.__class__ in (str, tuple, list) and is_symbolic(key) and not shape_of(key):
         found = _constant_in(container, key)
+        if found is not None:
+            return found
+    if container.__class__ in (tuple, list) and placed.is_place(key):
+        found = placed.read(container, key)
         if found is not None:
             return found
     if container.__class__ in SUBSCRIPTED:

@@ -1,0 +1,62 @@
+"""Lists with a known number of items that are written at places which only the running program knows.
+
+    a = [x, y, z]                       rows = array([x, y, z])
+    while …:                  ->        while …:
+        a[k] = a[k] + 1                     rows[k] = rows[k] + 1
+        k = …                               k = …
+                                        a = [rows[0], rows[1], rows[2]]
+
+Where its items are of one kind, such a list is opened (`opened.py`) before the suite in which that happens, and is a
+list as before after it. The suite that is to be staged again is the outermost that finds the list there: `Placed` says
+which list it is, and passes through all suites inside (`opening.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.capture.containers import containers_in, leaves
+from wengert.capture.open_lists import read_item, set_item
+from wengert.capture.opening import ItemsDiffer, Placed, as_opened, close, is_here, kind_of_items, open_here, types_of
+from wengert.capture.session import current
+from wengert.capture.values import is_number, is_symbolic
+from wengert.types import dtype_of, shape_of
+
+
+def is_place(key: Any) -> bool:
+    """Whether an index of a list is an integer that only the program knows."""
+    return is_symbolic(key) and not shape_of(key) and dtype_of(key).kind in "iu"
+
+
+def read(things: list | tuple, key: Any) -> Any:
+    """`things[key]` where all items are tuples of numbers; `None` if they are not, or not of one kind."""
+    if not things or not all(isinstance(one, tuple) for one in things) or _holds_more_than_numbers(things):
+        return None
+    if current.session is not None:  # which makes sure that they are still the same
+        things = [current.session.item(things, k, one) for k, one in enumerate(things)]
+    try:
+        kind = kind_of_items(things)
+    except ItemsDiffer:
+        return None
+    if "mixed" in kind.flags or not types_of(kind):
+        return None
+    return read_item([as_opened(things, kind)], key)
+
+
+def _holds_more_than_numbers(items: Any) -> bool:
+    """Whether items hold objects or arrays, which others may hold too."""
+    return any(is_number(x) and shape_of(x) for x in leaves(items)) or any(
+        True for x in items for _ in containers_in(x)
+    )
+
+
+def write(thing: list, key: Any, value: Any) -> None:
+    """`thing[key] = value`."""
+    if _holds_more_than_numbers((*thing, value)):
+        raise ItemsDiffer("they are objects or arrays, which others may hold")
+    kind_of_items([*thing, value])
+    if not is_here(thing):
+        raise Placed(thing, [value])
+    open_here(thing, [value])
+    set_item(thing, key, value)
+    close(thing)
