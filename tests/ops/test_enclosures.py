@@ -326,7 +326,7 @@ SPECIAL = {
     "k1": (lambda x: mpmath.besselk(1, x), 0.01, 9.0), "erfi": (mpmath.erfi, -4.0, 4.0),
     "expi": (mpmath.ei, 0.01, 20.0),
     "exp1": (mpmath.e1, 0.01, 20.0), "erfinv": (mpmath.erfinv, -0.99, 0.99), "zeta": (mpmath.zeta, 1.05, 9.0),
-    "airy_bi": (mpmath.airybi, -9.0, 4.0), "ellipk": (mpmath.ellipk, -9.0, 0.99), "ellipe": (mpmath.ellipe, -9.0, 0.99),
+    "airy_bi": (mpmath.airybi, -4.0, 3.0), "ellipk": (mpmath.ellipk, -9.0, 0.99), "ellipe": (mpmath.ellipe, -9.0, 0.99),
 }  # fmt: skip
 
 

@@ -121,8 +121,8 @@ def one_way(above: float, within: Range = ANYTHING, slack: float = 1e-12, floor:
 
 
 def rising_beyond(limit: Callable[[Any], Any], slack: float = 1e-12) -> Enclosure:
-    """Where the second operand is a number k ≥ 0, it is positive and increases in the first one beyond limit(k); anywhere
-    else it may be anything."""
+    """Where the second operand is a number k ≥ 0, it is positive, and increases in the first one, beyond limit(k);
+    anywhere else it may be anything."""
 
     def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
         k = mode.structure(op, args[1])
