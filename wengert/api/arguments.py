@@ -192,7 +192,7 @@ class Prepared:
         if k == 0:
             return self.outputs(owned([x[0] for x in series], self.leaves))
         found = zip([x[0] for x in series], owned([x[k] for x in series], given), strict=True)
-        return self.outputs([_number_like(y, result_like(y, c)) for y, c in found])
+        return self.outputs([number_like(y, result_like(y, c)) for y, c in found])
 
     def cotangents(self, cts: Sequence[Any], given: Sequence[Any] = ()) -> Any:
         """Cotangents of the differentiated leaves, in the containers of the arguments, made from those `given`."""
@@ -416,7 +416,8 @@ def result_like(x: Any, derivative: Any) -> Any:
     return zeros_like(x) + library.moved(derivative, plain(x))
 
 
-def _number_like(x: Any, derivative: Any) -> Any:
+def number_like(x: Any, derivative: Any) -> Any:
+    """A derivative of a number of Python's, as one of Python's."""
     return derivative.item() if x.__class__ in (float, complex) and isinstance(derivative, np.generic) else derivative
 
 
