@@ -16,8 +16,8 @@ from wengert.errors import ConvergenceError
 def integrate(expand, rate, y, times, constant, rtol, atol, most):
     """The solution at `times`, the first of which is the start.
 
-    `expand(t, y)` has the Taylor coefficients of the solution through the vector y at t in its rows, `rate(t, y)` is the
-    right-hand side; `constant(x)` is x without its derivative.
+    `expand(t, y)` has the Taylor coefficients of the solution through the vector y at t in its rows, `rate(t, y)` is
+    the right-hand side; `constant(x)` is x without its derivative.
     """
     end = constant(times[times.shape[0] - 1])
     out = np.zeros((times.shape[0], y.shape[0]), y.dtype)
