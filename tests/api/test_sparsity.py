@@ -308,3 +308,18 @@ def test_places_that_are_known_along_some_axes_only(f, entries):
             np.testing.assert_allclose(derivative(x).toarray(), dense, atol=1e-14)
         second = wg.hessian(total)(x).reshape(12, 12)
         np.testing.assert_allclose(wg.hessian(total, sparse=True)(x).toarray(), second, atol=1e-13)
+
+
+def test_elements_written_one_by_one_at_a_point():
+    def f(x):
+        y, w = np.zeros((3, 4)), np.zeros(3, np.float32)
+        for i in range(3):
+            for j in range(-1, 3):
+                y[i, j] = x[j] * 0.0 + x[i - 1] if j % 2 else x[i] ** 2 / x[j] + min(x[i], x[j])
+        w[1] = x[2]
+        w[-1] = w[1] * x[0]
+        return y, w
+
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    for found, dense in zip(wg.sparsity(f, local=True)(x), wg.jacobian(f)(x), strict=True):
+        np.testing.assert_array_equal(found.toarray(), dense.reshape(-1, 4) != 0)

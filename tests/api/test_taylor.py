@@ -148,6 +148,29 @@ def test_derivatives_of_what_is_not_elementwise_are_refused(f):
     with pytest.raises(NotDifferentiableInputError, match="elementwise"):
         wg.derivatives(f, order=2)(np.array([0.2, 0.5, 1.1]))
 
+    for operator in (wg.derivatives, wg.derivative):
+        for order in (1, 2, 3):
+            with pytest.raises(NotDifferentiableInputError, match="elementwise"):
+                wg.jit(operator(f, order=order))(np.array([0.2, 0.5, 1.1]))
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_derivatives_of_elements(order):
+    x = np.array([0.2, 0.5, 1.1])
+    f = lambda x: {"a": np.where(x > 0.4, np.exp(2 * x), x * np.exp(x)), "b": np.ones(3)}
+    expected = np.where(x > 0.4, 2**order * np.exp(2 * x), (x + order) * np.exp(x))
+    for g in (wg.derivative(f, order), wg.jit(wg.derivative(f, order)), wg.derivative(wg.jit(f), order)):
+        np.testing.assert_allclose(g(x)["a"], expected, rtol=1e-14)
+        assert not np.any(g(x)["b"])
+    bounds = wg.enclose(wg.jit(wg.derivative(lambda x: f(x)["a"], order)))(wg.interval(x, x + 1e-9))
+    assert np.all((bounds.lo <= expected) & (expected <= bounds.hi))
+
+
+def test_derivatives_of_a_number_of_pythons_are_pythons():
+    found = [*wg.derivatives(lambda x: x**2, order=3)(1.0), *wg.taylor(lambda x: 1 / x, 2.0, 3)]
+    assert {type(d) for d in found} == {float}
+    assert {type(d) for d in wg.derivatives(lambda x: x**2, order=3)(np.float64(1.0))} == {np.float64}
+
 
 def test_refusals():
     with pytest.raises(MismatchError, match="direction"):

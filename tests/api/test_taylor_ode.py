@@ -163,3 +163,22 @@ def test_refusals():
         wg.taylor_ode(lambda t, y: np.sum(y), np.ones(2), 3)
     with pytest.raises(MismatchError, match="containers"):
         wg.taylor_ode(lambda t, y: (y, y), 1.0, 3)
+
+
+def test_kinks_and_jumps_ahead_of_a_step_are_noticed():
+    """A series at zero knows nothing of what comes at 0.3."""
+    for f, expected in [
+        (lambda t, y: np.abs(t - 0.3), 0.045 + 0.245),
+        (lambda t, y: np.where(t < 0.3, 0.0, 1.0), 0.7),
+        (lambda t, y: 1.0 if y < 0.3 else 2.0, 0.3 + 2 * 0.7),
+    ]:
+        for run in (
+            lambda f: wg.integrate_taylor(f, 0.0, [0.0, 1.0]),
+            lambda f: wg.jit(lambda y: wg.integrate_taylor(f, y, [0.0, 1.0]))(0.0),
+        ):
+            assert abs(run(f)[1] - expected) < 1e-9
+
+
+def test_a_complex_right_hand_side_of_a_real_value_is_refused():
+    with pytest.raises(MismatchError, match="complex"):
+        wg.taylor_ode(lambda t, y: 1j * y, 1.0, 3)

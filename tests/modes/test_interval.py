@@ -607,6 +607,14 @@ def test_monotone_functions_are_enclosed_by_their_values_at_the_ends():
     contains_values(y, np.array([g(np.array([a, b])) for a in (1, 1.5, 2) for b in (2, 2.5, 3)]))
 
 
+def test_a_variable_of_which_nothing_depends_is_held_at_one_end():
+    """A slope of exactly zero neither rises nor falls: its bounds are not swapped."""
+    f = lambda x, y: np.trunc(np.log1p(y)) + np.sqrt(x) + np.floor(1 / y)
+    for method in ("mean-value", "taylor"):
+        y = wg.enclose(f, method=method)(I(1.0, 4.0), I(0.3, 0.32))
+        close(y, 4.0, 5.0)
+
+
 @pytest.mark.parametrize(
     "f",
     [

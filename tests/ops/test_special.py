@@ -448,6 +448,14 @@ def test_binomials_that_vanish():
         agree(gradient[1], mp.diff(lambda k: mp.binomial(n, k), k), 1e-12)  # noqa: B023
 
 
+@pytest.mark.parametrize(("n", "k"), [(0.5, 2.5), (2.0, 4.0), (2.5, -1.0)])
+def test_higher_derivatives_of_binomials_that_vanish(n, k):
+    curve = lambda t: (n + t, k - t * t + 0.3 * t)
+    found = wg.taylor(lambda t: sc.binom(*curve(t)), 0.0, 4)
+    for a, b in zip(found, mp.taylor(lambda t: mp.binomial(*curve(t)), 0, 4), strict=True):
+        agree(a, b, 1e-12)
+
+
 def test_rising_factorials_where_gamma_functions_have_poles():
     for m in (0, 1, 2, 5):
         p = np.poly1d([1.0])

@@ -1,7 +1,9 @@
 """Initial-value problems by Taylor series: steps as long as the last terms stay below the tolerance.
 
 Orders and steps are chosen as by Jorba & Zou (2005), "A software package for the numerical integration of ODEs by means
-of high-order Taylor methods". Steps are plain numbers: what is differentiated is the series that were added up.
+of high-order Taylor methods". A series knows nothing of a kink or a jump that lies ahead, so the right-hand side is
+asked once more at the end of each step: where it is not the slope of the polynomial, the step is shorter. Steps are
+plain numbers: what is differentiated is the series that were added up.
 """
 
 from __future__ import annotations
@@ -11,17 +13,18 @@ import numpy as np
 from wengert.errors import ConvergenceError
 
 
-def integrate(expand, y, times, constant, rtol, atol, most):
+def integrate(expand, rate, y, times, constant, rtol, atol, most):
     """The solution at `times`, the first of which is the start.
 
-    `expand(t, y)` has the Taylor coefficients of the solution through the vector y at t in its rows; `constant(x)` is
-    x without its derivative.
+    `expand(t, y)` has the Taylor coefficients of the solution through the vector y at t in its rows, `rate(t, y)` is
+    the right-hand side; `constant(x)` is x without its derivative.
     """
+    end = constant(times[times.shape[0] - 1])
     out = np.zeros((times.shape[0], y.shape[0]), y.dtype)
     out[0] = y
     start = times[0]
     series = expand(start, y)
-    reach = step(constant(series), rtol, atol)
+    reach = trusted(rate, constant(series), constant(start), end, rtol, atol)
     steps = 0
     for i in range(1, times.shape[0]):
         ahead = times[i] - start
@@ -40,11 +43,35 @@ def integrate(expand, y, times, constant, rtol, atol, most):
             h = np.copysign(reach, constant(ahead))
             start = start + h
             series = expand(start, evaluated(series, h))
-            reach = step(constant(series), rtol, atol)
+            reach = trusted(rate, constant(series), constant(start), end, rtol, atol)
             ahead = times[i] - start
             steps = steps + 1
         out[i] = evaluated(series, ahead)
     return out
+
+
+def trusted(rate, series, start, end, rtol, atol):
+    """How far the series is the solution: as far as `step` says, if the right-hand side agrees there."""
+    scale = atol + rtol * np.abs(series[0])
+    rest = end - start
+    reach = np.minimum(step(series, rtol, atol), np.abs(rest))
+    slopes = series[1:] * np.arange(1, series.shape[0]).reshape(-1, 1)
+    least = 1e-14 * np.abs(start)
+    agrees = not reach > least
+    while not agrees:
+        h = np.copysign(reach, rest)
+        slope = evaluated(slopes, h)
+        found = rate(start + h, evaluated(series, h))
+        size = np.abs(series[0]) + reach * (np.abs(slope) + np.abs(found))
+        allowed = _MARGIN * (scale + 10 * np.finfo(series.dtype).eps * size)
+        agrees = np.all(np.abs(found - slope) * reach <= allowed) or reach <= least
+        if not agrees:
+            reach = 0.5 * reach
+    return reach
+
+
+_MARGIN = 10
+"""By how much the slope of a good series may be off at the end of a step, in tolerances: what is left out, times n."""
 
 
 def step(series, rtol, atol):

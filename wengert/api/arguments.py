@@ -188,10 +188,11 @@ class Prepared:
         return [[y, *rest] for y, rest in found[: self._count]]
 
     def coefficients(self, series: Sequence[Sequence[Any]], k: int, given: Sequence[Any] = ()) -> Any:
-        """Coefficient k of each leaf, in the containers of the function's value."""
+        """Coefficient k of each leaf, in the containers of the function's value; of Python's numbers, Python's."""
         if k == 0:
             return self.outputs(owned([x[0] for x in series], self.leaves))
-        return self.tangents([x[0] for x in series], [x[k] for x in series], given)
+        found = zip([x[0] for x in series], owned([x[k] for x in series], given), strict=True)
+        return self.outputs([number_like(y, result_like(y, c)) for y, c in found])
 
     def cotangents(self, cts: Sequence[Any], given: Sequence[Any] = ()) -> Any:
         """Cotangents of the differentiated leaves, in the containers of the arguments, made from those `given`."""
@@ -413,6 +414,11 @@ def result_like(x: Any, derivative: Any) -> Any:
     if isinstance(x, _NUMPY) or isinstance(plain(x), _NUMPY) or not isinstance(plain(derivative), _NUMPY):
         return derivative
     return zeros_like(x) + library.moved(derivative, plain(x))
+
+
+def number_like(x: Any, derivative: Any) -> Any:
+    """A derivative of a number of Python's, as one of Python's."""
+    return derivative.item() if x.__class__ in (float, complex) and isinstance(derivative, np.generic) else derivative
 
 
 def owned(results: Sequence[Any], given: Sequence[Any] = ()) -> list[Any]:

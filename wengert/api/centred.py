@@ -160,7 +160,8 @@ def _at_ends(vector: Callable, box: Any, slopes: Any, branch: str) -> Any:
     """Each result on the parts of a box where it can be least and greatest: at ends, where it rises or falls."""
     found = []
     for k in range(shape_of(slopes)[0]):
-        rises, falls = V.greater_equal(slopes.lo[k], 0), V.less_equal(slopes.hi[k], 0)
+        rises = V.greater_equal(slopes.lo[k], 0)
+        falls = V.logical_and(V.less_equal(slopes.hi[k], 0), V.logical_not(rises))  # constant: one end is enough
         low = make(V.where(falls, box.hi, box.lo), V.where(rises, box.lo, box.hi))
         high = make(V.where(rises, box.hi, box.lo), V.where(falls, box.lo, box.hi))
         least, most = [natural(vector, (part,), {}, branch)[0] for part in (low, high)]

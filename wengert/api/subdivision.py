@@ -132,13 +132,14 @@ def merged(boxes: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[np.ndarray,
     def reach(low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """How far from a box another may be: around a double root there are some, with gaps in which there is none."""
         width = high - low
-        return np.where(width <= _SMALL * (1 + np.abs(low)), 4 * width, 0.0)
+        return np.where(np.isfinite(width) & (width <= _SMALL * (1 + np.abs(low))), 4 * width, 0.0)
 
     for k in range(len(boxes)):
         low, high = lows[k], highs[k]
         while True:
-            gap = np.maximum(reach(low, high), reach(lows, highs))
-            touching = alone & np.all((lows <= high + gap) & (low <= highs + gap), axis=1)
+            with np.errstate(over="ignore"):
+                gap = np.maximum(reach(low, high), reach(lows, highs))
+                touching = alone & np.all((lows <= high + gap) & (low <= highs + gap), axis=1)
             if not np.any(touching):
                 break
             low, high = np.minimum(low, lows[touching].min(axis=0)), np.maximum(high, highs[touching].max(axis=0))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert import tree
-from wengert.api.arguments import owned, result_like
+from wengert.api.arguments import number_like, owned, result_like
 from wengert.api.operators import operation
 from wengert.api.taylor import checked_order
 from wengert.box.box import Box
@@ -69,6 +69,10 @@ def taylor_ode(f: Callable, y0: Any, order: int, *, t0: Any = 0.0, args: Sequenc
                     f"the right-hand side has the shape {shape_of(rate)}, and y has {shape_of(x)}",
                     remedy="return the derivative of y in the shape of y",
                 )
+            if dtype_of(rate).kind == "c" and dtype_of(x).kind != "c":
+                raise MismatchError(
+                    "the right-hand side is complex, and y is real", remedy="pass a complex initial value: y0 + 0j"
+                )
             if not trace.owns(rate):
                 check_not_inner(rate, trace.tag)
             c.rate = trace.coefficients_of(rate)
@@ -76,7 +80,7 @@ def taylor_ode(f: Callable, y0: Any, order: int, *, t0: Any = 0.0, args: Sequenc
         known = [[c[k] for k in range(n + 1)] for c in unknown]
     results = []
     for k in range(n + 1):
-        parts = [result_like(x, c[k]) for x, c in zip(leaves, known, strict=True)]
+        parts = [number_like(x, result_like(x, c[k])) for x, c in zip(leaves, known, strict=True)]
         results.append(tree.unflatten(structure, owned(parts, leaves if k else ())))
     return results
 

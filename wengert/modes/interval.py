@@ -369,10 +369,11 @@ class IntervalTrace(Mode):
         return constant(x)
 
     def structure(self, op: Op, x: Any) -> Any:
-        """An operand that is no data: an index, or a mask."""
+        """An operand that is no data, or of which an enclosure wants one number: an index, a mask, an order."""
         if not isinstance(x, Enclosure):
             return x
-        return self.same(x._value, x._tangent, f"an index or a mask of {op.name}")
+        kind = "a parameter" if op.elementwise else "an index or a mask"
+        return self.same(x._value, x._tangent, f"{kind} of {op.name}")
 
     def enclosed(self, y: Any) -> Any:
         """Bounds as a value; a mask that is decided everywhere is plain."""

@@ -23,11 +23,12 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.errors import Signal, StagingError
 from wengert.modes.mode import Mode
-from wengert.modes.sets import Sets, stacked, united
-from wengert.ops.derive import Control, Zero, result_aval
+from wengert.modes.sets import Sets, one_set, stacked, united
+from wengert.ops.derive import Control, Elementwise, Zero, result_aval
 from wengert.ops.index import ARRAY, index
 from wengert.ops.links import joint_links, links
-from wengert.ops.op import Op, fresh_tag
+from wengert.ops.op import Op, Traced, fresh_tag
+from wengert.ops.store import store
 from wengert.types import Aval, aval_of, is_inexact, ndim_of
 
 
@@ -127,6 +128,9 @@ class PatternTrace(Mode):
     def process(self, op: Op, args: tuple, params: dict) -> Any:
         if op.__class__ is Control:
             return op.lift(self, args, params)
+        one = self._of_one_element(op, args, params)
+        if one is not None:
+            return one
         any_number = False
         for a in args:
             if a.__class__ is Pattern and a._span and not _reads_somewhere(op, args, params):
@@ -147,6 +151,58 @@ class PatternTrace(Mode):
             else:
                 made.append(Pattern(self, aval, _result_sets(op, active, args, aval.shape, params), any_number))
         return tuple(made) if several else made[0]
+
+    def _of_one_element(self, op: Op, args: tuple, params: dict) -> Pattern | None:
+        """A number, or one element that is read or written: what loops of Python do. None for anything else."""
+        first = args[0]
+        if op is index or op is store:
+            if not self.owns(first) or first._span or not is_inexact(first.dtype):
+                return None
+            k = _place(params["pattern"], first.shape)
+            if k is None:
+                return None
+            sets = self.sets_of(first)
+            if op is index:
+                row = sets.rows[k]
+                return Pattern(self, Aval((), first.dtype), one_set(row, self.width) if len(row) else None)
+            if len(args) != 2 or ndim_of(args[1]):
+                return None
+            return Pattern(self, first._aval, sets.with_row(k, self.sets_of(args[1]).indices))
+        if params or not isinstance(op, Elementwise):
+            return None
+        union = None
+        for k, a in enumerate(args):
+            if self.owns(a):
+                if a._aval != _NUMBER:
+                    return None
+                if a._node is not None and not _vanishes(op, k, args):
+                    union = a._node if union is None else united(union, a._node)
+            elif a.__class__ is not float and a.__class__ is not np.float64:
+                return None
+        return Pattern(self, _NUMBER, union)
+
+
+_NUMBER = Aval((), np.dtype(float))
+
+
+def _place(pattern: tuple, shape: tuple) -> int | None:
+    """Which element of an array a pattern of integers means."""
+    if len(pattern) != len(shape):
+        return None
+    place = 0
+    for k, n in zip(pattern, shape, strict=True):
+        if k.__class__ is not int or not -n <= k < n:
+            return None
+        place = place * n + k % n
+    return place
+
+
+def _vanishes(op: Elementwise, k: int, args: tuple) -> bool:
+    """Whether an op on numbers is linear in one of them, with a coefficient that is known and zero."""
+    if not op.is_linear(k) or not callable(op.partials[k]):
+        return False
+    c = op.coefficient(k, None, args, {})
+    return not isinstance(c, Traced) and not c
 
 
 class PlacesUnknown(Signal):

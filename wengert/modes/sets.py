@@ -28,12 +28,50 @@ class Sets:
     [[1], [0, 2]]
     """
 
-    __slots__ = ("indices", "indptr", "width")
+    __slots__ = ("_indices", "_indptr", "_rows", "width")
 
-    def __init__(self, indptr: np.ndarray, indices: np.ndarray, width: int):
-        self.indptr = indptr
-        self.indices = indices
+    def __init__(self, indptr: np.ndarray | None, indices: np.ndarray | None, width: int):
+        self._indptr = indptr
+        self._indices = indices
+        self._rows: list[np.ndarray] | None = None
         self.width = width
+
+    @staticmethod
+    def of_rows(rows: list[np.ndarray], width: int) -> Sets:
+        """Sets that are given one by one: put together when they are asked for together."""
+        made = Sets(None, None, width)
+        made._rows = rows
+        return made
+
+    @property
+    def indptr(self) -> np.ndarray:
+        if self._indptr is None:
+            self._put_together()
+        return self._indptr  # type: ignore[return-value]
+
+    @property
+    def indices(self) -> np.ndarray:
+        if self._indices is None:
+            self._put_together()
+        return self._indices  # type: ignore[return-value]
+
+    def _put_together(self) -> None:
+        rows = self.rows
+        self._indptr = _offsets(np.array([len(row) for row in rows]))
+        self._indices = np.concatenate(rows) if rows else np.zeros(0, INDEX)
+
+    @property
+    def rows(self) -> list[np.ndarray]:
+        """The sets one by one. Nobody writes to the list."""
+        if self._rows is None:
+            self._rows = np.split(self.indices, self.indptr[1:-1]) if self.count else []
+        return self._rows
+
+    def with_row(self, k: int, row: np.ndarray) -> Sets:
+        """The same, but for one set."""
+        rows = self.rows.copy()
+        rows[k] = row
+        return Sets.of_rows(rows, self.width)
 
     @staticmethod
     def units(count: int, start: int, width: int) -> Sets:
@@ -46,7 +84,7 @@ class Sets:
 
     @property
     def count(self) -> int:
-        return len(self.indptr) - 1
+        return len(self._rows) if self._rows is not None else len(self.indptr) - 1
 
     def matrix(self) -> csr_array:
         """The same as a boolean matrix."""
@@ -97,12 +135,13 @@ class Sets:
             rows, columns = rows[inside], columns[inside]
         if count == 1:
             whole = self if len(rows) == self.count else self._taken(columns)
-            return _one(np.unique(whole.indices), self.width)
+            return one_set(np.unique(whole.indices), self.width)
         links = csr_array((np.ones(len(rows), bool), (rows, columns)), shape=(count, self.count))
         return _of_matrix(links @ self.matrix())
 
 
-def _one(indices: np.ndarray, width: int) -> Sets:
+def one_set(indices: np.ndarray, width: int) -> Sets:
+    """A single set."""
     return Sets(np.array([0, len(indices)], INDEX), indices, width)
 
 
@@ -124,7 +163,7 @@ def united(a: Sets, b: Sets) -> Sets:
     if not len(a.indices):
         return b
     if a.count == 1:
-        return _one(np.union1d(a.indices, b.indices), a.width)
+        return one_set(np.union1d(a.indices, b.indices), a.width)
     if len(a.indices) == len(b.indices) and a.same(b):
         return a
     return _of_matrix(a.matrix() + b.matrix())

@@ -278,6 +278,7 @@ kve = elementwise(
         _in_order("kve", lambda v, x, n: kve_by_order(v, x, m=1, n=n)),
         lambda y, v, x, n: kve(v, x, n=n + 1),
     ),
+    bounds=one_way(0.0, slack=1e-11),
 )
 
 # -------------------------------------------------------------------------------------------------------- spherical
@@ -325,12 +326,26 @@ def _aip_bend(x: Bounds) -> Any:
     return 0.54 + 0.7 * _largest(x) * (1 + _largest(x))
 
 
+def _bi_bend(x: Bounds) -> Any:
+    high = maximum(x.hi, 0)
+    return 0.62 * _largest(x) + high * airy_bi(high)
+
+
+def _bip_bend(x: Bounds) -> Any:
+    high = maximum(x.hi, 0)
+    return 0.62 + 0.7 * _largest(x) * (1 + _largest(x)) + airy_bi(high) + high * airy_bip(high)
+
+
 airy_ai = elementwise(
     "airy_ai", lambda x: sc.airy(x)[0], (lambda y, x: airy_aip(x),), bounds=curved(_ai_bend, slack=1e-13)
 )
 airy_aip = elementwise(
     "airy_aip", lambda x: sc.airy(x)[1], (lambda y, x: x * airy_ai(x),), bounds=curved(_aip_bend, slack=1e-13)
 )
-airy_bi = elementwise("airy_bi", lambda x: sc.airy(x)[2], (lambda y, x: airy_bip(x),))
-airy_bip = elementwise("airy_bip", lambda x: sc.airy(x)[3], (lambda y, x: x * airy_bi(x),))
+airy_bi = elementwise(
+    "airy_bi", lambda x: sc.airy(x)[2], (lambda y, x: airy_bip(x),), bounds=curved(_bi_bend, slack=1e-12)
+)
+airy_bip = elementwise(
+    "airy_bip", lambda x: sc.airy(x)[3], (lambda y, x: x * airy_bi(x),), bounds=curved(_bip_bend, slack=1e-12)
+)
 """The Airy functions Ai and Bi and their derivatives, the four results of `scipy.special.airy`."""

@@ -3,6 +3,7 @@
     directed(-1, 1, …)       decreasing in the first operand, increasing in the second: each bound is a value at bounds
     composed_above(f, …)     as other ops compute it, beyond a limit
     one_way(…)               up or down in the last operand, whichever it is: bounds are values at its ends
+    rising_beyond(…)         up in the first operand, beyond a limit that the second one sets
     curved(…)                a value in the middle, and how far others can be: the second derivative is bounded
 
 Unlike those of `enclosures.py`, these pass on parameters, such as the order of a derivative, and functions of several
@@ -115,6 +116,22 @@ def one_way(above: float, within: Range = ANYTHING, slack: float = 1e-12, floor:
         first, last = [_values(op, [*fixed, b], params) for b in xs[0]]
         y = loosened(Bounds(V.minimum(first, last), V.maximum(first, last)), slack, floor)
         return mode.enclosed(_finished(Bounds(moved(y.lo, -2), moved(y.hi, 2)), xs, ANYTHING, unknown))
+
+    return enclosure
+
+
+def rising_beyond(limit: Callable[[Any], Any], slack: float = 1e-12) -> Enclosure:
+    """Where the second operand is a number k ≥ 0, it is positive, and increases in the first one, beyond limit(k);
+    anywhere else it may be anything."""
+
+    def enclosure(mode: Any, op: Op, args: tuple, params: dict) -> Any:
+        k = mode.structure(op, args[1])
+        x = mode.bounds(args[0])
+        unknown = V.logical_or(V.less_equal(x.lo, limit(k)), V.less(k, 0))
+        if mode.watches:
+            mode.note_break(op, unknown)
+        y = loosened(Bounds(*[_values(op, [b, k], params) for b in x]), slack, 0.0)
+        return mode.enclosed(_finished(Bounds(moved(y.lo, -2), moved(y.hi, 2)), [x], (0.0, math.inf), unknown))
 
     return enclosure
 

@@ -16,7 +16,7 @@ import scipy.special as sc
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import library
 from wengert.ops.derive import elementwise, zero
-from wengert.ops.directed import directed, one_way
+from wengert.ops.directed import directed, one_way, rising_beyond
 from wengert.ops.elementwise import cos, equal, exp, less, logical_and, reciprocal, remainder, rint, sin, where
 from wengert.ops.enclosures import composed, decreasing, increasing, valley
 from wengert.ops.library import special
@@ -154,6 +154,7 @@ poch = elementwise(
     "poch",
     sc.poch,
     (_poch_slope, lambda y, z, m: y * digamma(z + m)),
+    bounds=rising_beyond(lambda m: 0.0, slack=1e-10),
 )
 
 
@@ -175,7 +176,8 @@ def _binom_in_n(y: Any, n: Any, k: Any) -> Any:
     n, k = _typed(y, n), _typed(y, k)
     vanishes, n1, k1 = _binom_parts(y, n, k)
     n0, k0 = where(vanishes, n, 1), where(vanishes, k, 0)
-    edge = gamma(n0 + 1) * rgamma(k0 + 1) * (_rgamma_slope(rgamma(n0 - k0 + 1), n0 - k0 + 1))
+    v = n0 - k0 + 1
+    edge = gamma(n0 + 1) * rgamma(k0 + 1) * (rgamma(v) * digamma(n0 + 1) + _rgamma_slope(rgamma(v), v))
     return where(vanishes, edge, y * polygamma_step(n1 - k1 + 1, k1, n=0))
 
 
@@ -192,6 +194,7 @@ binom = elementwise(
     "binom",
     sc.binom,
     (_binom_in_n, _binom_in_k),
+    bounds=rising_beyond(lambda k: k - 1, slack=1e-10),
 )
 
 # ------------------------------------------------------------------------------------------------------------- zeta

@@ -252,6 +252,7 @@ gammainc_by_a = elementwise(
 _GAMMA: dict[str, Any] = {"above": {0: 0.0}, "within": {1: (0.0, math.inf)}, "range": (0.0, 1.0), "floor": 1.0}
 _BETA: dict[str, Any] = {"above": {0: 0.0, 1: 0.0}, "within": {2: (0.0, 1.0)}, "range": (0.0, 1.0), "floor": 1.0}
 """Where distribution functions are those of their parameters, and between which numbers."""
+_QUANTILES: dict[str, Any] = {"above": {0: 0.0}, "within": {1: (0.0, 1.0)}, "range": (0.0, math.inf), "slack": 1e-10}
 
 gammainc = elementwise(
     "gammainc",
@@ -272,6 +273,7 @@ gammaincinv = elementwise(
         lambda x, a, p: -gammainc_by_a(a, x, n=1) / gamma_density(a, x),
         lambda x, a, p: 1 / gamma_density(a, x),
     ),
+    bounds=directed(1, 1, **_QUANTILES),
 )
 gammainccinv = elementwise(
     "gammainccinv",
@@ -280,6 +282,7 @@ gammainccinv = elementwise(
         lambda x, a, q: -gammainc_by_a(a, x, n=1) / gamma_density(a, x),
         lambda x, a, q: -1 / gamma_density(a, x),
     ),
+    bounds=directed(1, -1, **_QUANTILES),
 )
 
 # --------------------------------------------------------------------------------------------------- incomplete beta

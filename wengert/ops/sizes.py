@@ -5,7 +5,6 @@ Eager programs know the shapes of their arrays; these ops appear where a program
 
 from __future__ import annotations
 
-import builtins
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,10 @@ from wengert.ops import library
 from wengert.ops.derive import Unmapped, linear, zero
 from wengert.ops.enclosures import DECIDED
 from wengert.ops.index import index
+from wengert.ops.op import Op
+from wengert.ops.rounding import V
 from wengert.ops.traits import CHEAP, FREE, LENGTHS, NEVER, VALUES, Dtype
+from wengert.raised import made
 from wengert.types import dtype_of, shape_of
 
 size = zero(
@@ -61,15 +63,18 @@ def counting(n: Any) -> Any:
     return np.arange(n) if n.__class__ is int else symbol._owner.process(iota, (), {"n": n})
 
 
-def error_class(name: str) -> type[Exception]:
-    """The exception class that a `require` names."""
-    return np.linalg.LinAlgError if name == "LinAlgError" else getattr(builtins, name)
-
-
 def _require(ok: Any, *kept: Any, error: str, message: str) -> tuple:
     if not np.all(ok):
-        raise error_class(error)(message)
+        raise made(error, message)
     return ()
+
+
+def _may_hold(mode: Any, op: Op, args: tuple, params: dict) -> Any:
+    """Of intervals: a function is applied where it is defined, so it raises if the condition holds for no number."""
+    condition = mode.bounds(args[0])
+    if mode.watches:
+        mode.note_break(op, V.not_equal(condition.lo, condition.hi))
+    return op(condition.hi, **params)
 
 
 require = zero(
@@ -79,6 +84,7 @@ require = zero(
     raises=VALUES,
     cost=CHEAP,
     effect=True,
+    bounds=_may_hold,
 )
 """Nothing, or an exception: a condition that can be tested only when the program runs. It has no results. Further
 operands are computed, for what that may raise."""

@@ -46,7 +46,7 @@ from wengert.ops.elementwise import (
     tan,
     where,
 )
-from wengert.ops.enclosures import composed, decreasing, increasing, increasing_composed
+from wengert.ops.enclosures import composed, decreasing, increasing, increasing_composed, refused
 from wengert.ops.library import special
 from wengert.ops.op import in_kind
 from wengert.ops.rounding import Bounds, rounded_number
@@ -419,7 +419,13 @@ powm1 = elementwise(
 )
 
 lambertw = elementwise(
-    "lambertw", lambda z, k, tol: special.lambertw(z, k, tol), (lambda w, z, k, tol: exp(-w) / (1 + w),)
+    "lambertw",
+    lambda z, k, tol: special.lambertw(z, k, tol),
+    (lambda w, z, k, tol: exp(-w) / (1 + w),),
+    bounds=refused(
+        "lambertw of an interval, whose result is complex",
+        "for x > 0 the principal branch is scipy.special.wrightomega(np.log(x))",
+    ),
 )
 wrightomega = elementwise(
     "wrightomega", sc.wrightomega, (lambda y, z: y / (1 + y),), bounds=directed(1, range=(0.0, math.inf), slack=1e-13)
