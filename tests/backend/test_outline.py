@@ -166,3 +166,22 @@ def test_pieces_lie_between_words_and_what_stands_alone(cut_early, start):
     assert all(kinds[i] for i in taken)
     assert max(end - first for first, end in pieces.items()) <= repeats.LONGEST
     assert len(taken) > len(kinds) // 2
+
+
+def test_statements_that_share_a_loop_are_written_once_in_long_pieces(cut_early):
+    """Layers of a network: sum and tanh are kept both, and come from one loop for each of twenty layers."""
+
+    def loss(p, x):
+        for w, b in p:
+            x = np.tanh(x @ w + b)
+        return np.sum(x**2)
+
+    draw = np.random.default_rng(0).normal
+    layers = [(draw(size=(3, 3)) / 2, draw(size=3)) for _ in range(20)]
+    x = draw(size=(2, 3))
+    step = lambda p, x: wg.grad(loss)(p, x)
+    for got, wanted in zip(wg.jit(step)(layers, x), step(layers, x), strict=True):
+        np.testing.assert_allclose(got[0], wanted[0], rtol=1e-11, atol=1e-14)
+        np.testing.assert_allclose(got[1], wanted[1], rtol=1e-11, atol=1e-14)
+    text = write_kernel(wg.jit(step).lower(layers, x).program).text
+    assert 1 <= text.count('call double @"wg_tanh"') <= 3

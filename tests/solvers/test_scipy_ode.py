@@ -146,9 +146,33 @@ def test_derivatives_under_jit_at_its_own_times():
         wg.jit(lambda a: si.solve_ivp(lambda t, y: [a * y[0] ** 2], (0, 2), [1.0]).y[0, -1])(1.0)
 
 
+@pytest.mark.parametrize("method", ["Radau", "BDF", "LSODA"])
+def test_steps_of_implicit_methods_under_jit_are_those_of_scipy(method):
+    def steps(a):
+        found = si.solve_ivp(lambda t, y: -a * y, (0.0, 1.0), [1.0], method, rtol=1e-8, atol=1e-10)
+        return found.t, found.y
+
+    for compiled, own in zip(wg.jit(steps)(1.3), steps(1.3), strict=True):
+        np.testing.assert_allclose(compiled, own, rtol=1e-14)
+    last = lambda a: steps(a)[1][0, -1]
+    for gradient in (wg.jit(wg.grad(last)), wg.grad(wg.jit(last))):
+        np.testing.assert_allclose(gradient(2.0), -np.exp(-2.0), rtol=1e-6)
+
+
+def test_the_end_of_an_implicit_method_under_jit_has_a_derivative():
+    def at(end):
+        found = si.solve_ivp(lambda t, y: -2 * y, (0.0, end), [1.0], "Radau", rtol=1e-9, atol=1e-11)
+        return found.y[0, -1] + found.t[-1]
+
+    np.testing.assert_allclose(wg.jit(wg.grad(at))(1.0), 1 - 2 * np.exp(-2.0), rtol=1e-7)
+    blows_up = lambda a: si.solve_ivp(lambda t, y: a * y**2, (0, 2), [1.0], "BDF").y[0, -1]
+    with pytest.raises(ConvergenceError, match="step size"):
+        wg.jit(blows_up)(1.0)
+
+
 def test_what_is_refused_under_jit():
     with pytest.raises(UnsupportedFunctionError, match="t_eval"):
-        wg.jit(lambda p: si.solve_ivp(predators, (0, 2), Y0, "BDF", args=(p,)).y)(P)
+        wg.jit(lambda p: si.solve_ivp(predators, (0, 2), Y0, "BDF", args=(p,), dense_output=True).y)(P)
     with pytest.raises(ValueError, match="`first_step` exceeds bounds"):
         wg.jit(lambda p: si.solve_ivp(predators, (0, 2), Y0, args=(p,), first_step=3.0).y)(P)
     with pytest.raises(ValueError, match="not within `t_span`"):

@@ -23,7 +23,7 @@ from wengert.solvers.given import Given, not_converged, solver
 from wengert.solvers.implicit import Equation, Implicit
 from wengert.solvers.ode import METHODS, trajectory
 from wengert.solvers.parameters import vector
-from wengert.solvers.scipy_ode_compiled import solved_at, states_at
+from wengert.solvers.scipy_ode_compiled import solved, states_at
 from wengert.solvers.told import Told
 from wengert.types import shape_of
 
@@ -77,7 +77,7 @@ def _solve_ivp(module: Any) -> None:
         method = given["method"] if isinstance(given["method"], str) else given["method"].__name__
         rtol, atol = given.arguments.get("rtol", 1e-3), given.arguments.get("atol", 1e-6)
         if running.state.capture is not None:
-            return solved_at(given, method, rtol, atol, original.__globals__["OdeResult"])
+            return solved(given, original, method, rtol, atol)
         values = given.parameters.values
         told = Told("scipy.integrate.solve_ivp", values)
 

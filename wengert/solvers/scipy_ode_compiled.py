@@ -1,9 +1,10 @@
 """SciPy's `solve_ivp` and `odeint` in compiled functions, by the native loops of `wg.odeint`.
 
-There SciPy's own code cannot run. At given times the values are those of our integrator, with the same method (of the
+At given times the values are those of our integrator, with the same method (of the
 same kind, where SciPy's is one of several steps) and the same tolerances: both are within these of the solution, and of
 each other within twice as much. Without given times explicit methods take SciPy's own steps, as many as data decide
-(`algorithms/ode_steps.py`).
+(`algorithms/ode_steps.py`). The steps of implicit methods come from SciPy itself, which compiled code calls back: the
+values are SciPy's, and the derivatives those of our integrator at the same times, as outside of compiled code.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ import numpy as np
 from wengert.algorithms import ode_steps
 from wengert.box.functions.operands import array, cast, demand, join, part
 from wengert.capture.hooks import instrument
+from wengert.control.effects import called_back
 from wengert.errors import UnsupportedFunctionError
+from wengert.ir.infer import Found
+from wengert.ir.node import Dyn
 from wengert.ops import elementwise as e
 from wengert.ops.elementwise import stop_gradient
 from wengert.ops.op import Traced
 from wengert.ops.shape import transpose
-from wengert.solvers.given import Given
+from wengert.solvers.given import Given, not_converged
 from wengert.solvers.ode import EXPLICIT, METHODS, Integrator, trajectory
 from wengert.solvers.parameters import Packing, Parameters, vector
 from wengert.types import shape_of
@@ -40,8 +44,9 @@ def _refused(what: str, remedy: str) -> UnsupportedFunctionError:
     return UnsupportedFunctionError(f"scipy.integrate.solve_ivp {what} in a compiled function", remedy=remedy)
 
 
-def solved_at(given: Given, method: str, rtol: Any, atol: Any, result: Callable) -> Any:
-    """What `solve_ivp` returns, with t_eval."""
+def solved(given: Given, original: Callable, method: str, rtol: Any, atol: Any) -> Any:
+    """What `solve_ivp`, the original, returns."""
+    result = original.__globals__["OdeResult"]
     arguments = given.arguments
     begin, end = arguments["t_span"]
     if arguments["events"] or arguments["dense_output"]:
@@ -51,7 +56,10 @@ def solved_at(given: Given, method: str, rtol: Any, atol: Any, result: Callable)
         )
     longest = arguments.get("max_step", np.inf)
     if arguments["t_eval"] is None:
-        times, y = _after_all_steps(arguments, method, rtol, atol, longest)
+        if method in EXPLICIT:
+            times, y = _after_all_steps(arguments, method, rtol, atol, longest)
+        else:
+            times, y = _called_back(given, original, method, rtol, atol)
         return _found(result, times, y)
     if not isinstance(longest, Traced) and longest < np.inf:
         raise _refused("with max_step", "give more times in t_eval, at which steps end, or call it outside of jit")
@@ -74,12 +82,7 @@ def _found(result: Callable, times: Any, y: Any) -> Any:
 
 
 def _after_all_steps(arguments: dict[str, Any], method: str, rtol: Any, atol: Any, longest: Any) -> tuple[Any, Any]:
-    """The times at which the solver stops by itself, and the states there."""
-    if method not in EXPLICIT:
-        raise _refused(
-            f"by the method {method} without t_eval",
-            "give the times, t_eval=[end] for the last state, or use wg.odeint; RK23, RK45 and DOP853 need no times",
-        )
+    """The times at which an explicit method stops by itself, and the states there."""
     begin, end = (cast(array(t), np.float64) for t in arguments["t_span"])
     if (first := arguments.get("first_step")) is not None:
         demand(e.greater(first, 0), "`first_step` must be positive.")
@@ -93,6 +96,33 @@ def _after_all_steps(arguments: dict[str, Any], method: str, rtol: Any, atol: An
     times, states = instrument(ode_steps.integrate_by_steps)(
         slope, y0, begin, end, stop_gradient, attempt, order, rtol, atol, first, longest
     )
+    return times, transpose(states, axes=(1, 0))
+
+
+def _called_back(given: Given, original: Callable, method: str, rtol: Any, atol: Any) -> tuple[Any, Any]:
+    """The same by SciPy itself."""
+
+    def run(*values: Any) -> np.ndarray:
+        found = original(**given.passed(given.put(values)))
+        if not found.success:
+            raise not_converged("scipy.integrate.solve_ivp", found.message)
+        return np.concatenate([found.t[:, None], np.transpose(found.y)], axis=1)
+
+    arguments = given.arguments
+    begin, end = arguments["t_span"]
+    y0 = vector(array(arguments["y0"]))
+    size = shape_of(y0)[0]
+    remedy = "give the times, t_eval=[end] for the last state: then the examples are solved by compiled code"
+    what = f"scipy.integrate.solve_ivp by the method {method} without t_eval in a compiled batch"
+    results = [Found((Dyn(None), 1 + size), np.dtype(np.float64))]
+    (found,) = called_back(run, given.parameters.values, results, (what, remedy))
+    times = part(found, 1, 0)
+    if isinstance(begin, Traced) or isinstance(end, Traced):  # these have derivatives
+        times = join([vector(begin), part(times, 0, slice(1, -1)), vector(end)], 0)
+    near = trajectory(
+        arguments["fun"], y0, times, *arguments["args"], method=_method(method, size), rtol=rtol, atol=atol
+    )
+    states = near + (part(found, 1, slice(1, None)) - stop_gradient(near))
     return times, transpose(states, axes=(1, 0))
 
 

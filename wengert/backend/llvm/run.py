@@ -51,7 +51,7 @@ def run_nodes(em: Emitter, frame: Frame, numbers: range) -> None:
         before, em.cx.source = em.cx.source, nodes[i].source or em.cx.source
         how = None
         if em.outline is not None:
-            how = em.outline.run(em, frame, i, run_nodes)
+            how = em.outline.run(em, frame, i, numbers, run_nodes)
         if how is None:
             how = run_fused(em, frame, i, numbers.stop, lambda k: _run(em, frame, nodes[k], k))
         if how is None and em.outline is not None:

@@ -268,9 +268,9 @@ def run_fused(em: Emitter, frame: Frame, start: int, stop: int, one: One) -> lis
     return None if run is None else _Loop(em, frame, start, run).write(one)
 
 
-def fused_nodes(em: Emitter, plan: BlockPlan, start: int) -> int:
-    """How many nodes from a number on would be written in one loop."""
-    run = _run_from(plan, start, len(plan.block.nodes), em.intervals)
+def fused_nodes(em: Emitter, plan: BlockPlan, start: int, stop: int) -> int:
+    """How many nodes from a number on, before another, would be written in one loop."""
+    run = _run_from(plan, start, stop, em.intervals)
     return 0 if run is None else len(run.roles)
 
 

@@ -87,13 +87,17 @@ class Outline:
         self._count = 0
         self._blocks: dict[int, _Block] = {}
 
-    def run(self, em: Emitter, frame: Frame, i: int, run: Run) -> list[str] | None:
-        """Write a node and some that follow as a call of a function; how, for each. None if that cannot be."""
-        if em.is_part:
-            return None
+    def run(self, em: Emitter, frame: Frame, i: int, numbers: range, run: Run) -> list[str] | None:
+        """Write a node and some that follow as a call of a function; how, for each. None if that cannot be.
+
+        `numbers` are those of the nodes that are being written: in a function for many, those that share a loop are
+        one more function.
+        """
         block = self._block(frame.plan)
-        ends = [block.repeats.get(i, i), i + fused_nodes(em, frame.plan, i)]
-        for end in sorted([end for end in ends if end > i + 1], reverse=True):
+        ends = {i + fused_nodes(em, frame.plan, i, numbers.stop)}
+        if not em.is_part:
+            ends.add(block.repeats.get(i, i))
+        for end in sorted([end for end in ends if end > i + 1 and range(i, end) != numbers], reverse=True):
             how = self._call(em, frame, range(i, end), block, run)
             if how is not None:
                 return how
