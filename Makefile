@@ -34,14 +34,14 @@ demo: $(READY) ## a short tour: derivatives, native code, and a page that explai
 	@$(BIN)/python examples/demo.py $(ARGS)
 
 test: $(READY) ## every test, with a few of its cases where it has many, and the doctests of the package
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --sample 3 $(ARGS)
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --sample 2 $(ARGS)
 
-test-all: $(READY) ## every case of every test
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
+test-all: $(READY) ## every case of every test, with twice as many random examples
+	WENGERT_TEST_PROFILE=full $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
-test-quick: $(READY) ## two cases of each test that is not marked slow, with few random examples and little optimisation
+test-quick: $(READY) ## one case of each test that is not marked slow, with few random examples and little optimisation
 	WENGERT_TEST_PROFILE=quick WENGERT_OPT=0 \
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not slow" --sample 2 $(ARGS)
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not slow" --sample 1 $(ARGS)
 
 $(WILD_READY): $(READY)
 	@$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[wild]'

@@ -38,8 +38,9 @@ _shared = settings(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("quick", _shared, max_examples=10)
+settings.register_profile("usual", _shared, max_examples=25)
 settings.register_profile("full", _shared, max_examples=50)
-settings.load_profile(os.environ.get("WENGERT_TEST_PROFILE", "full"))
+settings.load_profile(os.environ.get("WENGERT_TEST_PROFILE", "usual"))
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ WHOLE_FILES = {
     "tests/fuzz/test_programs_agree.py",
 }
 """Files in which each case is another op, whose rule nothing else may look at, or other programs: `--sample` takes all
-of their cases, if it takes more than two of each (`make test`)."""
+of their cases, if it takes more than one of each (`make test`)."""
 
 
 OPTIMISED_FOLDERS = {"backend", "gallery", "gpu", "infer"}
@@ -130,4 +131,4 @@ def sample(ids: list[str], most: int) -> list[str]:
         cases.setdefault(one.partition("[")[0], []).append(one)
     places = {len(all): {round(k * (len(all) - 1) / max(most - 1, 1)) for k in range(most)} for all in cases.values()}
     return [one for test, all in cases.items() for k, one in enumerate(all)
-            if k in places[len(all)] or (most > 2 and test.partition("::")[0] in WHOLE_FILES)]  # fmt: skip
+            if k in places[len(all)] or (most > 1 and test.partition("::")[0] in WHOLE_FILES)]  # fmt: skip

@@ -107,9 +107,10 @@ def test_large_products(x, y, dtype):
 def test_strides(n, vector):
     a, b = random(n, n), random(n) if vector else random(n, n, seed=1)
     others = [b, random(2 * n)[::2], random(n)[::-1]] if vector else [b, b.T, random(n, 2 * n)[:, :n], b[:, ::-1]]
-    for x in (a, a.T, random(n, 2 * n)[:, :n], random(2 * n, n)[::2], random(n, 2 * n)[:, ::2], a[::-1],
-              np.broadcast_to(random(n), (n, n))):  # fmt: skip
-        for y in others:
+    matrices = [a, a.T, random(n, 2 * n)[:, :n], random(2 * n, n)[::2], random(n, 2 * n)[:, ::2], a[::-1],
+                np.broadcast_to(random(n), (n, n))]  # fmt: skip
+    for k, x in enumerate(matrices):
+        for y in (others[k % len(others)], others[(k + 1) % len(others)]):
             check("matmul", x, y)
             check("matmul", y.T, x)
 
