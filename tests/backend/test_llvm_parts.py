@@ -26,7 +26,7 @@ def cases(draw):
     return shape, patterns, cleared, draw(st.sampled_from([np.float64, np.float32])), draw(st.integers(0, 99))
 
 
-@settings(max_examples=settings.default.max_examples, deadline=None)
+@settings(deadline=None)
 @given(cases())
 def test_sums_into_parts(case):
     shape, patterns, cleared, dtype, seed = case

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from wengert.ir.interpret import run
 from wengert.ir.node import Dyn, all_nodes
 
-relaxed = settings(deadline=None, max_examples=settings.default.max_examples, suppress_health_check=list(HealthCheck))
+relaxed = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def agree(program, inputs):

@@ -123,7 +123,7 @@ def hooks():
         yield
 
 
-some = settings(max_examples=settings.default.max_examples, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.slow
