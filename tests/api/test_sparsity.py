@@ -308,3 +308,16 @@ def test_places_that_are_known_along_some_axes_only(f, entries):
             np.testing.assert_allclose(derivative(x).toarray(), dense, atol=1e-14)
         second = wg.hessian(total)(x).reshape(12, 12)
         np.testing.assert_allclose(wg.hessian(total, sparse=True)(x).toarray(), second, atol=1e-13)
+
+
+def test_a_loop_writes_a_large_array_at_numbers_and_counters():
+    """Iterations that run at once read with a batch of places beside plain ones."""
+
+    def f(x, a, n):
+        u = np.arange(289.0).reshape(17, 17) * a + 0
+        for i in range(n):
+            for j in range(-2, 6):
+                u[j, i] = 0.5
+        return 2 * x
+
+    np.testing.assert_array_equal(wg.jacobian(f, sparse=True)(X, 0.5, 4).toarray(), 2 * np.eye(N))
