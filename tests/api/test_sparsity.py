@@ -323,3 +323,16 @@ def test_elements_written_one_by_one_at_a_point():
     x = np.array([1.0, 2.0, 3.0, 4.0])
     for found, dense in zip(wg.sparsity(f, local=True)(x), wg.jacobian(f)(x), strict=True):
         np.testing.assert_array_equal(found.toarray(), dense.reshape(-1, 4) != 0)
+
+
+def test_a_loop_writes_a_large_array_at_numbers_and_counters():
+    """Iterations that run at once read with a batch of places beside plain ones."""
+
+    def f(x, a, n):
+        u = np.arange(289.0).reshape(17, 17) * a + 0
+        for i in range(n):
+            for j in range(-2, 6):
+                u[j, i] = 0.5
+        return 2 * x
+
+    np.testing.assert_array_equal(wg.jacobian(f, sparse=True)(X, 0.5, 4).toarray(), 2 * np.eye(N))

@@ -211,3 +211,52 @@ def test_samples(name, n):
     agrees(lambda y, x: f(y, x=x, axis=0), y.T, xs, second=False, rtol=1e-5)
     if name != "simpson":
         agrees(lambda y: f(y, initial=0), y, second=False)
+
+
+@pytest.mark.parametrize(
+    ("f", "a", "first", "second"),
+    [
+        (lambda a: si.quad(lambda t: 1.0 if t < a else 0.0, 0, 1)[0], 0.4, 1.0, 0.0),
+        (lambda a: si.quad(lambda t: 1.0 if t < a else 0.0, 1, 0, points=[a])[0], 0.4, -1.0, 0.0),
+        (lambda a: si.quad(lambda t: np.where(t < a * a, a * t, np.sin(t)), 0, 1)[0], 0.6,
+         2.5 * 0.6**4 - 1.2 * math.sin(0.36), 10 * 0.6**3 - 2 * math.sin(0.36) - 4 * 0.36 * math.cos(0.36)),
+        (lambda a: si.quad(lambda t: np.heaviside(a - t, 0.5) * t, 0, 1)[0], 0.5, 0.5, 1.0),
+        (lambda a: si.quad(lambda t: np.exp(-t) if t < a else 0.0, 0, np.inf)[0], 0.4, math.exp(-0.4), -math.exp(-0.4)),
+        (lambda a: si.quad(lambda t: 1.0 if (t % a) < a / 2 else -1.0, 0, 1)[0], 0.4, -2.0, 0.0),
+        (lambda a: si.quad(lambda t: max(t - a, 0.0), 0, 1)[0], 0.3, -0.7, 1.0),
+        (lambda a: si.quad(lambda t: 1.0 if t % 1 < a else 0.0, 0, 1.5)[0], 0.3, 2.0, 0.0),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::scipy.integrate.IntegrationWarning")
+def test_jumps_at_places_that_move(f, a, first, second):
+    for derivative in (wg.grad(f), wg.jit(wg.grad(f)), lambda a: wg.jvp(wg.jit(f), (a,), (1.0,))[1]):
+        np.testing.assert_allclose(derivative(a), first, rtol=1e-12)
+    np.testing.assert_allclose(wg.hessian(f)(a), second, rtol=1e-9, atol=1e-12)
+
+
+def test_third_derivatives_at_places_that_move():
+    """∫ t³ dt from 0 to a² is a⁸/4."""
+    f = lambda a: si.quad(lambda t: t**3 if t < a * a else 0.0, 0, 1)[0]
+    np.testing.assert_allclose(wg.grad(wg.grad(wg.grad(f)))(0.7), 84 * 0.7**5, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::scipy.integrate.IntegrationWarning")
+def test_jumps_of_vectors_and_of_integrals_within():
+    got = wg.jacobian(lambda a: si.quad_vec(lambda t: np.array([1.0, t]) * (t < a), 0, 1, points=[0.4])[0])(0.4)
+    np.testing.assert_allclose(got, [1.0, 0.4], rtol=1e-12)
+    f = lambda p: si.quad(lambda t: np.sum((t < p) * np.array([1.0, 2.0])), 0, 1)[0]
+    np.testing.assert_allclose(wg.grad(f)(np.array([0.4, 0.7])), [1.0, 2.0], rtol=1e-12)
+    with pytest.raises(UnsupportedFunctionError, match="jumps at 0.4"):  # two places, which move apart
+        wg.grad(f)(np.array([0.4, 0.4]))
+    outer = lambda a: si.dblquad(lambda y, x: 1.0 if x < a else 0.0, 0, 1, 0, 2)[0]
+    np.testing.assert_allclose(wg.grad(outer)(0.4), 2.0, rtol=1e-12)
+    inner = wg.jit(lambda t, a: np.where(t < a, 1.0, 0.0))
+    np.testing.assert_allclose(wg.grad(lambda a: si.quad(inner, 0, 1, args=(a,))[0])(0.3), 1.0, rtol=1e-12)
+
+
+def test_jumps_of_a_table():
+    """Where a place that is searched for passes one of the table is not known, so a jump there is refused."""
+    table = np.array([1.0, 3.0, 2.0])
+    f = lambda p: si.quad(lambda t: table[np.searchsorted(p, t)], 0, 1)[0]
+    with pytest.raises(UnsupportedFunctionError, match="jumps at 0.4"):
+        wg.grad(f)(np.array([0.4, 0.7]))

@@ -162,7 +162,8 @@ class Program:
         """The same in double precision, to differentiate numerically."""
         if not self.is_single:
             return self.module
-        return imported(self.source.replace("np.float32", "np.float64").replace("np.complex64", "np.complex128"))
+        copied = re.sub(r"np\.asarray\((\w+), dtype=np\.float32\)", r"np.array(\1, dtype=np.float32)", self.source)
+        return imported(copied.replace("np.float32", "np.float64").replace("np.complex64", "np.complex128"))
 
     @property
     def is_single(self) -> bool:

@@ -9,7 +9,7 @@ A place that is written to without being changed is guarded: it must hold at eac
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from types import CellType, ModuleType
 from typing import Any, NamedTuple
 
@@ -197,6 +197,14 @@ class Effects:
             what = what if name is None else f"the attribute {name} of {what.removeprefix('an attribute of ')}"
         return refuse(what, self._lines.get(change.key))
 
+    def read_later(self, reached: Container[Any], names: Container[str]) -> StagingError | None:
+        """The error if something was written to that functions reach which are called when the program runs: an
+        attribute whose name they mention, or anything else."""
+        for key, slots in self._written.items():
+            if key in reached and any(slot.__class__ is not tuple or slot[-1] in names for slot in slots):
+                return read_later(self._noted[key].what, self._lines.get(key))
+        return None
+
     def guards(self) -> list[PlaceGuard]:
         """Guards for places that were written to, and hold what they held before."""
         found = []
@@ -239,6 +247,16 @@ def refuse(what: str, where: str | None = None) -> StagingError:
     return StagingError(
         f"a compiled function changes {what} from outside, which would happen only once",
         remedy="return the new value and assign it where the function is called, or keep it in an array",
+        where=where,
+    )
+
+
+def read_later(what: str, where: str | None = None) -> StagingError:
+    """The error for a change outside that a solver would see too early or too late."""
+    return StagingError(
+        f"a compiled function changes {what} from outside, which a function reads that it gives to a solver or an "
+        "integrator: this one is called when all changes have been made",
+        remedy="read what it needs into a variable before (k = table[0]), and use that in the function, or args=",
         where=where,
     )
 

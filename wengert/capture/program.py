@@ -21,12 +21,13 @@ from wengert.box.memory import order_given
 from wengert.box.writing import clone, settled
 from wengert.capture import staged_hooks, words
 from wengert.capture.assuming import Assumptions, can_begin_again, tells
-from wengert.capture.effects import refuse
+from wengert.capture.effects import read_later, refuse
 from wengert.capture.given import GivenBack, can_change, containers_given, given_back
 from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_holds, itself, same
 from wengert.capture.kept import Kept
 from wengert.capture.left import IsChanged, Left, left_outside
 from wengert.capture.one_of import demand_known_things
+from wengert.capture.reachable import reached
 from wengert.capture.returned import Shared, as_returned, found_among
 from wengert.capture.returned_lists import with_returned_lists
 from wengert.capture.session import SMALL, Session, ValuesDecide, WrittenTo, current, is_number
@@ -342,6 +343,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             now, changed = tree.flatten((args, kwargs))
             if changed != container or any(a is not b for a, b in zip(now, given, strict=True)):
                 raise refuse("a container that it was given")
+            _demand_unchanged(session, top.later)
             remains, new = left_outside(session, out)
             session.effects.left = {(one.key, slot) for one in remains for slot in one.slots}
             left: list[Left | GivenBack] = [*remains, *put_back]
@@ -475,6 +477,18 @@ def fixed_outside(told: Callable[[list], None]) -> Iterator[None]:
     if outer is not None:
         outer.guards.extend(guards)
     told(guards)
+
+
+def _demand_unchanged(session: Session, later: list[Any]) -> None:
+    """Refuse changes outside of what functions read that are called when the program runs."""
+    if not later:
+        return
+    keys, names = reached(later)
+    error = session.effects.read_later(keys, names)
+    if error is None and any(id(session.inputs[k][0]) in keys for k in session.written()):
+        error = read_later("an array")
+    if error is not None:
+        raise error
 
 
 def _mentions_symbols(y: Any) -> bool:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import dis
 import functools
-from collections.abc import Iterable
+import inspect
+from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
 from wengert.box.box import Box
+from wengert.box.functions.lifted import is_filled
 from wengert.capture.effects import Effects
 from wengert.capture.instrument import is_user_code
 from wengert.capture.objects import MUTABLE, content
@@ -75,6 +77,48 @@ def noted(f: Any, arguments: Iterable[Any] = ()) -> tuple[Effects, Effects]:
     return outside, given
 
 
+def reached(things: Iterable[Any]) -> tuple[set[Any], set[str]]:
+    """The keys that `Effects` has for all that functions and containers might read: variables, containers, objects and
+    arrays; and all names in these functions."""
+    pending, found, names = list(things), set(), set()
+    objects: list[Any] = []
+    while pending or (pending := [m for x in objects for m in _methods(type(x), names) if id(m) not in found]):
+        thing = pending.pop()
+        if id(thing) in found or len(found) > _MOST:
+            continue
+        found.add(id(thing))
+        kind = thing.__class__
+        if kind is MethodType:
+            pending += [thing.__func__, thing.__self__]
+        elif kind is functools.partial:
+            pending += [thing.func, *thing.args, *thing.keywords.values()]
+        elif kind is FunctionType:
+            pending.append(getattr(thing, "__wrapped__", None))
+            mentioned = _names_in(thing.__code__) if is_user_code(thing.__code__) else frozenset()
+            names |= mentioned
+            for name in mentioned:
+                if name in thing.__globals__:
+                    found.add((id(thing.__globals__), name))
+                    pending.append(thing.__globals__[name])
+            for cell in thing.__closure__ or ():
+                found.add(id(cell))
+                pending += [cell.cell_contents] if is_filled(cell) else []
+        elif isinstance(thing, MUTABLE) or is_object(thing):
+            pending += content(thing).values()
+            objects += [thing] if is_object(thing) else []
+        elif kind is tuple:
+            pending += thing
+    return found, names
+
+
+def _methods(kind: type, names: set[str]) -> Iterator[Any]:
+    """What code with these names might call of a class: methods, properties, and what Python calls by itself."""
+    for name in dir(kind):
+        if name in names or (name.startswith("__") and name not in ("__init__", "__new__")):
+            found = inspect.getattr_static(kind, name, None)
+            yield found.fget if isinstance(found, property) else getattr(found, "__func__", found)
+
+
 _WRITERS = {
     *("at", "copyto", "fill", "fill_diagonal", "itemset", "partition", "place", "put", "put_along_axis", "putmask"),
     *("resize", "setfield", "shuffle", "sort"),
@@ -103,4 +147,6 @@ def _names_in(code: CodeType) -> frozenset[str]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             names |= _names_in(constant)
+        elif constant.__class__ is str:  # staged code reads attributes by their names
+            names.add(constant)
     return frozenset(names)

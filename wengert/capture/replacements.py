@@ -37,6 +37,7 @@ from wengert.imported import PENDING, look_for_imports
 from wengert.ir.numbers import as_python, innermost, python_class
 from wengert.ir.symbol import Sym
 from wengert.modes.interval import Interval
+from wengert.modes.switches import jumps
 from wengert.modes.tape import record
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -402,6 +403,7 @@ def _range(*args: Any) -> range:
 # -------------------------------------------------------------------------------------------------- blind functions
 
 quadrature.MODES["record"] = record
+quadrature.MODES["jumps"] = jumps
 
 
 def _if_traced(original: Callable, implementation: Callable) -> Callable:

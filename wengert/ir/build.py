@@ -134,6 +134,7 @@ class Capture(Trace):
         "created",
         "is_outermost",
         "journal",
+        "later",
         "links",
         "nodes",
         "objects",
@@ -177,6 +178,8 @@ class Capture(Trace):
         self._read: dict[int, weakref.ref] = {}
         """Plain arrays of which something was computed inside, by their ids."""
         self.links = Links() if outer is None else outer.links
+        self.later: list[Any] = [] if outer is None else outer.later
+        """Functions, with their arguments, that Python calls when the program runs: integrands, equations."""
         self.offsets: dict[int, tuple[Var, int]] = {}
         """Integers that are another one plus a constant."""
         self.python_booleans: dict[int, Var] = {}

@@ -89,6 +89,7 @@ floor_divide = zero(
     np.floor_divide,
     elementwise=True,
     rounds=True,
+    switch=lambda x, y: divide(x, y),
     raises=INTEGERS,
     cost=MODERATE,
     bounds=composed(lambda x, y: floor(divide(x, y))),
@@ -331,6 +332,7 @@ remainder = elementwise(
     "remainder",
     np.remainder,
     (1, lambda z, x, y: -floor_divide(x, y)),
+    switch=floor_divide,
     raises=INTEGERS,
     cost=MODERATE,
     bounds=composed(_enclosed_remainder),
@@ -339,6 +341,7 @@ fmod = elementwise(
     "fmod",
     np.fmod,
     (1, lambda z, x, y: -rint((x - z) / y)),
+    switch=lambda x, y: trunc(divide(x, y)),
     raises=INTEGERS,
     cost=MODERATE,
     bounds=composed(_enclosed_fmod),
@@ -446,6 +449,7 @@ arctan2 = elementwise(
     "arctan2",
     np.arctan2,
     (_arctan2_in_y, _arctan2_in_x),
+    switch=lambda y, x: signbit(y),
     bounds=stated(arithmetic.arctan2, breaks=arithmetic.crosses_cut),
 )
 
@@ -557,6 +561,7 @@ copysign = elementwise(
     "copysign",
     np.copysign,
     (lambda z, x, s: sign(x) * copysign(scalar_like(1, x), s), None),
+    switch=lambda x, s: signbit(s),
     cost=CHEAP,
     bounds=stated(copysign_enclosed, breaks=lambda x, s: arithmetic.contains_zero(s)),
 )
@@ -564,6 +569,7 @@ heaviside = elementwise(
     "heaviside",
     np.heaviside,
     (None, lambda z, x, h: equal(x, 0)),
+    switch=lambda x, h: sign(x),
     selects=True,
     cost=CHEAP,
     bounds=composed(lambda x, h: where(less(x, 0), 0.0, where(equal(x, 0), h, 1.0))),

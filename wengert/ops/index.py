@@ -149,7 +149,7 @@ def arrays_come_first(pattern: tuple) -> bool:
 
 def _rank_of(arrays: Any) -> int:
     """How many axes the arrays of an index make in its result."""
-    return max(1 if a.dtype == bool else ndim_of(a) for a in arrays)
+    return max(1 if dtype_of(a).kind == "b" else ndim_of(a) for a in arrays)
 
 
 def _move_axis(x: Any, source: int, target: int) -> Any:
@@ -165,7 +165,7 @@ def batched_place(arrays: Any, mapped: Any, pattern: tuple, size: int) -> tuple[
     NumPy then puts their axes first. Also returned: how many axes the arrays have, and before which axis of one
     example's result they belong.
     """
-    rank = max(1 if a.dtype == bool else ndim_of(a) - m for a, m in zip(arrays, mapped, strict=True))
+    rank = max(1 if dtype_of(a).kind == "b" else ndim_of(a) - m for a, m in zip(arrays, mapped, strict=True))
     aligned = [
         reshape(a, shape=shape_of(a)[:1] + (1,) * (rank - ndim_of(a) + 1) + shape_of(a)[1:]) if m else a
         for a, m in zip(arrays, mapped, strict=True)
@@ -189,7 +189,7 @@ def _batch_index(args: Any, mapped: Any, params: dict) -> Any:
     if any(mapped[1:]):
         size = next(shape_of(a)[0] for a, m in zip(args, mapped, strict=True) if m)
         if not mapped[0]:
-            if not any(a.dtype == bool for a in arrays):
+            if not any(dtype_of(a).kind == "b" for a in arrays):
                 _, (_, *aligned), _, before = batched_place(arrays, mapped[1:], pattern, size)
                 return _move_axis(index(x, *aligned, pattern=pattern), before, 0)
             x = broadcast_to(x, shape=(size, *shape_of(x)))

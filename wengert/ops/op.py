@@ -156,6 +156,7 @@ class Op:
     commutes: str
     compares: str | None
     rounds: bool
+    switch: Callable | None
     combine: str | None
     reduction: str | None
     identity: float | None

@@ -19,6 +19,9 @@ programs (a node that may raise moved out of a loop that never runs) or slow one
     commutes      the kinds of dtypes for which exchanging the two operands changes no bit
     compares      what it asks of two numbers: their `order`, or `equality`; `None` if it is no comparison
     rounds        its results are whole numbers, or have as many digits as asked for, near what comes in
+    switch        of an op that jumps, what goes with its jumps: if it is locally constant, the quantity of its operands
+                  that passes some value there (their difference in a comparison, and the operand where there is one,
+                  unless stated); otherwise another op, locally constant, that jumps at the same places
     combine       of a reduction or product, the name of the op of two operands that it repeats: `add` for `sum`
     reduction     of an op of two operands, the name of the reduction that repeats it: `sum` for `add`
     identity      of an op of two operands, the number that changes nothing
@@ -112,6 +115,7 @@ DEFAULTS: dict[str, Any] = {
     "commutes": "",
     "compares": None,
     "rounds": False,
+    "switch": None,
     "combine": None,
     "reduction": None,
     "identity": None,

@@ -32,6 +32,8 @@ class Parameters:
             parts = [shape.real(value), shape.imag(value)] if self._is_complex(k) else [value]
             self.values += [cast(part, np.float64) for part in parts]
         self.any = bool(self._lifted.values)
+        if self.any:
+            self._lifted.called_later()
 
     def _is_complex(self, k: int) -> bool:
         return dtype_of(self._lifted.values[k]).kind == "c"

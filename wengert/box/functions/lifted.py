@@ -9,6 +9,7 @@ A compiled program runs the function later than the user's code called the solve
 anew, or have no value after a branch. So everything is as it was found: what functions, lists and objects held then is
 kept, and copies are made of that. What holds no traced value is left as it is, since it may be changed by the function
 for others to see; but in a program that is captured, variables of closures, and what was made there, are kept as well.
+A copy of something from outside that holds a traced value has everything else as it is when the program runs.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class Lifted:
         self._held: dict[int, list[Any]] = {}
         """What functions, containers and objects held, by their ids."""
         self._touched: dict[int, bool] = {}
+        self._outside: set[int] = set()
+        """Containers and objects that were there before the program that is captured."""
         self._kept: list[Any] = []
         self._capture = running.state.capture
         self._look(thing)
@@ -59,6 +62,8 @@ class Lifted:
         if known is not None:
             return known
         self._touched[id(x)] = changes = self._capture is not None and self._may_change(x)  # a function may call itself
+        if self._capture is not None and not changes and x.__class__ not in (FunctionType, MethodType, tuple):
+            self._outside.add(id(x))
         self._held[id(x)] = parts
         self._kept.append(x)
         found = [self._look(p) for p in parts]
@@ -70,6 +75,11 @@ class Lifted:
         if x.__class__ is FunctionType:
             return bool(x.__closure__) and is_followed(x.__code__.co_filename)
         return self._capture.has_created(x)
+
+    def called_later(self) -> None:
+        """Say so, in a program that is captured: then what it reads outside must be the same when the program runs."""
+        if running.state.capture is not None:
+            running.state.capture.later.append(self.thing)
 
     def with_values(self, values: Any) -> Any:
         """The same, depending on these values instead."""
@@ -86,7 +96,7 @@ class Lifted:
         def again(p: Any) -> Any:
             return self._rebuilt(p, values, made)
 
-        held = self._held[id(x)]
+        held = self._current(x) if id(x) in self._outside else self._held[id(x)]
         if x.__class__ is FunctionType:
             cells = tuple([CellType() for _ in x.__closure__ or ()])
             new: Any = FunctionType(x.__code__, x.__globals__, x.__name__, None, cells or None)
@@ -120,6 +130,19 @@ class Lifted:
         for name, value in zip(held[0], held[1:], strict=True):
             object.__setattr__(new, name, again(value))
         return new
+
+    def _current(self, x: Any) -> list[Any]:
+        """What something from outside holds now, with the traced values that it held when it was found."""
+        held, now = self._held[id(x)], _parts(x) or []
+        if x.__class__ in (list, functools.partial, SparseMatrix):
+            same = len(now) == len(held)
+            return [h if self._is_lifted(h) else n for h, n in zip(held, now, strict=True)] if same else held
+        lifted = {name: h for name, h in zip(held[0], held[1:], strict=True) if self._is_lifted(h)}
+        both = {**dict(zip(now[0], now[1:], strict=True)), **lifted}
+        return [tuple(both), *both.values()]
+
+    def _is_lifted(self, x: Any) -> bool:
+        return isinstance(x, Traced) or self._touched.get(id(x), False)
 
 
 def is_filled(cell: CellType) -> bool:

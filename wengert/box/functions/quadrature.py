@@ -6,10 +6,11 @@ and their derivatives are evaluated at plain numbers, by SciPy's adaptive quadra
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,19 +33,25 @@ from wengert.running import running
 from wengert.types import dtype_of, is_inexact, ndim_of, shape_of
 
 MODES: dict[str, Callable] = {}
-"""How to differentiate an integrand: `record` of reverse mode, which `capture/` puts here."""
+"""How to differentiate an integrand: `record` of reverse mode, and `jumps` of what switches where its parameters say
+(`modes/switches.py`); `capture/` puts them here."""
 
 
 # ------------------------------------------------------------------------------------------------------------ integrals
 
 
 class Integrand:
-    """∫ f(t, *parameters) dt, as the op `integral` needs it; results have `shape`."""
+    """∫ f(t, *parameters) dt, as the op `integral` needs it; results have `shape`.
+
+    The last `places` of the parameters are those where SciPy is to break the interval.
+    """
 
     def __init__(
-        self, function: Callable, quad: Callable, options: dict, shape: tuple[int, ...] = (), whole: bool = False
-    ):
+        self, function: Callable, quad: Callable, options: dict, shape: tuple[int, ...] = (), whole: bool = False,
+        places: int = 0,
+    ):  # fmt: skip
         self.function = function
+        self.places = places
         self.quad = quad
         self.options = options
         self.shape = shape
@@ -53,13 +60,19 @@ class Integrand:
 
     def integrate(self, a: Any, b: Any, parameters: tuple) -> Any:
         """By SciPy, at plain numbers; a vector component by component, values of f being kept between them."""
+        options = self.options
+        if self.places:
+            options = {**options, "points": [float(p) for p in parameters[-self.places :]]}
+        if options.get("points") is not None:
+            low, high = min(a, b), max(a, b)
+            options = {**options, "points": [p for p in options["points"] if low < p < high]}
         if self.whole:
             f = self.function
-            value, *self.outcome = self.quad(lambda t: np.asarray(_number(f(t, *parameters))), a, b, **self.options)
+            value, *self.outcome = self.quad(lambda t: np.asarray(_number(f(t, *parameters))), a, b, **options)
             self._look_at_error(value, self.outcome[0])
             return np.reshape(value, self.shape)[()]
         if not self.shape:
-            value, *self.outcome = self._quad(lambda t: _number(self.function(t, *parameters)), a, b)
+            value, *self.outcome = self._quad(lambda t: _number(self.function(t, *parameters)), a, b, options)
             return np.float64(value)
         known: dict[float, np.ndarray] = {}
 
@@ -69,13 +82,20 @@ class Integrand:
                 found = known[t] = np.asarray(settled(self.function(t, *parameters)), float).reshape(-1)
             return found[k]
 
-        values = [self._quad(component, a, b, args=(k,))[0] for k in range(math.prod(self.shape))]
+        values = [self._quad(component, a, b, options, args=(k,))[0] for k in range(math.prod(self.shape))]
         return np.reshape(np.array(values), self.shape)
 
-    def _quad(self, f: Callable, a: Any, b: Any, **more: Any) -> tuple:
+    def sampled(self, f: Callable, a: Any, b: Any, parameters: tuple) -> Any:
+        """The integral of another function in the same way: it sees where SciPy evaluates it."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            other = Integrand(f, self.quad, self.options, self.shape, self.whole, self.places)
+            return other.integrate(a, b, parameters)
+
+    def _quad(self, f: Callable, a: Any, b: Any, options: dict, **more: Any) -> tuple:
         """SciPy's integral. What it has to say against it is a warning on the user's line, and an error where a
         derivative depends on it."""
-        found = self.quad(f, a, b, **more, **{**self.options, "full_output": 1})
+        found = self.quad(f, a, b, **more, **{**options, "full_output": 1})
         if len(found) > 3:
             self._look_at_error(found[0], np.inf if "divergent" in found[3] else found[1], found[3])
             if not self.options.get("full_output"):
@@ -111,26 +131,67 @@ class Integrand:
 
     def derivative(self, k: int, shape: tuple[int, ...]) -> Integrand:
         """The integrand's Jacobian in a parameter of this shape, which is appended to that of the integrand."""
-        size = math.prod(self.shape)
+        return _Jacobian(self, k, shape)
 
-        def jacobian(t: Any, *parameters: Any) -> Any:
-            def flat(p: Any) -> list[Any]:
-                y = self.function(t, *parameters[:k], p, *parameters[k + 1 :])
-                return [y] if not self.shape else [s.reshape(y, shape=(size,))]
-
-            p = parameters[k]
-            values, program = MODES["record"](flat, [p])
-            if not self.shape:
-                return _or_zeros(program.pull([_one_like(values[0])])[0], p)
-            units = np.eye(size)
-            rows = [_or_zeros(program.pull([unit])[0], p) for unit in units]
-            return s.reshape(FUNCTIONS[np.stack](rows), shape=(*self.shape, *shape))
-
-        return _Jacobian(jacobian, self.quad, self.options, (*self.shape, *shape), self.whole)
+    def ends(self, a: Any, b: Any, parameters: Sequence[Any]) -> Any:
+        """What else there is besides the integral: of the function itself, nothing."""
+        return None
 
 
 class _Jacobian(Integrand):
-    """A derivative of an integrand: an integral of it that did not converge is no derivative."""
+    """A derivative of an integrand: an integral of it that did not converge is no derivative.
+
+    Where the integrand switches at places s that its parameters move, its pieces have ends there, which add to the
+    integral of the derivative: (f(s⁻) − f(s⁺)) · ds/dp.
+    """
+
+    def __init__(self, original: Integrand, k: int, shape: tuple[int, ...]):
+        self.original, self.k = original, k
+
+        def jacobian(t: Any, *parameters: Any) -> Any:
+            return self._of(lambda *p: original.function(t, *p), parameters)
+
+        size = (*original.shape, *shape)
+        super().__init__(jacobian, original.quad, original.options, size, original.whole, original.places)
+
+    def _of(self, f: Callable, parameters: Sequence[Any]) -> Any:
+        """The Jacobian of a function of the parameters, whose results have the shape of the original integrand."""
+        k, shape = self.k, self.original.shape
+        size = math.prod(shape)
+
+        def flat(p: Any) -> list[Any]:
+            y = f(*parameters[:k], p, *parameters[k + 1 :])
+            return [y] if not shape else [s.reshape(y, shape=(size,))]
+
+        p = parameters[k]
+        values, program = MODES["record"](flat, [p])
+        if not shape:
+            return _or_zeros(program.pull([_one_like(values[0])])[0], p)
+        rows = [_or_zeros(program.pull([unit])[0], p) for unit in np.eye(size)]
+        return s.reshape(FUNCTIONS[np.stack](rows), shape=self.shape)
+
+    def integrate(self, a: Any, b: Any, parameters: tuple) -> Any:
+        found = list(MODES["jumps"](self.original, a, b, parameters))
+        at = [a, *sorted([place for place, _, _ in found], reverse=bool(a > b)), b]
+        total = sum(Integrand.integrate(self, low, high, parameters) for low, high in itertools.pairwise(at))
+        ends = self._ends(found, a, b, parameters)
+        return total if ends is None else total + ends
+
+    def ends(self, a: Any, b: Any, parameters: Sequence[Any]) -> Any:
+        return self._ends(list(MODES["jumps"](self.original, a, b, parameters)), a, b, parameters)
+
+    def _ends(self, found: list[tuple], a: Any, b: Any, parameters: Sequence[Any]) -> Any:
+        """What the ends of pieces add, at plain limits; the parameters may be traced."""
+        total = None
+        for _, fall, slopes in found:
+            slope = slopes[self.k]
+            term = s.reshape(fall, shape=(*shape_of(fall), *[1] * len(shape_of(slope)))) * slope
+            term = term if a <= b else -term
+            total = term if total is None else total + term
+        if self.original.ends(a, b, parameters) is not None:
+            moved = self._of(lambda *p: self.original.ends(a, b, p), parameters)
+            total = moved if total is None else total + moved
+        return total
 
     def _look_at_error(self, value: Any, error: float, message: str = "") -> None:
         allowed = max(100 * self.options.get("epsabs", _TOLERANCE), _LOST * float(np.linalg.norm(value)))
@@ -188,6 +249,19 @@ def _of_parameters(lifted: Lifted) -> tuple[list[Any], Callable]:
     return [cast(lifted.values[k], np.float64) for k in wanted], function
 
 
+def _with_places(values: list[Any], function: Callable, options: dict) -> tuple[list[Any], Callable, int]:
+    """The same with traced places where the interval is to be broken as further parameters, which are not constant but
+    change no integral."""
+    points = options.get("points")
+    if points is None or not holds_traced([points]):
+        return values, function, 0
+    del options["points"]
+    listed = array(points)
+    places = [e.stop_gradient(cast(listed[k], np.float64)) for k in range(shape_of(listed)[0])]
+    count = len(places)
+    return [*values, *places], lambda t, *parameters: function(t, *parameters[:-count]), count
+
+
 def _told(whole: Integrand, y: Any) -> tuple:
     """What SciPy says besides an integral. A compiled program asks for the estimate of the error when it has it."""
     if running.state.capture is None:
@@ -201,19 +275,20 @@ def _quad(original: Callable) -> Callable:
         lifted = Lifted((func, args))
         if not lifted.values and not isinstance(a, Traced) and not isinstance(b, Traced):
             return original(func, a, b, args, full_output, **options)
+        lifted.called_later()
         complex_valued = options.pop("complex_func", False)
-        if complex_valued or holds_traced([options.get("wvar"), *np.atleast_1d(options.get("points") or ())]):
+        if complex_valued or holds_traced([options.get("wvar")]):
             raise UnsupportedFunctionError(
-                "quad with complex_func=True, or with traced wvar or points",
+                "quad with complex_func=True, or with a traced wvar",
                 remedy="integrate real and imaginary parts, and write weights into the integrand",
             )
-        values, function = _of_parameters(lifted)
+        values, function, places = _with_places(*_of_parameters(lifted), options)
 
         def integrand(t: Any, *parameters: Any) -> Any:
             y = function(t, *parameters)
             return s.reshape(y, shape=()) if shape_of(y) and isinstance(y, Traced) else y
 
-        whole = Integrand(integrand, original, {**options, "full_output": full_output})
+        whole = Integrand(integrand, original, {**options, "full_output": full_output}, places=places)
         a, b = settled(a), settled(b)
         y = integral(a, b, *values, integrand=whole)
         return (y, *_told(whole, y))
@@ -288,13 +363,14 @@ def _quad_vec(original: Callable) -> Callable:
         lifted = Lifted((f, args))
         if not lifted.values and not isinstance(a, Traced) and not isinstance(b, Traced):
             return original(f, a, b, *positional, args=args, **options)
+        lifted.called_later()
         names = ("epsabs", "epsrel", "norm", "cache_size", "limit", "workers", "points", "quadrature", "full_output")
         options = {**dict(zip(names, positional, strict=False)), **options}
-        values, function = _of_parameters(lifted)
+        values, function, places = _with_places(*_of_parameters(lifted), options)
         a, b = settled(a), settled(b)
         between = answer(_between, a, b) if running.state.capture is None else (a + b) / 2
         shape = shape_of(function(between, *values))
-        whole = Integrand(function, original, options, shape, whole=True)
+        whole = Integrand(function, original, options, shape, whole=True, places=places)
         y = integral(a, b, *values, integrand=whole)
         return (y, *_told(whole, y))
 
