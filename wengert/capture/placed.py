@@ -17,7 +17,20 @@ from typing import Any
 
 from wengert.capture.containers import containers_in, leaves
 from wengert.capture.open_lists import read_item, set_item
-from wengert.capture.opening import ItemsDiffer, Placed, as_opened, close, is_here, kind_of_items, open_here, types_of
+from wengert.capture.opened import row_in
+from wengert.capture.opening import (
+    ItemsDiffer,
+    Placed,
+    Pooled,
+    as_opened,
+    close,
+    is_here,
+    kind_for_pool,
+    kind_of_items,
+    open_here,
+    pooled,
+    types_of,
+)
 from wengert.capture.session import current
 from wengert.capture.values import is_number, is_symbolic
 from wengert.types import dtype_of, shape_of
@@ -43,6 +56,29 @@ def read(things: list | tuple, key: Any) -> Any:
     return read_item([as_opened(things, kind)], key)
 
 
+def row_at(things: list | tuple, key: Any) -> Any:
+    """`things[key]` where all items are lists of as many numbers; `None` if they are not."""
+    if not things or not all(one.__class__ is list for one in things):
+        return None
+    if current.session is not None:
+        things = [current.session.item(things, k, one) for k, one in enumerate(things)]
+    rows = [row_in(one) for one in things]
+    if any(row is None or row.pool is not rows[0].pool for row in rows):
+        different = list({id(one): one for one in things}.values())
+        if any(row is not None for row in rows):
+            return None
+        try:
+            wanted = Pooled(different, [])
+            if not wanted.is_here():
+                kind_for_pool(different, [])
+                raise wanted
+            pooled(different, [])
+        except ItemsDiffer:
+            return None
+        rows = [row_in(one) for one in things]
+    return read_item([as_opened(things, kind_of_items(things))], key)
+
+
 def _holds_more_than_numbers(items: Any) -> bool:
     """Whether items hold objects or arrays, which others may hold too."""
     return any(is_number(x) and shape_of(x) for x in leaves(items)) or any(
@@ -52,7 +88,9 @@ def _holds_more_than_numbers(items: Any) -> bool:
 
 def write(thing: list, key: Any, value: Any) -> None:
     """`thing[key] = value`."""
-    if _holds_more_than_numbers((*thing, value)):
+    rows = [row_in(one) for one in (*thing, value)]
+    of_one_pool = all(row is not None for row in rows) and len({id(row.pool) for row in rows}) == 1
+    if not of_one_pool and _holds_more_than_numbers((*thing, value)):
         raise ItemsDiffer("they are objects or arrays, which others may hold")
     kind_of_items([*thing, value])
     if not is_here(thing):

@@ -63,7 +63,7 @@ from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import MUTABLE
 from wengert.capture.one_of import OneOf, demand_known_things
 from wengert.capture.open_lists import delete, extend, method, over_items, set_item
-from wengert.capture.opened import is_open
+from wengert.capture.opened import is_open, row_in
 from wengert.capture.optional import given_to_others, number_of, numbers_in
 from wengert.capture.ordering import number_in, place_in, sort_list
 from wengert.capture.outside import outside
@@ -342,7 +342,7 @@ def _writable(container: Any, v: Any, key: Any) -> Any:
                     remedy="write into the array itself",
                 )
             return Cell(container)
-    elif isinstance(container, MUTABLE):
+    elif isinstance(container, MUTABLE) and row_in(container) is None:
         about_to_change(container)
     return container
 
