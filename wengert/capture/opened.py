@@ -25,6 +25,7 @@ from wengert.capture.iteration import refused
 from wengert.ir.symbol import known
 from wengert.ops.elementwise import add, greater
 from wengert.ops.op import call
+from wengert.ops.shape import copy
 from wengert.types import shape_of
 
 SEQUENCES = (list, tuple, deque)
@@ -69,7 +70,7 @@ class Pool:
     """Lists of as many items of one kind, which may be read and written at places that only the program knows: the
     items of all of them are in arrays, with a row for each list (`pooled.py`)."""
 
-    __slots__ = ("arrays", "before", "escapes", "home", "is_written", "kind", "length", "lists", "sealed")
+    __slots__ = ("arrays", "before", "escapes", "home", "is_written", "kind", "length", "lists")
 
     def __init__(self, kind: ItemKind, lists: Sequence[list], arrays: Sequence[Any], length: int, home: Any):
         self.kind, self.lists, self.arrays, self.length = kind, list(lists), list(arrays), length
@@ -79,8 +80,6 @@ class Pool:
         """What they held."""
         self.escapes, self.is_written = False, False
         """Whether a list may be one of them in the block itself; whether one was written to."""
-        self.sealed: str | None = None
-        """Why none may be written to any more."""
 
 
 class Row:
@@ -106,7 +105,7 @@ class Row:
         """The items as they are now."""
         if holder is not self.holder:
             refused()
-        return Opened(self.kind, [settled(a[settled(self.ref)]) for a in self.pool.arrays])
+        return Opened(self.kind, [call(copy, a[settled(self.ref)]) for a in self.pool.arrays])  # (not views)
 
 
 STANDING = (Opened, Row)

@@ -25,9 +25,7 @@ from wengert.capture.assuming import TELLS_INTEGERS_APART, TELLS_NUMBERS_APART, 
 from wengert.capture.containers import (
     about_to_change,
     containers_in,
-    depth,
     flatten,
-    freeze,
     freeze_all,
     note_created,
     stand_in,
@@ -39,7 +37,7 @@ from wengert.capture.session import current
 from wengert.capture.values import as_number, converted, equal, is_number, is_symbolic
 from wengert.errors import StagingError
 from wengert.ir.aliases import root_of
-from wengert.ir.build import type_of_value
+from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Type
 from wengert.ir.numbers import innermost
 from wengert.ir.symbol import Sym
@@ -63,6 +61,11 @@ class Placed(StagingError):
 
     def __init__(self, thing: Any, more: list):
         self.thing, self.more = thing, more
+        homes = [home_of(one) for one in self.things]
+        self.home = homes[0]
+        """The block in which the lists are."""
+        if any(home is not self.home for home in homes):
+            raise ItemsDiffer("some were made in a loop or branch, and others before")
         super().__init__(
             "a list is written at a place that is known only when the compiled program runs",
             remedy="use an array, or pass the index as a static argument (static_argnums)",
@@ -73,23 +76,21 @@ class Placed(StagingError):
         return [self.thing]
 
     def is_here(self) -> bool:
-        """Whether the lists are of the suite that is being captured, or there is none."""
-        return all(map(is_here, self.things))
+        """Whether the lists are of the suite that is being captured."""
+        return self.home is running.state.capture
 
 
 class Pooled(Placed):
     """One of several lists is read at a place that only the program knows: they are to be rows of a pool."""
 
     def __init__(self, lists: list, more: list, pool: Pool | None = None):
-        super().__init__(None, more)
         self._lists, self._pool = lists, pool
+        super().__init__(None, more)
+        self.home = self.home if pool is None else pool.home
 
     @property
     def things(self) -> list[Any]:
         return self._lists
-
-    def is_here(self) -> bool:
-        return super().is_here() if self._pool is None else self._pool.home is running.state.capture
 
     def prepare(self, exact: bool) -> Pool:
         """Make the pool, or one with room for more kinds of values."""
@@ -344,9 +345,15 @@ def _let_stand(thing: Any, items: list, kind: ItemKind, exact: bool) -> None:
 # ------------------------------------------------------------------------- lists that are written at computed places
 
 
+def home_of(thing: Any) -> Any:
+    """The block in which a list was made, or the outermost."""
+    captures = [trace for trace in running.state.traces if trace.__class__ is Capture]
+    return next((capture for capture in reversed(captures) if id(thing) in capture.created), captures[0])
+
+
 def is_here(thing: Any) -> bool:
-    """Whether a list is of the suite that is being captured, or there is none."""
-    return depth() <= 1 or id(thing) in running.state.capture.created
+    """Whether a list is of the suite that is being captured."""
+    return home_of(thing) is running.state.capture
 
 
 def open_here(thing: Any, more: list, exact: bool = False) -> None:
@@ -399,6 +406,8 @@ def pooled(lists: list, more: list, exact: bool = False) -> Pool:
         arrays.append(Cell(np.zeros((len(lists), length), dtype_of(flat))))
         arrays[-1][...] = flat.reshape(len(lists), length)
     pool = Pool(kind, lists, arrays, length, home)
+    if session is not None:
+        session.pools.append(pool)
     for number, one in enumerate(lists):
         if session is None or session.is_made_inside(one):
             about_to_change(one)
@@ -429,8 +438,6 @@ def widen(pool: Pool, kind: ItemKind, exact: bool = False) -> Pool:
 def about_to_write(row: Row, kind: ItemKind, more: Sequence[Any] = ()) -> None:
     """Values of a kind are written to a list that is a row of a pool."""
     pool = row.pool
-    if pool.sealed is not None:
-        raise StagingError(pool.sealed, remedy="change a copy: row[:]")
     pool.is_written = True
     kind = common(pool.kind, kind)
     if kind != pool.kind:
@@ -442,18 +449,27 @@ def about_to_write(row: Row, kind: ItemKind, more: Sequence[Any] = ()) -> None:
 def dissolve(pool: Pool) -> None:
     """Let lists that were rows of a pool hold their items one by one again, unless data decide which of them is which,
     or they are many."""
-    session = current.session
-    are_inside = session is None or all(map(session.is_made_inside, pool.lists))
-    if pool.escapes or (pool.is_written and len(pool.lists) * pool.length > _MOST_IN_POOL):
-        if are_inside:
-            return
-        if pool.is_written:
-            raise ItemsDiffer("they come from outside, and data decide which of them is written to")
-        pool.sealed = CHANGED
+    if not pool.escapes and not (pool.is_written and len(pool.lists) * pool.length > _MOST_IN_POOL):
+        _put_back(pool, pool.lists)
+
+
+def _put_back(pool: Pool, lists: Sequence[list]) -> None:
     for number, (one, items) in enumerate(zip(pool.lists, pool.before, strict=True)):
-        if pool.is_written:
-            about_to_change(one)
-            items = [item(Opened(pool.kind, pool.arrays), (number, k)) for k in range(pool.length)]
-        _put(one, items)
-        if pool.sealed is not None:
-            freeze(one, pool.sealed)
+        if any(one is other for other in lists) and row_in(one) is not None:
+            _put(one, items)
+            if pool.is_written:
+                about_to_change(one)
+                _put(one, [item(Opened(pool.kind, pool.arrays), (number, k)) for k in range(pool.length)])
+
+
+def close_pools(session: Any) -> None:
+    """The function has returned: lists from outside hold their items again."""
+    for pool in session.pools:
+        _put_back(pool, [one for one in pool.lists if not session.is_made_inside(one)])
+
+
+def undo_pools(session: Any) -> None:
+    """The function cannot be captured: lists hold what they held."""
+    for pool in reversed(session.pools):
+        for one, items in zip(pool.lists, pool.before, strict=True):
+            _put(one, items)

@@ -13,6 +13,7 @@ which list it is, and passes through all suites inside (`opening.py`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from wengert.capture.containers import containers_in, leaves
@@ -58,25 +59,29 @@ def read(things: list | tuple, key: Any) -> Any:
 
 def row_at(things: list | tuple, key: Any) -> Any:
     """`things[key]` where all items are lists of as many numbers; `None` if they are not."""
-    if not things or not all(one.__class__ is list for one in things):
-        return None
-    if current.session is not None:
+    if current.session is not None and all(one.__class__ is list for one in things):
         things = [current.session.item(things, k, one) for k, one in enumerate(things)]
+    return read_item([as_opened(things, kind_of_items(things))], key) if _are_rows(things) else None
+
+
+def _are_rows(things: Sequence[Any]) -> bool:
+    """Whether all are rows of one pool; lists that can be become rows."""
+    if not things or not all(one.__class__ is list for one in things):
+        return False
     rows = [row_in(one) for one in things]
-    if any(row is None or row.pool is not rows[0].pool for row in rows):
-        different = list({id(one): one for one in things}.values())
-        if any(row is not None for row in rows):
-            return None
-        try:
-            wanted = Pooled(different, [])
-            if not wanted.is_here():
-                kind_for_pool(different, [])
-                raise wanted
+    pools = {id(row.pool) for row in rows if row is not None}
+    if pools:
+        return len(pools) == 1 and all(row is not None for row in rows)
+    different = list({id(one): one for one in things}.values())
+    try:
+        kind_for_pool(different, [])
+        wanted = Pooled(different, [])
+        if wanted.is_here():
             pooled(different, [])
-        except ItemsDiffer:
-            return None
-        rows = [row_in(one) for one in things]
-    return read_item([as_opened(things, kind_of_items(things))], key)
+            return True
+    except ItemsDiffer:
+        return False
+    raise wanted
 
 
 def _holds_more_than_numbers(items: Any) -> bool:
@@ -88,9 +93,7 @@ def _holds_more_than_numbers(items: Any) -> bool:
 
 def write(thing: list, key: Any, value: Any) -> None:
     """`thing[key] = value`."""
-    rows = [row_in(one) for one in (*thing, value)]
-    of_one_pool = all(row is not None for row in rows) and len({id(row.pool) for row in rows}) == 1
-    if not of_one_pool and _holds_more_than_numbers((*thing, value)):
+    if not _are_rows((*thing, value)) and _holds_more_than_numbers((*thing, value)):
         raise ItemsDiffer("they are objects or arrays, which others may hold")
     kind_of_items([*thing, value])
     if not is_here(thing):
