@@ -51,6 +51,10 @@ class Grows(BranchesDiffer):
             remedy="append numbers, arrays of one shape or tuples of them, or fill an array that was made before",
         )
 
+    @property
+    def things(self) -> list[Any]:
+        return [self.thing]
+
 
 def _refused(*args: Any) -> Any:
     raise StagingError("a list that grows in a loop is used as a whole in it",

@@ -19,10 +19,11 @@ from wengert.capture import hooks
 from wengert.capture.containers import LEAF, freeze, note_created
 from wengert.capture.exceptions import demand
 from wengert.capture.iteration import COUNTED, Items, items_of, refused
-from wengert.capture.opened import ItemKind, Opened, count_of, has_items, is_open
+from wengert.capture.opened import ItemKind, Opened, count_of, has_items, is_open, row_in
 from wengert.capture.opening import (
     CHANGED,
     ItemsDiffer,
+    about_to_write,
     as_opened,
     columns_of,
     common,
@@ -83,6 +84,10 @@ def read_item(things: Any, key: Any) -> Any:
     """`things[key]`."""
     if key.__class__ is slice:
         return _cut(things, key)
+    row = row_in(things)
+    if row is not None:
+        place = settled(row.ref), _place(things, key, row.count, "list index out of range")
+        return item(Opened(row.kind, row.pool.arrays), place)
     opened = whole(things)
     return item(opened, _place(things, key, opened.count, "list index out of range"))
 
@@ -267,6 +272,13 @@ def set_item(things: Any, key: Any, value: Any) -> None:
     """`things[key] = value`."""
     if key.__class__ is slice:
         refused()
+    row = row_in(things)
+    if row is not None:
+        about_to_write(row, kind_of_items([value]), [value])
+        place = settled(row.ref), _place(things, key, row.count, "list assignment index out of range")
+        for array, x in zip(row.pool.arrays, leaves_of(value, row.kind), strict=True):
+            array[place] = x
+        return
     opened = _fitting(things, [value])
     freeze(value, CHANGED)
     place = _place(things, key, opened.count, "list assignment index out of range")
@@ -346,7 +358,7 @@ METHODS: dict[str, Callable] = {
     "append": append, "extend": extend, "pop": pop, "insert": insert, "clear": clear, "reverse": reverse,
     "popleft": lambda things: pop(things, 0), "appendleft": append_left,
     "__setitem__": set_item, "__delitem__": delete, "__iadd__": extend, "__len__": length, "__getitem__": read_item,
-    "sort": sort, "copy": lambda things: note_created(things.copy()),
+    "sort": sort, "copy": lambda things: note_created(things.__class__([whole(things)])),
 }  # fmt: skip
 """Methods of lists and deques; others are refused."""
 

@@ -25,6 +25,7 @@ from wengert.capture.iteration import refused
 from wengert.ir.symbol import known
 from wengert.ops.elementwise import add, greater
 from wengert.ops.op import call
+from wengert.ops.shape import copy
 from wengert.types import shape_of
 
 SEQUENCES = (list, tuple, deque)
@@ -65,29 +66,75 @@ class Opened:
         return self
 
 
+class Pool:
+    """Lists of as many items of one kind, which may be read and written at places that only the program knows: the
+    items of all of them are in arrays, with a row for each list (`pooled.py`)."""
+
+    __slots__ = ("arrays", "before", "escapes", "home", "is_written", "kind", "length", "lists")
+
+    def __init__(self, kind: ItemKind, lists: Sequence[list], arrays: Sequence[Any], length: int, home: Any):
+        self.kind, self.lists, self.arrays, self.length = kind, list(lists), list(arrays), length
+        self.home = home
+        """The block in which the lists are."""
+        self.before: list[list] = [list(one) for one in lists]
+        """What they held."""
+        self.escapes, self.is_written = False, False
+        """Whether a list may be one of them in the block itself; whether one was written to."""
+
+
+class Row:
+    """What stands in a list for all of its items, where these are a row of a pool: the number of the row.
+
+    The list that is made for it, its `holder`, is the list of the pool with that number, as data say. Other lists get
+    the items themselves."""
+
+    __slots__ = ("holder", "pool", "ref")
+
+    def __init__(self, pool: Pool, ref: Any, holder: list | None = None):
+        self.pool, self.ref, self.holder = pool, ref, holder
+
+    @property
+    def kind(self) -> ItemKind:
+        return self.pool.kind
+
+    @property
+    def count(self) -> int:
+        return self.pool.length
+
+    def items(self, holder: Any) -> Opened:
+        """The items as they are now."""
+        if holder is not self.holder:
+            refused()
+        return Opened(self.kind, [call(copy, a[settled(self.ref)]) for a in self.pool.arrays])  # (not views)
+
+
+STANDING = (Opened, Row)
+
+
 for _name in ("iter", "add", "radd", "mul", "rmul", "sub", "rsub", "truediv", "rtruediv", "eq", "ne", "lt", "le", "gt",
               "ge", "call", "getitem", "neg", "pow", "bool", "array", "float", "int", "len", "matmul", "rmatmul",
               "repr", "str", "format", "contains", "hash", "array_ufunc", "array_function"):  # fmt: skip
-    setattr(Opened, f"__{_name}__", refused)
+    for _class in STANDING:
+        setattr(_class, f"__{_name}__", refused)
 
 
 def is_open(things: Any) -> bool:
     """Whether only the program knows how many items there are in a list."""
-    return things.__class__ in SEQUENCES and any(item.__class__ is Opened for item in things)
+    return things.__class__ in SEQUENCES and any(item.__class__ in STANDING for item in things)
 
 
 def count_of(things: Any) -> Any:
     """How many items there are."""
     count: Any = 0
     for item in things:
-        more = item.count if item.__class__ is Opened else 1
+        more = item.count if item.__class__ in STANDING else 1
         count = count + more if count.__class__ is more.__class__ is int else call(add, count, more)
     return count
 
 
 def has_items(things: Any) -> Any:
     """Whether there is an item in an open list."""
-    return any(item.__class__ is not Opened for item in things) or call(greater, count_of(things), 0)
+    return any(item.__class__ not in STANDING for item in things) or call(greater, count_of(things), 0)
 
 
 def stand_for_others(a: Any, b: Any) -> bool:
@@ -97,5 +144,12 @@ def stand_for_others(a: Any, b: Any) -> bool:
     return any(_kind_of(x) != _kind_of(y) for x, y in zip(a, b, strict=True))
 
 
-def _kind_of(x: Any) -> ItemKind | None:
-    return x.kind if x.__class__ is Opened else None
+def _kind_of(x: Any) -> Any:
+    return x.kind if x.__class__ is Opened else x.pool if x.__class__ is Row else None
+
+
+def row_in(things: Any) -> Row | None:
+    """The row of a pool that a list is, if it is one."""
+    if things.__class__ is list and len(things) == 1 and things[0].__class__ is Row:
+        return things[0] if things[0].holder is things else refused()
+    return None

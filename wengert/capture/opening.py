@@ -17,29 +17,40 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
+from wengert.box.cells import Cell
 from wengert.box.functions.operands import array as as_array
 from wengert.box.functions.operands import cast, join, stacked
 from wengert.box.writing import settled, zeros
 from wengert.capture.assuming import TELLS_INTEGERS_APART, TELLS_NUMBERS_APART, tells_apart
-from wengert.capture.containers import about_to_change, depth, flatten, freeze_all, note_created, stand_in, unflatten
+from wengert.capture.containers import (
+    about_to_change,
+    containers_in,
+    flatten,
+    freeze_all,
+    note_created,
+    stand_in,
+    unflatten,
+)
 from wengert.capture.growing import Grows
-from wengert.capture.opened import Fixed, ItemKind, Opened, is_open
+from wengert.capture.opened import Fixed, ItemKind, Opened, Pool, Row, count_of, is_open, row_in
 from wengert.capture.session import current
 from wengert.capture.values import as_number, converted, equal, is_number, is_symbolic
 from wengert.errors import StagingError
 from wengert.ir.aliases import root_of
-from wengert.ir.build import type_of_value
+from wengert.ir.build import Capture, type_of_value
 from wengert.ir.node import Type
 from wengert.ir.numbers import innermost
 from wengert.ir.symbol import Sym
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import Traced, call
 from wengert.running import running
+from wengert.types import dtype_of
 
 _MOST = 6
 """So many times a suite is staged again, since lists in it have other lengths or kinds of items than was known."""
 _MOST_PLACED = 40
 """So many times, since lists in it are written at places that only the program knows."""
+_MOST_IN_POOL = 4096
 MOST_ITEMS = 512
 """A list with more items stays open after the suite: each would be a value of the program."""
 
@@ -50,10 +61,42 @@ class Placed(StagingError):
 
     def __init__(self, thing: Any, more: list):
         self.thing, self.more = thing, more
+        homes = [home_of(one) for one in self.things]
+        self.home = homes[0]
+        """The block in which the lists are."""
+        if any(home is not self.home for home in homes):
+            raise ItemsDiffer("some were made in a loop or branch, and others before")
         super().__init__(
             "a list is written at a place that is known only when the compiled program runs",
             remedy="use an array, or pass the index as a static argument (static_argnums)",
         )
+
+    @property
+    def things(self) -> list[Any]:
+        return [self.thing]
+
+    def is_here(self) -> bool:
+        """Whether the lists are of the suite that is being captured."""
+        return self.home is running.state.capture
+
+
+class Pooled(Placed):
+    """One of several lists is read at a place that only the program knows: they are to be rows of a pool."""
+
+    def __init__(self, lists: list, more: list, pool: Pool | None = None):
+        self._lists, self._pool = lists, pool
+        super().__init__(None, more)
+        self.home = self.home if pool is None else pool.home
+
+    @property
+    def things(self) -> list[Any]:
+        return self._lists
+
+    def prepare(self, exact: bool) -> Pool:
+        """Make the pool, or one with room for more kinds of values."""
+        if self._pool is None:
+            return pooled(self._lists, self.more, exact)
+        return widen(self._pool, common(self._pool.kind, kind_of_items(self.more)), exact)
 
 
 class ItemsDiffer(StagingError):
@@ -195,7 +238,7 @@ def as_opened(items: Sequence[Any], kind: ItemKind) -> Opened:
 
 def whole(things: Any) -> Opened:
     """One thing that stands for all items of an open list."""
-    items = list(things)
+    items = [x.items(things) if x.__class__ is Row else x for x in things]
     return items[0] if len(items) == 1 else as_opened(items, kind_of_items(items))
 
 
@@ -206,8 +249,17 @@ def as_one(x: Any) -> Any:
 
 def replace_items(thing: Any, items: Sequence[Any]) -> None:
     """Let a list or deque hold these items."""
-    about_to_change(thing)
-    _put(thing, items)
+    row = row_in(thing)
+    if row is None:
+        about_to_change(thing)
+        _put(thing, items)
+        return
+    new = as_opened(items, common(row.kind, kind_of_items(items))) if items else None
+    if new is None or new.count.__class__ is not int or new.count != row.count:
+        raise ItemsDiffer("it is one of several lists, and becomes longer or shorter")
+    about_to_write(row, new.kind)
+    for array, rows in zip(row.pool.arrays, new.rows, strict=True):
+        array[settled(row.ref)] = rows
 
 
 def _put(thing: Any, items: Sequence[Any]) -> None:
@@ -218,29 +270,32 @@ def _put(thing: Any, items: Sequence[Any]) -> None:
         thing[:] = items
 
 
-def opening(stage: Callable[[], Any], grows: Grows | Placed | None = None, placed_only: bool = False,
+def opening(stage: Callable[[], Any], grows: Any = None, placed_only: bool = False,
             exact: bool = False) -> Any:  # fmt: skip
     """Stage a suite, with lists opened before that have another length after it, or are written at places that only the
     program knows; `grows` is one that is known of. If it is to be `exact`, no integers become floats."""
     before: list[tuple[Any, list]] = []
     placed: list[Any] = []
+    pools: list[Pool] = []
     tries = 0
     frozen = {} if current.session is None else dict(current.session.frozen)
     try:
         while True:
             if grows is not None:
-                before.append((grows.thing, list(grows.thing)))
-                if isinstance(grows, Placed):
+                before += [(thing, list(thing)) for thing in grows.things]
+                if isinstance(grows, Pooled):
+                    pools.append(grows.prepare(exact))
+                elif isinstance(grows, Placed):
                     open_here(grows.thing, grows.more, exact)
                     placed.append(grows.thing)
                 else:
                     _open(grows, exact)
-            tries += 1 if len(placed) < tries else 0
+            tries += isinstance(grows, Grows)
             try:
                 result = stage()
                 break
             except Placed as found:
-                if not is_here(found.thing) or len(placed) == _MOST_PLACED:
+                if not found.is_here() or len(placed) + len(pools) == _MOST_PLACED:
                     raise
                 grows = found
             except Grows as found:
@@ -249,6 +304,8 @@ def opening(stage: Callable[[], Any], grows: Grows | Placed | None = None, place
                 grows = found
         for thing in placed:
             close(thing)
+        for pool in pools:
+            dissolve(pool)
         return result
     except BaseException:
         for thing, items in reversed(before):
@@ -288,9 +345,15 @@ def _let_stand(thing: Any, items: list, kind: ItemKind, exact: bool) -> None:
 # ------------------------------------------------------------------------- lists that are written at computed places
 
 
+def home_of(thing: Any) -> Any:
+    """The block in which a list was made, or the outermost."""
+    captures = [trace for trace in running.state.traces if trace.__class__ is Capture]
+    return next((capture for capture in reversed(captures) if id(thing) in capture.created), captures[0])
+
+
 def is_here(thing: Any) -> bool:
-    """Whether a list is of the suite that is being captured, or there is none."""
-    return depth() <= 1 or id(thing) in running.state.capture.created
+    """Whether a list is of the suite that is being captured."""
+    return home_of(thing) is running.state.capture
 
 
 def open_here(thing: Any, more: list, exact: bool = False) -> None:
@@ -314,3 +377,99 @@ def close(thing: Any) -> None:
     replace_items(thing, [item(opened, k) for k in range(opened.count)])
     if current.session is not None:
         current.session.closed[id(thing)] = (thing, tuple(thing), opened)
+
+
+# ------------------------------------------------------------------------------------------------ rows of one array
+
+
+def kind_for_pool(lists: list, more: list) -> ItemKind:
+    """What the items of lists are like that may be rows of one pool, with some more values."""
+    items = [item for one in lists for item in _items_in(one)]
+    kind = kind_of_items([*items, *more])
+    if any(t.shape for t in types_of(kind)) or any(True for x in items for _ in containers_in(x)):
+        raise ItemsDiffer("they hold objects or arrays, which others may hold")
+    lengths = [count_of(one) for one in lists]
+    if not types_of(kind) or not all(n.__class__ is int and n == lengths[0] for n in lengths):
+        raise ItemsDiffer("they are lists of different lengths")
+    return kind
+
+
+def pooled(lists: list, more: list, exact: bool = False) -> Pool:
+    """Let lists of as many items be rows of a pool, with room for some more values."""
+    session, home = current.session, running.state.capture
+    kind = kind_for_pool(lists, more)
+    if exact and "mixed" in kind.flags:
+        raise ItemsDiffer("some are integers and some floats")
+    length = count_of(lists[0])
+    arrays = []
+    for flat in columns_of([item for one in lists for item in _items_in(one)], kind):
+        arrays.append(Cell(np.zeros((len(lists), length), dtype_of(flat))))
+        arrays[-1][...] = flat.reshape(len(lists), length)
+    pool = Pool(kind, lists, arrays, length, home)
+    if session is not None:
+        session.pools.append(pool)
+    for number, one in enumerate(lists):
+        if session is None or session.is_made_inside(one):
+            about_to_change(one)
+        _put(one, [Row(pool, number, one)])
+    return pool
+
+
+def _items_in(one: list) -> list:
+    """The items of a list, which may be from outside."""
+    session = current.session
+    if session is None or is_open(one):
+        return [whole(one)] if is_open(one) else list(one)
+    return [session.item(one, k, item) for k, item in enumerate(one)]
+
+
+def widen(pool: Pool, kind: ItemKind, exact: bool = False) -> Pool:
+    """Let a pool have room for items of a kind."""
+    if exact and "mixed" in kind.flags and "mixed" not in pool.kind.flags:
+        raise ItemsDiffer("some are integers and some floats")
+    for k, (array, t) in enumerate(zip(pool.arrays, types_of(kind), strict=True)):
+        if dtype_of(array) != t.dtype:
+            pool.arrays[k] = Cell(np.zeros((len(pool.lists), pool.length), t.dtype))
+            pool.arrays[k][...] = cast(settled(array), t.dtype)
+    pool.kind = kind
+    return pool
+
+
+def about_to_write(row: Row, kind: ItemKind, more: Sequence[Any] = ()) -> None:
+    """Values of a kind are written to a list that is a row of a pool."""
+    pool = row.pool
+    pool.is_written = True
+    kind = common(pool.kind, kind)
+    if kind != pool.kind:
+        if pool.home is not running.state.capture:
+            raise Pooled(pool.lists, list(more), pool)
+        widen(pool, kind)
+
+
+def dissolve(pool: Pool) -> None:
+    """Let lists that were rows of a pool hold their items one by one again, unless data decide which of them is which,
+    or they are many."""
+    if not pool.escapes and not (pool.is_written and len(pool.lists) * pool.length > _MOST_IN_POOL):
+        _put_back(pool, pool.lists)
+
+
+def _put_back(pool: Pool, lists: Sequence[list]) -> None:
+    for number, (one, items) in enumerate(zip(pool.lists, pool.before, strict=True)):
+        if any(one is other for other in lists) and row_in(one) is not None:
+            _put(one, items)
+            if pool.is_written:
+                about_to_change(one)
+                _put(one, [item(Opened(pool.kind, pool.arrays), (number, k)) for k in range(pool.length)])
+
+
+def close_pools(session: Any) -> None:
+    """The function has returned: lists from outside hold their items again."""
+    for pool in session.pools:
+        _put_back(pool, [one for one in pool.lists if not session.is_made_inside(one)])
+
+
+def undo_pools(session: Any) -> None:
+    """The function cannot be captured: lists hold what they held."""
+    for pool in reversed(session.pools):
+        for one, items in zip(pool.lists, pool.before, strict=True):
+            _put(one, items)

@@ -13,11 +13,25 @@ which list it is, and passes through all suites inside (`opening.py`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from wengert.capture.containers import containers_in, leaves
 from wengert.capture.open_lists import read_item, set_item
-from wengert.capture.opening import ItemsDiffer, Placed, as_opened, close, is_here, kind_of_items, open_here, types_of
+from wengert.capture.opened import row_in
+from wengert.capture.opening import (
+    ItemsDiffer,
+    Placed,
+    Pooled,
+    as_opened,
+    close,
+    is_here,
+    kind_for_pool,
+    kind_of_items,
+    open_here,
+    pooled,
+    types_of,
+)
 from wengert.capture.session import current
 from wengert.capture.values import is_number, is_symbolic
 from wengert.types import dtype_of, shape_of
@@ -43,6 +57,33 @@ def read(things: list | tuple, key: Any) -> Any:
     return read_item([as_opened(things, kind)], key)
 
 
+def row_at(things: list | tuple, key: Any) -> Any:
+    """`things[key]` where all items are lists of as many numbers; `None` if they are not."""
+    if current.session is not None and all(one.__class__ is list for one in things):
+        things = [current.session.item(things, k, one) for k, one in enumerate(things)]
+    return read_item([as_opened(things, kind_of_items(things))], key) if _are_rows(things) else None
+
+
+def _are_rows(things: Sequence[Any]) -> bool:
+    """Whether all are rows of one pool; lists that can be become rows."""
+    if not things or not all(one.__class__ is list for one in things):
+        return False
+    rows = [row_in(one) for one in things]
+    pools = {id(row.pool) for row in rows if row is not None}
+    if pools:
+        return len(pools) == 1 and all(row is not None for row in rows)
+    different = list({id(one): one for one in things}.values())
+    try:
+        kind_for_pool(different, [])
+        wanted = Pooled(different, [])
+        if wanted.is_here():
+            pooled(different, [])
+            return True
+    except ItemsDiffer:
+        return False
+    raise wanted
+
+
 def _holds_more_than_numbers(items: Any) -> bool:
     """Whether items hold objects or arrays, which others may hold too."""
     return any(is_number(x) and shape_of(x) for x in leaves(items)) or any(
@@ -52,7 +93,7 @@ def _holds_more_than_numbers(items: Any) -> bool:
 
 def write(thing: list, key: Any, value: Any) -> None:
     """`thing[key] = value`."""
-    if _holds_more_than_numbers((*thing, value)):
+    if not _are_rows((*thing, value)) and _holds_more_than_numbers((*thing, value)):
         raise ItemsDiffer("they are objects or arrays, which others may hold")
     kind_of_items([*thing, value])
     if not is_here(thing):

@@ -27,6 +27,7 @@ from wengert.capture.guards import AnyGuard, ArrayGuard, Guard, Path, always_hol
 from wengert.capture.kept import Kept
 from wengert.capture.left import IsChanged, Left, left_outside
 from wengert.capture.one_of import demand_known_things
+from wengert.capture.opening import close_pools, undo_pools
 from wengert.capture.reachable import reached
 from wengert.capture.returned import Shared, as_returned, found_among
 from wengert.capture.returned_lists import with_returned_lists
@@ -339,6 +340,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
                 session.found(x, functools.partial(itself, x))
             session.open()
             out = staged_hooks.entered_by(f, session)(*args, **kwargs)
+            close_pools(session)
             put_back, put_there = given_back(own, out)
             now, changed = tree.flatten((args, kwargs))
             if changed != container or any(a is not b for a, b in zip(now, given, strict=True)):
@@ -394,6 +396,7 @@ def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequ
             further = [top.operand(settled(y)) for y in extras]
             session.seal()
     except BaseException as error:
+        undo_pools(session)
         session.effects.undo(session.stands_for)
         if isinstance(error, ConcretizationError):
             error.session = session  # type: ignore[attr-defined]

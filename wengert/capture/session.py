@@ -121,6 +121,8 @@ class Session:
         """Lists that have grown in a loop, with the items they held then, and the array of these (`growing.py`)."""
         self.closed: dict[int, tuple[list, tuple, Any]] = {}
         """Lists that were open, with the items they hold since, and what stood for these (`placed.py`)."""
+        self.pools: list[Any] = []
+        """Arrays in which items of lists are (`opening.py`)."""
         self.optionals: bool = current.session is not None and current.session.optionals
         """Whether there are values that may be None (`optional.py`)."""
         self.assumed: Any = None

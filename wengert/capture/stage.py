@@ -31,7 +31,7 @@ from wengert.capture.iteration import PUSHED, Items, Range, items_of, listed_num
 from wengert.capture.leaving import Leaving
 from wengert.capture.one_of import OneOf, answer_in, negated, note_answer, whether
 from wengert.capture.opened import SEQUENCES, has_items, is_open
-from wengert.capture.opening import Placed, is_here, opening, whole
+from wengert.capture.opening import Placed, opening, whole
 from wengert.capture.optional import holds_optional, number_of, parts
 from wengert.capture.session import current, demand_value
 from wengert.capture.values import DtypeDiffers, FirstDiffers, arguments, formals, is_number, is_symbolic, truth
@@ -422,7 +422,7 @@ def _staged_or_not(items: Items, loop: Loop, is_rest: bool) -> None:
         _stage_for(items, loop, is_rest)
         return
     except _CANNOT_BE_STAGED as refusal:
-        if isinstance(refusal, Placed) and not is_here(refusal.thing):
+        if isinstance(refusal, Placed) and not refusal.is_here():
             raise  # to the suite that the list is of
         error: Exception = refusal
         for way in _ways_to_grow(refusal, items, loop, is_rest):
@@ -639,7 +639,7 @@ def _while(loop: Loop, is_rest: bool) -> None:
             except _RaisedAtOnce:
                 limit = -1  # to the end in Python
             except _CANNOT_BE_STAGED as error:
-                if isinstance(error, Placed) and not is_here(error.thing):
+                if isinstance(error, Placed) and not error.is_here():
                     raise
                 if iterations > _UNROLLED_IF_NEED_BE:
                     raise

@@ -63,7 +63,7 @@ from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import MUTABLE
 from wengert.capture.one_of import OneOf, demand_known_things
 from wengert.capture.open_lists import delete, extend, method, over_items, set_item
-from wengert.capture.opened import is_open
+from wengert.capture.opened import Row, is_open, row_in
 from wengert.capture.optional import given_to_others, number_of, numbers_in
 from wengert.capture.ordering import number_in, place_in, sort_list
 from wengert.capture.outside import outside
@@ -72,7 +72,7 @@ from wengert.capture.session import current, is_method_of_array, is_object, is_o
 from wengert.capture.staged_builtins import BUILTINS, replaces
 from wengert.capture.staged_reads import found_under, is_open_key, key_holds_symbols, read, settled_key
 from wengert.capture.syntax import OURS
-from wengert.capture.values import holds_symbols
+from wengert.capture.values import holds_symbols, is_number
 from wengert.capture.words import are_words
 from wengert.errors import InPlaceError, StagingError
 from wengert.ir.symbol import Sym, known
@@ -171,6 +171,8 @@ def _called(f: Any, found: Callable | None, follows: bool, operands: int = 1, gi
         return functools.partial(_method_called, f)
     elif session is not None and kind is FunctionType and hasattr(f, "registry"):  # functools.singledispatch
         session.found(f.registry, functools.partial(getattr, f, "registry"))
+    if kind in (BuiltinFunctionType, MethodType) and f.__name__ == "tolist" and is_number(f.__self__):
+        return lambda: _all_made(f())
     special = generator_made(f) or random_method(f) or outside(f)
     if special is not None:
         return special if session is None else functools.partial(_with_items, special, session)
@@ -290,6 +292,8 @@ def _instance(make: Callable, session: Any, /, *args: Any, **kwargs: Any) -> Any
 
 def made(container: Any) -> Any:
     """A list or dict that was just made."""
+    if container.__class__ is list and any(item.__class__ is Row for item in container):  # [*row], list(row)
+        container[:] = [item.items(item.holder) if item.__class__ is Row else item for item in container]
     return note_created(container)
 
 
@@ -313,6 +317,21 @@ def named(name: Any, value: Any) -> Any:
     if x.__class__ is Sym and x._node.hint is None:
         x._node.hint = name
     return value
+
+
+def _all_made(value: Any) -> Any:
+    """Lists in lists that were just made."""
+    if value.__class__ is list:
+        for item in value:
+            _all_made(item)
+        note_created(value)
+    return value
+
+
+def operate(name: str, a: Any, b: Any) -> Any:
+    """`[0.0] * n` and its like: what comes out may be a list that was just made."""
+    result = hooks.operate(name, a, b)
+    return note_created(result) if result.__class__ is list and result is not a else result
 
 
 def _making(kind: Any) -> Callable:
@@ -342,7 +361,7 @@ def _writable(container: Any, v: Any, key: Any) -> Any:
                     remedy="write into the array itself",
                 )
             return Cell(container)
-    elif isinstance(container, MUTABLE):
+    elif isinstance(container, MUTABLE) and row_in(container) is None:
         about_to_change(container)
     return container
 
@@ -668,7 +687,7 @@ set_staged_hooks(
         rewrite.AUGMENT_ATTRIBUTE: augment_attribute,
         rewrite.SLICE: slice,
         rewrite.FORMAT: staged_texts.interpolate,
-        rewrite.OPERATE: hooks.operate,
+        rewrite.OPERATE: operate,
         MATCHED: _matched,
         lowering.IF: stage.if_,
         lowering.FOR: stage.for_,

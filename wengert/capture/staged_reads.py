@@ -88,6 +88,7 @@ def read(container: Any, key: Any) -> Any:
             return found
     if container.__class__ in (tuple, list) and placed.is_place(key):
         found = placed.read(container, key)
+        found = placed.row_at(container, key) if found is None else found
         if found is not None:
             return found
     if container.__class__ in SUBSCRIPTED:
