@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.array_classes import Held, held
 from wengert.box.writing import settled
 from wengert.capture.one_of import OneOf, whether
 from wengert.capture.opened import has_items, is_open
@@ -19,6 +20,8 @@ from wengert.types import dtype_of, shape_of
 
 def condition(x: Any) -> Any:
     """What decides where `x` is tested: a symbol, or something that Python can test."""
+    if isinstance(x, Held):
+        return held(x)
     if is_open(x):
         return has_items(x)
     if x.__class__ is OneOf:
