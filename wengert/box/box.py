@@ -157,6 +157,15 @@ def _of_numpy(y: Any) -> Any:
     return call1(e.positive if running.state.capture is None else s.copy, y)
 
 
+def _demand_items(x: Box) -> None:
+    """Raise what Python does for `2.0[0]`: there is code that tells a number from a vector by that."""
+    if not x.shape and x._is_python_number:
+        raise TypeError(f"{_PYTHONS.get(x.dtype.kind, 'float')!r} object is not subscriptable")
+
+
+_PYTHONS = {"f": "float", "c": "complex", "i": "int", "b": "bool"}
+
+
 class ArrayIterator:
     """An iterator over the elements of an array, or over its rows, which are views."""
 
@@ -489,8 +498,10 @@ class Box(Traced):
                 if self._owner is SETTLING and self._view_of is not None and not self._view_of.fresh:
                     return read_scalar(self, idx)
                 return call(index, self, pattern=(idx,))
+            _demand_items(self)
             pattern: tuple = (idx,)
         else:
+            _demand_items(self)
             if idx.__class__ is tuple and self._owner is SETTLING and len(idx) == len(self.shape):
                 if self._view_of is not None and not self._view_of.fresh and all(i.__class__ is int for i in idx):
                     return read_scalar(self, idx)
