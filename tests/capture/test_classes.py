@@ -459,5 +459,9 @@ def test_our_own_questions_call_no_method_of_the_users():
             asked.append("len")
             return 1
 
-    wg.grad(lambda x: x * (Asked((1.0,)) is not None))(1.0)
+    def f(x):
+        held = Asked((x,))
+        return x if held is None else tuple.__getitem__(held, 0)
+
+    assert wg.grad(f)(1.0) == wg.jit(wg.grad(f))(1.0) == 1.0
     assert asked == []
