@@ -58,6 +58,10 @@ def _register_dataclass(cls: type) -> None:
     _fields[cls] = Fields(fields, static)
 
 
+_stand_ins: dict[type, Callable[[Any], Any]] = {}
+"""Classes whose objects stand for another value -> that value."""
+
+
 def _register_dataclasses_among(leaves: list[Any]) -> bool:
     """Register the dataclasses that optree took for leaves; tell whether there were any, so that it must look again."""
     unknown: set[Any] = {leaf.__class__ for leaf in leaves} - _not_dataclasses
@@ -137,13 +141,25 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
     leaves, structure = optree.tree_flatten(tree, namespace=NAMESPACE)
     while _register_dataclasses_among(leaves):  # once per level of dataclasses that were never met before
         leaves, structure = optree.tree_flatten(tree, namespace=NAMESPACE)
-    return leaves, structure
+    return (_without_stand_ins(leaves) if _stand_ins else leaves), structure
+
+
+def stand_in(cls: type, value: Callable[[Any], Any]) -> None:
+    """Let a leaf of a class, or of one derived from it, count as the value that it stands for."""
+    _stand_ins[cls] = value
+
+
+def _without_stand_ins(leaves: list[Any]) -> list[Any]:
+    for cls, value in _stand_ins.items():
+        leaves = [value(leaf) if isinstance(leaf, cls) else leaf for leaf in leaves]
+    return leaves
 
 
 def flatten_until(tree: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Any]:
     """The leaves of a container and its structure, where some containers are leaves."""
     flatten(tree)  # registers dataclasses
-    return optree.tree_flatten(tree, is_leaf=is_leaf, namespace=NAMESPACE)
+    leaves, structure = optree.tree_flatten(tree, is_leaf=is_leaf, namespace=NAMESPACE)
+    return (_without_stand_ins(leaves) if _stand_ins else leaves), structure
 
 
 def flatten_values(tree: Any) -> tuple[list[Any], Any]:

@@ -7,6 +7,7 @@ import functools
 import inspect
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -407,3 +408,60 @@ def test_signatures_of_methods_can_be_asked_for():
     assert wg.grad(scaled)(3.0) == wg.jit(wg.grad(scaled))(3.0) == 1.0
     assert inspect.getfullargspec(Vector.__init__)[0] == ["self", "x", "y"]
     assert str(inspect.signature(Vector.__init__)) == "(self, x, y=1.0)"
+
+
+class Pair(NamedTuple):
+    """Operators and a truth value of its own, as the vectors of graphics libraries have."""
+
+    x: float
+    y: float
+
+    def __bool__(self):
+        return any(self)
+
+    def __mul__(self, other):
+        try:
+            return Pair(self[0] * other[0], self[1] * other[1])
+        except TypeError:  # a number
+            return Pair(self[0] * other, self[1] * other)
+
+    def scaled(self, k):
+        return Pair(self.x * k, self.y * k)
+
+
+def of_pairs(a, b):
+    p = Pair(a, b) * a * Pair(b, 2.0)
+    if p:
+        p = p.scaled(b)
+    return (p.x + 3 * p.y if Pair(a - a, 0.0) or not p else p.x - p.y) * 2
+
+
+@pytest.mark.parametrize("way", [lambda f: f, wg.jit])
+def test_truth_values_and_items_of_named_tuples_with_operators(way):
+    # p = (a² b², 2 a b²), and the pair in the condition is all zeros
+    np.testing.assert_allclose(way(of_pairs)(0.5, 0.7), 2 * 0.7**2 * (0.25 - 1.0), rtol=1e-14)
+    assert way(of_pairs)(0.0, 0.7) == 0.0
+    da, db = wg.grad(way(of_pairs), argnums=(0, 1))(0.5, 0.7)
+    np.testing.assert_allclose([da, db], [2 * 0.49 * (1.0 - 2.0), 4 * 0.7 * (0.25 - 1.0)], rtol=1e-14)
+
+
+def test_our_own_questions_call_no_method_of_the_users():
+    asked = []
+
+    class Asked(tuple):
+        _make = None
+
+        def __bool__(self):
+            asked.append("bool")
+            return True
+
+        def __len__(self):
+            asked.append("len")
+            return 1
+
+    def f(x):
+        held = Asked((x,))
+        return x if held is None else tuple.__getitem__(held, 0)
+
+    assert wg.grad(f)(1.0) == wg.jit(wg.grad(f))(1.0) == 1.0
+    assert asked == []

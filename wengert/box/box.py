@@ -22,8 +22,18 @@ from typing import Any
 import numpy as np
 
 from wengert.box import writers
+from wengert.box.array_classes import applied, is_of_derived_class, lifted, viewed_as, with_ufunc
 from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
-from wengert.box.dispatch import DEFERRING, FUNCTIONS, OPERANDS, UFUNCS, as_number, place_of_out, unsupported
+from wengert.box.dispatch import (
+    DEFERRING,
+    FUNCTIONS,
+    OPERANDS,
+    UFUNCS,
+    as_number,
+    left_to_class,
+    place_of_out,
+    unsupported,
+)
 from wengert.box.foreign import (
     array_class_being_made,
     cannot_hold,
@@ -147,6 +157,15 @@ def _of_numpy(y: Any) -> Any:
     return call1(e.positive if running.state.capture is None else s.copy, y)
 
 
+def _demand_items(x: Box) -> None:
+    """Raise what Python does for `2.0[0]`: there is code that tells a number from a vector by that."""
+    if not x.shape and x._is_python_number:
+        raise TypeError(f"{_PYTHONS.get(x.dtype.kind, 'float')!r} object is not subscriptable")
+
+
+_PYTHONS = {"f": "float", "c": "complex", "i": "int", "b": "bool"}
+
+
 class ArrayIterator:
     """An iterator over the elements of an array, or over its rows, which are views."""
 
@@ -211,6 +230,8 @@ class Box(Traced):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         op = UFUNCS.get(ufunc)
+        if (op is None or kwargs or method != "__call__" or len(inputs) > 2) and any(map(is_of_derived_class, inputs)):
+            return with_ufunc(ufunc, method, inputs, kwargs)
         if op is None:
             if ufunc in FUNCTIONS and method == "__call__":
                 return FUNCTIONS[ufunc](*inputs, **kwargs)
@@ -235,6 +256,8 @@ class Box(Traced):
         if x.__class__ in PLAIN and isinstance(op, Op):
             return _of_numpy(self._owner.binary(op, x, y))
         special = OPERANDS[x.__class__] or OPERANDS[y.__class__]
+        if special is left_to_class:
+            return with_ufunc(ufunc, method, inputs, kwargs)
         if special is as_number:
             return op(numpys_number(x), numpys_number(y))
         if special is not None:
@@ -245,6 +268,8 @@ class Box(Traced):
         implementation = FUNCTIONS.get(function)
         if implementation is None:
             raise unsupported(function)
+        if any(map(is_of_derived_class, args)):
+            return applied(function, function, tuple([lifted(a) for a in args]), kwargs)
         if any(a.__class__ is np.ndarray and a.dtype.kind == "O" for a in args):
             args = tuple([out_of_objects(a) for a in args])
         if len(args) > 1 and len(args) > (place := place_of_out(function)):
@@ -473,8 +498,10 @@ class Box(Traced):
                 if self._owner is SETTLING and self._view_of is not None and not self._view_of.fresh:
                     return read_scalar(self, idx)
                 return call(index, self, pattern=(idx,))
+            _demand_items(self)
             pattern: tuple = (idx,)
         else:
+            _demand_items(self)
             if idx.__class__ is tuple and self._owner is SETTLING and len(idx) == len(self.shape):
                 if self._view_of is not None and not self._view_of.fresh and all(i.__class__ is int for i in idx):
                     return read_scalar(self, idx)
@@ -619,8 +646,8 @@ class Box(Traced):
         if type is None and isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray):
             dtype, type = None, dtype
         if (dtype is not None and np.dtype(dtype) != self.dtype) or type not in (None, np.ndarray):
-            if type not in (None, np.ndarray):
-                raise refused(f"x.view({type.__name__})", "use the plain array; a derived class cannot hold it")
+            if type not in (None, np.ndarray) and dtype is None:
+                return viewed_as(self[...], type, self)
             raise refused("x.view(…) of another type", "use x.astype(dtype), or x.real and x.imag")
         return self[...]
 

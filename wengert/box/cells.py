@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.array_classes import ArrayClasses
 from wengert.box.box import Box
 from wengert.box.dispatch import WRITERS
 from wengert.box.writing import SETTLING, settle, settled
@@ -110,7 +111,7 @@ class Cell(Box):
         return _read(self).tolist()
 
 
-SETTLING.cell = Cell
+SETTLING.cell = ArrayClasses.in_cell = Cell
 
 
 def _by_numpy(function: Any, args: tuple, kwargs: dict) -> Any:

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.array_classes import can_hold
 from wengert.box.foreign import has_labels, holds_anything, refused_operand, remedy_for, wants_plain_arrays
 from wengert.box.subclasses import means_something_else, refusal
 from wengert.errors import UnsupportedFunctionError
@@ -76,7 +77,9 @@ bound method first."""
 class _Operands(dict):
     def __missing__(self, kind: type) -> Callable | None:
         found: Callable | None = None
-        if means_something_else(kind):
+        if can_hold(kind):
+            found = left_to_class
+        elif means_something_else(kind):
             found = _refused
         elif wants_plain_arrays(kind):
             found = refused_operand
@@ -133,6 +136,11 @@ def _as_its_class_says(op: Any, x: Any, y: Any) -> Any:
 
 
 def _left_to_others(op: Any, x: Any, y: Any) -> Any:
+    return NotImplemented
+
+
+def left_to_class(op: Any, x: Any, y: Any) -> Any:
+    """An operator between a traced value and an array of a derived class, which Python asks next."""
     return NotImplemented
 
 

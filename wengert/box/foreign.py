@@ -121,7 +121,9 @@ def hides_traced(x: Any) -> bool:
     for thing in waiting:
         if isinstance(thing, Traced):
             return not thing._is_cell  # type: ignore[attr-defined]
-        if isinstance(thing, np.ndarray):
+        if hasattr(type(thing), "_wengert_array"):  # (`array_classes.py`)
+            parts = [thing._wengert_array()]
+        elif isinstance(thing, np.ndarray):
             parts = thing.ravel().tolist() if thing.dtype.kind == "O" else []
         else:
             parts = gc.get_referents(thing)

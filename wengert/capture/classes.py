@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.array_classes import ArrayClasses, can_hold
 from wengert.errors import REFUSALS
 from wengert.running import running
 from wengert.types import own_dict
@@ -32,6 +33,9 @@ _UNTOUCHED = frozenset(
     )
 )  # fmt: skip
 """Methods that have to do with classes and copies, not with numbers."""
+
+_OF_MAKING_ARRAYS = frozenset(("__new__", "__init__", "__array_finalize__"))
+"""Methods with which an array of a derived class is made: one of plain numbers, unless we make it (`hooks.py`)."""
 
 _FOLLOWER = "__wengert_follows__"
 _lock = threading.RLock()
@@ -82,10 +86,10 @@ def meet(cls: Any) -> None:
         if cls in _known:
             return
         _known.add(cls)
-        if hasattr(cls, "__array_function__"):
+        if hasattr(cls, "__array_function__") and not can_hold(cls):
             return  # a library of arrays, which we call with plain ones: what it makes of them is plain, too
         for base in cls.__mro__:
-            if base is not object:
+            if base is not object and base is not np.ndarray:
                 _known.add(base)
                 _meet_one(base)
         if type(cls) is not type:
@@ -115,7 +119,9 @@ def _meet_one(cls: Any) -> None:
     is_dataclass = "__dataclass_fields__" in vars(cls)
     for name, value in list(vars(cls).items()):
         new: Any = None
-        if value.__class__ is FunctionType:
+        if issubclass(cls, np.ndarray) and name in _OF_MAKING_ARRAYS:
+            pass
+        elif value.__class__ is FunctionType:
             if name.startswith("__") and name.endswith("__") and name not in _UNTOUCHED:
                 if not (is_dataclass and value.__code__.co_filename.startswith("<")):  # which dataclasses wrote
                     new = _following(value)
@@ -187,3 +193,6 @@ _AROUND: dict[str, Callable] = {
 def followed(f: Any) -> Any:
     """The function behind one of ours."""
     return f.__wrapped__ if hasattr(f, _FOLLOWER) else f
+
+
+ArrayClasses.made = staticmethod(meet)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
+from wengert.box.array_classes import Held, held_with_parts, parts_of_held
 from wengert.box.box import Box
 from wengert.capture.objects import MUTABLE, Content, Slot, content, own_slots, put
 from wengert.capture.one_of import MOST, OneOf, ValueKind, codes_of, is_constant, one_of
@@ -93,6 +94,8 @@ def _is_from_outside(thing: Any) -> bool:
 
 def kind_of(value: Any) -> Any:
     """What `rebuilt` has to know of a container besides its parts."""
+    if isinstance(value, Held):
+        return (Held, value.__class__)
     if value.__class__ is Opened:
         return (Opened, value.kind)
     if value.__class__ is Row:
@@ -104,6 +107,8 @@ def kind_of(value: Any) -> Any:
 
 def parts_of(value: Any) -> dict[Any, Any] | None:
     """The parts of a container or instance by their names; `None` for a leaf."""
+    if isinstance(value, Held):
+        return parts_of_held(value)
     kind = value.__class__
     if kind is list or kind is tuple or (isinstance(value, tuple) and hasattr(value, "_fields")):
         return dict(enumerate(value))
@@ -273,6 +278,8 @@ def rebuilt(kind: Any, keys: tuple, parts: list[Any]) -> Any:
         return Perhaps(*parts)
     if kind is Optional:
         return optional(*parts)
+    if kind.__class__ is tuple and kind[0] is Held:
+        return held_with_parts(kind[1], dict(zip(keys, parts, strict=True)))
     if kind.__class__ is tuple and kind[0] is Opened:
         return Opened(kind[1], parts)
     if kind.__class__ is tuple and kind[0] is Row:

@@ -3,11 +3,14 @@ several things, or a list that data fill."""
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from wengert.box.array_classes import Held, held
 from wengert.box.writing import settled
+from wengert.capture.classes import Follow, followed
 from wengert.capture.one_of import OneOf, whether
 from wengert.capture.opened import has_items, is_open
 from wengert.capture.optional import Optional, number_of
@@ -19,12 +22,14 @@ from wengert.types import dtype_of, shape_of
 
 def condition(x: Any) -> Any:
     """What decides where `x` is tested: a symbol, or something that Python can test."""
+    if isinstance(x, Held):
+        return held(x)
     if is_open(x):
         return has_items(x)
     if x.__class__ is OneOf:
         return whether(x, _truth)
     if x.__class__ is not Optional:
-        return x
+        return _as_its_class_says(x)
     value = settled(x.value)
     if not isinstance(value, Traced) and not isinstance(value, np.ndarray):
         kind = value.__class__
@@ -35,6 +40,20 @@ def condition(x: Any) -> Any:
         return number_of(x)  # whose truth value Python does not know either
     value = call(s.reshape, value, shape=())
     return call(e.logical_and, x.has, value if dtype_of(value).kind == "b" else call(e.not_equal, value, 0))
+
+
+def _as_its_class_says(x: Any) -> Any:
+    """What the `__bool__` of a user's class says, where that may be a symbol; anything else as it is."""
+    method = getattr(type(x), "__bool__", None)
+    if method.__class__ is not FunctionType or isinstance(x, Traced):
+        return x
+    method = followed(method)
+    if not Follow.is_user_code(method.__code__):
+        return x
+    Follow.operates(x)
+    found = settled(held(Follow.instrument(method)(x)))
+    is_answer = isinstance(found, (bool, np.bool_)) or (isinstance(found, Traced) and dtype_of(found).kind == "b")
+    return found if is_answer else x  # (of which Python says that it is none)
 
 
 def _truth(x: Any) -> Any:

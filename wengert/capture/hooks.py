@@ -17,11 +17,12 @@ import sys
 from abc import ABCMeta
 from collections.abc import Callable, Iterable
 from sys import getrefcount
-from types import BuiltinFunctionType, CellType, FunctionType, MethodDescriptorType, MethodType
+from types import BuiltinFunctionType, CellType, FunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
 from typing import Any
 
 import numpy as np
 
+from wengert.box.array_classes import ArrayClasses, Held, are_held, can_hold, class_that_holds, look_for_classes
 from wengert.box.box import Box
 from wengert.box.cells import lent, without_cells
 from wengert.box.dispatch import CALLABLES, CALLERS, FUNCTIONS, METHODS, SUBSCRIPTED, no_rule_yet
@@ -38,6 +39,7 @@ from wengert.capture.classes import meet, meet_value
 from wengert.capture.draws import GENERATORS, random_method
 from wengert.capture.followed import folds
 from wengert.capture.followed.elements import each
+from wengert.capture.held_arrays import takes_held, with_held
 from wengert.capture.instrument import (
     EAGER,
     STAGED,
@@ -102,6 +104,12 @@ Folds.accumulated = staticmethod(lambda *args: instrument(folds.accumulated)(*ar
 
 def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
     """What to call for `f`, with so many operands of such a kind (see `rewrite.py`)."""
+    if ArrayClasses.exist and takes_held(f):
+        return with_held(f, _called(f, operands, given))
+    return _called(f, operands, given)
+
+
+def _called(f: Any, operands: int, given: int) -> Any:
     kind = f.__class__
     if kind is _UFUNC:
         found = taking_lists(f, f) if given == ANYTHING else f
@@ -130,7 +138,7 @@ def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
             return _implemented(CALLERS[f])
         found = replacement_of(f) if kind is type or kind is ABCMeta else None
         return _constructor(f) if found is None else found
-    if kind is MethodDescriptorType and f.__objclass__ is np.ndarray:
+    if (kind is MethodDescriptorType or kind is WrapperDescriptorType) and f.__objclass__ is np.ndarray:
         return _unbound(f)
     if kind is functools.partial:
         return functools.partial(call(f.func), *[_argument(a) for a in f.args], **f.keywords)
@@ -214,10 +222,12 @@ _OF_CYTHON = frozenset(("cython_function_or_method", "fused_cython_function"))
 
 
 def _unbound(f: Any) -> Any:
-    """`np.ndarray.sum`: a method of arrays that is given one."""
+    """`np.ndarray.sum`: a method of arrays that is given one. Its class may have another, which calls this one."""
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        if not args or not isinstance(args[0], (np.ndarray, Traced)):
+        if args and isinstance(args[0], Held):
+            return getattr(Held, f.__name__)(*args, **kwargs)
+        if not args or not (args[0].__class__ is np.ndarray or isinstance(args[0], Traced)):
             return f(*args, **kwargs)
         return call(getattr(args[0], f.__name__))(*args[1:], **kwargs)
 
@@ -273,9 +283,15 @@ def _constructor(cls: Any) -> Any:
 
 def _array_of_user(cls: Any, *args: Any, **kwargs: Any) -> Any:
     """An array of a class that users have derived from NumPy's."""
-    if any(map(holds_traced, _all(args, kwargs))):
+    if not any(map(holds_traced, _all(args, kwargs))) and not are_held(_all(args, kwargs)):
+        return cls(*args, **kwargs)
+    if not issubclass(cls, Held) and not can_hold(cls):
         raise cannot_hold(cls.__name__)
-    return cls(*args, **kwargs)
+    kind: Any = class_that_holds(cls)
+    new = _called_for(kind.__new__)(kind, *args, **kwargs)
+    if isinstance(new, cls) and kind.__init__ is not np.ndarray.__init__:
+        _called_for(kind.__init__)(new, *args, **kwargs)
+    return new
 
 
 def _is_of_user(cls: Any) -> bool:
@@ -285,6 +301,7 @@ def _is_of_user(cls: Any) -> bool:
 
 def resolve(f: Any) -> Any:
     """What a derivative operator calls for the function it is given: as `call`, but nothing is wrapped needlessly."""
+    look_for_classes()
     twin = instrument(f)
     if twin is not f or isinstance(f, Traced) or is_of_package(f) or f.__class__ is _UFUNC or is_user_function(f):
         return twin  # (which a twin is itself: what it writes to is known of it)

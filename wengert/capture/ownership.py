@@ -11,6 +11,7 @@ derivative operators never change the caller's arrays.
 from __future__ import annotations
 
 import copy
+import functools
 from sys import getrefcount
 from typing import Any
 
@@ -41,7 +42,7 @@ def own(v: Any) -> Any:
     if isinstance(v, Traced):
         _NO_ARRAYS.add(kind)
         return v
-    if isinstance(v, (tuple, list)) and v and getrefcount(v) <= _ALONE:
+    if isinstance(v, (tuple, list)) and getrefcount(v) <= _ALONE and _has_items_of_its_own(kind) and len(v):
         is_known = kind is tuple or kind is list or hasattr(kind, "_make")
         if is_known and (len(v) <= _FEW or v[0].__class__ is np.ndarray):
             held_each = [getrefcount(item) - _IN_A_CONTAINER for item in v]
@@ -51,6 +52,14 @@ def own(v: Any) -> Any:
             else:
                 return tuple(items) if kind is tuple else kind._make(items)
     return v
+
+
+@functools.lru_cache(maxsize=1024)
+def _has_items_of_its_own(kind: Any) -> bool:
+    """Whether a class derived from `tuple` or `list` leaves going through its items as it is: we call no method of the
+    user's that he does not call."""
+    base = tuple if issubclass(kind, tuple) else list
+    return all(getattr(kind, name) is getattr(base, name) for name in ("__len__", "__iter__", "__getitem__"))
 
 
 def _own_item(v: Any) -> Any:

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.array_classes import Held, can_hold, held_around
 from wengert.box.box import Box
 from wengert.box.distributions.lookup import is_of_scipy_stats
 from wengert.box.subclasses import base_array, means_something_else, refusal
@@ -146,6 +147,7 @@ class Session:
         self._held: list[np.ndarray] = []
         """Arrays in containers of which all was read."""
         self._boxes: dict[int, Any] = {}
+        self._of_derived_classes: dict[int, Any] = {}
         self._numbers: dict[tuple[int, Any], Any] = {}
         self._constants: dict[int, np.ndarray] = {}
         self._originals: dict[int, np.ndarray] = {}
@@ -516,10 +518,16 @@ class Session:
             if holds_parts(value):
                 self._note_use(value)
             return value
-        if means_something_else(value.__class__):
-            raise refusal(value)
+        if isinstance(value, Held):
+            return value
         known = self.paths.get(id(value))
-        if known is None or known[0] is not value or value.dtype.kind not in "biufc":
+        if known is not None and known[0] is not value:
+            known = None
+        if can_hold(type(value)) and known is not None:
+            return self._held_array(value, known[1])
+        if means_something_else(value.__class__) and not can_hold(type(value)):
+            raise refusal(value)
+        if known is None or value.dtype.kind not in "biufc":
             return value
         box = self._boxes.get(id(value))
         is_small = value.size <= SMALL and (value.dtype.kind in "iub" or id(value) in self.held)
@@ -538,6 +546,20 @@ class Session:
             path = known[1] if is_itself else functools.partial(_base_array_at, known[1])
             self.inputs.append((value, path, box._node))
         return box
+
+    def _held_array(self, value: Any, path: Path) -> Any:
+        """What stands for an array of a derived class from outside: one that holds an input of the program."""
+        found = self._of_derived_classes.get(id(value))
+        if found is None:
+            box = self._boxes[id(value)] = self.top.formal(type_of_value(np.ndarray.view(value, np.ndarray)))
+            box._node.order = array_order(value)
+            self.inputs.append((value, functools.partial(_memory_at, path), box._node))
+            parts = dict(value.__dict__)
+            for name, part in parts.items():
+                self.found(part, functools.partial(getattr, value, name))
+            held = {name: self.external(part) for name, part in parts.items()}
+            found = self._of_derived_classes[id(value)] = held_around(value, box, held)
+        return found
 
     def items(self, iterable: Any) -> Any:
         """What stands for the items of a list or tuple that may come from outside."""
@@ -731,6 +753,10 @@ def _keys_of(path: Path) -> tuple:
 
 def _part_of(path: Path, key: Any) -> Any:
     return content(path())[key]
+
+
+def _memory_at(path: Path) -> Any:
+    return np.ndarray.view(path(), np.ndarray)
 
 
 def _base_array_at(path: Path) -> Any:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.box.array_classes import held
 from wengert.box.box import Box
 from wengert.box.functions.operands import demand
 from wengert.box.writing import settled
@@ -102,6 +103,7 @@ def or_(first: Thunk, *rest: Thunk) -> Any:
 
 
 def _comparable(x: Any) -> Any:
+    x = held(x)
     return truth(x) if is_symbolic(x) and not shape_of(x) and dtype_of(x).kind == "b" else x
 
 

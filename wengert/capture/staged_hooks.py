@@ -28,6 +28,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from wengert.box.array_classes import ArrayClasses, Held, look_for_classes
 from wengert.box.box import Box
 from wengert.box.cells import Cell
 from wengert.capture import exceptions, hooks, managers, ownership, placed, retrying, rewrite, stage, staged_texts
@@ -54,6 +55,7 @@ from wengert.capture.generated import (
     sum_of,
 )
 from wengert.capture.guards import has_fields, holds_parts, itself
+from wengert.capture.held_arrays import takes_held, with_held
 from wengert.capture.identified import identified
 from wengert.capture.instrument import STAGED, is_staged, is_user_function, set_staged_hooks, staged
 from wengert.capture.iteration import (
@@ -100,11 +102,20 @@ setattr(OneOf, "__call__", lambda self, *args, **kwargs: staged_call(self)(*args
 
 def staged_call(f: Any, operands: int = 1, given: int = rewrite.ANYTHING) -> Any:
     """What to call for `f`."""
+    if ArrayClasses.exist and takes_held(f):
+        return with_held(f, _staged_call(f, operands, given))
+    return _staged_call(f, operands, given)
+
+
+def _staged_call(f: Any, operands: int, given: int) -> Any:
     if f.__class__ is OneOf:
         return lambda *args, **kwargs: each(f, lambda one: staged_call(one)(*args, **kwargs))
     session = current.session
     if session is not None and is_method_of_array(f):
-        f = getattr(session.external(f.__self__), f.__name__)
+        array = session.external(f.__self__)
+        if array is not f.__self__:  # (`super().sum` is NumPy's method, not the one that the class of the object has)
+            owner: Any = Held if isinstance(array, Held) else type(array)
+            f = getattr(owner, f.__name__).__get__(array)
     try:
         found = BUILTINS.get(f)
         follows = f in _FOLLOWING
@@ -218,6 +229,7 @@ def _method_called(caller: operator.methodcaller, owner: Any) -> Any:
 def entered_by(f: Any, session: Any) -> Any:
     """What is called for the function that is compiled. If there is nothing to be followed, as in a function of a
     library, it is what followed code would call."""
+    look_for_classes()
     if f.__class__ is functools.partial or is_of_libraries(f) or is_method_of_array(f):
         session.found(f, functools.partial(itself, f))
     twin = staged(f)

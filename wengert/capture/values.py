@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.array_classes import Held
 from wengert.box.box import Box
 from wengert.box.functions.operands import cast
 from wengert.box.writing import about_to_become, become, clone, make_views_stale, settled
@@ -71,7 +72,8 @@ def truth(x: Any) -> Any:
 
 
 def is_number(x: Any) -> bool:
-    return isinstance(x, (np.ndarray, np.generic, Box)) or x.__class__ in SCALARS
+    is_array = isinstance(x, (np.ndarray, np.generic, Box)) and not isinstance(x, Held)
+    return is_array or x.__class__ in SCALARS
 
 
 def may_be_integer(x: Any) -> bool:

@@ -19,6 +19,7 @@ import functools
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from wengert.box.array_classes import Held, held_with_parts, parts_of_held
 from wengert.box.functions.sparse_matrix import SparseMatrix
 from wengert.box.writing import settled
 from wengert.ops.op import Traced
@@ -125,6 +126,8 @@ class Lifted:
             return new
         if x.__class__ is SparseMatrix:
             return x.with_data(again(x.data))
+        if isinstance(x, Held):
+            return held_with_parts(x.__class__, dict(zip(held[0], [again(p) for p in held[1:]], strict=True)))
         new = made[id(x)] = copy.copy(x)
         own_dict(new).clear()
         for name, value in zip(held[0], held[1:], strict=True):
@@ -170,6 +173,9 @@ def _parts(x: Any) -> list[Any] | None:
         return [tuple(x), *x.values()]
     if kind is SparseMatrix:
         return [x.data]
+    if isinstance(x, Held):
+        parts = parts_of_held(x)
+        return [tuple(parts), *parts.values()]
     if isinstance(x, (type, ModuleType)) or kind.__module__.partition(".")[0] in (
         "wengert",
         "numpy",

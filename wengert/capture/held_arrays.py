@@ -1,0 +1,71 @@
+"""Functions that are called with arrays of derived classes in which there are traced values (`box/array_classes.py`).
+
+NumPy's functions that dispatch ask the array itself. Those that do not (`np.array`), those for which we call something
+else, and Python's own (`float`, `math.sqrt`, `max`) get the arrays that are held; a result is of the class that NumPy's
+would have. None of this is asked before there is such an array.
+"""
+
+from __future__ import annotations
+
+import builtins
+import cmath
+import functools
+import math
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from wengert.box.array_classes import applied, are_held, held, held_in
+from wengert.packages import is_followed
+
+_DISPATCHER = type(np.sum)
+_NUMBERS = frozenset((float, int, complex, bool))
+_OF_NUMBERS = (math, cmath, builtins)
+_GOING_THROUGH = frozenset((sum, min, max, any, all, sorted, list, tuple, zip, enumerate, map, reversed, iter))
+
+
+def takes_held(f: Any) -> bool:
+    """Whether something that is called has to be given the arrays in objects of derived classes."""
+    kind = f.__class__
+    if kind is _DISPATCHER:
+        return True
+    if kind is BuiltinFunctionType:
+        return any(f.__self__ is module for module in _OF_NUMBERS) or _is_numpys(f)
+    if kind is FunctionType:
+        return str(f.__module__).startswith(("numpy", "scipy.")) and not is_followed(f.__code__.co_filename)
+    return isinstance(f, type) and (f in _NUMBERS or f in _GOING_THROUGH or issubclass(f, np.generic))
+
+
+def with_held(f: Any, called: Callable) -> Callable:
+    """What is called for such a function; `called` is what is called for it otherwise."""
+    return functools.partial(_with_held, f, called)
+
+
+def _with_held(f: Any, called: Callable, /, *args: Any, **kwargs: Any) -> Any:
+    if not are_held(args) and not are_held(kwargs.values()):
+        return called(*args, **kwargs)
+    if f in _GOING_THROUGH:
+        return called(*[_rows(a) for a in args], **kwargs)
+    if f.__class__ is _DISPATCHER or _is_numpys(f):
+        return applied(f, called, args, kwargs)
+    if f in _ASKING:
+        return called(*args, **kwargs)
+    return called(*held_in(args), **held_in(kwargs))
+
+
+def _is_numpys(f: Any) -> bool:
+    """Whether a function is one of NumPy's that does not dispatch, such as `np.array` or `np.full`."""
+    if f.__class__ is FunctionType:
+        return f.__module__.startswith("numpy")
+    return f.__class__ is BuiltinFunctionType and f.__module__ == "numpy" and not isinstance(f.__self__, np.ndarray)
+
+
+_ASKING = frozenset((isinstance, getattr, hasattr, setattr, callable, id, repr, format, print, len))
+"""What is asked of the object itself."""
+
+
+def _rows(x: Any) -> Any:
+    """What is gone through: the elements of an array, which are numbers, or its rows, which are of its class."""
+    return held(x) if np.ndim(held(x)) == 1 else x
