@@ -57,7 +57,7 @@ def trusted(rate, series, start, end, rtol, atol):
     reach = np.minimum(step(series, rtol, atol), np.abs(rest))
     slopes = series[1:] * np.arange(1, series.shape[0]).reshape(-1, 1)
     least = 1e-14 * np.abs(start)
-    agrees = not reach > least
+    agrees = np.bool_(not reach > least)
     while not agrees:
         h = np.copysign(reach, rest)
         slope = evaluated(slopes, h)
