@@ -1,10 +1,10 @@
 """Whether a point where a method with constraints has ended can be left downhill: gradients alone do not say so.
 
 At a minimum the gradient is a sum of those of the active constraints, with signs that say on which side they are (the
-conditions of Karush, Kuhn and Tucker). What is left over by the best such sum points downhill along the constraints. By itself
-that proves little: multipliers need not exist where constraints are degenerate. So a step that way is taken and brought
-back onto the constraints; a point there with a clearly lower value is proof that the method has stopped too early, as
-SLSQP does where equations depend on each other.
+conditions of Karush, Kuhn and Tucker). What the best such sum leaves over points downhill along the constraints. By
+itself that proves little: multipliers need not exist where constraints are degenerate. So a step that way is taken and
+brought back onto the constraints; a point there with a clearly lower value is proof that the method has stopped too
+early, as SLSQP does where equations depend on each other.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LENGTHS = (0.3, 0.1, 1e-2, 1e-3)
 _CORRECTIONS = 5
 
 
-class ConstraintRows:
+class RowsBetweenLimits:
     """Constraints in SciPy's forms, on vectors and with derivatives, as rows between limits; bounds are rows, too."""
 
     def __init__(self, constraints: Sequence[Any], limits: tuple[np.ndarray, np.ndarray] | None):
@@ -76,7 +76,7 @@ def _downhill(gradient: np.ndarray, rows: tuple[np.ndarray, ...]) -> np.ndarray:
     return normals.T @ multipliers - gradient
 
 
-def _brought_back(x: np.ndarray, rows: ConstraintRows) -> np.ndarray:
+def _brought_back(x: np.ndarray, rows: RowsBetweenLimits) -> np.ndarray:
     """A point near x at which constraints hold, by steps of Gauss and Newton."""
     for _ in range(_CORRECTIONS):
         values, jacobian, lower, upper = rows.at(x)
@@ -90,7 +90,7 @@ def _brought_back(x: np.ndarray, rows: ConstraintRows) -> np.ndarray:
 
 
 def lower_point(
-    f: Callable, gradient: np.ndarray, x: np.ndarray, value: float, rows: ConstraintRows
+    f: Callable, gradient: np.ndarray, x: np.ndarray, value: float, rows: RowsBetweenLimits
 ) -> np.ndarray | None:
     """A point that satisfies the constraints as well as x does and has a clearly lower value, if one is found."""
     if len(x) > FEW or not np.all(np.isfinite(gradient)):

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.optimize
 
 from wengert.errors import MismatchError
-from wengert.optimize.descent_left import ConstraintRows, lower_point
+from wengert.optimize.descent_left import RowsBetweenLimits, lower_point
 from wengert.optimize.limits import limits_of
 from wengert.optimize.objective import ConstraintFunction, Objective
 from wengert.optimize.result import Solved
@@ -90,7 +90,7 @@ def run(
     try:
         found = scipy.optimize.minimize(fun, x0, **given)
         if stated and found.success and uses.gradient:
-            rows = ConstraintRows(given["constraints"], limits)
+            rows = RowsBetweenLimits(given["constraints"], limits)
             found = _further(found, objective, rows, lambda x: scipy.optimize.minimize(fun, x, **given))
     except (KeyboardInterrupt, Stopped) as stop:
         return _stopped(objective, x0, stop)
@@ -104,7 +104,7 @@ def run(
     return Solved({name: value for name, value in found.items() if name != "hess_inv" or value is not None})
 
 
-def _further(found: Any, objective: Objective, rows: ConstraintRows, solve: Callable) -> Any:
+def _further(found: Any, objective: Objective, rows: RowsBetweenLimits, solve: Callable) -> Any:
     """The answer of a method with constraints, looked at more closely: it goes on where there is a lower point."""
     for again in range(_RESTARTS + 1):
         x = np.asarray(found.x, float)
