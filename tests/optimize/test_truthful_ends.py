@@ -172,3 +172,49 @@ def test_a_derivative_that_is_no_number(method):
         found = optimize.minimize(f, np.zeros(2), method=method)
     assert not found.success
     assert "this line is told" in found.message
+
+
+def test_a_fit_to_no_data_is_refused():
+    t = np.linspace(0, 1, 5)
+    chosen = t > 2
+    with pytest.raises(MismatchError, match="no residuals"):
+        optimize.least_squares(lambda p: p[0] * t[chosen] - p[1], [1.0, 1.0])
+
+
+def of_equations_that_depend_on_each_other(method):
+    """Hock and Schittkowski's problem 55. The six equations have rank 5 and leave a line, on which the value is
+    16/3 + s/3 + exp(s (1 − s)) for s = x₀ in [0, 1]: minima are its ends, 19/3 and 20/3."""
+    f = lambda x: x[0] + 2 * x[1] + 4 * x[4] + np.exp(x[0] * x[3])
+    matrix = np.array([[1, 2, 0, 0, 5, 0], [1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1],
+                       [1, 0, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 1.0]])  # fmt: skip
+    equal = {"type": "eq", "fun": lambda x: matrix @ x - np.array([6, 3, 2, 1, 2, 2.0])}
+    bounds = [(0, 1), (0, None), (0, None), (0, 1), (0, None), (0, None)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return optimize.minimize(
+            f, np.array([1.0, 2, 0, 0, 0, 2]), method=method, bounds=bounds, constraints=equal, jit=False
+        )
+
+
+@pytest.mark.parametrize("method", ["SLSQP", "auto", "trust-constr"])
+def test_a_method_that_stops_beside_a_lower_point_goes_on_or_says_so(method):
+    """SciPy's SLSQP and trust-constr report success in the middle of the line, where the value still falls."""
+    found = of_equations_that_depend_on_each_other(method)
+    if method == "trust-constr":
+        assert not found.success
+        assert "no minimum" in found.message
+    else:
+        assert found.success
+        assert min(abs(found.fun - 19 / 3), abs(found.fun - 20 / 3)) < 1e-6
+
+
+def test_an_optimum_without_multipliers_counts_as_found():
+    """Hock and Schittkowski's problem 13: at (1, 0) the normals of the constraints do not span the gradient."""
+    constraint = {"type": "ineq", "fun": lambda x: (1 - x[0]) ** 3 - x[1]}
+    start = np.array([1.0, 0.0])
+    found = optimize.minimize(
+        lambda x: (x[0] - 2) ** 2 + x[1] ** 2, start, method="SLSQP", bounds=[(0, None)] * 2, constraints=constraint,
+        jit=False,
+    )  # fmt: skip
+    assert found.success
+    assert abs(found.fun - 1) < 1e-3

@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from wengert.infer import transforms
 from wengert.infer.handlers import ModelError
@@ -65,13 +66,32 @@ def family(dist: Any) -> str:
     return name if isinstance(name, str) else type(dist).__name__.removesuffix("_frozen")
 
 
-def demand_distribution(dist: Any, mark: str) -> None:
-    """Raise where something is not a distribution whose parameters are fixed."""
+_OF_NEWER_KIND = {
+    "Normal": lambda d: stats.norm(d.mu, d.sigma),
+    "StandardNormal": lambda d: stats.norm(),
+    "Uniform": lambda d: stats.uniform(d.a, d.b - d.a),
+    "Logistic": lambda d: stats.logistic(),
+    "Binomial": lambda d: stats.binom(d.n, d.p),
+}
+"""Distributions of SciPy's newer kind, `stats.Normal(mu=0, sigma=1)`, as those of the older."""
+
+
+def demand_distribution(dist: Any, mark: str) -> Any:
+    """A distribution whose parameters are fixed; raise where something is none."""
+    if hasattr(dist, "iccdf"):
+        kind = getattr(dist, "kind", type(dist).__name__)
+        if kind not in _OF_NEWER_KIND:
+            raise ModelError(
+                f"{mark} was given a distribution of SciPy's newer kind, {kind}, of which it does not know the family",
+                remedy="write the frozen distribution of the older kind, such as stats.gamma(a)",
+            )
+        return _OF_NEWER_KIND[kind](dist)
     if not (hasattr(dist, "logpdf") or hasattr(dist, "logpmf")):
         raise ModelError(
             f"{mark} takes a distribution, but was given a {type(dist).__name__}",
             remedy="write a frozen distribution of scipy.stats, such as stats.norm(mu, sigma)",
         )
+    return dist
 
 
 def event_ndim(dist: Any) -> int:

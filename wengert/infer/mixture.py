@@ -114,8 +114,7 @@ def mixture(weights: Any, components: Any) -> Mixture:
     if not hasattr(weights, "shape"):
         weights = np.stack(weights) if isinstance(weights, (list, tuple)) else np.asarray(weights)
     parts = list(components) if isinstance(components, (list, tuple)) else [components]
-    for part in parts:
-        distributions.demand_distribution(part, "infer.mixture")
+    parts = [distributions.demand_distribution(part, "infer.mixture") for part in parts]
     if len(parts) > 1 and np.shape(weights)[-1:] != (len(parts),):
         raise ModelError(
             f"infer.mixture of {len(parts)} distributions was given weights of shape {np.shape(weights)}",

@@ -46,7 +46,7 @@ def sample(name: str, dist: Any, shape: Any = None, transform: transforms.Transf
         raise ModelError(
             f"the name of a site is text, not {name!r}", remedy='write infer.sample("mu", stats.norm(0, 1))'
         )
-    distributions.demand_distribution(dist, "infer.sample")
+    dist = distributions.demand_distribution(dist, "infer.sample")
     return handler.sample(name, dist, shape, transform)
 
 
@@ -59,7 +59,7 @@ def observe(value: Any, dist: Any, name: str | None = None) -> None:
         name: of the data in predictive draws; "observed" (and "observed_1", …) by default.
     """
     handler = handler_for("infer.observe")
-    distributions.demand_distribution(dist, "infer.observe")
+    dist = distributions.demand_distribution(dist, "infer.observe")
     handler.observe(value, dist, name)
 
 

@@ -65,7 +65,13 @@ class Residuals:
                     remedy="return the difference of both sides instead of a comparison",
                 )
             parts += [part.real, part.imag] if part.dtype.kind == "c" else [part]
-        return (parts[0] if len(parts) == 1 else np.concatenate(parts)) * 1.0
+        flat = (parts[0] if len(parts) == 1 else np.concatenate(parts)) * 1.0
+        if flat.shape[0] == 0:
+            raise MismatchError(
+                f"{self.of_vector.__name__} returns no residuals: an empty array",
+                remedy="fit to at least one number; are the data empty, or does a mask select none of them?",
+            )
+        return flat
 
     def not_finite(self, vector: np.ndarray, args: tuple) -> NonFiniteError:
         """The error for a start at which something is no number, with the line of the user's where that comes from."""

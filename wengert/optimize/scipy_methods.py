@@ -9,6 +9,7 @@ import numpy as np
 import scipy.optimize
 
 from wengert.errors import MismatchError
+from wengert.optimize.descent_left import RowsBetweenLimits, lower_point
 from wengert.optimize.limits import limits_of
 from wengert.optimize.objective import ConstraintFunction, Objective
 from wengert.optimize.result import Solved
@@ -43,6 +44,10 @@ METHODS = {
     "trust-krylov": _Uses(second="product"),
 }
 """SciPy's methods, by their names in lower case."""
+_RESTARTS = 3
+"""So often a method with constraints goes on from a lower point."""
+_NO_MINIMUM = 97
+"""The status of an answer beside which there is a lower point."""
 _FEW = 1000
 """Up to so many unknowns trust-constr is given a dense Hessian where it is not sparse."""
 
@@ -81,8 +86,12 @@ def run(
         _demand(uses.constraints, method, "constraints", '"SLSQP" or "trust-constr"')
         given["constraints"] = [_with_derivatives(c, objective, uses) for c in stated]
     fun = objective.fun if uses.gradient else objective.value
+    given["callback"] = _callback(objective, listener, uses)
     try:
-        found = scipy.optimize.minimize(fun, x0, callback=_callback(objective, listener, uses), **given)
+        found = scipy.optimize.minimize(fun, x0, **given)
+        if stated and found.success and uses.gradient:
+            rows = RowsBetweenLimits(given["constraints"], limits)
+            found = _further(found, objective, rows, lambda x: scipy.optimize.minimize(fun, x, **given))
     except (KeyboardInterrupt, Stopped) as stop:
         return _stopped(objective, x0, stop)
     except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
@@ -93,6 +102,26 @@ def run(
         return Solved(x=x, fun=value, success=False, status=98, message=f"{error}\n{reason}",
                       nit=objective.evaluations, nfev=objective.evaluations)  # fmt: skip
     return Solved({name: value for name, value in found.items() if name != "hess_inv" or value is not None})
+
+
+def _further(found: Any, objective: Objective, rows: RowsBetweenLimits, solve: Callable) -> Any:
+    """The answer of a method with constraints, looked at more closely: it goes on where there is a lower point."""
+    for again in range(_RESTARTS + 1):
+        x = np.asarray(found.x, float)
+        lower = lower_point(objective.value, objective.jac(x), x, float(found.fun), rows)
+        if lower is None:
+            return found
+        after = solve(lower) if again < _RESTARTS else None
+        if after is None or not after.success or not after.fun < found.fun:
+            break
+        after.nit, after.nfev = after.nit + found.nit, after.nfev + found.nfev
+        found = after
+    found.success, found.status = False, _NO_MINIMUM
+    found.message = (
+        f"{found.message}; but this is no minimum: along the constraints the value falls from {found.fun:.6g} to "
+        f'{objective.value(lower):.6g} nearby; use method="interior-point"'
+    )
+    return found
 
 
 def _demand(possible: bool, method: str, what: str, others: str) -> None:

@@ -26,6 +26,7 @@ from wengert.box.distributions.further import FURTHER
 from wengert.box.distributions.further_multivariate import FURTHER_MULTIVARIATE, FURTHER_PARAMETERS
 from wengert.box.distributions.multivariate import MULTIVARIATE as USUAL_MULTIVARIATE
 from wengert.box.distributions.multivariate import PARAMETERS as USUAL_PARAMETERS
+from wengert.box.distributions.new_style import NEW_FAMILIES, as_traced, kind_of, made
 from wengert.box.distributions.rarer import RARER
 from wengert.box.distributions.rarest import RAREST
 from wengert.box.distributions.summed import SUMMED
@@ -68,6 +69,8 @@ def implementation(f: Any) -> Callable:
     """What a method of a distribution means on traced values."""
     owner: Any
     owner, method = (f.__self__, f.__name__) if f.__class__ is MethodType else (f, "__call__")
+    if (kind := kind_of(owner)) is not None:
+        return getattr(as_traced(owner, kind, _freeze), method)
     frozen = getattr(owner, "dist", None) or getattr(owner, "_dist", None)
     frozen = None if isinstance(frozen, type) else frozen  # some distributions have an attribute of this name
     distribution = frozen or owner
@@ -114,6 +117,10 @@ def _method(name: str, method: str) -> Callable:
     return found
 
 
+def _freeze(name: str, args: tuple) -> Frozen:
+    return Frozen(name, args, {})
+
+
 _OF_NUMBERS = frozenset(("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"))
 
 
@@ -130,6 +137,9 @@ def _fill_the_table(stats: Any) -> None:
                     private = getattr(distribution, f"_{method}", None)
                     if private is not None and method in _OF_NUMBERS:
                         BLIND[private] = found
+    for kind in NEW_FAMILIES:
+        if hasattr(stats, kind):
+            BLIND[getattr(stats, kind)] = made(kind, _freeze)
     for name, methods in MULTIVARIATE.items():
         for method, found in methods.items():
             BLIND[getattr(getattr(stats, name), method)] = found

@@ -200,7 +200,7 @@ def unsupported(name: str, method: str) -> UnsupportedFunctionError:
         f"scipy.stats.{name}.{method} of traced values has no derivative rule",
         remedy="draw standard variates outside and write the sample as a function of the parameters, such as "
         "loc + scale * z"
-        if method == "rvs"
+        if method in ("rvs", "sample")
         else "write it with supported functions, or give it a rule with wg.custom_jvp or wg.custom_vjp; if its "
         "arguments should count as constants, pass wg.stop_gradient of them",
     )
