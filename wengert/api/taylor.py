@@ -188,11 +188,9 @@ def derivative(f: Callable, order: int = 1, argnums: int = 0, has_aux: bool = Fa
     @result_of("derivative", f)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         prepared = Prepared(inner, argnums, args, kwargs, has_aux)
-        if n <= 2:
-            found = _slopes(prepared)
-            y = prepared.coefficients(found, 1)
-        else:
-            y = _scaled(prepared.coefficients(one_number(prepared, "derivative", n), n), n)
+        k = 1 if n <= 2 else n
+        found = _slopes(prepared) if n <= 2 else one_number(prepared, "derivative", n)
+        y = _scaled(prepared.tangents([x[0] for x in found], [x[k] for x in found]), k)
         return (y, prepared.aux) if has_aux else y
 
     return differentiated
