@@ -113,7 +113,6 @@ class BatchTrace(Mode):
         self.alive = True
         self.size = size
         self.shown = False
-        """Whether there is a text of the examples, all together."""
         self.splits = False
         """Whether somebody waits to run the examples one by one, if they go different ways (`Apart`)."""
 
