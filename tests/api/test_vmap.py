@@ -7,7 +7,7 @@ import pytest
 import scipy.special
 
 import wengert as wg
-from wengert.errors import MismatchError
+from wengert.errors import ConcretizationError, MismatchError
 
 RNG = np.random.default_rng(7)
 N = 6
@@ -193,3 +193,15 @@ def test_derivatives_of_reductions_along_one_vector_for_all_examples():
         for transformed in (wg.vmap(g), wg.jit(wg.vmap(g)), wg.vmap(wg.jit(g))):
             for k, found in enumerate(transformed(x)):
                 np.testing.assert_allclose(found, [g(row)[k] for row in x], rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("f", [lambda x: f"{x:.1f}", lambda x: {"v": 2 * x, "name": str(x)}, lambda x: (repr(x), x)])
+def test_texts_of_examples(f):
+    """Each example has its own; they had that of the batch."""
+    x = np.array([1.0, 2.0, 3.0])
+    expected = [f(v) for v in x]
+    for got in (wg.vmap(f)(x), wg.vmap(wg.jit(f))(x)):
+        for k, one in enumerate(expected):
+            assert wg.tree.leaves(wg.tree.map(lambda y, k=k: y[k], got)) == wg.tree.leaves(one)
+    with pytest.raises(ConcretizationError, match="a text of values that differ"):
+        wg.jit(wg.vmap(f))(x)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fuzz.interpreted import interpreted
 
 import wengert as wg
 from wengert.control.blocks import block_of
@@ -173,3 +174,20 @@ def test_a_loop_that_never_runs():
 def test_a_value_that_nothing_depends_on_has_no_cotangent():
     f = lambda x: call(loop, 5, np.float64(0.3), np.zeros(5), x, body=RECURRENCE, carried=2)[1][0]
     np.testing.assert_allclose(wg.grad(f)(X), [np.sin(0.3), 0, 0, 0, 0], rtol=1e-14)
+
+
+def test_numbers_of_pythons_that_a_loop_keeps_stay_such():
+    """How often a `while` ran is kept by the loop around it, and counts the iterations of the one that reverses it."""
+
+    def f(x):
+        u = x.copy()
+        for i in range(1, 6):
+            e, j = u[i], i - 1
+            while j >= 0 and u[j] > e:
+                u[j + 1] = u[j]
+                j -= 1
+            u[j + 1] = e
+        return np.sum(u * np.arange(6))
+
+    x = np.array([0.3, 0.1, 0.7, 0.2, 0.5, 0.05])
+    np.testing.assert_array_equal(interpreted(wg.grad(f))(x), np.argsort(np.argsort(x)))

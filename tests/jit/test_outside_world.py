@@ -119,3 +119,22 @@ def test_errors_of_what_is_called_back_reach_the_caller():
     compiled = wg.jit(lambda x: print(x, file=target))
     with pytest.raises(OSError, match="no space"):
         compiled(1.0)
+
+
+def test_files_that_libraries_read_by_name_are_guarded(tmp_path):
+    """The table of the first call stayed part of the program."""
+    io = pytest.importorskip("scipy.io")
+    path = tmp_path / "table.mtx"
+    compiled = wg.jit(lambda x: x * io.mmread(path)[0, 0])
+    for value in (2.0, 5.0):
+        io.mmwrite(path, np.array([[value, 1.0], [3.0, 4.0]]))
+        assert compiled(3.0) == 3 * value
+
+
+def test_tables_of_pandas_are_guarded(tmp_path):
+    pd = pytest.importorskip("pandas")
+    path = tmp_path / "table.csv"
+    compiled = wg.jit(lambda x: x * pd.read_csv(filepath_or_buffer=path)["a"].values.sum())
+    for value in (2.0, 5.0):
+        path.write_text(f"a,b\n{value},1.0\n3.0,4.0\n")
+        assert compiled(3.0) == 3 * (value + 3)

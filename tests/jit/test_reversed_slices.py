@@ -85,3 +85,27 @@ def test_reversed_views_of_nothing_are_not_everything():
 
     np.testing.assert_allclose(wg.grad(f)(X), 2 * X)
     np.testing.assert_allclose(wg.jit(wg.grad(f))(X), 2 * X)
+
+
+def test_rows_of_an_unknown_number_are_reversed():
+    """The cotangent was reversed along the last axis."""
+
+    def f(x, n):
+        u = np.outer(x, x)[: 1 + n % 4]
+        u[::-1] += u * np.arange(4.0)
+        return np.sum(u * u)
+
+    x = np.array([0.65, 0.679, 0.13, 1.062])
+    for n in (5, 2):
+        got = wg.jit(wg.grad(f))(x, n)
+        np.testing.assert_allclose(got, [f_complex_of(f, x, n, k) for k in range(4)], rtol=1e-12)
+
+
+def f_complex_of(f, x, n, place):
+    z = x.astype(complex)
+    z[place] += 1e-30j
+    return np.imag(f(z, n)) / 1e-30
+
+
+def test_bounds_that_are_truth_values():
+    np.testing.assert_array_equal(wg.jit(lambda x: x[:True] * 2 + x[True:2])(X), X[:1] * 2 + X[1:2])

@@ -82,3 +82,42 @@ def test_lengths_that_are_quotients_have_bounds():
     x = np.array([1.2, 0.4])
     for g in (wg.grad(wg.jit(option)), wg.jit(wg.grad(option)), wg.jacfwd(wg.jit(option))):
         np.testing.assert_allclose(g(x), wg.numerical.grad(option, method="richardson")(x), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16, np.uint32])
+@pytest.mark.parametrize("p", [-1, 300, 5, 1 << 40])
+def test_comparisons_with_numbers_that_do_not_fit(dtype, p):
+    """They were converted to the short type first."""
+    a = np.array([100, 1, 44], dtype)
+    for f in (lambda a, p: a > p, lambda a, p: p >= a, lambda a, p: a[2] == p, lambda a, p: p < a[0]):
+        np.testing.assert_array_equal(wg.jit(f)(a, p), f(a, p))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a, p: a + p,
+        lambda a, p: a[1] * p,
+        lambda a, p: np.minimum(a, p),
+        lambda a, p: np.full(2, p, a.dtype),
+        lambda a, p: a & p,
+    ],
+)
+def test_numbers_that_do_not_fit_raise(f):
+    a, g = np.array([100, 1], np.uint8), wg.jit(f)
+    np.testing.assert_array_equal(g(a, 5), f(a, 5))
+    for p in (-1, 300):
+        with pytest.raises(OverflowError, match="out of bounds for uint8"):
+            f(a, p)
+        with pytest.raises(OverflowError, match="out of bounds for uint8"):
+            g(a, p)
+
+
+def test_a_short_integer_or_one_of_pythons():
+    """What is computed with the short one wraps around, and with Python's does not."""
+    for f in (lambda a, p: (a[0] if p else 0) + 100 + 100, lambda a, p: (a[0] if p else 1.5) * 2):
+        g, a = wg.jit(f), np.array([20, 100], np.int8)
+        for b in (a, a[::-1].copy()):
+            with np.errstate(over="ignore"):
+                for p in (True, False):
+                    assert repr(g(b, p)) == repr(f(b, p))

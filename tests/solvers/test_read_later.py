@@ -67,3 +67,31 @@ def test_other_attributes_of_the_object_may_change():
         np.testing.assert_allclose([compiled(x), model.last, model.calls], [2 * x, 2 * x, k])
     model.k = 5.0
     np.testing.assert_allclose(compiled(4.0), 20.0)
+
+
+def bound_in_one_branch(x, n):
+    if x > 1:
+        k = 2.0 * x
+    return integrate.quad(lambda t: k * t**n, 0, 1)[0]
+
+
+def bound_in_either(x, n):
+    if x > 1:
+        k = 2.0 * x
+    else:
+        j = 3.0 * x
+    return optimize.brentq(lambda t: t - (k * n if x > 1 else j), -100, 100)
+
+
+@pytest.mark.parametrize("f", [bound_in_one_branch, bound_in_either])
+def test_variables_bound_in_one_branch_and_integers(f):
+    np.testing.assert_allclose(wg.jit(f)(1.5, 2), f(1.5, 2))
+    slope = (f(1.5 + 1e-4, 2) - f(1.5 - 1e-4, 2)) / 2e-4
+    for g in (wg.jit(wg.grad(f)), wg.grad(wg.jit(f))):
+        np.testing.assert_allclose(g(1.5, 2), slope, rtol=1e-6)
+
+
+def test_a_variable_without_a_value_raises_as_in_python():
+    with pytest.raises(NameError, match="'k'"):
+        wg.jit(bound_in_one_branch)(0.5, 2)
+    np.testing.assert_allclose(wg.jit(bound_in_either)(0.5, 2), 1.5)

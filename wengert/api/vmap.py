@@ -20,6 +20,7 @@ from wengert.capture.optional import numbers_in
 from wengert.capture.program import CANNOT_BE_CAPTURED
 from wengert.capture.reachable import noted
 from wengert.capture.retrying import undone_if_refused
+from wengert.capture.texts import TracedText
 from wengert.errors import (
     ConcretizationError,
     EscapedValueError,
@@ -87,6 +88,8 @@ def vmap(f: Callable, in_axes: Any = 0, out_axes: Any = 0) -> Callable:
             batch.splits = True
             try:
                 result = _together(f, arguments(), kwargs)
+                if batch.shown and any(isinstance(x, (str, bytes)) for x in tree.leaves(result)):
+                    raise Apart(batch)  # each example has a text of its own
             except (Apart, *CANNOT_BE_TOGETHER) as apart:
                 if isinstance(apart, Apart) and apart.trace is not batch:
                     raise
@@ -120,7 +123,13 @@ def _together(f: Callable, args: tuple, kwargs: dict) -> Any:
 def _in_a_program(f: Callable, arguments: Callable[[], tuple], kwargs: dict) -> Any:
     """All examples at once; or, if that is refused, since they do what can be done for one only, a call of a program
     for one example, of which the batch makes a loop (`control/call.py`)."""
+
     result, refusal = undone_if_refused(lambda: _together(f, arguments(), kwargs), CANNOT_BE_CAPTURED)
+    if any(isinstance(x, TracedText) for x in tree.flatten_until(result, lambda x: isinstance(x, TracedText))[0]):
+        raise ConcretizationError(
+            "a compiled vmap returns a text of values that differ between examples",
+            remedy="compile the function itself, wg.vmap(wg.jit(f)), or return the values",
+        )
     if refusal is None:
         return result
     try:

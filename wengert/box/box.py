@@ -580,18 +580,27 @@ class Box(Traced):
     # ------------------------------------------------------------------------------------------- shown and copied
 
     def __repr__(self) -> str:
-        return f"Traced({plain(self)!r})"
+        return f"Traced({self._shown()!r})"
 
     def __str__(self) -> str:
-        return f"Traced({plain(self)})"
+        return f"Traced({self._shown()})"
 
     def __format__(self, spec: str) -> str:
         if not spec:
             return str(self)
-        shown: Any = plain(self)
+        shown: Any = self._shown()
         if np.ndim(shown) > self.ndim == 0:  # a batch: a text for each example
             return f"[{', '.join([format(x, spec) for x in np.ravel(shown)[:3]])}{', …' if np.size(shown) > 3 else ''}]"
         return format(shown, spec)
+
+    def _shown(self) -> Any:
+        """The plain value, for a text. Batches are told: a text of all examples is none of one of them."""
+        x: Any = self
+        while isinstance(x, Box) and "_value" in x._state:
+            if x._owner.batches:
+                x._owner.shown = True
+            x = x._value
+        return plain(self)
 
     def __copy__(self) -> Any:
         return s.copy(self)

@@ -309,8 +309,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **opt
             return _own(np.full(shape, fill_value, dtype))
         return _own(library.filled_like(like, shape, fill_value, type(fill_value) if dtype is None else dtype))
     shape = (int(shape),) if np.ndim(shape) == 0 else tuple(shape)
-    x = s.broadcast_to(settled(as_operand(fill_value)), shape=shape)
-    return _own(s.copy(x if dtype is None else cast(x, dtype)))
+    x = settled(as_operand(fill_value))
+    return _own(s.copy(s.broadcast_to(x if dtype is None else cast(x, dtype), shape=shape)))
 
 
 @_constructs(np.full_like)

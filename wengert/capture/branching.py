@@ -338,7 +338,13 @@ def _check_numbers(a: Any, b: Any, type: Type, name: str) -> None:
         return
     number = a if kinds[0].weak else b
     own = dtype_of(number)
-    if not tells_apart(TELLS_NUMBERS_APART) and (np.can_cast(own, type.dtype) or _keeps_its_digits(number, type.dtype)):
+    other = kinds[kinds[0].weak].dtype
+    wraps = other.kind in "iu" and other != np.dtype(int)  # and numbers of Python's do not
+    if (
+        not wraps
+        and not tells_apart(TELLS_NUMBERS_APART)
+        and (np.can_cast(own, type.dtype) or _keeps_its_digits(number, type.dtype))
+    ):
         return
     raise BranchesDiffer(
         f"{_called(name)} is a number of Python's in one branch and a {kinds[kinds[0].weak].dtype} of NumPy's in "

@@ -24,6 +24,9 @@ from wengert.capture.values import is_symbolic
 
 _OPENING = (builtins.open, io.open)
 _READING_BY_NAME = (np.load, np.loadtxt, np.genfromtxt, np.fromfile)
+_OF_SCIPY = ("loadmat", "mmread", "read", "readsav", "hb_read")
+_NAMES = ("file", "filename", "filepath_or_buffer", "path_or_buf", "path", "io", "fname", "file_name", "source")
+"""What libraries call the argument that names the file."""
 _METHODS_OF_PATHS = ("open", "read_text", "read_bytes")
 
 
@@ -39,15 +42,24 @@ def reading(f: Any) -> Callable | None:
     if isinstance(owner, io.IOBase):
         return f if session.is_made_inside(owner) else None
     is_opening = any(f is opens for opens in _OPENING)
-    if is_opening or any(f is reads for reads in _READING_BY_NAME):
+    if is_opening or any(f is reads for reads in _READING_BY_NAME) or reads_by_name(f):
         return functools.partial(_by_name, session, f, is_opening)
     return None
 
 
-def _by_name(session: Session, f: Callable, is_opening: bool, /, name: Any, *args: Any, **kwargs: Any) -> Any:
-    if isinstance(name, io.IOBase) and session.is_made_inside(name):
-        return f(name, *args, **kwargs)
-    return _read(session, f, name, is_opening, name, *args, **kwargs)
+def reads_by_name(f: Any) -> bool:
+    """Whether it reads a file that its first argument names: `pandas.read_csv`, `scipy.io.loadmat`."""
+    module, name = str(getattr(f, "__module__", "")), str(getattr(f, "__name__", ""))
+    if module.partition(".")[0] == "pandas":
+        return name.startswith("read_")
+    return module.startswith("scipy.io") and name in _OF_SCIPY
+
+
+def _by_name(session: Session, f: Callable, is_opening: bool, /, *args: Any, **kwargs: Any) -> Any:
+    name = args[0] if args else next((kwargs[key] for key in _NAMES if key in kwargs), None)
+    if isinstance(name, (io.StringIO, io.BytesIO)) or (isinstance(name, io.IOBase) and session.is_made_inside(name)):
+        return f(*args, **kwargs)
+    return _read(session, f, name, is_opening, *args, **kwargs)
 
 
 def _read(session: Session, f: Callable, name: Any, is_opening: bool, /, *args: Any, **kwargs: Any) -> Any:

@@ -33,7 +33,7 @@ from wengert.box.functions.lifted import Lifted
 from wengert.box.functions.operands import operand
 from wengert.box.lists import method_of_array, method_of_ufunc, taking_lists
 from wengert.box.ufunc_methods import Folds
-from wengert.box.writing import about_to_write, plain, settled
+from wengert.box.writing import about_to_write, settled
 from wengert.capture.autograd import behind_autograd, unless_boxed
 from wengert.capture.classes import meet, meet_value
 from wengert.capture.draws import GENERATORS, random_method
@@ -658,7 +658,7 @@ def shown_in(text: str, values: Any) -> str:
 
 def _shown(values: Iterable[Any], write: Callable[..., str]) -> str:
     values = list(values)
-    shown = [plain(v) if isinstance(v, Traced) else v for v in values]
+    shown = [v._shown() if isinstance(v, Box) else v for v in values]
     batched = [isinstance(v, Traced) and np.ndim(p) > len(v.shape) for v, p in zip(values, shown, strict=True)]  # type: ignore[attr-defined]
     if not any(batched):
         return write(*shown)

@@ -20,13 +20,13 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable, Sequence
-from types import BuiltinFunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
 from wengert import tree
-from wengert.capture.files import Refused, reading
+from wengert.capture.files import Refused, reading, reads_by_name
 from wengert.capture.values import is_symbolic
 from wengert.control.effects import called_back
 from wengert.errors import StagingError
@@ -113,6 +113,8 @@ def outside(f: Any) -> Callable | None:
             raise _refuse(f)
         if isinstance(owner, type) and issubclass(owner, datetime.date) and f.__name__ in ("now", "utcnow", "today"):
             raise _refuse(f)
+    if kind is FunctionType and reads_by_name(f) and (reads := reading(f)):
+        return _or_refused(f, reads)
     try:
         known, refused = f in CALLED_BACK, f in _REFUSED
     except TypeError:  # not hashable

@@ -80,7 +80,9 @@ def noted(f: Any, arguments: Iterable[Any] = ()) -> tuple[Effects, Effects]:
 def reached(things: Iterable[Any]) -> tuple[set[Any], set[str]]:
     """The keys that `Effects` has for all that functions and containers might read: variables, containers, objects and
     arrays; and all names in these functions."""
-    pending, found, names = list(things), set(), set()
+    pending = list(things)
+    found: set[Any] = set()
+    names: set[str] = set()
     objects: list[Any] = []
     while pending or (pending := [m for x in objects for m in _methods(type(x), names) if id(m) not in found]):
         thing = pending.pop()

@@ -10,6 +10,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from wengert.box.functions.lifted import HOLDERS
+
 _MESSAGE = "cannot access local variable {}where it is not associated with a value"
 _OF_ANOTHER = "cannot access free variable {!r} where it is not associated with a value in enclosing scope"
 
@@ -61,6 +63,9 @@ class Perhaps:
 
     value: Any
     has: Any
+
+
+HOLDERS.add(Perhaps)
 
 
 def what_is_raised(name: str, is_free: bool) -> tuple[type[NameError], str]:

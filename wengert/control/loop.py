@@ -27,7 +27,7 @@ from wengert.control.blocks import (
 )
 from wengert.control.budget import LoopSizes, account, inside
 from wengert.control.checkpointed_loop import CheckpointedLoop, RunAgain
-from wengert.control.differing import COUNTER, one_by_one, stepping
+from wengert.control.differing import COUNTER, as_number, one_by_one, stepping
 from wengert.control.lifting import lifted_body, loop_operands, loop_results
 from wengert.control.remat import recomputed
 from wengert.control.spilled_loop import SpilledLoop
@@ -177,7 +177,10 @@ class Reverse:
             stack, given = rest[: len(stacks)], rest[len(stacks) :]
             i = number - 1 - k
             i._span = (0, None if not number._span or number._span[1] is None else number._span[1] - 1)
-            kept = {id(r._node): index(s, i, pattern=(ARRAY,)) for r, s in zip(self.saved, stack, strict=True)}
+            kept = {
+                id(r._node): as_number(index(s, i, pattern=(ARRAY,)), r._node.type)
+                for r, s in zip(self.saved, stack, strict=True)
+            }
             for r in self.saved:
                 kept[id(r._node)]._span = r._span
             kept.update({key: given[place] for key, place in self.invariant.items()})

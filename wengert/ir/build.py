@@ -297,6 +297,7 @@ class Capture(Trace):
         # (what a mode holds is lifted first: its symbol says whether it is a number of Python's)
         args = tuple([self.lift(a) if isinstance(a, Traced) and a.__class__ not in _SYMBOLIC else a for a in args])
         is_assured = op.raises is VALUES and op.pure and not op.effect and ask_before(op, args, params)
+        args = numbers.in_bounds(op, args, params)
         several, found = results(op, args, params)
         ys = self.emit(op, args, params, found)
         if is_assured:
@@ -565,7 +566,8 @@ def _in_python_integers(p: Any) -> Any:
         new = tuple([_in_python_integers(item) for item in p])
         return p if all(a is b for a, b in zip(new, p, strict=True)) else new
     if p.__class__ is slice:
-        return slice(*[_in_python_integers(end) for end in (p.start, p.stop, p.step)])
+        ends = [int(end) if end.__class__ is bool else end for end in (p.start, p.stop, p.step)]
+        return slice(*[_in_python_integers(end) for end in ends])
     return p
 
 

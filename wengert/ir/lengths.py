@@ -168,6 +168,7 @@ def backwards(shape: tuple, arrays: Sequence[Any], pattern: tuple, to_write: boo
         elif item is None:
             steps.append(slice(None))
         axis += item is not None
+    steps += [slice(None)] * (len(shape) - axis)
     if not axes or any(shape_of(a) or dtype_of(a).kind == "b" for a in arrays):
         return None
     return Backwards(tuple(forwards), tuple(axes), tuple(steps))

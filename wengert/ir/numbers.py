@@ -19,6 +19,7 @@ import numpy as np
 
 from wengert.box.operators import COMPLEX_POWER
 from wengert.box.writing import settled
+from wengert.ir.infer import is_weak
 from wengert.ir.lengths import interval_from, interval_of
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
@@ -248,3 +249,39 @@ def check_whole(x: Any) -> None:
     check(e.logical_not(e.isnan(x)), "ValueError", message_of(int, math.nan))
     check(e.less(e.absolute(x), 2.0**63), "OverflowError",
           f"{message_of(int, math.inf)}, nor one beyond 64 bits in a compiled function")  # fmt: skip
+
+
+def in_bounds(op: Op, args: tuple, params: dict) -> tuple:
+    """The operands of an op among which integers of Python's meet a short or unsigned type of NumPy's.
+
+    NumPy converts them to that type, and raises where they do not fit; comparisons it does exactly.
+    """
+    if not any(x.__class__ is Sym and x._node.type.weak and x.dtype.kind == "i" for x in args):
+        return args
+    if op.name in ("astype", "as_integer"):
+        short = params["dtype"]
+    elif op.writes:
+        short = dtype_of(args[0])
+    elif op.elementwise and not op.moves:
+        others = [dtype_of(x) for x in args if not is_weak(x) and dtype_of(x).kind in "iufc"]
+        if not others:
+            return args
+        short = np.result_type(*others)
+    else:
+        return args
+    if short.kind not in "iu" or short == np.dtype(int):
+        return args
+    limits = np.iinfo(short)
+    for x in args[:2] if op.writes else args:
+        if x.__class__ is not Sym or not is_weak(x) or x.dtype.kind != "i":
+            continue
+        low, high = interval_of(x)
+        if low is not None and low >= limits.min and high is not None and high <= limits.max:
+            continue
+        if op.compares and short.itemsize < 8:
+            return tuple([a if is_weak(a) else astype(a, dtype=np.dtype(int)) for a in args])
+        fine = e.greater_equal(x, int(limits.min))
+        if short.itemsize < 8:
+            fine = e.logical_and(fine, e.less_equal(x, int(limits.max)))
+        check(fine, "OverflowError", f"Python integer out of bounds for {short}")
+    return args

@@ -103,7 +103,7 @@ Batch.__name__ = "traced array"
 class BatchTrace(Mode):
     """One hidden axis."""
 
-    __slots__ = ("alive", "size", "splits", "tag")
+    __slots__ = ("alive", "shown", "size", "splits", "tag")
     name = "batch"
     companions = 0
     batches = True
@@ -112,6 +112,7 @@ class BatchTrace(Mode):
         self.tag = fresh_tag()
         self.alive = True
         self.size = size
+        self.shown = False
         self.splits = False
         """Whether somebody waits to run the examples one by one, if they go different ways (`Apart`)."""
 

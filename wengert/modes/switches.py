@@ -275,8 +275,8 @@ def _differing(first: list[Any], second: list[Any]) -> Iterator[tuple[tuple[int,
         elif x.__class__ is NotesWithin or y.__class__ is NotesWithin or x.key[:2] != y.key[:2]:
             return
         elif x.key != y.key:
-            for element in np.flatnonzero(x.outcome != y.outcome):
-                yield (i,), int(element)
+            for place in np.flatnonzero(x.outcome != y.outcome):
+                yield (i,), int(place)
 
 
 def _noted(notes: list[Any], path: tuple[int, ...]) -> Note:

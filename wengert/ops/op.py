@@ -46,6 +46,8 @@ class Trace:
     """Whether values are batches, which may leave a differentiation that ended."""
     encloses = False
     """Whether values are intervals, so that nothing may be rounded that belongs to them."""
+    shown = False
+    """Of batches: whether there is a text of the examples, all together."""
     captures = False
     """Whether values are variables of a program, which are known when it runs."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert import tree
 from wengert.api.custom import settled_leaves
-from wengert.box.functions.lifted import Lifted
+from wengert.box.functions.lifted import Lifted, whole
 from wengert.box.functions.operands import array, cast, flat, join, part
 from wengert.box.writing import settled
 from wengert.errors import MismatchError, UnsupportedFunctionError
@@ -25,9 +25,9 @@ class Parameters:
 
     def __init__(self, arguments: Any):
         self._lifted = Lifted(arguments)
-        self._inexact = [k for k, v in enumerate(self._lifted.values) if is_inexact(dtype_of(v))]
+        self._numbers = [k for k, v in enumerate(self._lifted.values) if dtype_of(v).kind in "biufc"]
         self.values: list[Any] = []
-        for k in self._inexact:
+        for k in self._numbers:
             value = self._lifted.values[k]
             parts = [shape.real(value), shape.imag(value)] if self._is_complex(k) else [value]
             self.values += [cast(part, np.float64) for part in parts]
@@ -41,8 +41,10 @@ class Parameters:
     def put(self, values: Sequence[Any]) -> Any:
         """The arguments with these values in place of the traced ones."""
         filled, given = list(self._lifted.values), iter(values)
-        for k in self._inexact:
+        for k in self._numbers:
             filled[k] = next(given) + 1j * next(given) if self._is_complex(k) else next(given)
+            if not is_inexact(dtype_of(self._lifted.values[k])):
+                filled[k] = whole(filled[k], dtype_of(self._lifted.values[k]))
         return self._lifted.with_values(filled)
 
 

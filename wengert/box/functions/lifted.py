@@ -19,7 +19,10 @@ import functools
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from wengert.box.array_classes import Held, held_with_parts, parts_of_held
+from wengert.box.functions.operands import cast
 from wengert.box.functions.sparse_matrix import SparseMatrix
 from wengert.box.writing import settled
 from wengert.ops.op import Traced
@@ -27,6 +30,10 @@ from wengert.packages import is_followed
 from wengert.running import running
 from wengert.types import has_own_dict, own_dict
 
+_EXACT = 2.0**53
+"""All smaller integers are floats."""
+HOLDERS: set[type] = set()
+"""Classes of ours whose instances stand for values in variables: those that a branch may not have bound."""
 _EMPTY = object()
 """Stands for the value of a variable of a closure that has none."""
 
@@ -148,6 +155,17 @@ class Lifted:
         return isinstance(x, Traced) or self._touched.get(id(x), False)
 
 
+def whole(p: Any, dtype: np.dtype) -> Any:
+    """An integer or truth value that was passed on as a float, to an op whose parameters are real numbers."""
+    if isinstance(p, Traced):
+        return cast(p, dtype)
+    if dtype.itemsize == 8 and np.any(np.abs(p) >= _EXACT):
+        raise OverflowError("an integer of more than 53 bits in a function that is given to a solver or an integrator")
+    if np.ndim(p):
+        return np.asarray(p, dtype)
+    return bool(p) if dtype.kind == "b" else int(p) if dtype == np.dtype(int) else dtype.type(p)
+
+
 def is_filled(cell: CellType) -> bool:
     """Whether a variable of a closure has a value yet."""
     try:
@@ -176,6 +194,8 @@ def _parts(x: Any) -> list[Any] | None:
     if isinstance(x, Held):
         parts = parts_of_held(x)
         return [tuple(parts), *parts.values()]
+    if kind in HOLDERS:
+        return [tuple(vars(x)), *vars(x).values()]
     if isinstance(x, (type, ModuleType)) or kind.__module__.partition(".")[0] in (
         "wengert",
         "numpy",

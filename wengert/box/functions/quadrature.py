@@ -18,7 +18,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.dispatch import CALLERS, FUNCTIONS, implements_blind
 from wengert.box.functions.lengths import agree
-from wengert.box.functions.lifted import Lifted
+from wengert.box.functions.lifted import Lifted, whole
 from wengert.box.functions.operands import answer, array, cast, holds_traced, join, part
 from wengert.box.functions.scans import along
 from wengert.box.writing import settled
@@ -237,12 +237,13 @@ def _number(y: Any) -> Any:
 
 def _of_parameters(lifted: Lifted) -> tuple[list[Any], Callable]:
     """The values that a function and its arguments depend on, and the function of its variable and these."""
-    wanted = [k for k, v in enumerate(lifted.values) if is_inexact(dtype_of(v))]
+    wanted = [k for k, v in enumerate(lifted.values) if dtype_of(v).kind in "biufc"]
+    kinds = [dtype_of(lifted.values[k]) for k in wanted]
 
     def function(t: Any, *parameters: Any) -> Any:
         filled = list(lifted.values)
-        for k, p in zip(wanted, parameters, strict=True):
-            filled[k] = p
+        for k, p, kind in zip(wanted, parameters, kinds, strict=True):
+            filled[k] = p if is_inexact(kind) else whole(p, kind)
         f, rest = lifted.with_values(filled)
         return f(t, *rest)
 
