@@ -65,7 +65,7 @@ class Placed(StagingError):
         self.home = homes[0]
         """The block in which the lists are."""
         if any(home is not self.home for home in homes):
-            raise ItemsDiffer("some were made in a loop or branch, and others before")
+            raise ItemsDiffer("some of its items were made in a loop or branch, and others before", AT_A_PLACE)
         super().__init__(
             "a list is written at a place that is known only when the compiled program runs",
             remedy="use an array, or pass the index as a static argument (static_argnums)",
@@ -102,11 +102,11 @@ class Pooled(Placed):
 class ItemsDiffer(StagingError):
     """Items of one list cannot be rows of the same arrays."""
 
-    def __init__(self, what: str):
-        super().__init__(
-            f"only the compiled program knows how many items there are in a list, and {what}",
-            remedy="append numbers, arrays of one shape, or tuples of as many of them",
-        )
+    def __init__(self, what: str, of: str = "only the compiled program knows how many items there are in a list"):
+        super().__init__(f"{of}, and {what}", remedy="use numbers, arrays of one shape, or tuples of as many of them")
+
+
+AT_A_PLACE = "only the compiled program knows at which place a list is written or read"
 
 
 def kind_of_items(items: Sequence[Any]) -> ItemKind:
@@ -256,7 +256,7 @@ def replace_items(thing: Any, items: Sequence[Any]) -> None:
         return
     new = as_opened(items, common(row.kind, kind_of_items(items))) if items else None
     if new is None or new.count.__class__ is not int or new.count != row.count:
-        raise ItemsDiffer("it is one of several lists, and becomes longer or shorter")
+        raise ItemsDiffer("an item of it that is a list becomes longer or shorter", AT_A_PLACE)
     about_to_write(row, new.kind)
     for array, rows in zip(row.pool.arrays, new.rows, strict=True):
         array[settled(row.ref)] = rows
@@ -302,10 +302,10 @@ def opening(stage: Callable[[], Any], grows: Any = None, placed_only: bool = Fal
                 if placed_only or tries == _MOST:
                     raise
                 grows = found
-        for thing in placed:
-            close(thing)
         for pool in pools:
             dissolve(pool)
+        for thing in placed:
+            close(thing)
         return result
     except BaseException:
         for thing, items in reversed(before):
@@ -369,7 +369,7 @@ def open_here(thing: Any, more: list, exact: bool = False) -> None:
 
 def close(thing: Any) -> None:
     """Let a list that was opened hold its items one by one again, if it is known how many there are."""
-    if not is_open(thing) or len(thing) > 1:
+    if len(thing) != 1 or thing[0].__class__ is not Opened:
         return
     (opened,) = thing
     if opened.count.__class__ is not int or opened.count > MOST_ITEMS:
@@ -387,10 +387,10 @@ def kind_for_pool(lists: list, more: list) -> ItemKind:
     items = [item for one in lists for item in _items_in(one)]
     kind = kind_of_items([*items, *more])
     if any(t.shape for t in types_of(kind)) or any(True for x in items for _ in containers_in(x)):
-        raise ItemsDiffer("they hold objects or arrays, which others may hold")
+        raise ItemsDiffer("its items hold objects or arrays, which others may hold", AT_A_PLACE)
     lengths = [count_of(one) for one in lists]
     if not types_of(kind) or not all(n.__class__ is int and n == lengths[0] for n in lengths):
-        raise ItemsDiffer("they are lists of different lengths")
+        raise ItemsDiffer("its items are lists of different lengths", AT_A_PLACE)
     return kind
 
 
