@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from wengert.box.box import Box
 from wengert.capture.objects import MUTABLE, Content, Slot, content, own_slots, put
 from wengert.capture.one_of import MOST, OneOf, ValueKind, codes_of, is_constant, one_of
-from wengert.capture.opened import Opened, Row
+from wengert.capture.opened import Opened, PooledRow
 from wengert.capture.optional import Optional, optional, parts
 from wengert.capture.session import current, is_object
 from wengert.capture.undefined import UNDEFINED, Perhaps
@@ -95,8 +95,8 @@ def kind_of(value: Any) -> Any:
     """What `rebuilt` has to know of a container besides its parts."""
     if value.__class__ is Opened:
         return (Opened, value.kind)
-    if value.__class__ is Row:
-        return (Row, value.pool)
+    if value.__class__ is PooledRow:
+        return (PooledRow, value.pool)
     if value.__class__ is OneOf:
         return (OneOf, value.codes)
     return (defaultdict, value.default_factory) if value.__class__ is defaultdict else value.__class__
@@ -115,7 +115,7 @@ def parts_of(value: Any) -> dict[Any, Any] | None:
         return {"value": value.value, "has": value.has}
     if kind is Opened:
         return dict(enumerate(value.rows))
-    if kind is Row:
+    if kind is PooledRow:
         return {"ref": value.ref}
     if kind is OneOf:
         return {"which": value.which, **value.values}
@@ -190,7 +190,7 @@ def value_kind(x: Any) -> ValueKind | None:
     if isinstance(x, Box):
         return ValueKind(Box, (len(x.shape),))
     own = parts_of(x)
-    if isinstance(x, MUTABLE) or x.__class__ in (Perhaps, Optional, Opened, Row):
+    if isinstance(x, MUTABLE) or x.__class__ in (Perhaps, Optional, Opened, PooledRow):
         return None
     return None if own is None else ValueKind(kind_of(x), tuple(own))
 
@@ -264,7 +264,7 @@ def rebuilt(kind: Any, keys: tuple, parts: list[Any]) -> Any:
     """A container or instance of a class, with these parts."""
     if kind is type(None):
         return None
-    if kind is list and len(parts) == 1 and parts[0].__class__ is Row:
+    if kind is list and len(parts) == 1 and parts[0].__class__ is PooledRow:
         parts[0].holder = parts
         return parts
     if kind is list or kind is tuple:
@@ -275,10 +275,10 @@ def rebuilt(kind: Any, keys: tuple, parts: list[Any]) -> Any:
         return optional(*parts)
     if kind.__class__ is tuple and kind[0] is Opened:
         return Opened(kind[1], parts)
-    if kind.__class__ is tuple and kind[0] is Row:
+    if kind.__class__ is tuple and kind[0] is PooledRow:
         pool = kind[1]
         pool.escapes = pool.escapes or running.state.capture is pool.home
-        return Row(pool, parts[0])
+        return PooledRow(pool, parts[0])
     if kind.__class__ is tuple and kind[0] is OneOf:
         return one_of(parts[0], kind[1], dict(zip(keys[1:], parts[1:], strict=True)))
     if kind.__class__ is tuple:
@@ -383,7 +383,7 @@ def containers_in(value: Any) -> Iterator[Any]:
         yield from containers_in(part)
 
 
-_NO_OBJECTS = (Perhaps, Optional, Opened, Row, OneOf)
+_NO_OBJECTS = (Perhaps, Optional, Opened, PooledRow, OneOf)
 
 
 def stand_in(thing: Any, why: str | None = None) -> Any:
@@ -391,7 +391,7 @@ def stand_in(thing: Any, why: str | None = None) -> Any:
     if (
         current.session is not None
         and thing is not None
-        and thing.__class__ not in (Perhaps, Optional, Opened, Row, OneOf)
+        and thing.__class__ not in (Perhaps, Optional, Opened, PooledRow, OneOf)
     ):
         current.session.chosen[id(thing)] = (thing, None, None, None)
     return thing if why is None else freeze(thing, why)

@@ -32,7 +32,7 @@ from wengert.capture.containers import (
     unflatten,
 )
 from wengert.capture.growing import Grows
-from wengert.capture.opened import Fixed, ItemKind, Opened, Pool, Row, count_of, is_open, row_in
+from wengert.capture.opened import Fixed, ItemKind, ListPool, Opened, PooledRow, count_of, is_open, row_in
 from wengert.capture.session import current
 from wengert.capture.values import as_number, converted, equal, is_number, is_symbolic
 from wengert.errors import StagingError
@@ -83,7 +83,7 @@ class Placed(StagingError):
 class Pooled(Placed):
     """One of several lists is read at a place that only the program knows: they are to be rows of a pool."""
 
-    def __init__(self, lists: list, more: list, pool: Pool | None = None):
+    def __init__(self, lists: list, more: list, pool: ListPool | None = None):
         self._lists, self._pool = lists, pool
         super().__init__(None, more)
         self.home = self.home if pool is None else pool.home
@@ -92,7 +92,7 @@ class Pooled(Placed):
     def things(self) -> list[Any]:
         return self._lists
 
-    def prepare(self, exact: bool) -> Pool:
+    def prepare(self, exact: bool) -> ListPool:
         """Make the pool, or one with room for more kinds of values."""
         if self._pool is None:
             return pooled(self._lists, self.more, exact)
@@ -238,7 +238,7 @@ def as_opened(items: Sequence[Any], kind: ItemKind) -> Opened:
 
 def whole(things: Any) -> Opened:
     """One thing that stands for all items of an open list."""
-    items = [x.items(things) if x.__class__ is Row else x for x in things]
+    items = [x.items(things) if x.__class__ is PooledRow else x for x in things]
     return items[0] if len(items) == 1 else as_opened(items, kind_of_items(items))
 
 
@@ -276,7 +276,7 @@ def opening(stage: Callable[[], Any], grows: Any = None, placed_only: bool = Fal
     program knows; `grows` is one that is known of. If it is to be `exact`, no integers become floats."""
     before: list[tuple[Any, list]] = []
     placed: list[Any] = []
-    pools: list[Pool] = []
+    pools: list[ListPool] = []
     tries = 0
     frozen = {} if current.session is None else dict(current.session.frozen)
     try:
@@ -394,7 +394,7 @@ def kind_for_pool(lists: list, more: list) -> ItemKind:
     return kind
 
 
-def pooled(lists: list, more: list, exact: bool = False) -> Pool:
+def pooled(lists: list, more: list, exact: bool = False) -> ListPool:
     """Let lists of as many items be rows of a pool, with room for some more values."""
     session, home = current.session, running.state.capture
     kind = kind_for_pool(lists, more)
@@ -405,13 +405,13 @@ def pooled(lists: list, more: list, exact: bool = False) -> Pool:
     for flat in columns_of([item for one in lists for item in _items_in(one)], kind):
         arrays.append(Cell(np.zeros((len(lists), length), dtype_of(flat))))
         arrays[-1][...] = flat.reshape(len(lists), length)
-    pool = Pool(kind, lists, arrays, length, home)
+    pool = ListPool(kind, lists, arrays, length, home)
     if session is not None:
         session.pools.append(pool)
     for number, one in enumerate(lists):
         if session is None or session.is_made_inside(one):
             about_to_change(one)
-        _put(one, [Row(pool, number, one)])
+        _put(one, [PooledRow(pool, number, one)])
     return pool
 
 
@@ -423,7 +423,7 @@ def _items_in(one: list) -> list:
     return [session.item(one, k, item) for k, item in enumerate(one)]
 
 
-def widen(pool: Pool, kind: ItemKind, exact: bool = False) -> Pool:
+def widen(pool: ListPool, kind: ItemKind, exact: bool = False) -> ListPool:
     """Let a pool have room for items of a kind."""
     if exact and "mixed" in kind.flags and "mixed" not in pool.kind.flags:
         raise ItemsDiffer("some are integers and some floats")
@@ -435,7 +435,7 @@ def widen(pool: Pool, kind: ItemKind, exact: bool = False) -> Pool:
     return pool
 
 
-def about_to_write(row: Row, kind: ItemKind, more: Sequence[Any] = ()) -> None:
+def about_to_write(row: PooledRow, kind: ItemKind, more: Sequence[Any] = ()) -> None:
     """Values of a kind are written to a list that is a row of a pool."""
     pool = row.pool
     pool.is_written = True
@@ -446,14 +446,14 @@ def about_to_write(row: Row, kind: ItemKind, more: Sequence[Any] = ()) -> None:
         widen(pool, kind)
 
 
-def dissolve(pool: Pool) -> None:
+def dissolve(pool: ListPool) -> None:
     """Let lists that were rows of a pool hold their items one by one again, unless data decide which of them is which,
     or they are many."""
     if not pool.escapes and not (pool.is_written and len(pool.lists) * pool.length > _MOST_IN_POOL):
         _put_back(pool, pool.lists)
 
 
-def _put_back(pool: Pool, lists: Sequence[list]) -> None:
+def _put_back(pool: ListPool, lists: Sequence[list]) -> None:
     for number, (one, items) in enumerate(zip(pool.lists, pool.before, strict=True)):
         if any(one is other for other in lists) and row_in(one) is not None:
             _put(one, items)
