@@ -22,7 +22,7 @@ from wengert.box.array_classes import Held, held_with_parts, parts_of_held
 from wengert.box.box import Box
 from wengert.capture.objects import MUTABLE, Content, Slot, content, own_slots, put
 from wengert.capture.one_of import MOST, OneOf, ValueKind, codes_of, is_constant, one_of
-from wengert.capture.opened import Opened, Row
+from wengert.capture.opened import Opened, PooledRow
 from wengert.capture.optional import Optional, optional, parts
 from wengert.capture.session import current, is_object
 from wengert.capture.undefined import UNDEFINED, Perhaps
@@ -98,8 +98,8 @@ def kind_of(value: Any) -> Any:
         return (Held, value.__class__)
     if value.__class__ is Opened:
         return (Opened, value.kind)
-    if value.__class__ is Row:
-        return (Row, value.pool)
+    if value.__class__ is PooledRow:
+        return (PooledRow, value.pool)
     if value.__class__ is OneOf:
         return (OneOf, value.codes)
     return (defaultdict, value.default_factory) if value.__class__ is defaultdict else value.__class__
@@ -120,7 +120,7 @@ def parts_of(value: Any) -> dict[Any, Any] | None:
         return {"value": value.value, "has": value.has}
     if kind is Opened:
         return dict(enumerate(value.rows))
-    if kind is Row:
+    if kind is PooledRow:
         return {"ref": value.ref}
     if kind is OneOf:
         return {"which": value.which, **value.values}
@@ -195,7 +195,7 @@ def value_kind(x: Any) -> ValueKind | None:
     if isinstance(x, Box):
         return ValueKind(Box, (len(x.shape),))
     own = parts_of(x)
-    if isinstance(x, MUTABLE) or x.__class__ in (Perhaps, Optional, Opened, Row):
+    if isinstance(x, MUTABLE) or x.__class__ in (Perhaps, Optional, Opened, PooledRow):
         return None
     return None if own is None else ValueKind(kind_of(x), tuple(own))
 
@@ -269,7 +269,7 @@ def rebuilt(kind: Any, keys: tuple, parts: list[Any]) -> Any:
     """A container or instance of a class, with these parts."""
     if kind is type(None):
         return None
-    if kind is list and len(parts) == 1 and parts[0].__class__ is Row:
+    if kind is list and len(parts) == 1 and parts[0].__class__ is PooledRow:
         parts[0].holder = parts
         return parts
     if kind is list or kind is tuple:
@@ -282,10 +282,10 @@ def rebuilt(kind: Any, keys: tuple, parts: list[Any]) -> Any:
         return held_with_parts(kind[1], dict(zip(keys, parts, strict=True)))
     if kind.__class__ is tuple and kind[0] is Opened:
         return Opened(kind[1], parts)
-    if kind.__class__ is tuple and kind[0] is Row:
+    if kind.__class__ is tuple and kind[0] is PooledRow:
         pool = kind[1]
         pool.escapes = pool.escapes or running.state.capture is pool.home
-        return Row(pool, parts[0])
+        return PooledRow(pool, parts[0])
     if kind.__class__ is tuple and kind[0] is OneOf:
         return one_of(parts[0], kind[1], dict(zip(keys[1:], parts[1:], strict=True)))
     if kind.__class__ is tuple:
@@ -390,7 +390,7 @@ def containers_in(value: Any) -> Iterator[Any]:
         yield from containers_in(part)
 
 
-_NO_OBJECTS = (Perhaps, Optional, Opened, Row, OneOf)
+_NO_OBJECTS = (Perhaps, Optional, Opened, PooledRow, OneOf)
 
 
 def stand_in(thing: Any, why: str | None = None) -> Any:
@@ -398,7 +398,7 @@ def stand_in(thing: Any, why: str | None = None) -> Any:
     if (
         current.session is not None
         and thing is not None
-        and thing.__class__ not in (Perhaps, Optional, Opened, Row, OneOf)
+        and thing.__class__ not in (Perhaps, Optional, Opened, PooledRow, OneOf)
     ):
         current.session.chosen[id(thing)] = (thing, None, None, None)
     return thing if why is None else freeze(thing, why)

@@ -28,7 +28,7 @@ from wengert.box.box import Box
 from wengert.box.writing import settled
 from wengert.capture.assuming import DependsOnWhichThing
 from wengert.capture.objects import MUTABLE, held_in
-from wengert.capture.opened import Opened, Row
+from wengert.capture.opened import Opened, PooledRow
 from wengert.capture.optional import Optional
 from wengert.capture.session import current, is_object
 from wengert.capture.undefined import UNDEFINED, Perhaps
@@ -153,7 +153,7 @@ def is_constant(x: Any, inside: Sequence[Any] = ()) -> bool:
         return all(is_constant(item, inside) for item in x)
     if x.__class__ in (str, bytes, np.str_, np.bytes_) or isinstance(x, (type, Enum, np.ufunc, ModuleType, np.dtype)):
         return True
-    if x is UNDEFINED or is_number(x) or isinstance(x, (OneOf, str, Perhaps, Optional, Opened, Row, *MUTABLE)):
+    if x is UNDEFINED or is_number(x) or isinstance(x, (OneOf, str, Perhaps, Optional, Opened, PooledRow, *MUTABLE)):
         return False
     if x.__class__ is FunctionType:
         held = [*[held_in(cell) for cell in x.__closure__ or ()], *(x.__defaults__ or ())]

@@ -395,7 +395,7 @@ def over_items(iterable: Any, make: Callable[[Any], Any]) -> Any:
     return found
 
 
-class _Made(Signal):
+class _KindMade(Signal):
     """What a comprehension makes of one item."""
 
     def __init__(self, kind: ItemKind | None):
@@ -410,11 +410,11 @@ def _kind_made(counted: Items, make: Callable[[Any], Any]) -> ItemKind | None:
 
     def probe(value: Any) -> None:
         made = list(make([value]))
-        raise _Made(kind_of_items(made) if len(made) == 1 and not is_open(made) else None)
+        raise _KindMade(kind_of_items(made) if len(made) == 1 and not is_open(made) else None)
 
     try:
         for_(counted, probe, None, lambda: (), lambda values: None, ())
-    except _Made as found:
+    except _KindMade as found:
         return found.kind if found.kind is not None and types_of(found.kind) else None
     except ItemsDiffer:
         pass

@@ -66,7 +66,7 @@ class Opened:
         return self
 
 
-class Pool:
+class ListPool:
     """Lists of as many items of one kind, which may be read and written at places that only the program knows: the
     items of all of them are in arrays, with a row for each list (`pooled.py`)."""
 
@@ -82,7 +82,7 @@ class Pool:
         """Whether a list may be one of them in the block itself; whether one was written to."""
 
 
-class Row:
+class PooledRow:
     """What stands in a list for all of its items, where these are a row of a pool: the number of the row.
 
     The list that is made for it, its `holder`, is the list of the pool with that number, as data say. Other lists get
@@ -90,7 +90,7 @@ class Row:
 
     __slots__ = ("holder", "pool", "ref")
 
-    def __init__(self, pool: Pool, ref: Any, holder: list | None = None):
+    def __init__(self, pool: ListPool, ref: Any, holder: list | None = None):
         self.pool, self.ref, self.holder = pool, ref, holder
 
     @property
@@ -108,7 +108,7 @@ class Row:
         return Opened(self.kind, [call(copy, a[settled(self.ref)]) for a in self.pool.arrays])  # (not views)
 
 
-STANDING = (Opened, Row)
+STANDING = (Opened, PooledRow)
 
 
 for _name in ("iter", "add", "radd", "mul", "rmul", "sub", "rsub", "truediv", "rtruediv", "eq", "ne", "lt", "le", "gt",
@@ -145,11 +145,11 @@ def stand_for_others(a: Any, b: Any) -> bool:
 
 
 def _kind_of(x: Any) -> Any:
-    return x.kind if x.__class__ is Opened else x.pool if x.__class__ is Row else None
+    return x.kind if x.__class__ is Opened else x.pool if x.__class__ is PooledRow else None
 
 
-def row_in(things: Any) -> Row | None:
+def row_in(things: Any) -> PooledRow | None:
     """The row of a pool that a list is, if it is one."""
-    if things.__class__ is list and len(things) == 1 and things[0].__class__ is Row:
+    if things.__class__ is list and len(things) == 1 and things[0].__class__ is PooledRow:
         return things[0] if things[0].holder is things else refused()
     return None

@@ -32,7 +32,7 @@ from wengert.capture.containers import (
     unflatten,
 )
 from wengert.capture.growing import Grows
-from wengert.capture.opened import Fixed, ItemKind, Opened, Pool, Row, count_of, is_open, row_in
+from wengert.capture.opened import Fixed, ItemKind, ListPool, Opened, PooledRow, count_of, is_open, row_in
 from wengert.capture.session import current
 from wengert.capture.values import as_number, converted, equal, is_number, is_symbolic
 from wengert.errors import StagingError
@@ -65,7 +65,7 @@ class Placed(StagingError):
         self.home = homes[0]
         """The block in which the lists are."""
         if any(home is not self.home for home in homes):
-            raise ItemsDiffer("some were made in a loop or branch, and others before")
+            raise ItemsDiffer("some of its items were made in a loop or branch, and others before", AT_A_PLACE)
         super().__init__(
             "a list is written at a place that is known only when the compiled program runs",
             remedy="use an array, or pass the index as a static argument (static_argnums)",
@@ -83,7 +83,7 @@ class Placed(StagingError):
 class Pooled(Placed):
     """One of several lists is read at a place that only the program knows: they are to be rows of a pool."""
 
-    def __init__(self, lists: list, more: list, pool: Pool | None = None):
+    def __init__(self, lists: list, more: list, pool: ListPool | None = None):
         self._lists, self._pool = lists, pool
         super().__init__(None, more)
         self.home = self.home if pool is None else pool.home
@@ -92,7 +92,7 @@ class Pooled(Placed):
     def things(self) -> list[Any]:
         return self._lists
 
-    def prepare(self, exact: bool) -> Pool:
+    def prepare(self, exact: bool) -> ListPool:
         """Make the pool, or one with room for more kinds of values."""
         if self._pool is None:
             return pooled(self._lists, self.more, exact)
@@ -102,11 +102,11 @@ class Pooled(Placed):
 class ItemsDiffer(StagingError):
     """Items of one list cannot be rows of the same arrays."""
 
-    def __init__(self, what: str):
-        super().__init__(
-            f"only the compiled program knows how many items there are in a list, and {what}",
-            remedy="append numbers, arrays of one shape, or tuples of as many of them",
-        )
+    def __init__(self, what: str, of: str = "only the compiled program knows how many items there are in a list"):
+        super().__init__(f"{of}, and {what}", remedy="use numbers, arrays of one shape, or tuples of as many of them")
+
+
+AT_A_PLACE = "only the compiled program knows at which place a list is written or read"
 
 
 def kind_of_items(items: Sequence[Any]) -> ItemKind:
@@ -238,7 +238,7 @@ def as_opened(items: Sequence[Any], kind: ItemKind) -> Opened:
 
 def whole(things: Any) -> Opened:
     """One thing that stands for all items of an open list."""
-    items = [x.items(things) if x.__class__ is Row else x for x in things]
+    items = [x.items(things) if x.__class__ is PooledRow else x for x in things]
     return items[0] if len(items) == 1 else as_opened(items, kind_of_items(items))
 
 
@@ -256,7 +256,7 @@ def replace_items(thing: Any, items: Sequence[Any]) -> None:
         return
     new = as_opened(items, common(row.kind, kind_of_items(items))) if items else None
     if new is None or new.count.__class__ is not int or new.count != row.count:
-        raise ItemsDiffer("it is one of several lists, and becomes longer or shorter")
+        raise ItemsDiffer("an item of it that is a list becomes longer or shorter", AT_A_PLACE)
     about_to_write(row, new.kind)
     for array, rows in zip(row.pool.arrays, new.rows, strict=True):
         array[settled(row.ref)] = rows
@@ -276,7 +276,7 @@ def opening(stage: Callable[[], Any], grows: Any = None, placed_only: bool = Fal
     program knows; `grows` is one that is known of. If it is to be `exact`, no integers become floats."""
     before: list[tuple[Any, list]] = []
     placed: list[Any] = []
-    pools: list[Pool] = []
+    pools: list[ListPool] = []
     tries = 0
     frozen = {} if current.session is None else dict(current.session.frozen)
     try:
@@ -302,10 +302,10 @@ def opening(stage: Callable[[], Any], grows: Any = None, placed_only: bool = Fal
                 if placed_only or tries == _MOST:
                     raise
                 grows = found
-        for thing in placed:
-            close(thing)
         for pool in pools:
             dissolve(pool)
+        for thing in placed:
+            close(thing)
         return result
     except BaseException:
         for thing, items in reversed(before):
@@ -369,7 +369,7 @@ def open_here(thing: Any, more: list, exact: bool = False) -> None:
 
 def close(thing: Any) -> None:
     """Let a list that was opened hold its items one by one again, if it is known how many there are."""
-    if not is_open(thing) or len(thing) > 1:
+    if len(thing) != 1 or thing[0].__class__ is not Opened:
         return
     (opened,) = thing
     if opened.count.__class__ is not int or opened.count > MOST_ITEMS:
@@ -387,14 +387,14 @@ def kind_for_pool(lists: list, more: list) -> ItemKind:
     items = [item for one in lists for item in _items_in(one)]
     kind = kind_of_items([*items, *more])
     if any(t.shape for t in types_of(kind)) or any(True for x in items for _ in containers_in(x)):
-        raise ItemsDiffer("they hold objects or arrays, which others may hold")
+        raise ItemsDiffer("its items hold objects or arrays, which others may hold", AT_A_PLACE)
     lengths = [count_of(one) for one in lists]
     if not types_of(kind) or not all(n.__class__ is int and n == lengths[0] for n in lengths):
-        raise ItemsDiffer("they are lists of different lengths")
+        raise ItemsDiffer("its items are lists of different lengths", AT_A_PLACE)
     return kind
 
 
-def pooled(lists: list, more: list, exact: bool = False) -> Pool:
+def pooled(lists: list, more: list, exact: bool = False) -> ListPool:
     """Let lists of as many items be rows of a pool, with room for some more values."""
     session, home = current.session, running.state.capture
     kind = kind_for_pool(lists, more)
@@ -405,13 +405,13 @@ def pooled(lists: list, more: list, exact: bool = False) -> Pool:
     for flat in columns_of([item for one in lists for item in _items_in(one)], kind):
         arrays.append(Cell(np.zeros((len(lists), length), dtype_of(flat))))
         arrays[-1][...] = flat.reshape(len(lists), length)
-    pool = Pool(kind, lists, arrays, length, home)
+    pool = ListPool(kind, lists, arrays, length, home)
     if session is not None:
         session.pools.append(pool)
     for number, one in enumerate(lists):
         if session is None or session.is_made_inside(one):
             about_to_change(one)
-        _put(one, [Row(pool, number, one)])
+        _put(one, [PooledRow(pool, number, one)])
     return pool
 
 
@@ -423,7 +423,7 @@ def _items_in(one: list) -> list:
     return [session.item(one, k, item) for k, item in enumerate(one)]
 
 
-def widen(pool: Pool, kind: ItemKind, exact: bool = False) -> Pool:
+def widen(pool: ListPool, kind: ItemKind, exact: bool = False) -> ListPool:
     """Let a pool have room for items of a kind."""
     if exact and "mixed" in kind.flags and "mixed" not in pool.kind.flags:
         raise ItemsDiffer("some are integers and some floats")
@@ -435,7 +435,7 @@ def widen(pool: Pool, kind: ItemKind, exact: bool = False) -> Pool:
     return pool
 
 
-def about_to_write(row: Row, kind: ItemKind, more: Sequence[Any] = ()) -> None:
+def about_to_write(row: PooledRow, kind: ItemKind, more: Sequence[Any] = ()) -> None:
     """Values of a kind are written to a list that is a row of a pool."""
     pool = row.pool
     pool.is_written = True
@@ -446,14 +446,14 @@ def about_to_write(row: Row, kind: ItemKind, more: Sequence[Any] = ()) -> None:
         widen(pool, kind)
 
 
-def dissolve(pool: Pool) -> None:
+def dissolve(pool: ListPool) -> None:
     """Let lists that were rows of a pool hold their items one by one again, unless data decide which of them is which,
     or they are many."""
     if not pool.escapes and not (pool.is_written and len(pool.lists) * pool.length > _MOST_IN_POOL):
         _put_back(pool, pool.lists)
 
 
-def _put_back(pool: Pool, lists: Sequence[list]) -> None:
+def _put_back(pool: ListPool, lists: Sequence[list]) -> None:
     for number, (one, items) in enumerate(zip(pool.lists, pool.before, strict=True)):
         if any(one is other for other in lists) and row_in(one) is not None:
             _put(one, items)

@@ -9,6 +9,10 @@
 Where its items are of one kind, such a list is opened (`opened.py`) before the suite in which that happens, and is a
 list as before after it. The suite that is to be staged again is the outermost that finds the list there: `Placed` says
 which list it is, and passes through all suites inside (`opening.py`).
+
+Where the items are lists in their turn, `rows[k]` is one of several lists, and whoever holds it sees what is written to
+it. These lists become rows of a pool: the numbers of all of them are in one array, and each list holds the number of
+its row. So `rows[i], rows[k] = rows[k], rows[i]` swaps two integers, and `rows[k][j] = v` writes to the array.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from wengert.capture.containers import containers_in, leaves
 from wengert.capture.open_lists import read_item, set_item
 from wengert.capture.opened import row_in
 from wengert.capture.opening import (
+    AT_A_PLACE,
     ItemsDiffer,
     Placed,
     Pooled,
@@ -94,7 +99,7 @@ def _holds_more_than_numbers(items: Any) -> bool:
 def write(thing: list, key: Any, value: Any) -> None:
     """`thing[key] = value`."""
     if not _are_rows((*thing, value)) and _holds_more_than_numbers((*thing, value)):
-        raise ItemsDiffer("they are objects or arrays, which others may hold")
+        raise ItemsDiffer("its items are objects or arrays, which others may hold", AT_A_PLACE)
     kind_of_items([*thing, value])
     if not is_here(thing):
         raise Placed(thing, [value])

@@ -65,7 +65,7 @@ from wengert.capture.matching import MATCHED, matched
 from wengert.capture.objects import MUTABLE
 from wengert.capture.one_of import OneOf, demand_known_things
 from wengert.capture.open_lists import delete, extend, method, over_items, set_item
-from wengert.capture.opened import Row, is_open, row_in
+from wengert.capture.opened import PooledRow, is_open, row_in
 from wengert.capture.optional import given_to_others, number_of, numbers_in
 from wengert.capture.ordering import number_in, place_in, sort_list
 from wengert.capture.outside import outside
@@ -304,8 +304,8 @@ def _instance(make: Callable, session: Any, /, *args: Any, **kwargs: Any) -> Any
 
 def made(container: Any) -> Any:
     """A list or dict that was just made."""
-    if container.__class__ is list and any(item.__class__ is Row for item in container):  # [*row], list(row)
-        container[:] = [item.items(item.holder) if item.__class__ is Row else item for item in container]
+    if container.__class__ is list and any(item.__class__ is PooledRow for item in container):  # [*row], list(row)
+        container[:] = [item.items(item.holder) if item.__class__ is PooledRow else item for item in container]
     return note_created(container)
 
 
