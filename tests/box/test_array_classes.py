@@ -10,6 +10,8 @@ import scipy.optimize
 import wengert as wg
 from wengert.box.array_classes import can_hold
 
+pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # which np.matrix gives
+
 
 class Length(np.ndarray):
     """An array with a unit."""
@@ -95,6 +97,7 @@ class Filled(np.ndarray):
 
 OUTSIDE = Length([1.0, 2.0, 3.0], "km")
 TURN = Quaternion(0.8, 0.1, 0.2, 0.3)
+MATRIX = np.matrix([[1.0, 2.0], [3.0, 4.0]])
 DOUBLING = np.array([1.0, 2.0]).view(Doubling)
 
 
@@ -160,9 +163,17 @@ def leaves_it(a, b):
     return math.sqrt(v.sum()) + math.hypot(*v) + root + np.median(v) + (OUTSIDE * a).norm() + len(OUTSIDE.unit) * b
 
 
+def of_matrices(a, b):
+    m = np.matrix([[a, b], [b * b, 2.0]])
+    v = np.asmatrix(np.array([1.0, a])).T
+    rows = np.bmat([[m, v], [MATRIX, np.ones((2, 1))]])
+    total = (m * v + m.I * v).sum() + (m.T * m)[0, 1] + (m**2)[1, 0] + (MATRIX * v)[0, 0] + (a * MATRIX)[0, 1]
+    return total + m.A1[2] + m.sum(axis=0)[0, 1] + (MATRIX @ np.array([a, b]))[0, 1] + rows[2].sum() + rows[1, 2]
+
+
 PROGRAMS = [
-    keeps_its_class, multiplies, asks_its_class_again, is_asked_by_numpy, takes_operators, is_written_to, branches,
-    leaves_it,
+    of_matrices, keeps_its_class, multiplies, asks_its_class_again, is_asked_by_numpy, takes_operators, is_written_to,
+    branches, leaves_it,
 ]  # fmt: skip
 
 
@@ -228,4 +239,5 @@ def test_elements_are_not_lost_to_what_is_not_followed():
 
 def test_which_classes():
     assert can_hold(Length)
-    assert not any(map(can_hold, (np.ndarray, np.matrix, np.ma.MaskedArray, np.recarray, np.memmap, int)))
+    assert can_hold(np.matrix)
+    assert not any(map(can_hold, (np.ndarray, np.ma.MaskedArray, np.recarray, np.memmap, int)))

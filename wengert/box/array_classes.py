@@ -55,14 +55,14 @@ def look_for_classes() -> None:
     derived = np.ndarray.__subclasses__()
     if not ArrayClasses.exist and len(derived) != ArrayClasses.known:
         ArrayClasses.known = len(derived)
-        ArrayClasses.exist = any(can_hold(kind) for kind in derived)
+        ArrayClasses.exist = any(can_hold(kind) for kind in derived if kind is not np.matrix)
 
 
 def can_hold(kind: Any) -> bool:
     """Whether objects of a class may hold traced arrays: it is derived from NumPy's, by code that is followed.
 
     >>> can_hold(np.ndarray), can_hold(np.matrix), can_hold(np.ma.MaskedArray)
-    (False, False, False)
+    (False, True, False)
     """
     return _can_hold(kind)
 
@@ -153,7 +153,7 @@ def class_that_holds(kind: Any) -> type:
                     f"{kind.__name__} is a class derived from np.ndarray that cannot hold traced values: {error}",
                     remedy=f"use plain arrays, np.array(values), in place of {kind.__name__}(values)",
                 ) from error
-            ArrayClasses.holding[kind] = found
+            ArrayClasses.holding[kind], ArrayClasses.exist = found, True
             tree.stand_in(Held, held)
             ArrayClasses.made(kind)
         return found
@@ -195,6 +195,11 @@ def lifted(x: Any) -> Any:
     return new
 
 
+def _lifted_in(x: Any) -> Any:
+    kind = type(x)
+    return kind([_lifted_in(item) for item in x]) if kind is list or kind is tuple else lifted(x)
+
+
 def _numbers_in(x: Any) -> np.ndarray:
     """The memory of a plain object of a derived class."""
     memory = np.ndarray.view(x, np.ndarray)
@@ -232,6 +237,7 @@ def applied(function: Callable, called: Callable, args: tuple, kwargs: dict, is_
     `called` is what is called for the function; its result may be traced. A function that uses what the class has made
     otherwise does what NumPy's own does; but `is_base` says that the class has been asked already.
     """
+    args = _lifted_in(args)
     found = tried(function, args, kwargs, held_in, _nothing_otherwise if is_base else _otherwise)
     if found.is_others:
         return getattr(function, "_implementation", function)(*args, **kwargs)
@@ -314,6 +320,20 @@ class Held(np.ndarray):
         return of_class(type(self), held(array), self)
 
     # ------------------------------------------------------------------------------------------ attributes, elements
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        """What is called by name only: NumPy takes an array of a derived class for the array that it is."""
+        return self._wengert_array()[...]
+
+    @property
+    def shape(self) -> Any:
+        return np.ndarray.shape.__get__(self)
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        array = self._wengert_array().reshape(shape)
+        np.ndarray.shape.__set__(self, array.shape)
+        self.__dict__[_HELD] = array
 
     @property
     def dtype(self) -> Any:
