@@ -237,7 +237,7 @@ def applied(function: Callable, called: Callable, args: tuple, kwargs: dict, is_
     `called` is what is called for the function; its result may be traced. A function that uses what the class has made
     otherwise does what NumPy's own does; but `is_base` says that the class has been asked already.
     """
-    args = _lifted_in(args)
+    args = _lifted_in(tuple(args))
     found = tried(function, args, kwargs, held_in, _nothing_otherwise if is_base else _otherwise)
     if found.is_others:
         return getattr(function, "_implementation", function)(*args, **kwargs)
