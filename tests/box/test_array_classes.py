@@ -85,6 +85,20 @@ class Doubling(np.ndarray):
         return getattr(ufunc, method)(*[np.asarray(x) for x in inputs], **kwargs) * 2
 
 
+class Row(np.ndarray):
+    """What ufuncs give is a plain array, or a number; what is copied or cut is a row."""
+
+    def __new__(cls, values):
+        return np.array(values, dtype=float).view(cls)
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        return array[()] if return_scalar else np.asarray(array)
+
+    def twice(self):
+        self[:] = self * 2
+        return self
+
+
 class Filled(np.ndarray):
     """Made empty, and filled."""
 
@@ -126,6 +140,13 @@ def asks_its_class_again(a, b):
 def is_asked_by_numpy(a, b):
     v = np.array([a, b]).view(Doubling)
     return np.sum(v) + v.sum() + np.sin(v)[0] + (DOUBLING + a)[1] + (b - DOUBLING)[0] + np.linalg.norm(v)
+
+
+def is_wrapped(a, b):
+    v = Row([a, b, 1.0])
+    assert not isinstance(v * 2, Row)
+    assert not isinstance(v.sum(), np.ndarray)
+    return v.copy().twice()[1:].twice().mean() + np.mean(v) + (v * v)[0] + math.sqrt(v.sum())
 
 
 def takes_operators(a, b):
@@ -173,7 +194,7 @@ def of_matrices(a, b):
 
 PROGRAMS = [
     of_matrices, keeps_its_class, multiplies, asks_its_class_again, is_asked_by_numpy, takes_operators, is_written_to,
-    branches, leaves_it,
+    is_wrapped, branches, leaves_it,
 ]  # fmt: skip
 
 

@@ -240,8 +240,17 @@ def applied(function: Callable, called: Callable, args: tuple, kwargs: dict, is_
     args = _lifted_in(tuple(args))
     found = tried(function, args, kwargs, held_in, _nothing_otherwise if is_base else _otherwise)
     if found.is_others:
-        return getattr(function, "_implementation", function)(*args, **kwargs)
-    return _with_classes(called(*held_in(args), **held_in(kwargs)), found.results)
+        native = _mean if function is np.ndarray.mean else getattr(function, "_implementation", function)
+        return native(*args, **kwargs)
+    return _with_classes(called(*held_in(args), **held_in(kwargs)), found.results, is_base)
+
+
+def _mean(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    """What NumPy's method does, which converts a sum that is no array of its own."""
+    if dtype is not None or out is not None:
+        raise UnsupportedFunctionError("the mean of an array of a derived class, with dtype= or out=")
+    total = np.add.reduce(x, axis=axis, keepdims=keepdims)
+    return np.true_divide(total, np.size(held(x)) // max(np.size(held(total)), 1))
 
 
 def _otherwise(x: Any) -> frozenset[str]:
@@ -253,15 +262,23 @@ def _nothing_otherwise(x: Any) -> frozenset[str]:
     return frozenset()
 
 
-def _with_classes(y: Any, found: Any) -> Any:
+def _with_classes(y: Any, found: Any, is_ufuncs: bool) -> Any:
     if isinstance(found, list):
-        parts = [_with_classes(part, inner) for part, inner in zip(y, found, strict=True)]
+        parts = [_with_classes(part, inner, is_ufuncs) for part, inner in zip(y, found, strict=True)]
         return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
     if not isinstance(found, OfClass):
         return y
-    if found.like is not None and found.kind.__array_wrap__ is not Held.__array_wrap__:  # type: ignore[attr-defined]
-        return found.like.__array_wrap__(y, None, False)
+    if is_ufuncs and found.like is not None:
+        return _wrapped(found.like, y)
     return of_class(found.kind, y, found.like)
+
+
+def _wrapped(like: Any, y: Any) -> Any:
+    """What the class of an argument makes of a result. Older ones do not ask whether it is to be a number."""
+    try:
+        return like.__array_wrap__(y, None, not np.ndim(y))
+    except TypeError:
+        return like.__array_wrap__(y, None)
 
 
 def with_ufunc(ufunc: Any, method: str, inputs: tuple, kwargs: dict) -> Any:
@@ -332,7 +349,7 @@ class Held(np.ndarray):
     @shape.setter
     def shape(self, shape: Any) -> None:
         array = self._wengert_array().reshape(shape)
-        np.ndarray.shape.__set__(self, array.shape)
+        np.ndarray.shape.__set__(self, array.shape)  # type: ignore[attr-defined]
         self.__dict__[_HELD] = array
 
     @property

@@ -53,6 +53,7 @@ from wengert.capture.instrument import (
 )
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.numba import python_of
+from wengert.capture.one_of import demand_known_things
 from wengert.capture.ownership import (
     ALONE_IN_AUGMENT,
     ALONE_IN_AUGMENT_ITEM,
@@ -290,6 +291,7 @@ def _new_array(cls: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _array_of_user(cls: Any, *args: Any, **kwargs: Any) -> Any:
     """An array of a class that users have derived from NumPy's."""
+    demand_known_things(list(_all(args, kwargs)), 1)
     if not any(map(holds_traced, _all(args, kwargs))) and not are_held(_all(args, kwargs)):
         return cls(*args, **kwargs)
     if not issubclass(cls, Held) and not can_hold(cls):
