@@ -50,6 +50,8 @@ _LEFT_ALONE = frozenset(
 )  # fmt: skip
 _FOLLOWED_OF_SCIPY = frozenset(f"scipy.signal.{name}" for name in ("_czt", "_waveforms", "_ltisys", "_lti_conversion"))
 """Modules of SciPy that are plain NumPy programs: chirps, systems and their answers, zoomed transforms."""
+_FOLLOWED_OF_NUMPY = frozenset(("numpy.matrixlib.defmatrix",))
+"""Modules of NumPy with a class of arrays that is derived as users derive theirs."""
 _STANDARD_FOLLOWED = frozenset(("statistics.py", "colorsys.py"))
 
 _decided: dict[str, bool] = {}
@@ -77,7 +79,7 @@ def is_followed(filename: str) -> bool:
             return _decided[place]
     name = installed_name(filename)
     if name is not None:
-        if name in _FOLLOWED_OF_SCIPY:
+        if name in _FOLLOWED_OF_SCIPY or name in _FOLLOWED_OF_NUMPY:
             return True
         parts = name.split(".")
         return not any(".".join(parts[: k + 1]) in _LEFT_ALONE for k in range(len(parts)))

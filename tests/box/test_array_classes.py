@@ -10,6 +10,8 @@ import scipy.optimize
 import wengert as wg
 from wengert.box.array_classes import can_hold
 
+pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # which np.matrix gives
+
 
 class Length(np.ndarray):
     """An array with a unit."""
@@ -83,6 +85,20 @@ class Doubling(np.ndarray):
         return getattr(ufunc, method)(*[np.asarray(x) for x in inputs], **kwargs) * 2
 
 
+class Row(np.ndarray):
+    """What ufuncs give is a plain array, or a number; what is copied or cut is a row."""
+
+    def __new__(cls, values):
+        return np.array(values, dtype=float).view(cls)
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        return array[()] if return_scalar else np.asarray(array)
+
+    def twice(self):
+        self[:] = self * 2
+        return self
+
+
 class Filled(np.ndarray):
     """Made empty, and filled."""
 
@@ -95,6 +111,7 @@ class Filled(np.ndarray):
 
 OUTSIDE = Length([1.0, 2.0, 3.0], "km")
 TURN = Quaternion(0.8, 0.1, 0.2, 0.3)
+MATRIX = np.matrix([[1.0, 2.0], [3.0, 4.0]])
 DOUBLING = np.array([1.0, 2.0]).view(Doubling)
 
 
@@ -123,6 +140,13 @@ def asks_its_class_again(a, b):
 def is_asked_by_numpy(a, b):
     v = np.array([a, b]).view(Doubling)
     return np.sum(v) + v.sum() + np.sin(v)[0] + (DOUBLING + a)[1] + (b - DOUBLING)[0] + np.linalg.norm(v)
+
+
+def is_wrapped(a, b):
+    v = Row([a, b, 1.0])
+    assert not isinstance(v * 2, Row)
+    assert not isinstance(v.sum(), np.ndarray)
+    return v.copy().twice()[1:].twice().mean() + np.mean(v) + (v * v)[0] + math.sqrt(v.sum())
 
 
 def takes_operators(a, b):
@@ -160,9 +184,17 @@ def leaves_it(a, b):
     return math.sqrt(v.sum()) + math.hypot(*v) + root + np.median(v) + (OUTSIDE * a).norm() + len(OUTSIDE.unit) * b
 
 
+def of_matrices(a, b):
+    m = np.matrix([[a, b], [b * b, 2.0]])
+    v = np.asmatrix(np.array([1.0, a])).T
+    rows = np.bmat([[m, v], [MATRIX, np.ones((2, 1))]])
+    total = (m * v + m.I * v).sum() + (m.T * m)[0, 1] + (m**2)[1, 0] + (MATRIX * v)[0, 0] + (a * MATRIX)[0, 1]
+    return total + m.A1[2] + m.sum(axis=0)[0, 1] + (MATRIX @ np.array([a, b]))[0, 1] + rows[2].sum() + rows[1, 2]
+
+
 PROGRAMS = [
-    keeps_its_class, multiplies, asks_its_class_again, is_asked_by_numpy, takes_operators, is_written_to, branches,
-    leaves_it,
+    of_matrices, keeps_its_class, multiplies, asks_its_class_again, is_asked_by_numpy, takes_operators, is_written_to,
+    is_wrapped, branches, leaves_it,
 ]  # fmt: skip
 
 
@@ -195,6 +227,8 @@ def test_compiled(f):
     np.testing.assert_allclose(wg.jit(f)(a, b), float(f(a, b)), rtol=1e-13)
     np.testing.assert_allclose(along(wg.jit(wg.grad(f, argnums=(0, 1)))(a, b)), want, rtol=1e-7)
     np.testing.assert_allclose(along(wg.grad(wg.jit(f), argnums=(0, 1))(a, b)), want, rtol=1e-7)
+    if f is of_matrices:  # which asks how arrays lie in memory, and of a compiled batch that is not known
+        return
     points = np.array([0.5, 0.52]), np.array([0.7, 0.69])
     found = wg.jit(wg.vmap(wg.grad(f, argnums=(0, 1))))(*points)
     want = [slope(f, *p) for p in zip(*points, strict=True)]
@@ -228,4 +262,5 @@ def test_elements_are_not_lost_to_what_is_not_followed():
 
 def test_which_classes():
     assert can_hold(Length)
-    assert not any(map(can_hold, (np.ndarray, np.matrix, np.ma.MaskedArray, np.recarray, np.memmap, int)))
+    assert can_hold(np.matrix)
+    assert not any(map(can_hold, (np.ndarray, np.ma.MaskedArray, np.recarray, np.memmap, int)))

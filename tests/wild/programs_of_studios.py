@@ -105,3 +105,59 @@ def course_of_an_epidemic(m):
 @program("pyfeng", 0.3, 105.0)
 def price_with_a_smile(p):
     return lambda s, k: p.SabrHagan2002(sigma=s, vov=0.4, rho=-0.2, beta=0.6).price(strike=k, spot=100.0, texp=1.0)
+
+
+@program("skspatial.objects", 0.5, 0.7)
+def angle_of_vectors(objects):
+    vector = objects.Vector
+    return lambda a, b: vector([a, b, 1.0]).angle_between([1.0, b, 0.2]) + vector([a, b, 1.0]).cross([1.0, 0.0, a])[1]
+
+
+@program("vectormath", 0.5, 0.7)
+def unit_vector(vectormath):
+    vector = vectormath.Vector3
+    return lambda a, b: vector(a, b, 1.0).cross(vector(0.3, b, 1.0)).length + vector(a, b, 1.0).as_unit().x
+
+
+@program("vectormath", 0.5, 0.7)
+def array_of_vectors(vectormath):
+    return lambda a, b: vectormath.Vector3Array([a, 0.0], [b, 1.0], [a * b, 2.0]).length.sum()
+
+
+@program("pyglet.math", 0.5, 0.7)
+def vectors_of_a_game(math):
+    def total(a, b):
+        turned = math.Vec2(a, b).rotate(a).heading()
+        return math.Vec3(a, b, 2.0).normalize().dot(math.Vec3(1.0, 2.0, 3.0)) + turned
+
+    return total
+
+
+@program("pyglet.math", 0.5, 0.7)
+def turned_and_moved(math):
+    axis = math.Vec3(0.0, 0.0, 1.0)
+    return lambda a, b: sum(math.Mat4.from_translation(math.Vec3(a, b, 1.0)) @ math.Mat4.from_rotation(a, axis))
+
+
+@program("fontTools.misc.transform", 0.5, 0.7)
+def transform_of_a_glyph(transform):
+    return lambda a, b: sum(
+        transform.Transform(a, 0.1, 0.2, b, 3.0, 4.0).inverse().rotate(a).transformPoint((1.0, 2.0))
+    )
+
+
+@program("svg.path", 0.5, 0.7)
+def length_of_a_curve(path):
+    return lambda a, b: path.QuadraticBezier(0j, complex(a, 1), complex(2, b)).length()
+
+
+@program("affine", 0.5, 0.7)
+def affine_map(affine):
+    turned = affine.Affine.rotation
+    return lambda a, b: ((turned(a * 20) * affine.Affine.scale(b, 2.0)) * (1.0, 2.0))[0]
+
+
+@program("easing_functions", 0.35, 2.0)
+def easing(easing_functions):
+    kinds = (easing_functions.CubicEaseOut, easing_functions.SineEaseIn, easing_functions.BounceEaseOut)
+    return lambda t, d: sum(kind(start=0, end=d, duration=1).ease(t) for kind in kinds)

@@ -55,14 +55,14 @@ def look_for_classes() -> None:
     derived = np.ndarray.__subclasses__()
     if not ArrayClasses.exist and len(derived) != ArrayClasses.known:
         ArrayClasses.known = len(derived)
-        ArrayClasses.exist = any(can_hold(kind) for kind in derived)
+        ArrayClasses.exist = any(can_hold(kind) for kind in derived if kind is not np.matrix)
 
 
 def can_hold(kind: Any) -> bool:
     """Whether objects of a class may hold traced arrays: it is derived from NumPy's, by code that is followed.
 
     >>> can_hold(np.ndarray), can_hold(np.matrix), can_hold(np.ma.MaskedArray)
-    (False, False, False)
+    (False, True, False)
     """
     return _can_hold(kind)
 
@@ -153,7 +153,7 @@ def class_that_holds(kind: Any) -> type:
                     f"{kind.__name__} is a class derived from np.ndarray that cannot hold traced values: {error}",
                     remedy=f"use plain arrays, np.array(values), in place of {kind.__name__}(values)",
                 ) from error
-            ArrayClasses.holding[kind] = found
+            ArrayClasses.holding[kind], ArrayClasses.exist = found, True
             tree.stand_in(Held, held)
             ArrayClasses.made(kind)
         return found
@@ -195,6 +195,11 @@ def lifted(x: Any) -> Any:
     return new
 
 
+def _lifted_in(x: Any) -> Any:
+    kind = type(x)
+    return kind([_lifted_in(item) for item in x]) if kind is list or kind is tuple else lifted(x)
+
+
 def _numbers_in(x: Any) -> np.ndarray:
     """The memory of a plain object of a derived class."""
     memory = np.ndarray.view(x, np.ndarray)
@@ -232,10 +237,20 @@ def applied(function: Callable, called: Callable, args: tuple, kwargs: dict, is_
     `called` is what is called for the function; its result may be traced. A function that uses what the class has made
     otherwise does what NumPy's own does; but `is_base` says that the class has been asked already.
     """
+    args = _lifted_in(tuple(args))
     found = tried(function, args, kwargs, held_in, _nothing_otherwise if is_base else _otherwise)
     if found.is_others:
-        return getattr(function, "_implementation", function)(*args, **kwargs)
-    return _with_classes(called(*held_in(args), **held_in(kwargs)), found.results)
+        native = _mean if function is np.ndarray.mean else getattr(function, "_implementation", function)
+        return native(*args, **kwargs)
+    return _with_classes(called(*held_in(args), **held_in(kwargs)), found.results, is_base)
+
+
+def _mean(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    """What NumPy's method does, which converts a sum that is no array of its own."""
+    if dtype is not None or out is not None:
+        raise UnsupportedFunctionError("the mean of an array of a derived class, with dtype= or out=")
+    total = np.add.reduce(x, axis=axis, keepdims=keepdims)
+    return np.true_divide(total, np.size(held(x)) // max(np.size(held(total)), 1))
 
 
 def _otherwise(x: Any) -> frozenset[str]:
@@ -247,15 +262,23 @@ def _nothing_otherwise(x: Any) -> frozenset[str]:
     return frozenset()
 
 
-def _with_classes(y: Any, found: Any) -> Any:
+def _with_classes(y: Any, found: Any, is_ufuncs: bool) -> Any:
     if isinstance(found, list):
-        parts = [_with_classes(part, inner) for part, inner in zip(y, found, strict=True)]
+        parts = [_with_classes(part, inner, is_ufuncs) for part, inner in zip(y, found, strict=True)]
         return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
     if not isinstance(found, OfClass):
         return y
-    if found.like is not None and found.kind.__array_wrap__ is not Held.__array_wrap__:  # type: ignore[attr-defined]
-        return found.like.__array_wrap__(y, None, False)
+    if is_ufuncs and found.like is not None:
+        return _wrapped(found.like, y)
     return of_class(found.kind, y, found.like)
+
+
+def _wrapped(like: Any, y: Any) -> Any:
+    """What the class of an argument makes of a result. Older ones do not ask whether it is to be a number."""
+    try:
+        return like.__array_wrap__(y, None, not np.ndim(y))
+    except TypeError:
+        return like.__array_wrap__(y, None)
 
 
 def with_ufunc(ufunc: Any, method: str, inputs: tuple, kwargs: dict) -> Any:
@@ -314,6 +337,20 @@ class Held(np.ndarray):
         return of_class(type(self), held(array), self)
 
     # ------------------------------------------------------------------------------------------ attributes, elements
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        """What is called by name only: NumPy takes an array of a derived class for the array that it is."""
+        return self._wengert_array()[...]
+
+    @property
+    def shape(self) -> Any:
+        return np.ndarray.shape.__get__(self)
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        array = self._wengert_array().reshape(shape)
+        np.ndarray.shape.__set__(self, array.shape)  # type: ignore[attr-defined]
+        self.__dict__[_HELD] = array
 
     @property
     def dtype(self) -> Any:

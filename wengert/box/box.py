@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box import writers
-from wengert.box.array_classes import applied, is_of_derived_class, lifted, viewed_as, with_ufunc
+from wengert.box.array_classes import applied, is_of_derived_class, viewed_as, with_ufunc
 from wengert.box.attributes import Flags, Flat, refused, set_part, set_shape
 from wengert.box.dispatch import (
     DEFERRING,
@@ -157,6 +157,11 @@ def _of_numpy(y: Any) -> Any:
     return call1(e.positive if running.state.capture is None else s.copy, y)
 
 
+def _are_of_derived_classes(x: Any) -> bool:
+    """Whether there is an array of a derived class in a list: `np.concatenate([x, m])`."""
+    return x.__class__ in (list, tuple) and any(map(is_of_derived_class, x))
+
+
 def _demand_items(x: Box) -> None:
     """Raise what Python does for `2.0[0]`: there is code that tells a number from a vector by that."""
     if not x.shape and x._is_python_number:
@@ -268,8 +273,8 @@ class Box(Traced):
         implementation = FUNCTIONS.get(function)
         if implementation is None:
             raise unsupported(function)
-        if any(map(is_of_derived_class, args)):
-            return applied(function, function, tuple([lifted(a) for a in args]), kwargs)
+        if any(map(is_of_derived_class, args)) or (args and _are_of_derived_classes(args[0])):
+            return applied(function, function, args, kwargs)
         if any(a.__class__ is np.ndarray and a.dtype.kind == "O" for a in args):
             args = tuple([out_of_objects(a) for a in args])
         if len(args) > 1 and len(args) > (place := place_of_out(function)):

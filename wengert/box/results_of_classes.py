@@ -56,7 +56,7 @@ class _Trial(np.ndarray):
 
 _OF_MAKING = frozenset(
     (
-        "__new__", "__init__", "__array_finalize__", "__array_wrap__", "__array_prepare__", "__array_priority__",
+        "__new__", "__init__", "__array_finalize__", "__array_prepare__", "__array_priority__",
         "__doc__", "__repr__", "__str__", "__format__", "__reduce__", "__reduce_ex__", "__setstate__", "__hash__",
         "__class__", "__dir__", "__sizeof__", "__init_subclass__", "__subclasshook__", "__class_getitem__",
         "__getattribute__", "__setattr__", "__delattr__", "__copy__", "__deepcopy__",

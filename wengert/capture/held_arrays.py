@@ -26,16 +26,21 @@ _OF_NUMBERS = (math, cmath, builtins)
 _GOING_THROUGH = frozenset((sum, min, max, any, all, sorted, list, tuple, zip, enumerate, map, reversed, iter))
 
 
-def takes_held(f: Any) -> bool:
-    """Whether something that is called has to be given the arrays in objects of derived classes."""
+def takes_held(f: Any, is_staged: bool) -> bool:
+    """Whether something that is called has to be given the arrays in objects of derived classes.
+
+    What goes through items needs it only where the program goes through them.
+    """
     kind = f.__class__
+    if kind is BuiltinFunctionType and f in _GOING_THROUGH:
+        return is_staged
     if kind is _DISPATCHER:
         return True
     if kind is BuiltinFunctionType:
         return any(f.__self__ is module for module in _OF_NUMBERS) or _is_numpys(f)
     if kind is FunctionType:
         return str(f.__module__).startswith(("numpy", "scipy.")) and not is_followed(f.__code__.co_filename)
-    return isinstance(f, type) and (f in _NUMBERS or f in _GOING_THROUGH or issubclass(f, np.generic))
+    return isinstance(f, type) and (f in _NUMBERS or (is_staged and f in _GOING_THROUGH) or issubclass(f, np.generic))
 
 
 def with_held(f: Any, called: Callable) -> Callable:

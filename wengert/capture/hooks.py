@@ -53,6 +53,7 @@ from wengert.capture.instrument import (
 )
 from wengert.capture.matching import MATCHED, matched
 from wengert.capture.numba import python_of
+from wengert.capture.one_of import demand_known_things
 from wengert.capture.ownership import (
     ALONE_IN_AUGMENT,
     ALONE_IN_AUGMENT_ITEM,
@@ -104,7 +105,7 @@ Folds.accumulated = staticmethod(lambda *args: instrument(folds.accumulated)(*ar
 
 def call(f: Any, operands: int = 1, given: int = ANYTHING) -> Any:
     """What to call for `f`, with so many operands of such a kind (see `rewrite.py`)."""
-    if ArrayClasses.exist and takes_held(f):
+    if ArrayClasses.exist and takes_held(f, False):
         return with_held(f, _called(f, operands, given))
     return _called(f, operands, given)
 
@@ -179,6 +180,8 @@ def _for_function(f: Any) -> Any:
 
 def _for_builtin(f: Any, given: int) -> Any:
     """What is called for a function or method that is written in C."""
+    if f.__self__ is np.ndarray and f.__name__ == "__new__":
+        return _new_array
     if f.__self__.__class__ is _MODULE:
         found = replacement_of(f)
         if found is not None:
@@ -274,15 +277,21 @@ def _constructor(cls: Any) -> Any:
     if cls.__module__ == "builtins":
         return cls
     meet(cls)
-    if _of_a_library(cls.__module__) and not _is_of_user(cls):
+    if _of_a_library(cls.__module__) and not _is_of_user(cls) and not can_hold(cls):
         return with_instrumented_arguments(cls, False)
     if issubclass(cls, np.ndarray):
         return functools.partial(_array_of_user, cls)
     return lambda *args, **kwargs: own_attributes(cls(*args, **kwargs))
 
 
+def _new_array(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """`np.ndarray.__new__`."""
+    return (Held if issubclass(cls, Held) else np.ndarray).__new__(cls, *args, **kwargs)
+
+
 def _array_of_user(cls: Any, *args: Any, **kwargs: Any) -> Any:
     """An array of a class that users have derived from NumPy's."""
+    demand_known_things(list(_all(args, kwargs)), 1)
     if not any(map(holds_traced, _all(args, kwargs))) and not are_held(_all(args, kwargs)):
         return cls(*args, **kwargs)
     if not issubclass(cls, Held) and not can_hold(cls):

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.box.array_classes import ArrayClasses
 from wengert.box.dispatch import BLIND
 from wengert.box.distributions.lookup import is_of_scipy_stats, stand_in
 from wengert.capture import twins
@@ -255,10 +256,16 @@ def _twin_of_function(f: FunctionType, of: TwinKind) -> Any:
     return twin
 
 
+_OF_MATRICES = frozenset(("matrix", "asmatrix", "bmat"))
+"""Functions of NumPy's that make objects of a derived class, which every program has and hardly one uses."""
+
+
 def _meet_what_is_named(f: FunctionType) -> None:
     """Meet the classes that a function can know of, by its globals, free variables and defaults."""
     names = f.__globals__
     if is_user_code(f.__code__):
+        if not _OF_MATRICES.isdisjoint(f.__code__.co_names):
+            ArrayClasses.exist = True
         for name in f.__code__.co_names:
             if name in names:
                 meet_value(names[name])
