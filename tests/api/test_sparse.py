@@ -130,6 +130,48 @@ def test_accumulation_reads_indices_that_are_found_outside():
     assert derivative.lower(far).report[0][1].startswith("accumulated: 2 derivatives")
 
 
+def _small_terms(rng, n=30, terms=120, each=5):
+    places = rng.integers(0, n, (terms, each))
+
+    def f(p):
+        v = p["x"][places]
+        near = np.exp(-np.sum(v * v, axis=1)) * v[:, 0]
+        return (
+            np.sum(near) + np.sum(np.sin(p["x"] * p["y"])) + 0.5 * np.sum((2 * p["x"][places[:, 1]] - p["y"][1:2]) ** 3)
+        )
+
+    return f, {"x": rng.normal(size=n), "y": rng.normal(size=n)}
+
+
+def test_sums_of_small_terms_are_added_up_by_blocks(rng):
+    f, p = _small_terms(rng)
+    expected = wg.hessian(f)(p)
+    compiled = wg.jit(wg.hessian(f, sparse=True))
+    assert compiled.lower(p).report[0][1].startswith("accumulated by blocks: ")
+    for found in (compiled(p), wg.hessian(f, sparse=True)(p)):
+        for a in "xy":
+            for b in "xy":
+                np.testing.assert_allclose(found[a][b].toarray(), expected[a][b], rtol=1e-12, atol=1e-13)
+    forces = lambda x: wg.grad(f)({"x": x, "y": p["y"]})["x"][::-1].reshape(5, 6).T * np.arange(5)
+    for derivative in (wg.jit(wg.jacobian(forces, sparse=True)), wg.jacobian(forces, sparse=True, mode="accumulate")):
+        close(derivative(p["x"]), wg.jacobian(forces)(p["x"]).reshape(30, 30))
+
+
+def test_no_way_is_tried_twice_if_the_function_does_something_outside(capsys, rng):
+    def f(x):
+        print("here")
+        return np.sum(np.cos(x[rng_places]) * x[rng_places[::-1]])
+
+    rng_places = rng.integers(0, 20, 200)
+    derivative = wg.jit(wg.hessian(f, sparse=True))
+    x = rng.normal(size=20)
+    found = derivative(x).toarray()
+    capsys.readouterr()
+    derivative(x)
+    assert capsys.readouterr().out == "here\n"
+    np.testing.assert_allclose(found, wg.hessian(f)(x), rtol=1e-12, atol=1e-13)
+
+
 def test_accumulation_is_refused_where_it_cannot_be():
     for f in (lambda x: np.linalg.solve(np.outer(x, x) + 3 * np.eye(N), x), lambda x: np.sort(x)):
         with pytest.raises(wg.errors.UnsupportedFunctionError, match="accumulate"):

@@ -7,7 +7,7 @@ of a colouring; `mode="accumulate"` asks for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,9 +19,12 @@ from wengert.capture.session import ArrayGuard, current
 from wengert.errors import UnsupportedFunctionError
 from wengert.ir.node import Const
 from wengert.ir.symbol import Sym
-from wengert.modes.slots import GivenUp, Slots, SlotTrace, TangentSlot
+from wengert.modes.contributions import Contributions
+from wengert.modes.slots import GivenUp, Slots, SlotTrace, TangentSlot, divided
+from wengert.ops.index import ARRAY
 from wengert.ops.op import call
 from wengert.ops.shape import astype, broadcast_to, reshape
+from wengert.ops.store import add_at
 from wengert.running import running
 from wengert.types import Aval, dtype_of, shape_of
 
@@ -31,15 +34,12 @@ Blocks = list[list[Any]]
 def accumulated(prepared: Prepared, plan: Plan, operator: str, demanded: bool) -> tuple[list[Any], Blocks] | None:
     """The leaves of the function's value and the blocks of its Jacobian; None if products are quicker, or the only
     way, unless this way is `demanded`."""
-    trace = SlotTrace(_known)
-    vectors, start = [], 0
-    for aval in plan.ins:
-        vectors.append(trace.unit(aval, start))
-        start += aval.size
-    try:
-        values, dots = prepared.push(vectors)
-        found = [_slots(trace, d) for d in dots]
-    except GivenUp:
+    found = _tried(prepared, plan, assembles=plan.runs_once)
+    if not plan.runs_once and (found is None or found.slots > _MANY):
+        other = _tried(prepared, plan, assembles=True)
+        if found is None or (other is not None and other.trace.work < found.trace.work):
+            found = other
+    if found is None:
         if demanded:
             raise UnsupportedFunctionError(
                 "a function whose derivatives cannot be accumulated one by one: it has a loop or a branch in compiled "
@@ -47,16 +47,56 @@ def accumulated(prepared: Prepared, plan: Plan, operator: str, demanded: bool) -
                 remedy='leave out mode="accumulate"',
             ) from None
         return None
-    if not demanded and trace.work > plan.fewest * trace.elements:
-        if trace.work >= (plan.forward + plan.backward) * trace.elements:
+    work = found.trace.work * (_SCATTER if found.trace.assembles else 1)
+    if not demanded and work > plan.fewest * found.trace.elements:
+        if work >= (plan.forward + plan.backward) * found.trace.elements:
             return None
-    most = max([len(slots) for slots in found], default=0)
-    note(
-        operator,
-        f"accumulated: {most} derivatives of each element, each computed by itself, which is less work than products",
-    )
-    blocks = [_row(plan, k, slots, aval) for k, (slots, aval) in enumerate(zip(found, plan.outs, strict=True))]
-    return values, blocks
+    note(operator, found.reason)
+    rows = zip(found.dots, plan.outs, strict=True)
+    return found.values, [_row(plan, k, node, aval) for k, (node, aval) in enumerate(rows)]
+
+
+_MANY = 8
+"""With more derivatives of an element than these, it is worth trying to hold them until they are added up."""
+_SCATTER = 3
+"""What it costs to add a number to an entry somewhere in the matrix, in operations on elements in order."""
+
+
+class _Accumulated(NamedTuple):
+    trace: SlotTrace
+    values: list[Any]
+    dots: list[list[Any]]
+
+    @property
+    def slots(self) -> int:
+        return max([len(divided(node)[0]) for node in self.dots], default=0)
+
+    @property
+    def reason(self) -> str:
+        loose = sum(len(c.rows) for node in self.dots for c in divided(node)[1])
+        if loose:
+            return (
+                f"accumulated by blocks: {loose} derivatives of small terms, added where they belong, which is less "
+                "work than products"
+            )
+        return (
+            f"accumulated: {self.slots} derivatives of each element, each computed by itself, which is less work than "
+            "products"
+        )
+
+
+def _tried(prepared: Prepared, plan: Plan, assembles: bool) -> _Accumulated | None:
+    """Forward mode with slots; None if it cannot be done."""
+    trace = SlotTrace(_known, assembles)
+    vectors, start = [], 0
+    for aval in plan.ins:
+        vectors.append(trace.unit(aval, start))
+        start += aval.size
+    try:
+        values, dots = prepared.push(vectors)
+        return _Accumulated(trace, values, [_slots(trace, d) for d in dots])
+    except GivenUp:
+        return None
 
 
 def note(operator: str, what: str) -> None:
@@ -88,7 +128,7 @@ def _known(a: Any) -> Any:
     return np.array(value_of(a._node))
 
 
-def _slots(trace: SlotTrace, dot: Any) -> list[TangentSlot]:
+def _slots(trace: SlotTrace, dot: Any) -> list[Any]:
     dot = settled(dot)
     if dot.__class__ is not Slots:
         return []
@@ -97,8 +137,9 @@ def _slots(trace: SlotTrace, dot: Any) -> list[TangentSlot]:
     return dot._node
 
 
-def _row(plan: Plan, k: int, slots: Sequence[TangentSlot], aval: Aval) -> list[Any]:
+def _row(plan: Plan, k: int, node: Sequence[Any], aval: Aval) -> list[Any]:
     """The blocks of one leaf of the result."""
+    slots, loose = divided(node)
     parts = []
     for slot in slots:
         value = slot.value if shape_of(slot.value) == aval.shape else call(broadcast_to, slot.value, shape=aval.shape)
@@ -111,9 +152,34 @@ def _row(plan: Plan, k: int, slots: Sequence[TangentSlot], aval: Aval) -> list[A
         for number, places in enumerate(_sources(slots, block.template, start)):
             found = taken_entries(parts, places, lengths, aval.dtype)
             data = found if number == 0 else data + found
+        for c in loose:
+            data = _assembled(data, c, block.template, start)
         row.append(block.template.filled(data if dtype_of(data) == block.dtype else astype(data, dtype=block.dtype)))
         start += own.size
     return row
+
+
+def _assembled(data: Any, c: Contributions, template: Template, start: int) -> Any:
+    """The entries of a block with contributions added where they belong."""
+    places = _places(template, c.rows, c.numbers, start)
+    c = c.kept(places)
+    places = places[places >= 0]
+    if not len(places):
+        return data
+    value = c.value if shape_of(c.value) else call(broadcast_to, c.value, shape=(len(places),))
+    value = value if dtype_of(value) == dtype_of(data) else astype(value, dtype=dtype_of(data))
+    return call(add_at, data, value, places, pattern=(ARRAY,))
+
+
+def _places(template: Template, rows: np.ndarray, numbers: np.ndarray, start: int) -> np.ndarray:
+    """Where entries of a matrix stand among those of a block; -1 for what is not in it."""
+    m, n = template.shape
+    keys = np.repeat(np.arange(m, dtype=np.int64), np.diff(template.indptr)) * n + template.indices
+    inside = (numbers >= start) & (numbers < start + n)
+    wanted = np.where(inside, rows.astype(np.int64) * n + numbers - start, -1)
+    place = np.searchsorted(keys, wanted)
+    place[place == len(keys)] = 0
+    return np.where(inside & (keys[place] == wanted), place, -1) if len(keys) else np.full(len(rows), -1)
 
 
 def _sources(slots: Sequence[TangentSlot], template: Template, start: int) -> list[np.ndarray]:

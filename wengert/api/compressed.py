@@ -129,6 +129,8 @@ class Plan:
     def __init__(self, pattern: csr_array, ins: Sequence[Aval], outs: Sequence[Aval], mode: str):
         """`mode` is "auto", "forward", "reverse" or "symmetric"."""
         self.ins, self.outs = list(ins), list(outs)
+        self.runs_once = False
+        """Whether the function does something outside, such as printing, so that no way may be tried and given up."""
         self._pattern, self._mode = pattern, mode
         self.blocks = self._blocks()
 

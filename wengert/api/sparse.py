@@ -21,6 +21,7 @@ from wengert.api.arguments import Argnums, Prepared
 from wengert.api.basis import total_size
 from wengert.api.compressed import Plan
 from wengert.api.sparsity import ForAll, StagedPattern, symmetric
+from wengert.capture.retrying import has_effect
 from wengert.capture.session import current
 from wengert.errors import PatternError
 from wengert.modes.batch import BatchTrace
@@ -91,7 +92,9 @@ class Plans:
     def _found(self, staged: StagedPattern) -> KeptPlan:
         pattern = staged.found()
         found = pattern.found
-        return KeptPlan(self._planned(found.whole, found.ins, found.outs), pattern)
+        plan = self._planned(found.whole, found.ins, found.outs)
+        plan.runs_once = any(has_effect(node) for node in pattern.program.block.nodes)
+        return KeptPlan(plan, pattern)
 
     def _given(self, prepared: Prepared) -> KeptPlan:
         ins = [aval_of(x) for x in prepared.leaves]
@@ -124,7 +127,7 @@ def value_and_blocks(
     """The leaves of the function's value, and the blocks of its Jacobian. `of_numbers` is the call with a number for
     each interval: there a pattern of the user's own is tried, since of intervals nothing would be certain."""
     operator = "hessian" if plans.mode == "symmetric" else "jacobian"
-    if plans.accumulates:
+    if plans.mode == "accumulate" or (plans.accumulates and not plan.runs_once):
         found = accumulated(prepared, plan, operator, plans.mode == "accumulate")
         if found is not None:
             return found

@@ -99,7 +99,7 @@ def _fails(trying: Trying, statement: Callable, attempt: Attempt, get: Callable,
     except Fails as fails:
         if fails.attempt is not attempt:
             raise
-        if fails.depth != attempt.depth or any(map(_has_effect, capture.nodes[nodes:])):
+        if fails.depth != attempt.depth or any(map(has_effect, capture.nodes[nodes:])):
             raise StagingError(
                 f"a {type(fails.error).__name__} may be raised when the compiled program runs, and a try around it "
                 "would catch it, but before that something happens that cannot be undone, such as printing",
@@ -131,7 +131,7 @@ def undone_if_refused(function: Callable[[], Any], refusals: tuple) -> tuple[Any
     try:
         return function(), None
     except refusals as refusal:
-        if any(map(_has_effect, capture.nodes[nodes:])):
+        if any(map(has_effect, capture.nodes[nodes:])):
             raise
         _undo(capture.journal)
         return None, refusal
@@ -147,7 +147,7 @@ def without_effects(items: Iterable[Any], function: str) -> list[Any]:
     around, capture.journal, nodes = capture.journal, [], len(capture.nodes)
     try:
         found = list(items)
-        if capture.journal or any(map(_has_effect, capture.nodes[nodes:])):
+        if capture.journal or any(map(has_effect, capture.nodes[nodes:])):
             raise StagingError(
                 f"{function} stops or goes on as a value says that is known only when the compiled program runs, and "
                 "what it goes through changes something", remedy="write a for loop with if and break",
@@ -159,10 +159,10 @@ def without_effects(items: Iterable[Any], function: str) -> list[Any]:
         capture.journal = around
 
 
-def _has_effect(node: Node) -> bool:
+def has_effect(node: Node) -> bool:
     """Whether something happens that is seen outside. (A check before is made again, and raises the same.)"""
     if node.blocks:
-        return any(_has_effect(inner) for block in node.blocks for inner in block.nodes)
+        return any(has_effect(inner) for block in node.blocks for inner in block.nodes)
     return node.op.effect and node.op is not require
 
 

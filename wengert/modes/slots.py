@@ -13,8 +13,9 @@ of an array do that is written part by part.
 
 That works for what is done to elements, and for what moves them. A sum over many elements has a slot for each of
 them: it is *deferred*, which does no harm if nobody wants its tangent, as that of the value of which a gradient is
-taken. What cannot be done (code that is held, a deferred result that is wanted, a place that is not known) raises
-`GivenUp`; there are always the ways of `batch.py`.
+taken; or, if the trace `assembles`, its derivatives are held one by one, to be added up in the end
+(`contributions.py`). What cannot be done (code that is held, a deferred result that is wanted, a place that is not
+known) raises `GivenUp`; there are always the ways of `batch.py`.
 
 (Sparse vectors of derivatives are in Griewank and Walther 2008, §7.2; what is new here is that their index sets are
 known beforehand, so that nothing is left of them in compiled code.)
@@ -30,6 +31,7 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.errors import Signal
+from wengert.modes.contributions import Contributions, after, contributed, pairs_of
 from wengert.modes.mode import Mode
 from wengert.ops.derive import Control, Elementwise, Multilinear, Zero, result_aval
 from wengert.ops.elementwise import where
@@ -42,6 +44,8 @@ from wengert.types import Aval, aval_of, is_inexact, shape_of
 
 MOST = 64
 """So many slots a tangent may have."""
+_FEW = 12
+"""Sums that would have more are not made, if what is added up may be held instead."""
 
 
 class GivenUp(Signal):
@@ -56,14 +60,14 @@ class TangentSlot(NamedTuple):
 
 
 class Slots(Box):
-    """A tangent in slots; `_node` has them, None if they are deferred."""
+    """A tangent in slots; `_node` has them, and contributions; None if they are deferred."""
 
     __slots__ = ()
     _state = ("_owner", "_node", "_aval")
 
     _owner: SlotTrace
 
-    def __init__(self, trace: SlotTrace, aval: Aval, slots: list[TangentSlot] | None):
+    def __init__(self, trace: SlotTrace, aval: Aval, slots: list[TangentSlot | Contributions] | None):
         self._owner = trace
         self._node = slots
         self._aval = aval
@@ -92,14 +96,16 @@ class SlotTrace(Mode):
     adds up elements of slots, `elements` those of the values, to compare with what a batch of directions would cost.
     """
 
-    __slots__ = ("alive", "elements", "known", "tag", "work")
+    __slots__ = ("alive", "assembles", "elements", "known", "tag", "work")
     name = "slots"
     companions = 0
 
-    def __init__(self, known: Callable[[Any], Any]):
+    def __init__(self, known: Callable[[Any], Any], assembles: bool = False):
         self.tag = fresh_tag()
         self.alive = True
         self.known = known
+        self.assembles = assembles
+        """Whether large sums hold what is to be added up in the end."""
         self.work = self.elements = 0
 
     def unit(self, aval: Aval, start: int) -> Slots:
@@ -122,22 +128,37 @@ class SlotTrace(Mode):
         if any(args[k]._node is None for k in active):
             return Slots(self, aval, None)
         found: list[TangentSlot] | None = []
+        loose: list[Contributions] = []
         for k in active:
-            more = _of_operand(op, k, args, aval, params)
-            found = None if found is None or more is None else merged([*found, *more], aval.shape)
-        if found is not None:
-            self.elements += aval.size
-            self.work += aval.size * len(found)
-            if len(found) > MOST:
+            slots, others = divided(args[k]._node)
+            moved = after(op, k, args, aval, params, others) if others else []
+            more = _of_operand(op, k, args, slots, aval, params)
+            if found is None or more is None or moved is None:
                 found = None
-        return Slots(self, aval, found)
+            else:
+                loose += [*moved, *divided(more)[1]]
+                found = merged([*found, *divided(more)[0]], aval.shape)
+        if found is None or len(found) > MOST:
+            return Slots(self, aval, None)
+        self.elements += aval.size
+        self.work += aval.size * len(found) + sum(len(c.rows) for c in loose)
+        return Slots(self, aval, [*found, *loose])
 
 
-def _of_operand(op: Op, k: int, args: Sequence[Any], aval: Aval, params: dict) -> list[TangentSlot] | None:
+def divided(node: Sequence[TangentSlot | Contributions]) -> tuple[list[TangentSlot], list[Contributions]]:
+    """Slots, and contributions."""
+    slots = [s for s in node if s.__class__ is TangentSlot]
+    return slots, [s for s in node if s.__class__ is Contributions]
+
+
+def _of_operand(
+    op: Op, k: int, args: Sequence[Any], own: list[TangentSlot], aval: Aval, params: dict
+) -> list[TangentSlot] | list[Contributions] | None:
     """What the slots of one operand become; None if there would be too many."""
-    own: list[TangentSlot] = args[k]._node
     if not op.is_linear(k):
         raise GivenUp
+    if not own:
+        return []
     if op.elementwise:
         steps = links(op, k, args, aval.shape, params)
         if isinstance(op, Elementwise):
@@ -149,13 +170,20 @@ def _of_operand(op: Op, k: int, args: Sequence[Any], aval: Aval, params: dict) -
             TangentSlot(_moved(s.numbers, steps), call(op, *args[:k], s.value, *args[k + 1 :], **params)) for s in own
         ]
     if op.combine == "add" and isinstance(op, Multilinear):
-        return _contracted(op, k, args, aval, params)
+        return _contracted(op, k, args, own, aval, params)
     if not op.moves and not op.adds:
         return None
     (step,) = joint_links(op, [k], args, aval.shape, params) or links(op, k, args, aval.shape, params)
     if op.moves and step.__class__ is not Taken:
         raise GivenUp  # it is not known where elements come from
-    sources = [step.places] if isinstance(step, Taken) else _ranked(step, aval.size, MOST // max(len(own), 1))
+    if isinstance(step, Taken):
+        sources: list[np.ndarray] | None = [step.places]
+    else:
+        assembles = args[k]._owner.assembles
+        sources = _ranked(step, aval.size, (_FEW if assembles else MOST) // len(own))
+        if sources is None and assembles:
+            size = args[k]._aval.size
+            return [contributed(step, s.numbers, reshape(_filled(s.value, args[k].shape), shape=(size,))) for s in own]
     if sources is None:
         return None
     if len(sources) == 1:
@@ -169,7 +197,9 @@ def _of_operand(op: Op, k: int, args: Sequence[Any], aval: Aval, params: dict) -
     return found
 
 
-def _contracted(op: Op, k: int, args: Sequence[Any], aval: Aval, params: dict) -> list[TangentSlot] | None:
+def _contracted(
+    op: Op, k: int, args: Sequence[Any], slots: list[TangentSlot], aval: Aval, params: dict
+) -> list[TangentSlot] | None:
     """A product that sums over few elements: each term of the sum by itself."""
     shapes = [shape_of(a) for a in args]
     cuts = op.axes(shapes, aval.shape, params) if op.axes is not None else []
@@ -183,7 +213,7 @@ def _contracted(op: Op, k: int, args: Sequence[Any], aval: Aval, params: dict) -
     if {along_own, *[a for a, _ in linked]} != {a for a, n in enumerate(own) if n != 1}:
         return None
     length = own[along_own]
-    if length * len(args[k]._node) > MOST:
+    if length * len(slots) > MOST:
         return None
     places = np.zeros((1,) * len(aval.shape), np.int64)
     for axis, b in linked:
@@ -194,7 +224,7 @@ def _contracted(op: Op, k: int, args: Sequence[Any], aval: Aval, params: dict) -
     for term in range(length):
         at = np.broadcast_to(places + term * stride, aval.shape).ravel()
         held = [a if j == k else _term(a, cut.needs[j], term) for j, a in enumerate(args)]
-        for s in args[k]._node:
+        for s in slots:
             held[k] = _term(_filled(s.value, own), along_own, term)
             found.append(TangentSlot(_at(s.numbers, at), call(op, *held, **params)))
     return found
@@ -218,10 +248,7 @@ def _applied(op: Op, k: int, args: Sequence[Any], slot: TangentSlot, params: dic
 
 def _ranked(step: Added | Pairs, count: int, most: int) -> list[np.ndarray] | None:
     """Where the elements of sums come from: the first ones of all sums, the second ones, …; None if there are more."""
-    if isinstance(step, Added):
-        rows, columns = step.places, np.arange(len(step.places))
-    else:
-        rows, columns = step.rows, step.columns
+    rows, columns = pairs_of(step)
     if len(rows) > most * count:
         return None
     order = np.argsort(rows, kind="stable")
