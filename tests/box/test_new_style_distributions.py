@@ -24,7 +24,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("f, slope", CASES.values(), ids=list(CASES))
+@pytest.mark.parametrize(("f", "slope"), CASES.values(), ids=list(CASES))
 def test_values_are_scipys_and_derivatives_exact(f, slope):
     a = 0.4
     assert np.isclose(wg.jit(f)(a), f(a), rtol=1e-13)
@@ -33,7 +33,7 @@ def test_values_are_scipys_and_derivatives_exact(f, slope):
 
 
 @pytest.mark.parametrize(
-    "f, text",
+    ("f", "text"),
     [
         (lambda a: np.sum(stats.Normal(mu=a).sample(3)), "standard variates"),
         (lambda a: stats.Normal(mu=a).cdf(0.0, 1.0), "difference of two calls"),
