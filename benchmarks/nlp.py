@@ -133,7 +133,10 @@ def small(engine: str) -> tuple[float, float]:
             bounds = list(zip(given["low"], given["high"], strict=True))
             found = nlp(f, np.array(given["start"]), equalities=equal, inequalities=unequal, bounds=bounds,
                         engine=engine, tol=TOLERANCE, jit=jit)  # fmt: skip
-            assert abs(found.fun - given["best"]) <= 1e-5 * max(1, abs(given["best"])), found
+            # Not above the optimum. It may lie below where the tolerance of the constraints allows it, by much where
+            # they are degenerate: (1 − x)³ ≥ 0 is met to 2e-9 at x = 1.001 (problem 13).
+            assert found.fun - given["best"] <= 1e-5 * max(1, abs(given["best"])), found
+            assert found.constr_violation <= 1e-7, found
 
     again = 0.0
     for one in prepared():  # one by one, since compiled programs are kept for the last few

@@ -113,14 +113,14 @@ def _further(found: Any, objective: Objective, rows: RowsBetweenLimits, solve: C
             return found
         after = solve(lower) if again < _RESTARTS else None
         if after is None or not after.success or not after.fun < found.fun:
-            break
+            found.success, found.status = False, _NO_MINIMUM
+            found.message = (
+                f"{found.message}; but this is no minimum: along the constraints the value falls from {found.fun:.6g} "
+                f'to {objective.value(lower):.6g} nearby; use method="interior-point"'
+            )
+            return found
         after.nit, after.nfev = after.nit + found.nit, after.nfev + found.nfev
         found = after
-    found.success, found.status = False, _NO_MINIMUM
-    found.message = (
-        f"{found.message}; but this is no minimum: along the constraints the value falls from {found.fun:.6g} to "
-        f'{objective.value(lower):.6g} nearby; use method="interior-point"'
-    )
     return found
 
 
