@@ -296,7 +296,7 @@ def test_methods_that_python_calls(name):
     np.testing.assert_allclose(wg.jit(wg.value_and_grad(f))(x), (value, slope), rtol=1e-8)
 
 
-DECIDED_BY_PYTHON = {"bool", "contains", "sorted"}
+DECIDED_BY_PYTHON = {"contains", "sorted"}
 """What Python wants the truth of at once; compiled programs have none to give."""
 
 

@@ -154,7 +154,7 @@ def length_of_a_curve(path):
 @program("affine", 0.5, 0.7)
 def affine_map(affine):
     turned = affine.Affine.rotation
-    return lambda a, b: ((turned(a * 20) * affine.Affine.scale(b, 2.0)) * (1.0, 2.0))[0]
+    return lambda a, b: (turned(a * 20) @ affine.Affine.scale(b, 2.0)).determinant + turned(a * 20).a
 
 
 @program("easing_functions", 0.35, 2.0)
