@@ -362,7 +362,13 @@ def open_here(thing: Any, more: list, exact: bool = False) -> None:
     kind = kind_of_items([*thing, *more])
     items = list(thing)
     known, held, opened = (None, (), None) if session is None else session.closed.get(id(thing), (None, (), None))
-    if known is thing and opened.kind == kind and len(held) == len(items) and all(map(operator.is_, held, items)):
+    if (
+        known is thing
+        and opened is not None
+        and opened.kind == kind
+        and len(held) == len(items)
+        and all(map(operator.is_, held, items))
+    ):
         items = [opened]
     _let_stand(thing, items, kind, exact)
 
