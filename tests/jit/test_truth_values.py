@@ -42,6 +42,19 @@ def subtracted(x):
     return x * ((x > 0) - (x < -5))
 
 
+LOW, HIGH = 0, 1
+
+
+def counted_with_names(x):
+    """Comparisons with what is no literal."""
+    low = -5
+    return x * ((x > LOW) + (x > HIGH) + (x > low) + (x > LOW) + (x == 1.5 * HIGH) + (x != LOW) + (x <= HIGH + 2))
+
+
+def subtracted_with_names(x):
+    return x * ((x >= LOW) - (x == HIGH) - (x < -HIGH))
+
+
 def minus(x):
     return x * -(x > 0)
 
@@ -97,7 +110,8 @@ def of_functions(x):
 
 
 PROGRAMS = [
-    is_true, is_not_false, is_another, negated, equal, unlike_text, counted, subtracted, minus, inverted, to_a_power,
+    is_true, is_not_false, is_another, negated, equal, unlike_text, counted, subtracted, counted_with_names,
+    subtracted_with_names, minus, inverted, to_a_power,
     chained, class_of, small_integer, of_branches, of_loops, of_functions,
 ]  # fmt: skip
 PLACEMENTS = {

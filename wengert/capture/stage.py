@@ -21,6 +21,7 @@ from wengert.box.functions.operands import demand
 from wengert.box.writing import settled
 from wengert.capture.branching import branch
 from wengert.capture.carried import Carried, Variables
+from wengert.capture.compared import compared
 from wengert.capture.containers import LEAF, about_to_iterate, about_to_leave, put_all
 from wengert.capture.deciding import condition
 from wengert.capture.each_of import gone_through
@@ -170,13 +171,13 @@ def equality(a: Any, b: Any, positive: bool) -> Any:
         items = [functools.partial(_same, x, y) for x, y in zip(a, b, strict=False)]
         equal = len(a) == len(b) and and_(*items)
         return equal if positive else not_(equal)
-    return a == b if positive else a != b
+    return compared("eq" if positive else "ne", a, b)
 
 
 def ordered(a: Any, b: Any, name: str) -> Any:
     """`a < b`, `a <= b`, `a > b` or `a >= b`: of tuples and lists the first items decide that are not equal."""
     if not _go_item_by_item(a, b):
-        return getattr(operator, name)(a, b)
+        return compared(name, a, b)
 
     def of_items(k: int) -> Any:
         if k == min(len(a), len(b)):
