@@ -136,3 +136,17 @@ def test_arguments_beside_one_without_axes():
         for found, right in zip(gradient(*args), wanted, strict=True):
             np.testing.assert_allclose(found, right, rtol=1e-14)
     assert wg.jvp(f, args, (np.array(1.0), np.zeros(2), np.array(0.0)))[1] == pytest.approx(wanted[0])
+
+
+def test_an_array_made_of_a_scalar_is_its_own():
+    """NumPy's scalars cannot be written to: what is written to the array stays there."""
+
+    def f(a):
+        u = np.asarray(a)[None]
+        u[0] *= a
+        return a + 0 * u[0]
+
+    x = np.array([3.0, 2.0])
+    assert wg.jit(f)(np.float64(3.0)) == 3.0
+    for g in (wg.vmap(f), wg.vmap(wg.jit(f))):
+        np.testing.assert_array_equal(g(x), x)

@@ -266,8 +266,8 @@ def _in_order(x: Any, order: str) -> Any:
 @_constructs(np.asarray, np.asanyarray)
 def asarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
     if isinstance(a, Traced) and (dtype is None or np.dtype(dtype) == dtype_of(a)):
-        if a._is_python_number:  # type: ignore[attr-defined]
-            return s.copy(a)  # an array, which no longer takes over the dtype of what it meets
+        if a._is_python_number or not (shape_of(a) or a._is_array):  # type: ignore[attr-defined]
+            return s.copy(a)  # an array of its own, which no longer takes over the dtype of what it meets
         return a if order not in ("C", "F") else _in_order(a, order)
     return array(a, dtype, copy=None, order=order or "K")
 

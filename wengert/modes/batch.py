@@ -113,6 +113,7 @@ class BatchTrace(Mode):
         self.alive = True
         self.size = size
         self.shown = False
+        """Whether there is a text of the examples, all together."""
         self.splits = False
         """Whether somebody waits to run the examples one by one, if they go different ways (`Apart`)."""
 
@@ -124,6 +125,9 @@ class BatchTrace(Mode):
             f"{what} that differs between examples",
             remedy="use np.where(condition, a, b) instead of if and of masks, and np.logical_and instead of and",
         )
+
+    def note_text(self) -> None:
+        self.shown = True
 
     @property
     def key(self) -> Any:

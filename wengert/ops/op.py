@@ -46,8 +46,6 @@ class Trace:
     """Whether values are batches, which may leave a differentiation that ended."""
     encloses = False
     """Whether values are intervals, so that nothing may be rounded that belongs to them."""
-    shown = False
-    """Of batches: whether there is a text of the examples, all together."""
     captures = False
     """Whether values are variables of a program, which are known when it runs."""
 
@@ -58,6 +56,9 @@ class Trace:
     def write(self, box: Any, v: Any, pattern: tuple, arrays: tuple) -> Any:
         """Write `v` into a box of this trace in place, or return `NotImplemented` for the general way (op `store`)."""
         return NotImplemented
+
+    def note_text(self) -> None:
+        """A text is made of a value of this trace."""
 
     def unary(self, op: Op, x: Any) -> Any:
         return self.process(op, (x,), NO_PARAMS)
