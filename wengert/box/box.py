@@ -602,9 +602,7 @@ class Box(Traced):
         """The plain value, for a text. Batches are told: a text of all examples is none of one of them."""
         x: Any = self
         while isinstance(x, Box) and "_value" in x._state:
-            owner: Any = x._owner
-            if owner.batches:
-                owner.shown = True
+            x._owner.note_text()
             x = x._value
         return plain(self)
 

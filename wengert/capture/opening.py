@@ -358,18 +358,12 @@ def is_here(thing: Any) -> bool:
 
 def open_here(thing: Any, more: list, exact: bool = False) -> None:
     """Let one thing stand for all items of a list, which has room for some more values."""
-    session = current.session
     kind = kind_of_items([*thing, *more])
     items = list(thing)
-    known, held, opened = (None, (), None) if session is None else session.closed.get(id(thing), (None, (), None))
-    if (
-        known is thing
-        and opened is not None
-        and opened.kind == kind
-        and len(held) == len(items)
-        and all(map(operator.is_, held, items))
-    ):
-        items = [opened]
+    found = None if current.session is None else current.session.closed.get(id(thing))
+    if found is not None and found[0] is thing and found[2].kind == kind:
+        if len(found[1]) == len(items) and all(map(operator.is_, found[1], items)):
+            items = [found[2]]
     _let_stand(thing, items, kind, exact)
 
 
