@@ -202,15 +202,18 @@ def test_prepared_launches_are_for_any_arguments_that_lie_alike(rng):
             np.testing.assert_allclose(host(p), q, rtol=1e-12)
 
 
-@pytest.mark.parametrize("f", [
-    lambda a: (a, a + 1.0),
-    lambda a: (a + 1.0, a + 1.0),
-    lambda a: ((a * 2.0).T, np.sum(a)),
-    lambda a: (np.zeros(3), np.sum(a, 0)),
-    lambda a: (2.0, np.float64(3.0), np.sum(a, 0)),
-    lambda a: ((a * 2.0).reshape(10, 3), np.sum(a * 2.0, 1)[::2]),
-    lambda a: np.sum(a[1:] * a[:-1], 0),
-], ids=str)  # fmt: skip
+RESULTS = {
+    "an argument": lambda a: (a, a + 1.0),
+    "one twice": lambda a: (a + 1.0, a + 1.0),
+    "turned": lambda a: ((a * 2.0).T, np.sum(a)),
+    "constant": lambda a: (np.zeros(3), np.sum(a, 0)),
+    "numbers": lambda a: (2.0, np.float64(3.0), np.sum(a, 0)),
+    "in another shape": lambda a: ((a * 2.0).reshape(10, 3), np.sum(a * 2.0, 1)[::2]),
+    "of parts": lambda a: np.sum(a[1:] * a[:-1], 0),
+}
+
+
+@pytest.mark.parametrize("f", RESULTS.values(), ids=list(RESULTS))
 def test_results_that_are_not_as_they_were_made(f, rng):
     x = rng.normal(size=(6, 5))
     g = wg.jit(f)
