@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.integrate
 import scipy.optimize
 
 import wengert as wg
@@ -192,7 +193,22 @@ def of_matrices(a, b):
     return total + m.A1[2] + m.sum(axis=0)[0, 1] + (MATRIX @ np.array([a, b]))[0, 1] + rows[2].sum() + rows[1, 2]
 
 
+def written_one_by_one(a, b):
+    """An object made of an array that is made here may be written to, and shows it."""
+    zeros = np.zeros(3)
+    v = Length(zeros)
+    for k in range(3):
+        v[k] = a**k + (v[k - 1] * b if k else 0.0)
+    return v.norm() + np.sum(zeros) * b
+
+
+def integrated(a, b):
+    v = Length([a, b])
+    return scipy.integrate.quad(lambda t: np.sum(np.exp(-t * v)), 0.0, 1.0)[0]
+
+
 PROGRAMS = [
+    written_one_by_one, integrated,
     of_matrices, keeps_its_class, multiplies, asks_its_class_again, is_asked_by_numpy, takes_operators, is_written_to,
     is_wrapped, branches, leaves_it,
 ]  # fmt: skip

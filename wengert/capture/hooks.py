@@ -291,8 +291,10 @@ def _new_array(cls: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _array_of_user(cls: Any, *args: Any, **kwargs: Any) -> Any:
     """An array of a class that users have derived from NumPy's."""
-    demand_known_things(list(_all(args, kwargs)), 1)
-    if not any(map(holds_traced, _all(args, kwargs))) and not are_held(_all(args, kwargs)):
+    given = list(_all(args, kwargs))
+    demand_known_things(given, 1)
+    is_written_to = can_hold(cls) and any(isinstance(a, Traced) for a in given)  # it may be, as the cell that it shows
+    if not is_written_to and not any(map(holds_traced, given)) and not are_held(given):
         return cls(*args, **kwargs)
     if not issubclass(cls, Held) and not can_hold(cls):
         raise cannot_hold(cls.__name__)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from wengert.box.array_classes import held
 from wengert.box.dispatch import CALLERS, FUNCTIONS, implements_blind
 from wengert.box.functions.lengths import agree
 from wengert.box.functions.lifted import Lifted, whole
@@ -245,7 +246,7 @@ def _of_parameters(lifted: Lifted) -> tuple[list[Any], Callable]:
         for k, p, kind in zip(wanted, parameters, kinds, strict=True):
             filled[k] = p if is_inexact(kind) else whole(p, kind)
         f, rest = lifted.with_values(filled)
-        return f(t, *rest)
+        return held(f(t, *rest))
 
     return [cast(lifted.values[k], np.float64) for k in wanted], function
 
