@@ -177,3 +177,15 @@ def test_a_row_that_becomes_longer():
 
     with pytest.raises(StagingError):
         wg.jit(f)(3.0)
+
+
+def test_empty_lists_are_filled_at_computed_places():
+    def f(x):
+        buckets = [[] for _ in range(2)]
+        for i, e in enumerate(x):
+            buckets[i % 2].append(e)
+        return sum(buckets[0]) - 0.5 * sum(buckets[1])
+
+    x = np.arange(1.0, 9.0)
+    assert wg.jit(f)(x) == f(x)
+    np.testing.assert_array_equal(wg.jit(wg.grad(f))(x), [1.0, -0.5] * 4)

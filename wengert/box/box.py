@@ -162,9 +162,11 @@ def _are_of_derived_classes(x: Any) -> bool:
     return x.__class__ in (list, tuple) and any(map(is_of_derived_class, x))
 
 
-def _demand_items(x: Box) -> None:
-    """Raise what Python does for `2.0[0]`: there is code that tells a number from a vector by that."""
-    if not x.shape and x._is_python_number:
+def _demand_items(x: Box, idx: Any) -> None:
+    """Raise what Python does for `2.0[0]`: there is code that tells a number from a vector by that. (What only arrays
+    know, `x[None]` and `x[...]`, is as for those without axes.)"""
+    is_arrays = all(i is None or i is Ellipsis for i in (idx if idx.__class__ is tuple else (idx,)))
+    if not x.shape and not is_arrays and x._is_python_number:
         raise TypeError(f"{_PYTHONS.get(x.dtype.kind, 'float')!r} object is not subscriptable")
 
 
@@ -503,10 +505,10 @@ class Box(Traced):
                 if self._owner is SETTLING and self._view_of is not None and not self._view_of.fresh:
                     return read_scalar(self, idx)
                 return call(index, self, pattern=(idx,))
-            _demand_items(self)
+            _demand_items(self, idx)
             pattern: tuple = (idx,)
         else:
-            _demand_items(self)
+            _demand_items(self, idx)
             if idx.__class__ is tuple and self._owner is SETTLING and len(idx) == len(self.shape):
                 if self._view_of is not None and not self._view_of.fresh and all(i.__class__ is int for i in idx):
                     return read_scalar(self, idx)

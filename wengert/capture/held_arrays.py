@@ -20,6 +20,8 @@ import numpy as np
 from wengert.box.array_classes import applied, are_held, held, held_in
 from wengert.packages import is_followed
 
+_operates_for_user = True
+
 _DISPATCHER = type(np.sum)
 _NUMBERS = frozenset((float, int, complex, bool))
 _OF_NUMBERS = (math, cmath, builtins)

@@ -385,6 +385,8 @@ def close(thing: Any) -> None:
 def kind_for_pool(lists: list, more: list) -> ItemKind:
     """What the items of lists are like that may be rows of one pool, with some more values."""
     items = [item for one in lists for item in _items_in(one)]
+    if not items and not more:
+        raise ItemsDiffer("its items are lists without items", AT_A_PLACE)
     kind = kind_of_items([*items, *more])
     if any(t.shape for t in types_of(kind)) or any(True for x in items for _ in containers_in(x)):
         raise ItemsDiffer("its items hold objects or arrays, which others may hold", AT_A_PLACE)
