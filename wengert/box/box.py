@@ -165,8 +165,9 @@ def _are_of_derived_classes(x: Any) -> bool:
 def _demand_items(x: Box, idx: Any) -> None:
     """Raise what Python does for `2.0[0]`: there is code that tells a number from a vector by that. (What only arrays
     know, `x[None]` and `x[...]`, is as for those without axes.)"""
-    is_arrays = all(i is None or i is Ellipsis for i in (idx if idx.__class__ is tuple else (idx,)))
-    if not x.shape and not is_arrays and x._is_python_number:
+    if x.shape or not x._is_python_number:
+        return
+    if not all(i is None or i is Ellipsis for i in (idx if idx.__class__ is tuple else (idx,))):
         raise TypeError(f"{_PYTHONS.get(x.dtype.kind, 'float')!r} object is not subscriptable")
 
 
