@@ -35,7 +35,7 @@ def launches_of(steps: Sequence[Step], inner: Callable[[Any], Sequence[Step]]) -
     total = 0
     for step in steps:
         if isinstance(step, KernelRegion):
-            total += 1 + 2 * len(step.reductions)
+            total += 1 + 2 * (len(step.reductions) + len(step.crossing))
         elif blas.fits(step):
             total += 1
         elif step.op is loop:
