@@ -36,7 +36,7 @@ class DevicePlan:
         used = {*self.block.results, *[a for step in self.steps for a in operands_of(step)]}
         self.read = [k for k, p in enumerate(self.block.params) if p in used]
         """Which arguments are needed on the device."""
-        self.recordings = Recordings()
+        self.recordings = Recordings(self.block)
         self.prepared = PreparedLaunches.of(self.block, self.steps, self.constants)
 
     @property
