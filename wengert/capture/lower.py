@@ -77,7 +77,21 @@ from wengert.capture.lowered import (
 from wengert.capture.names import binds_in_place, body_of, bound, evaluated_here, own_nodes, rebound, scope_of
 from wengert.capture.only_read import only_read, unpacked_names
 from wengert.capture.recursion import asked_first, callees_of, machine_of
-from wengert.capture.syntax import OURS, assign, at, attempt_of, copied, function, hook, load, statement, strings, thunk
+from wengert.capture.syntax import (
+    OURS,
+    assign,
+    at,
+    attempt_of,
+    copied,
+    function,
+    hook,
+    load,
+    statement,
+    strings,
+    targets_in,
+    thunk,
+    with_names,
+)
 from wengert.capture.undefined import UNDEFINED, Undefined, defined
 
 __all__ = ["LOWERED_HOOKS", "UNDEFINED", "Undefined", "defined", "lower"]
@@ -368,7 +382,7 @@ class _Lowering(Expressions):
         return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
-        parts = [part for target in node.targets for part in _parts(target)]
+        parts = [part for target in node.targets for part in targets_in(target)]
         if any(isinstance(part, ast.Attribute) for part in parts):
             return self._with_attributes(node, parts)
         node.value = self.visit(node.value)
@@ -404,7 +418,7 @@ class _Lowering(Expressions):
             return [statement(hook(SET_ATTRIBUTE, value, owner, ast.Constant(target.attr)), node)]
         names: list[str] = []
         number = next(self.numbers)
-        targets = [_with_names(target, names, f"{OURS}part_{number}_") for target in node.targets]
+        targets = [with_names(target, names, f"{OURS}part_{number}_") for target in node.targets]
         statements = [at(ast.Assign(targets, node.value), node)]
         statements += [at(ast.Assign([part], load(name)), node) for part, name in zip(parts, names, strict=True)]
         return self._suite(statements)
@@ -436,7 +450,7 @@ class _Lowering(Expressions):
 
     def visit_Delete(self, node: ast.Delete) -> list[ast.stmt]:
         out: list[ast.stmt] = []
-        for target in [part for parts in node.targets for part in _parts(parts)]:
+        for target in [part for parts in node.targets for part in targets_in(parts)]:
             if isinstance(target, ast.Name) and target.id in self.tentative:
                 out.append(statement(self.visit(at(load(target.id), target)), target))
                 out.append(at(assign(target.id, load(UNDEFINED_NAME)), node))
@@ -507,22 +521,3 @@ def _names_of(target: ast.expr) -> ast.expr | None:
     if isinstance(target, ast.Tuple) and all(isinstance(part, ast.Name) for part in target.elts):
         return strings([part.id for part in target.elts])  # type: ignore[attr-defined]
     return None
-
-
-def _parts(target: ast.expr) -> list[ast.expr]:
-    """What a target of an assignment assigns to, from left to right."""
-    if isinstance(target, ast.Starred):
-        return _parts(target.value)
-    if isinstance(target, (ast.Tuple, ast.List)):
-        return [part for item in target.elts for part in _parts(item)]
-    return [target]
-
-
-def _with_names(target: ast.expr, names: list[str], prefix: str) -> ast.expr:
-    """A target of the same structure that assigns to names of ours, which are added to `names`."""
-    if isinstance(target, ast.Starred):
-        return ast.Starred(_with_names(target.value, names, prefix), ast.Store())
-    if isinstance(target, (ast.Tuple, ast.List)):
-        return type(target)([_with_names(item, names, prefix) for item in target.elts], ast.Store())
-    names.append(f"{prefix}{len(names)}")
-    return ast.Name(names[-1], ast.Store())

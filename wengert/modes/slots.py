@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.box.box import Box
+from wengert.box.abstract import AbstractBox
 from wengert.errors import Signal
 from wengert.modes.contributions import Contributions, after, contributed, pairs_of
 from wengert.modes.mode import Mode
@@ -59,7 +59,7 @@ class TangentSlot(NamedTuple):
     value: Any
 
 
-class Slots(Box):
+class Slots(AbstractBox):
     """A tangent in slots; `_node` has them, and contributions; None if they are deferred."""
 
     __slots__ = ()
@@ -76,14 +76,6 @@ class Slots(Box):
         if name == "_value":
             raise GivenUp
         return super().__getattr__(name)
-
-    @Box.shape.getter  # type: ignore[attr-defined]
-    def shape(self) -> tuple[int, ...]:
-        return self._aval.shape
-
-    @Box.dtype.getter  # type: ignore[attr-defined]
-    def dtype(self) -> np.dtype:
-        return self._aval.dtype
 
 
 Slots.__name__ = "traced array"

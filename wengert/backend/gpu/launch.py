@@ -16,9 +16,6 @@ from wengert.ir.node import Const, Node, Var
 from wengert.running import running
 from wengert.types import SCALARS
 
-_FEWER = 64
-"""So many numbers of threads are reduced to one, by the next kernel."""
-
 
 def value_of(a: Any, values: dict) -> Any:
     """The value of an operand."""
@@ -79,17 +76,13 @@ def launch(region: KernelRegion, values: dict, device: Any, into: Mapping[Any, A
     shared = _shared(region, device)
     kernel = kernel_for(region, operands, device, shared)
     outs = [into[v] if v in into else device.empty(v.type.shape, v.type.dtype) for v in region.outputs]
-    threads, numbers = _threads(region, shared, device)
+    threads, left = _threads(region, shared, device)
     nodes = [*region.reductions, *region.crossing]
-    partial = [
-        device.empty((math.prod(n.shape),), node.outs[0].type.dtype) for n, node in zip(numbers, nodes, strict=True)
-    ]
+    partial = [device.empty((math.prod(p.shape),), n.outs[0].type.dtype) for p, n in zip(left, nodes, strict=True)]
     device.start(kernel, threads, [*[_argument(x) for x in operands], *outs, *partial])
     values.update(zip(region.outputs, outs, strict=True))
-    for node, left, numbers_of in zip(nodes, partial, numbers, strict=True):
-        total = (
-            _reduced(region, node, left, device) if shared is None else _joined(region, node, left, numbers_of, device)
-        )
+    for node, numbers, parts in zip(nodes, partial, left, strict=True):
+        total = _joined(region, node, numbers, parts, device)
         values[node.outs[0]] = total.reshape(node.outs[0].type.shape)
 
 
@@ -152,7 +145,7 @@ def _shared(region: KernelRegion, device: Any) -> Tiling | Crossing | None:
 
 
 def _joined(region: KernelRegion, node: Node, numbers: Any, left: _Left, device: Any) -> Any:
-    """The numbers of a reduction along axes, from those of the threads that shared the work for each."""
+    """The numbers of a reduction, from those of the threads that shared the work for each."""
     while left.parts > 1:
         step = _further(region, node, left.shape, left.axes)
         tiling: Any = _shared(step, device)
@@ -160,19 +153,6 @@ def _joined(region: KernelRegion, node: Node, numbers: Any, left: _Left, device:
         left = _Left.by(tiling, left.kept)
         fewer = device.empty((left.kept * left.parts,), numbers.dtype)
         device.start(kernel, left.kept // tiling.numbers * tiling.parts, [numbers, fewer])
-        numbers = fewer
-    return numbers
-
-
-def _reduced(region: KernelRegion, node: Node, numbers: Any, device: Any) -> Any:
-    """One number from those of the threads, by 64 times fewer threads at a time."""
-    while numbers.shape[0] > 1:
-        step = _further(region, node, numbers.shape, (0,))
-        threads = -(-numbers.shape[0] // _FEWER)
-        if threads > device.width:
-            threads += -threads % device.width  # whole blocks: each thread leaves a number
-        fewer = device.empty((threads,), numbers.dtype)
-        device.start(kernel_for(step, [numbers], device), threads, [numbers, fewer])
         numbers = fewer
     return numbers
 
