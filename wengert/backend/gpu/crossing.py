@@ -50,7 +50,7 @@ def crossing_for(region: Any, threads: int, lanes: int) -> Crossing:
     possible = [c for c in (4, 2) if width % c == 0 and width >= c * lanes and c * math.prod(own) <= _MOST_NUMBERS]
     columns = possible[0] if possible else 1
     groups = -(-(width // columns) // lanes)
-    most = max(1, min(threads // (4 * groups * lanes), rows // _FEWEST_ROWS))
+    most = max(1, min(threads // (8 * groups * lanes), rows // _FEWEST_ROWS))
     chunk = -(-rows // most)
     return Crossing(columns, groups, -(-rows // chunk), lanes)
 
