@@ -321,9 +321,10 @@ def made(container: Any) -> Any:
 
 
 def given(value: Any) -> Any:
-    """What a function returns that may have returned before."""
-    for leaf in leaves(value):
-        running.state.capture.links.wake(leaf)
+    """What a function returns that may have returned before; a program may have kept it, and call it when it runs."""
+    if (capture := running.state.capture) is not None:
+        for leaf in leaves(value):
+            capture.links.wake(leaf)
     return value
 
 
