@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from wengert.box.dispatch import FUNCTIONS, UFUNCS, WRITERS, implements, name_of
+from wengert.box.dispatch import FUNCTIONS, UFUNCS, WRITERS, implements, implements_blind, name_of
 from wengert.box.functions.lengths import refuse_if
 from wengert.box.functions.operands import array, cast, fitted, holds_traced, operand, promoting, size_of
 from wengert.box.memory import UnknownOrder, laid_out, lengths, shares
@@ -22,7 +22,7 @@ from wengert.box.writing import HoldsNoDerivative, clone, link, replace, set_ite
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import library
 from wengert.ops import shape as s
-from wengert.ops.index import ARRAY, scatter, split_index
+from wengert.ops.index import ARRAY, index, scatter, split_index
 from wengert.ops.op import Op, Traced, call
 from wengert.ops.store import add_at, counted
 from wengert.running import running
@@ -256,6 +256,29 @@ _windows: Any = np.lib.stride_tricks.sliding_window_view
 _read_only: tuple[Any, ...] = (np.diagonal, np.linalg.diagonal, np.broadcast_to, _windows)
 for _frozen in _read_only:
     FUNCTIONS[_frozen] = _viewing(_frozen, FUNCTIONS[_frozen], readonly=True)
+
+
+@implements_blind(np.lib.stride_tricks.as_strided)
+def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True) -> Any:
+    x = array(x)
+    shape, strides = shape_of(x) if shape is None else shape, x.strides if strides is None else strides
+    places, rest = np.zeros((), int), 0
+    for length, stride in zip(shape, strides, strict=True):
+        step, more = divmod(stride, dtype_of(x).itemsize)
+        places, rest = np.add.outer(places, np.arange(length) * step), rest or more
+    n = size_of(x)
+    is_in_order = isinstance(n, int) and laid_out(x).flags.c_contiguous
+    if rest or not is_in_order or (places.size and not 0 <= places.min() <= places.max() < n):
+        raise UnsupportedFunctionError(
+            "np.lib.stride_tricks.as_strided of traced values that do not lie one after the other, or beyond them",
+            remedy="apply it to np.ascontiguousarray(x), or use np.lib.stride_tricks.sliding_window_view, or an index",
+        )
+
+    def strided(root: Any) -> Any:
+        return index(s.reshape(root, shape=(n,)), places, pattern=(ARRAY,))
+
+    y = strided(x)
+    return link(y, x, strided, readonly=not writeable) if isinstance(x, Traced) else y
 
 
 def _part(op: Op) -> Callable:

@@ -202,10 +202,10 @@ def _whole(original: Callable, x: Any) -> int:
 
 
 @_replaces(int)
-def _int(x: Any = 0, *base: Any) -> int:
+def _int(x: Any = 0, /, *base: Any, **named: Any) -> int:
     demand_number(x)
-    if not isinstance(x, Box) or base or dtype_of(x).kind == "c":
-        return int(x, *base)
+    if not isinstance(x, Box) or base or named or dtype_of(x).kind == "c":
+        return int(x, *base, **named)
     return _whole(int, s.reshape(x, shape=()) if shape_of(x) else x)
 
 

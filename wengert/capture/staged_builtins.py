@@ -94,15 +94,17 @@ def _len(x: Any) -> Any:
 def _conversion(original: Callable, dtype: Any, default: Any) -> Callable:
     eager = hooks.REPLACEMENTS.get(original, original)
 
-    def python_number(x: Any = default, *rest: Any) -> Any:
+    def python_number(x: Any = default, /, *base: Any, **named: Any) -> Any:
         demand_number(x)
+        if base or named:  # of a text
+            return eager(x, *base, **named)
         if is_symbolic(x) and dtype is np.int64:
             check_whole(x)
         if _is_plain_symbol(x):
             return as_number(x, dtype)
         if is_symbolic(x) and dtype is np.int64:
             return as_number(e.stop_gradient(x), dtype)
-        y = eager(x, *rest)
+        y = eager(x)
         return as_python(y) if is_symbolic(y) else y
 
     return python_number

@@ -636,9 +636,9 @@ def passed(value: Any, is_read: bool) -> Any:
 
 def attr(owner: Any, name: str) -> Any:
     """`owner.name`."""
+    owner = number_of(owner, name)
     if owner.__class__ is OneOf:
         return each(owner, lambda one: attr(one, name))
-    owner = number_of(owner, name)
     if isinstance(owner, Box):
         if name == "__class__":
             return class_of(owner)
