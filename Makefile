@@ -33,7 +33,7 @@ $(READY): pyproject.toml
 demo: $(READY) ## a short tour: derivatives, native code, and a page that explains one
 	@$(BIN)/python examples/demo.py $(ARGS)
 
-test: $(READY) ## every test, with a few of its cases where it has many, and the doctests of the package
+test: $(READY) ## every test, with a few of its cases where it has many (others each time), and the doctests of the package
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --sample 2 $(ARGS)
 
 test-all: $(READY) ## every case of every test, with twice as many random examples

@@ -23,6 +23,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from sampling import digest_of_source, sample
 
 import wengert
 
@@ -51,7 +52,30 @@ def rng() -> np.random.Generator:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write golden files anew instead of comparing")
-    parser.addoption("--sample", type=int, metavar="N", help="N cases of each parametrised test, spread over all")
+    parser.addoption("--sample", type=int, metavar="N", help="N cases or so of each parametrised test, others each run")
+    parser.addoption("--draw", type=int, metavar="K", help="which cases --sample takes: those of the run that said so")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Settle which cases are drawn before the processes that run tests are started, which are told the options."""
+    if config.option.sample and config.option.draw is None:
+        config.option.draw = digest_of_source() if os.environ.get("CI") else next_draw(config)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    option, terminal = session.config.option, session.config.pluginmanager.get_plugin("terminalreporter")
+    if option.sample and terminal:  # (as a header, `-q` would leave it out)
+        terminal.write_line(f"cases: --sample {option.sample} --draw {option.draw}")
+
+
+def next_draw(config: pytest.Config) -> int:
+    """One more than at the last run here, so that runs go through all cases in turn."""
+    cache = getattr(config, "cache", None)
+    if cache is None:  # pytest -p no:cacheprovider
+        return 0
+    draw = cache.get("wengert/draw", -1) + 1
+    cache.set("wengert/draw", draw)
+    return draw
 
 
 @pytest.fixture
@@ -78,14 +102,6 @@ LONG_FILES = {
 """Files that go through many functions, or measure growth: `make test-quick` leaves them out as a whole."""
 
 
-WHOLE_FILES = {
-    *("tests/ops/test_table.py", "tests/ops/test_traits.py", "tests/ops/test_trait_behaviour.py"),
-    "tests/fuzz/test_programs_agree.py",
-}
-"""Files in which each case is another op, whose rule nothing else may look at, or other programs: `--sample` takes all
-of their cases, if it takes more than one of each (`make test`)."""
-
-
 OPTIMISED_FOLDERS = {"backend", "gallery", "gpu", "infer"}
 """Folders whose tests ask what LLVM makes of programs, or whose programs run long. Elsewhere it does next to nothing:
 the tests ask what programs mean, and to optimise these is half of the time they would take."""
@@ -110,9 +126,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.path.name in LONG_FILES:
             item.add_marker(pytest.mark.slow)
-    most = config.getoption("--sample")
-    if most:
-        chosen = set(sample([item.nodeid for item in items], most))
+    if config.option.sample:
+        chosen = set(sample([item.nodeid for item in items], config.option.sample, config.option.draw))
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
         items[:] = [item for item in items if item.nodeid in chosen]
 
@@ -122,13 +137,3 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     of tests are a million objects, and going through them takes an eighth of the time of all tests."""
     gc.collect()
     gc.freeze()
-
-
-def sample(ids: list[str], most: int) -> list[str]:
-    """So many cases of each test at most: the first, the last, and others at equal distances."""
-    cases: dict[str, list[str]] = {}
-    for one in ids:
-        cases.setdefault(one.partition("[")[0], []).append(one)
-    places = {len(all): {round(k * (len(all) - 1) / max(most - 1, 1)) for k in range(most)} for all in cases.values()}
-    return [one for test, all in cases.items() for k, one in enumerate(all)
-            if k in places[len(all)] or (most > 1 and test.partition("::")[0] in WHOLE_FILES)]  # fmt: skip

@@ -214,11 +214,6 @@ def paths(tree: Any) -> list[str]:
     return [accessor.codify("") for accessor in optree.tree_accessors(tree, namespace=NAMESPACE)]
 
 
-def compose(outer: Any, inner: Any) -> Any:
-    """The structure in which every leaf of `outer` is replaced by `inner`."""
-    return outer.compose(inner)
-
-
 def is_leaf(structure: Any) -> bool:
     """Whether a structure is that of a single leaf.
 

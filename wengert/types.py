@@ -6,6 +6,7 @@ asked of them everywhere (shape? dtype? does it have derivatives?) are answered 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -91,10 +92,7 @@ class Aval(NamedTuple):
 
     @property
     def size(self) -> int:
-        size = 1
-        for n in self.shape:
-            size *= n
-        return size
+        return math.prod(self.shape)
 
 
 def shape_of(x: Any) -> tuple[Any, ...]:

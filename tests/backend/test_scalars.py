@@ -343,7 +343,7 @@ def test_symbols_have_addresses():
     kernel = scalar_kernel("gamma_density", {}, F64, [F64, F64], [False, False], [None, None])
     addresses = kernel.cx.addresses
     assert "wg_special_rgamma_dd" in addresses
-    assert natives.address_table(addresses) == addresses
+    assert {symbol: natives.address(symbol) for symbol in addresses} == addresses
     other = scalar_kernel("sin", {}, C128, [C128], [False], [None]).cx.addresses
-    assert natives.address_table(other) == other == {k: v for k, v in other.items() if k.startswith("wg_")}
+    assert {k: natives.address(k) for k in other if k.startswith("wg_")} == other
     assert natives.address("nothing") is None

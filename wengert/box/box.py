@@ -14,6 +14,7 @@ from __future__ import annotations
 import builtins
 import difflib
 import inspect
+import math
 import operator
 import sys
 from collections.abc import Iterator
@@ -344,10 +345,7 @@ class Box(Traced):
 
     @property
     def size(self) -> int:
-        size = 1
-        for n in self.shape:
-            size *= n
-        return size
+        return math.prod(self.shape)
 
     @property
     def itemsize(self) -> int:

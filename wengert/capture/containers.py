@@ -390,9 +390,6 @@ def containers_in(value: Any) -> Iterator[Any]:
         yield from containers_in(part)
 
 
-_NO_OBJECTS = (Perhaps, Optional, Opened, PooledRow, OneOf)
-
-
 def stand_in(thing: Any, why: str | None = None) -> Any:
     """Note that an object was made which stands for one of several: nobody may ask which one it is, nor change it."""
     if (

@@ -26,6 +26,7 @@ become flags (`flags.py`); then suites become functions, which share the variabl
     [e for x in y if t]     filtered([chosen(t, lambda: e) for x in y])
     (e for x in y if t)     chosen_of(y, lambda items: (e for x in items if t), …)        (see `generated.py`)
     yield e                 emit(e), in a function beside the generator                   (see `generators.py`)
+    def f(x): … f(x / 2)    … begins with: if recurses(lambda: (f,)): return machine(x)   (see `recursion.py`)
 
 What `load` loads is neither local, nor of a function around it in the same source, nor a builtin. `names` are the
 variables that the suites may bind; `stores` those of them that are written into; `temporaries` those whose value nobody
@@ -75,7 +76,22 @@ from wengert.capture.lowered import (
 )
 from wengert.capture.names import binds_in_place, body_of, bound, evaluated_here, own_nodes, rebound, scope_of
 from wengert.capture.only_read import only_read, unpacked_names
-from wengert.capture.syntax import OURS, assign, at, attempt_of, copied, function, hook, load, statement, strings, thunk
+from wengert.capture.recursion import asked_first, callees_of, machine_of
+from wengert.capture.syntax import (
+    OURS,
+    assign,
+    at,
+    attempt_of,
+    copied,
+    function,
+    hook,
+    load,
+    statement,
+    strings,
+    targets_in,
+    thunk,
+    with_names,
+)
 from wengert.capture.undefined import UNDEFINED, Undefined, defined
 
 __all__ = ["LOWERED_HOOKS", "UNDEFINED", "Undefined", "defined", "lower"]
@@ -137,6 +153,8 @@ class _Lowering(Expressions):
             self.optional = frozenset(optional)
             node.body = self.visit(node.body)
             return
+        machine = machine_of(node)
+        callees = callees_of(node)
         self.only_read = only_read(node)
         docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
         body = with_conditions_apart(node.body[len(docstring) :])
@@ -155,7 +173,11 @@ class _Lowering(Expressions):
         if empty:
             start.append(ast.Assign(list(empty), load(UNDEFINED_NAME)))
         start += [ast.Assign([ast.Name(name, ast.Store())], hook(DEFAULT, load(name))) for name in optional]
-        node.body = [*docstring, *[at(new, body[0]) for new in start], *self._suite(body)]
+        suite = self._suite(body)
+        if machine is not None:
+            self._nested(machine, self.in_class)
+            suite[:0] = asked_first(machine, self.visit(callees), self.scope.parameters)
+        node.body = [*docstring, *[at(new, body[0]) for new in start], *suite]
 
     def _nested(self, node: Any, in_class: bool) -> None:
         """Lower a function inside this one."""
@@ -360,7 +382,7 @@ class _Lowering(Expressions):
         return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
-        parts = [part for target in node.targets for part in _parts(target)]
+        parts = [part for target in node.targets for part in targets_in(target)]
         if any(isinstance(part, ast.Attribute) for part in parts):
             return self._with_attributes(node, parts)
         node.value = self.visit(node.value)
@@ -396,7 +418,7 @@ class _Lowering(Expressions):
             return [statement(hook(SET_ATTRIBUTE, value, owner, ast.Constant(target.attr)), node)]
         names: list[str] = []
         number = next(self.numbers)
-        targets = [_with_names(target, names, f"{OURS}part_{number}_") for target in node.targets]
+        targets = [with_names(target, names, f"{OURS}part_{number}_") for target in node.targets]
         statements = [at(ast.Assign(targets, node.value), node)]
         statements += [at(ast.Assign([part], load(name)), node) for part, name in zip(parts, names, strict=True)]
         return self._suite(statements)
@@ -428,7 +450,7 @@ class _Lowering(Expressions):
 
     def visit_Delete(self, node: ast.Delete) -> list[ast.stmt]:
         out: list[ast.stmt] = []
-        for target in [part for parts in node.targets for part in _parts(parts)]:
+        for target in [part for parts in node.targets for part in targets_in(parts)]:
             if isinstance(target, ast.Name) and target.id in self.tentative:
                 out.append(statement(self.visit(at(load(target.id), target)), target))
                 out.append(at(assign(target.id, load(UNDEFINED_NAME)), node))
@@ -499,22 +521,3 @@ def _names_of(target: ast.expr) -> ast.expr | None:
     if isinstance(target, ast.Tuple) and all(isinstance(part, ast.Name) for part in target.elts):
         return strings([part.id for part in target.elts])  # type: ignore[attr-defined]
     return None
-
-
-def _parts(target: ast.expr) -> list[ast.expr]:
-    """What a target of an assignment assigns to, from left to right."""
-    if isinstance(target, ast.Starred):
-        return _parts(target.value)
-    if isinstance(target, (ast.Tuple, ast.List)):
-        return [part for item in target.elts for part in _parts(item)]
-    return [target]
-
-
-def _with_names(target: ast.expr, names: list[str], prefix: str) -> ast.expr:
-    """A target of the same structure that assigns to names of ours, which are added to `names`."""
-    if isinstance(target, ast.Starred):
-        return ast.Starred(_with_names(target.value, names, prefix), ast.Store())
-    if isinstance(target, (ast.Tuple, ast.List)):
-        return type(target)([_with_names(item, names, prefix) for item in target.elts], ast.Store())
-    names.append(f"{prefix}{len(names)}")
-    return ast.Name(names[-1], ast.Store())

@@ -23,7 +23,7 @@ import ast
 from collections.abc import Callable
 
 from wengert.capture.matching import MATCHED
-from wengert.capture.syntax import OURS, at, copied
+from wengert.capture.syntax import OURS, at, copied, hook, load, targets_in, with_names
 
 HOOKS = (
     "_wengert_call",
@@ -69,14 +69,6 @@ _OPERATORS = {
     ast.Pow: "pow", ast.MatMult: "matmul", ast.LShift: "lshift", ast.RShift: "rshift", ast.BitAnd: "and_",
     ast.BitOr: "or_", ast.BitXor: "xor",
 }  # fmt: skip
-
-
-def _load(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
-
-
-def _hook(name: str, *args: ast.expr) -> ast.Call:
-    return ast.Call(_load(name), list(args), [])
 
 
 _NO_ARGUMENTS = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
@@ -135,7 +127,7 @@ class Rewriter(ast.NodeTransformer):
                 keyword.value = _own(keyword.value)
         of_something = bool(node.args) and getattr(function, "id", None) in ("vars", "dir")
         if of_something or not (isinstance(function, ast.Name) and _is_called_as_written(function.id)):
-            node.func = at(_hook(CALL, node.func, *_operands(node)), function)
+            node.func = at(hook(CALL, node.func, *_operands(node)), function)
         return node
 
     def _is_library(self, node: ast.expr) -> bool:
@@ -188,9 +180,9 @@ class Rewriter(ast.NodeTransformer):
         )
         is_text = is_text or isinstance(node.right, (ast.Tuple, ast.Dict))  # as in: template % (name, value)
         if isinstance(node.op, ast.Mod) and is_text:
-            new = _hook(FORMAT, node.left, node.right)
+            new = hook(FORMAT, node.left, node.right)
         elif isinstance(node.op, ast.MatMult) or self._is_list(node.left) != self._is_list(node.right):
-            new = _hook(OPERATE, ast.Constant(_OPERATORS[type(node.op)]), node.left, node.right)
+            new = hook(OPERATE, ast.Constant(_OPERATORS[type(node.op)]), node.left, node.right)
         else:
             return node
         return at(new, node)
@@ -205,7 +197,7 @@ class Rewriter(ast.NodeTransformer):
         if node.handlers:
             types = [copied(handler.type) for handler in node.handlers if handler.type is not None]
             thunk = ast.Lambda(_NO_ARGUMENTS, ast.Tuple(types, ast.Load()))
-            first = ast.ExceptHandler(_hook(REFUSED, thunk), None, [ast.Raise(None, None)])
+            first = ast.ExceptHandler(hook(REFUSED, thunk), None, [ast.Raise(None, None)])
             node.handlers.insert(0, at(first, node.handlers[0]))
         return node
 
@@ -222,7 +214,7 @@ class Rewriter(ast.NodeTransformer):
             not self.staged and not makes_arrays and _is_constant_index(node.slice)
         ):
             return node  # (in staged code anything may come from outside)
-        return at(_hook(READ, node.value, _as_expression(node.slice)), node)
+        return at(hook(READ, node.value, _as_expression(node.slice)), node)
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
         node.annotation = None
@@ -232,7 +224,7 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
         if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Subscript):
-            if any(isinstance(part, ast.Subscript) for target in node.targets for part in _parts(target)):
+            if any(isinstance(part, ast.Subscript) for target in node.targets for part in targets_in(target)):
                 return self._one_by_one(node)
             return self._value(node)
         target = node.targets[0]
@@ -242,20 +234,20 @@ class Rewriter(ast.NodeTransformer):
             target.value = outer
         container, key = target.value, _as_expression(target.slice)
         if isinstance(container, ast.Attribute):
-            stored = _hook(STORE_IN_ATTRIBUTE, node.value, container.value, ast.Constant(container.attr), key)
+            stored = hook(STORE_IN_ATTRIBUTE, node.value, container.value, ast.Constant(container.attr), key)
             return self._statement(ast.Expr(stored), node)
         if isinstance(container, ast.Subscript):
-            stored = _hook(STORE_IN_ITEM, node.value, container.value, _as_expression(container.slice), key)
+            stored = hook(STORE_IN_ITEM, node.value, container.value, _as_expression(container.slice), key)
             return self._statement(ast.Expr(stored), node)
-        return self._bind(container, lambda rebinds: _hook(STORE, node.value, container, key, rebinds), node)
+        return self._bind(container, lambda rebinds: hook(STORE, node.value, container, key, rebinds), node)
 
     def _one_by_one(self, node: ast.Assign) -> list[ast.stmt]:
         """`a[i], b = v` as `t0, t1 = v; a[i] = t0; b = t1`, in the order in which Python assigns."""
         names: list[str] = []
-        targets = [_with_names(target, names) for target in node.targets]
-        parts = [part for target in node.targets for part in _parts(target)]
+        targets = [with_names(target, names, _ITEM) for target in node.targets]
+        parts = [part for target in node.targets for part in targets_in(target)]
         statements: list[ast.stmt] = [ast.Assign(targets, node.value)]
-        statements += [ast.Assign([part], _load(name)) for part, name in zip(parts, names, strict=True)]
+        statements += [ast.Assign([part], load(name)) for part, name in zip(parts, names, strict=True)]
         statements.append(ast.Assign([ast.Name(name, ast.Store()) for name in names], ast.Constant(None)))
         rewritten: list[ast.stmt] = []
         for statement in statements:
@@ -264,8 +256,8 @@ class Rewriter(ast.NodeTransformer):
         return rewritten
 
     def visit_For(self, node: ast.For) -> ast.AST:
-        if any(isinstance(part, ast.Subscript) for part in _parts(node.target)):
-            first = ast.Assign([node.target], _load(_ITEM))
+        if any(isinstance(part, ast.Subscript) for part in targets_in(node.target)):
+            first = ast.Assign([node.target], load(_ITEM))
             node.target = at(ast.Name(_ITEM, ast.Store()), node.target)
             node.body.insert(0, self._statement(first, node))
         self.generic_visit(node)
@@ -292,43 +284,24 @@ class Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         target, operator = node.target, ast.Constant("i" + _OPERATORS[type(node.op)].rstrip("_"))
         if isinstance(target, ast.Name):
-            value = _hook(AUGMENT, operator, _load(target.id), node.value)
+            value = hook(AUGMENT, operator, load(target.id), node.value)
             return self._statement(ast.Assign([ast.Name(target.id, ast.Store())], value), node)
         if isinstance(target, ast.Attribute):
-            value = _hook(AUGMENT_ATTRIBUTE, operator, target.value, ast.Constant(target.attr), node.value)
+            value = hook(AUGMENT_ATTRIBUTE, operator, target.value, ast.Constant(target.attr), node.value)
             return self._statement(ast.Expr(value), node)
         # Python reads a[i] before it computes what is added to it.
         container = ast.NamedExpr(ast.Name(_CONTAINER, ast.Store()), target.value)
         key = ast.NamedExpr(ast.Name(_KEY, ast.Store()), _as_expression(target.slice))
-        old: ast.expr = ast.Subscript(_load(_CONTAINER), _load(_KEY), ast.Load())
+        old: ast.expr = ast.Subscript(load(_CONTAINER), load(_KEY), ast.Load())
         if self.staged:
-            old = _hook(READ, _load(_CONTAINER), _load(_KEY))
+            old = hook(READ, load(_CONTAINER), load(_KEY))
         forget = ast.Assign([ast.Name(_CONTAINER, ast.Store()), ast.Name(_KEY, ast.Store())], ast.Constant(None))
         bound = self._bind(
             target.value,
-            lambda rebinds: _hook(AUGMENT_ITEM, operator, container, key, old, node.value, rebinds),
+            lambda rebinds: hook(AUGMENT_ITEM, operator, container, key, old, node.value, rebinds),
             node,
         )
         return [bound, self._statement(forget, node)]
-
-
-def _parts(target: ast.expr) -> list[ast.expr]:
-    """What a target of an assignment assigns to, from left to right."""
-    if isinstance(target, ast.Starred):
-        return _parts(target.value)
-    if isinstance(target, (ast.Tuple, ast.List)):
-        return [part for item in target.elts for part in _parts(item)]
-    return [target]
-
-
-def _with_names(target: ast.expr, names: list[str]) -> ast.expr:
-    """A target of the same structure that assigns to names of ours, which are added to `names`."""
-    if isinstance(target, ast.Starred):
-        return ast.Starred(_with_names(target.value, names), ast.Store())
-    if isinstance(target, (ast.Tuple, ast.List)):
-        return type(target)([_with_names(item, names) for item in target.elts], ast.Store())
-    names.append(f"{_ITEM}{len(names)}")
-    return ast.Name(names[-1], ast.Store())
 
 
 def _operands(call: ast.Call) -> list[ast.expr]:
@@ -387,7 +360,7 @@ def _own(value: ast.expr) -> ast.expr:
         made = made.value
     if not isinstance(made, (ast.Call, ast.BinOp, ast.UnaryOp, ast.Subscript)) or _is_ours(made):
         return value
-    return at(_hook(OWN, value), value)
+    return at(hook(OWN, value), value)
 
 
 def _is_ours(node: ast.expr) -> bool:
@@ -423,7 +396,7 @@ def _as_expression(index: ast.expr) -> ast.expr:
     """An index as an ordinary expression: slices become calls."""
     if isinstance(index, ast.Slice):
         parts = [part if part is not None else ast.Constant(None) for part in (index.lower, index.upper, index.step)]
-        return _hook(SLICE, *parts)
+        return hook(SLICE, *parts)
     if isinstance(index, ast.Tuple):
         return ast.Tuple([_as_expression(item) for item in index.elts], ast.Load())
     return index

@@ -76,3 +76,22 @@ def function(name: str, parameters: Iterable[str], body: list[ast.stmt], where: 
     function: Any = at(copy.copy(_EMPTY_FUNCTION), where)
     function.name, function.args, function.body = name, arguments(*parameters), body
     return function
+
+
+def targets_in(target: ast.expr) -> list[ast.expr]:
+    """What a target of an assignment assigns to, from left to right."""
+    if isinstance(target, ast.Starred):
+        return targets_in(target.value)
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return [part for item in target.elts for part in targets_in(item)]
+    return [target]
+
+
+def with_names(target: ast.expr, names: list[str], prefix: str) -> ast.expr:
+    """A target of the same structure that assigns to names of ours, which are added to `names`."""
+    if isinstance(target, ast.Starred):
+        return ast.Starred(with_names(target.value, names, prefix), ast.Store())
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return type(target)([with_names(item, names, prefix) for item in target.elts], ast.Store())
+    names.append(f"{prefix}{len(names)}")
+    return ast.Name(names[-1], ast.Store())

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.box import Box
+from wengert.box.abstract import AbstractBox
 from wengert.errors import ConcretizationError
 from wengert.ir.node import Dyn, Type, Var
 from wengert.types import Aval
@@ -27,8 +27,8 @@ _REMEDY = (
 )
 
 
-class Sym(Box):
-    """A value of the program that is being captured. `node` is its variable, `aval` its shape and dtype, `tangent` the
+class Sym(AbstractBox):
+    """A value of the program that is being captured. `_node` is its variable, `_aval` its shape and dtype, `_span` the
     smallest and largest value an integer can have, if known."""
 
     __slots__ = ()
@@ -39,14 +39,6 @@ class Sym(Box):
         self._node = var
         self._aval = Aval(shape, var.type.dtype)
         self._span = interval
-
-    @Box.shape.getter  # type: ignore[attr-defined]
-    def shape(self) -> tuple:
-        return self._aval.shape
-
-    @Box.dtype.getter  # type: ignore[attr-defined]
-    def dtype(self) -> np.dtype:
-        return self._aval.dtype
 
     @property
     def _is_array(self) -> bool:

@@ -43,10 +43,6 @@ class Batch(Box):
     def shape(self) -> tuple[int, ...]:
         return shape_of(self._value)[1:]
 
-    @Box.dtype.getter  # type: ignore[attr-defined]
-    def dtype(self) -> np.dtype:
-        return dtype_of(self._value)
-
     def __bool__(self) -> bool:
         size, v = self._owner.size, self._numbers()
         if not size:

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.box.abstract import AbstractBox
 from wengert.box.box import Box
 from wengert.box.writing import overwrite, zeros
 from wengert.errors import NotLinearError
@@ -62,7 +63,7 @@ class Map(NamedTuple):
     accumulates: bool = False
 
 
-class Tangent(Box):
+class Tangent(AbstractBox):
     """The symbol for an unknown vector. It has a shape and dtype but no value."""
 
     __slots__ = ()
@@ -77,14 +78,6 @@ class Tangent(Box):
         if name == "_value":
             raise NotLinearError("a derivative rule depends on the value of its tangent", remedy=_LINEAR_RULE)
         return super().__getattr__(name)
-
-    @Box.shape.getter  # type: ignore[attr-defined]
-    def shape(self) -> tuple[int, ...]:
-        return self._aval.shape
-
-    @Box.dtype.getter  # type: ignore[attr-defined]
-    def dtype(self) -> np.dtype:
-        return self._aval.dtype
 
     def __repr__(self) -> str:
         return f"<tangent of shape {self._aval.shape}, {self._aval.dtype}>"

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.box.box import Box
+from wengert.box.abstract import AbstractBox
 from wengert.errors import Signal, StagingError
 from wengert.modes.mode import Mode
 from wengert.modes.sets import Sets, one_set, stacked, united
@@ -32,7 +32,7 @@ from wengert.ops.store import store
 from wengert.types import Aval, aval_of, is_inexact, ndim_of
 
 
-class Pattern(Box):
+class Pattern(AbstractBox):
     """A value of which is known on which elements of the arguments its elements depend.
 
     `_node` has the sets, or None if they are empty. `_span` is true of what a loop has made in iterations whose number
@@ -54,14 +54,6 @@ class Pattern(Box):
         if name == "_value":
             raise not_known("a value")
         return super().__getattr__(name)
-
-    @Box.shape.getter  # type: ignore[attr-defined]
-    def shape(self) -> tuple[int, ...]:
-        return self._aval.shape
-
-    @Box.dtype.getter  # type: ignore[attr-defined]
-    def dtype(self) -> np.dtype:
-        return self._aval.dtype
 
     def __bool__(self) -> bool:
         raise not_known("a decision")

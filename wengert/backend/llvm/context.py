@@ -204,25 +204,15 @@ class Context:
     # ----------------------------------------------------------------------------------------- functions and objects
 
     def declare(
-        self,
-        name: str,
-        result: ir.Type,
-        arguments: Sequence[ir.Type],
-        address: int | None = None,
-        attributes: Sequence[str] = (),
+        self, name: str, result: ir.Type, arguments: Sequence[ir.Type], address: int | None = None
     ) -> ir.Function:
         """A function from outside: of this process by `address`, otherwise one the linker knows (libc, libm)."""
         if self.standalone and (match := _IN_PYTHON.fullmatch(name)) is not None:
             raise CannotStandAlone(match[1], self.source)
         if address is not None:
             self.addresses[name] = address
-        found = self.module.globals.get(name)
-        if found is not None:
-            return found
-        function = ir.Function(self.module, ir.FunctionType(result, list(arguments)), name)
-        for attribute in attributes:
-            function.attributes.add(attribute)
-        return function
+        known = self.module.globals.get(name)
+        return known or ir.Function(self.module, ir.FunctionType(result, list(arguments)), name)
 
     def keep(self, thing: Any) -> Any:
         """Keep a Python object alive for as long as the kernel can be called."""

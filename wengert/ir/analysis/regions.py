@@ -12,7 +12,6 @@ Every relation is certain if it holds, and unknown otherwise:
 
     a == b      the same elements, in the same order
     disjoint    no element in common
-    inside      every element of the one is one of the other
     is_whole    every element of the array, in order
     exists      no index is outside the array
     is_once     no element is named twice
@@ -213,11 +212,6 @@ def disjoint(a: Region, b: Region) -> bool:
     return a.shape == b.shape and any(_have_nothing_in_common(x, y) for x, y in zip(a.sides, b.sides, strict=True))
 
 
-def inside(a: Region, b: Region) -> bool:
-    """Whether every element of the first region is surely one of the second."""
-    return a.shape == b.shape and all(_is_within(x, y, n) for x, y, n in zip(a.sides, b.sides, a.shape, strict=True))
-
-
 def _have_nothing_in_common(a: Side, b: Side) -> bool:
     if not (isinstance(a, range) and isinstance(b, range)):
         return any(isinstance(side, range) and not side for side in (a, b))
@@ -234,14 +228,6 @@ def _have_nothing_in_common(a: Side, b: Side) -> bool:
     every = a.step * period
     start = max(a.start, b.start)
     return start + (first - start) % every > min(a[-1], b[-1])
-
-
-def _is_within(a: Side, b: Side, n: int | Dyn) -> bool:
-    if a == b or _is_all(b, n):
-        return True
-    if not (isinstance(a, range) and isinstance(b, range)):
-        return False
-    return not a or (a[0] in b and a[-1] in b and (len(a) == 1 or a.step % b.step == 0))
 
 
 def _forwards(r: range) -> range:

@@ -304,9 +304,3 @@ def address(symbol: str) -> int | None:
     if symbol.startswith("wg_sort_"):
         return argsort(*symbol.removeprefix("wg_sort_").split("_"))
     return math_function(symbol.removeprefix("wg_")) if symbol.startswith("wg_") else None
-
-
-def address_table(symbols: Any) -> dict[str, int]:
-    """Name → address for those of the given symbols that are known here: what a linker has to be told."""
-    found = {symbol: address(symbol) for symbol in symbols}
-    return {symbol: place for symbol, place in found.items() if place is not None}

@@ -108,7 +108,7 @@ class _Alone:
         self.may_fail = True
 
     def declare(
-        self, name: str, result: ir.Type, arguments: Sequence[ir.Type], address: int | None = None, attributes: Any = ()
+        self, name: str, result: ir.Type, arguments: Sequence[ir.Type], address: int | None = None
     ) -> ir.Function:
         if address is not None:
             self.addresses[name] = address
