@@ -205,3 +205,11 @@ def test_texts_of_examples(f):
             assert wg.tree.leaves(wg.tree.map(lambda y, k=k: y[k], got)) == wg.tree.leaves(one)
     with pytest.raises(ConcretizationError, match="a text of values that differ"):
         wg.jit(wg.vmap(f))(x)
+
+
+@pytest.mark.parametrize("f", [lambda x: len(f"{x:.3f}"), lambda x: len(f"{x:.1f} m".split(".")[0]) * x,
+                               lambda x: {str(np.float64(-22.25)): x}.get(str(x), 0.0),
+                               lambda x: len(repr(x)) * 1.0])  # fmt: skip
+def test_numbers_that_texts_of_examples_decide(f):
+    x = np.array([1.5, -22.25, 333.0])
+    np.testing.assert_array_equal(wg.vmap(f)(x), [f(v) for v in x])

@@ -592,18 +592,18 @@ class Box(Traced):
         return f"Traced({self._shown()})"
 
     def __format__(self, spec: str) -> str:
+        shown: Any = self._shown(is_part=True)
         if not spec:
             return str(self)
-        shown: Any = self._shown()
         if np.ndim(shown) > self.ndim == 0:  # a batch: a text for each example
             return f"[{', '.join([format(x, spec) for x in np.ravel(shown)[:3]])}{', …' if np.size(shown) > 3 else ''}]"
         return format(shown, spec)
 
-    def _shown(self) -> Any:
+    def _shown(self, is_part: bool = False) -> Any:
         """The plain value, for a text. Batches are told: a text of all examples is none of one of them."""
         x: Any = self
         while isinstance(x, Box) and "_value" in x._state:
-            x._owner.note_text()
+            x._owner.note_text(is_part)
             x = x._value
         return plain(self)
 

@@ -309,6 +309,21 @@ def _float(x: Any = 0.0) -> Any:
     return as_python_number(x)
 
 
+def _text_of(write: Callable) -> Callable:
+    """`str(x)`, `repr(x)`: a batch has a text for each example. (`print(x)` shows all of them at once.)"""
+
+    @functools.wraps(write, updated=())
+    def replacement(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and isinstance(args[0], Box):
+            args[0]._shown(is_part=True)
+        return write(*args, **kwargs)
+
+    return replacement
+
+
+REPLACEMENTS[str], REPLACEMENTS[repr] = _text_of(str), _text_of(repr)
+
+
 @_replaces(complex)
 def _complex(*args: Any, **kwargs: Any) -> Any:
     if any(isinstance(a, Traced) for a in (*args, *kwargs.values())):

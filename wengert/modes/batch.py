@@ -122,7 +122,9 @@ class BatchTrace(Mode):
             remedy="use np.where(condition, a, b) instead of if and of masks, and np.logical_and instead of and",
         )
 
-    def note_text(self) -> None:
+    def note_text(self, is_part: bool) -> None:
+        if is_part and self.splits and running.state.capture is None:
+            raise Apart(self)  # a part of a text that is being put together, which each example has for itself
         self.shown = True
 
     @property

@@ -57,8 +57,8 @@ class Trace:
         """Write `v` into a box of this trace in place, or return `NotImplemented` for the general way (op `store`)."""
         return NotImplemented
 
-    def note_text(self) -> None:
-        """A text is made of a value of this trace."""
+    def note_text(self, is_part: bool) -> None:
+        """A text is made of a value of this trace, or a part of one: `f"{x}"`. (`print(x)` is shown all at once.)"""
 
     def unary(self, op: Op, x: Any) -> Any:
         return self.process(op, (x,), NO_PARAMS)
