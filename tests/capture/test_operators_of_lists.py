@@ -48,3 +48,47 @@ def test_values_and_slopes(f):
     for slope in (wg.grad(f), wg.jit(wg.grad(f)), wg.grad(wg.jit(f)), lambda x: wg.jvp(f, (x,), (1.0,))[1]):
         np.testing.assert_allclose(slope(x), want, rtol=1e-8)
     np.testing.assert_allclose(wg.vmap(f)(np.array([x, 2 * x])), [f(x), f(2 * x)], rtol=1e-13)
+
+
+def filled_list(n):
+    items = [0.0] * n
+    for i in range(n):
+        items[i] = i * 1.5
+    return sum(items)
+
+
+def folded(n):
+    total = 0.0
+    for v in n * [2.0, 3.0]:
+        total = total * 0.5 + v
+    return total
+
+
+@pytest.mark.parametrize(
+    "f",
+    [filled_list, folded, lambda n: len((2.0, 3.0) * n), lambda n: sum([0.5, 2.0] * n) + len([1.0] * n)],
+    ids=["filled", "folded", "tuple", "sums"],
+)
+@pytest.mark.parametrize("n", [3, 1, 0, -2])
+def test_a_list_times_a_number_of_the_program_is_repeated(f, n):
+    assert wg.jit(f)(n) == f(n)
+
+
+def largest_of_as_many(x):
+    q = np.arange(5.0) * x
+    if q[-1] < 2:
+        q = np.append(q, 1)
+    weights = np.array([2.0] * len(q))
+    weights[3] = x * x
+    return max([2.0] * len(q)) * x + weights[3] + weights[4]
+
+
+@pytest.mark.parametrize("x", [0.3, 0.7])
+def test_a_list_as_long_as_an_array_of_computed_length(x):
+    np.testing.assert_allclose(wg.jit(largest_of_as_many)(x), largest_of_as_many(x), rtol=1e-14)
+    np.testing.assert_allclose(wg.jit(wg.grad(largest_of_as_many))(x), 2 + 2 * x, rtol=1e-14)
+
+
+def test_a_list_of_other_things_times_a_number_of_the_program():
+    compiled = wg.jit(lambda n: len([None] * n))
+    assert [compiled(n) for n in (3, 5, 3)] == [3, 5, 3]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -26,7 +27,23 @@ from wengert.running import captures, running
 from wengert.types import PLAIN, SCALARS, dtype_of, shape_of
 
 _SEQUENCES = (list, tuple)
-OPERANDS.update(dict.fromkeys(_SEQUENCES, lambda op, x, y: op(operand(x), operand(y))))
+REPEATED: list[Callable[[Any, Any], Any]] = []
+"""What makes `[0.0] * n` of a list and a number that only the compiled program knows (`capture/open_lists.py`)."""
+
+
+def _with_sequence(op: Op, x: Any, y: Any) -> Any:
+    """An operator between a list or tuple and a traced value: as between arrays, but Python's `[0.0] * n` repeats."""
+    things, n = (x, y) if x.__class__ in _SEQUENCES else (y, x)
+    if op is e.multiply and isinstance(n, Traced) and n._is_python_number and dtype_of(n).kind in "bi":  # type: ignore[attr-defined]
+        number = plain(n)
+        if number.__class__ in (int, bool):
+            return things * number
+        for repeat in REPEATED:
+            return repeat(things, n)
+    return op(operand(x), operand(y))
+
+
+OPERANDS.update(dict.fromkeys(_SEQUENCES, _with_sequence))
 
 
 def is_of_user(frame: FrameType) -> bool:

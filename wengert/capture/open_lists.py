@@ -14,11 +14,12 @@ import numpy as np
 from wengert.box.box import Box
 from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import SEVERAL, array, cast, join
+from wengert.box.operators import REPEATED
 from wengert.box.writing import settled, zeros
 from wengert.capture import hooks
 from wengert.capture.containers import LEAF, freeze, note_created
 from wengert.capture.exceptions import demand
-from wengert.capture.iteration import COUNTED, Items, items_of, refused
+from wengert.capture.iteration import COUNTED, Items, UsedAsWhole, items_of, refused
 from wengert.capture.opened import ItemKind, Opened, count_of, has_items, is_open, row_in
 from wengert.capture.opening import (
     CHANGED,
@@ -150,6 +151,25 @@ def as_an_array(things: Any) -> Any:
 
 
 SEVERAL[Opened] = as_an_array
+
+
+def repeated(things: Any, n: Any) -> Any:
+    """`things * n`: only lists of numbers, since other items would be one object in several places."""
+    if not things:
+        return note_created(things.__class__())
+    opened = whole(things) if is_open(things) else as_opened(things, kind_of_items(things))
+    if opened.kind.structure is not LEAF or len(opened.rows) != 1 or len(shape_of(opened.rows[0])) != 1:
+        raise UsedAsWhole(
+            "a list of other things than numbers is repeated a number of times that only the compiled program knows",
+            remedy="write [item for _ in range(n)], or pass the number as a static argument (static_argnums)",
+        )
+    rows = array(settled(opened.rows[0]))
+    times = call(e.maximum, n, 0)
+    all_of_them = FUNCTIONS[np.broadcast_to](rows, (times, *shape_of(rows))).reshape(-1)
+    return note_created(things.__class__([Opened(opened.kind, [settled(all_of_them)])]))
+
+
+REPEATED.append(repeated)
 
 
 def _together(x: Any, axis: Any = 0) -> Any:
