@@ -247,7 +247,7 @@ def kept_in_order(x):
 @pytest.mark.parametrize(
     "f", [sorted_by_a_heap, huffman, layout, of_pairs, events, kept_in_order], ids=lambda f: f.__name__
 )
-@pytest.mark.parametrize("x", [0.7, 1.25])
+@pytest.mark.parametrize("x", [0.7, 1.21])
 def test_heaps(f, x):
     slope = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
     assert wg.jit(f)(x) == pytest.approx(f(x), rel=1e-14)
@@ -260,11 +260,11 @@ def test_heaps(f, x):
 
 
 def test_heaps_in_batches_and_twice_differentiated():
-    x = np.array([0.7, 1.25])
+    x = np.array([0.7, 1.21])
     np.testing.assert_allclose(wg.jit(wg.vmap(layout))(x), [layout(v) for v in x])
     h = 1e-4
-    second = (layout(1.25 + h) - 2 * layout(1.25) + layout(1.25 - h)) / h**2
-    assert wg.jit(wg.hessian(layout))(1.25) == pytest.approx(second, rel=1e-6)
+    second = (layout(1.21 + h) - 2 * layout(1.21) + layout(1.21 - h)) / h**2
+    assert wg.jit(wg.hessian(layout))(1.21) == pytest.approx(second, rel=1e-6)
 
 
 def test_a_heap_outside():
