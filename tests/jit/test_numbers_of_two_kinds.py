@@ -81,3 +81,56 @@ def test_the_class_of_an_integer_or_a_float():
     assert [g(x) for x in (-1.0, 2.0, -2.0)] == [f(x) for x in (-1.0, 2.0, -2.0)]
     with pytest.raises(StagingError, match="an integer in one branch"):
         wg.jit(both)(2.0)
+
+
+def _chosen(x):
+    return 2 if x > 0.5 else 1.0
+
+
+def _before_a_branch(x):
+    n = 0
+    if x > 0.5:
+        n = x
+    return n
+
+
+def _before_a_loop(x):
+    n = 0
+    while x > 0.5:
+        n, x = n + x, x / 2
+    return n
+
+
+def _computed(x):
+    return _chosen(x) * 3 + 1
+
+
+def _greatest(x):
+    return max(1, x)
+
+
+@pytest.mark.parametrize("number", [_chosen, _before_a_branch, _before_a_loop, _computed, _greatest],
+                         ids=lambda f: f.__name__)  # fmt: skip
+@pytest.mark.parametrize("of", [lambda f: wg.jit(wg.vmap(f)), lambda f: wg.jit(wg.vmap(wg.value_and_grad(f)))],
+                         ids=["values", "gradients"])  # fmt: skip
+def test_whether_it_is_an_integer_is_known_in_batches_or_refused(number, of):
+    """`isinstance` said of all examples that they had a float."""
+
+    def f(x):
+        return x if isinstance(number(x), int) else -x
+
+    examples = np.array([1.7, 0.3, 1.3])
+    with pytest.raises(wg.errors.StagingError, match=r"an? integer in (some cases|one branch)"):
+        of(f)(examples)
+
+
+def test_an_item_that_is_an_integer_of_pythons_or_a_float_of_numpys():
+    def f(x):
+        items = [1]
+        while x > 1:
+            items.append(x)
+            x = x / 2
+        return x if isinstance(items[-1], int) else -x
+
+    with pytest.raises(wg.errors.StagingError, match="an integer in some cases"):
+        wg.jit(f)(np.float64(0.3))

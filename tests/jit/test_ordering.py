@@ -141,7 +141,6 @@ def test_places_at_equal_items():
 @pytest.mark.parametrize(
     ("f", "words"),
     [
-        (lambda x: heapq.heappop([x[0], x[1]]), "heapq.heappop"),
         (lambda x: sorted([("a", x[0]), ("b", x[1])], key=lambda p: p[1])[0][0], "no number"),
         (lambda x: sorted([x[0], "a"])[0], "sorted"),
         (lambda x: max((v, k) for k, v in enumerate(x) if v > 1.5)[0], "comprehension"),
@@ -181,3 +180,108 @@ def test_nan_in_generated_source():
     exec(wg.jit(lambda x: sorted(x)).python(x), found)
     name = next(k for k, v in found.items() if callable(v) and not k.startswith("_"))
     np.testing.assert_array_equal(found[name](x), sorted(x))
+
+
+# -------------------------------------------------------------------------------------------------------------- heaps
+
+
+def sorted_by_a_heap(x):
+    heap = []
+    for k in range(6):
+        heapq.heappush(heap, np.sin(k * x))
+    total, weight = 0.0, 1.0
+    while heap:
+        total, weight = total + weight * heapq.heappop(heap), weight * 0.5
+    return total
+
+
+def huffman(x):
+    """The cost of a code: the two rarest are joined until one is left."""
+    heap, cost = [x, 0.4, 0.3 * x * x, 0.2], 0.0
+    heapq.heapify(heap)
+    while len(heap) > 1:
+        both = heapq.heappop(heap) + heapq.heappop(heap)
+        cost += both
+        heapq.heappush(heap, both)
+    return cost
+
+
+def layout(x):
+    """All of the heap is seen."""
+    heap = [x, 0.3, x * x, 0.1 * x, 2.0, -x]
+    heapq.heapify(heap)
+    first = heapq.heapreplace(heap, 0.2 * x)
+    second = heapq.heappushpop(heap, x - 1.0)
+    return first + 2 * second + sum(w * v for w, v in enumerate(heap))
+
+
+def of_pairs(x):
+    heap = [(2 * x, 1), (x * x, 2), (0.5, 3)]
+    heapq.heapify(heap)
+    heapq.heappush(heap, (1.5 * x, 4))
+    time, who = heapq.heappop(heap)
+    return time * who + heap[0][0] * heap[0][1]
+
+
+def events(x):
+    """A queue that goes on until some time."""
+    queue, total = [x], 0.0
+    while queue and queue[0] < 4.0:
+        t = heapq.heappop(queue)
+        total += t * t
+        heapq.heappush(queue, t + x)
+        if t < 2.0:
+            heapq.heappush(queue, 1.7 * t)
+    return total + len(queue)
+
+
+def kept_in_order(x):
+    """A list that is kept sorted, until it is as long as data say."""
+    items, y = [0.5], x
+    while y < 3.0:
+        bisect.insort(items, np.sin(5 * y))
+        y = y + 0.3 * x
+    return sum(w * v for w, v in enumerate(items)) + bisect.bisect_left(items, 0.1) + bisect.bisect(items, 0.5)
+
+
+@pytest.mark.parametrize(
+    "f", [sorted_by_a_heap, huffman, layout, of_pairs, events, kept_in_order], ids=lambda f: f.__name__
+)
+@pytest.mark.parametrize("x", [0.7, 1.21])
+def test_heaps(f, x):
+    slope = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+    assert wg.jit(f)(x) == pytest.approx(f(x), rel=1e-14)
+    assert wg.jit(lambda x: wg.jvp(f, (x,), (1.0,))[1])(x) == pytest.approx(slope, rel=1e-7)
+    if f is events:  # whose length has no bound, and which is written to in place
+        with pytest.raises(wg.errors.UnsupportedFunctionError, match="without a known bound"):
+            wg.jit(wg.grad(f))(x)
+    else:
+        assert wg.jit(wg.grad(f))(x) == pytest.approx(slope, rel=1e-7)
+
+
+def test_heaps_in_batches_and_twice_differentiated():
+    x = np.array([0.7, 1.21])
+    np.testing.assert_allclose(wg.jit(wg.vmap(layout))(x), [layout(v) for v in x])
+    h = 1e-4
+    second = (layout(1.21 + h) - 2 * layout(1.21) + layout(1.21 - h)) / h**2
+    assert wg.jit(wg.hessian(layout))(1.21) == pytest.approx(second, rel=1e-6)
+
+
+def test_a_heap_outside():
+    heap = [3.0, 5.0]
+
+    def f(x):
+        heapq.heappush(heap, 2 * x)
+        return heapq.heappop(heap)
+
+    assert wg.jit(f)(1.0) == 2.0
+    assert heap == [3.0, 5.0]
+    assert wg.jit(f)(10.0) == 3.0
+    assert heap == [5.0, 20.0]
+
+
+def test_an_empty_heap():
+    with pytest.raises(IndexError):
+        wg.jit(lambda x: heapq.heappop([]) + x)(1.0)
+    with pytest.raises(IndexError):
+        wg.jit(lambda x: heapq.heappop([x, 2 * x][2:]) + x)(1.0)

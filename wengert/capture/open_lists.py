@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.box import Box
+from wengert.box.cells import Cell
 from wengert.box.dispatch import FUNCTIONS
 from wengert.box.functions.operands import SEVERAL, array, cast, join
 from wengert.box.operators import REPEATED
@@ -95,7 +96,7 @@ def read_item(things: Any, key: Any) -> Any:
 
 def _cut(things: Any, key: slice) -> Any:
     opened = whole(things)
-    return note_created(things.__class__([Opened(opened.kind, [settled(array(rows)[key]) for rows in opened.rows])]))
+    return note_created(things.__class__([Opened(opened.kind, [settled(_traced(rows)[key]) for rows in opened.rows])]))
 
 
 def items_in(things: Any) -> Items | None:
@@ -261,11 +262,16 @@ def _take_out(things: Any, opened: Opened, place: Any) -> None:
 
 
 def _until(rows: Any, end: Any) -> Any:
-    return call(index, settled(rows), pattern=(slice(0, end),))
+    return settled(_traced(rows)[:end])
 
 
 def _from(rows: Any, start: Any) -> Any:
-    return call(index, settled(rows), pattern=(slice(start, None),))
+    return settled(_traced(rows)[start:])
+
+
+def _traced(rows: Any) -> Any:
+    """Rows, which may be cut at places that only the program knows."""
+    return Cell(rows) if rows.__class__ is np.ndarray else array(rows)
 
 
 def append_left(things: Any, value: Any) -> None:

@@ -44,7 +44,11 @@ class ItemKind(NamedTuple):
     leaves: tuple
     flags: tuple
     """For each leaf: "mixed" if it is a float that was an integer of Python's in some items, "either" if it was a
-    number of Python's in some and of NumPy's in others."""
+    number of Python's in some and of NumPy's in others, "both" if both are so."""
+
+    @property
+    def is_mixed(self) -> bool:
+        return any(flag in ("mixed", "both") for flag in self.flags)
 
 
 class Opened:

@@ -34,7 +34,7 @@ from wengert.capture.containers import (
 from wengert.capture.growing import Grows
 from wengert.capture.opened import Fixed, ItemKind, ListPool, Opened, PooledRow, count_of, is_open, row_in
 from wengert.capture.session import current
-from wengert.capture.values import as_number, converted, equal, is_number, is_symbolic
+from wengert.capture.values import as_number, converted, equal, is_number, is_symbolic, note_mixed
 from wengert.errors import StagingError
 from wengert.ir.aliases import root_of
 from wengert.ir.build import Capture, type_of_value
@@ -138,7 +138,12 @@ def common(a: ItemKind, b: ItemKind) -> ItemKind:
         raise ItemsDiffer("they are not all of one kind, with as many parts")
     leaves = tuple([_common(x, y) for x, y in zip(a.leaves, b.leaves, strict=True)])
     rows = zip(a.leaves, b.leaves, a.flags, b.flags, strict=True)
-    return ItemKind(a.structure, leaves, tuple([p or q or _flag(x, y) for x, y, p, q in rows]))
+    return ItemKind(a.structure, leaves, tuple([_together(p, q, _flag(x, y)) for x, y, p, q in rows]))
+
+
+def _together(*flags: str) -> str:
+    said = set(flags) - {""}
+    return "both" if len(said) > 1 else said.pop() if said else ""
 
 
 def _flag(a: Any, b: Any) -> str:
@@ -151,7 +156,7 @@ def _flag(a: Any, b: Any) -> str:
         return "mixed"
     if tells_apart(TELLS_NUMBERS_APART):
         raise ItemsDiffer("some are numbers of Python's and some of NumPy's, and it is asked which")
-    return "either"
+    return "either" if a.dtype.kind == b.dtype.kind else "both"
 
 
 def _common(a: Any, b: Any) -> Any:
@@ -182,8 +187,10 @@ def item(opened: Opened, k: Any) -> Any:
             value._view_of.readonly = _written
         found.append(as_number(value, t.dtype) if t.weak and is_symbolic(value) else value)
         symbol = innermost(found[-1])
-        if flag and symbol.__class__ is Sym and not t.shape:
-            symbol._node.mixed, symbol._node.either = flag == "mixed", flag == "either"
+        if flag and not t.shape:
+            note_mixed(found[-1], flag in ("mixed", "both"))
+            if symbol.__class__ is Sym:
+                symbol._node.either = flag in ("either", "both")
     return unflatten(opened.kind.structure, found, lambda thing: stand_in(note_created(thing), CHANGED))
 
 
@@ -329,7 +336,7 @@ def _open(grows: Grows, exact: bool) -> None:
 
 def _let_stand(thing: Any, items: list, kind: ItemKind, exact: bool) -> None:
     """Let one thing stand for all items of a list: it has its own copies of these."""
-    if exact and "mixed" in kind.flags:
+    if exact and kind.is_mixed:
         raise ItemsDiffer("some are integers and some floats")
     opened, capture = as_opened(items, kind), running.state.capture
     for one in items:
@@ -400,7 +407,7 @@ def pooled(lists: list, more: list, exact: bool = False) -> ListPool:
     """Let lists of as many items be rows of a pool, with room for some more values."""
     session, home = current.session, running.state.capture
     kind = kind_for_pool(lists, more)
-    if exact and "mixed" in kind.flags:
+    if exact and kind.is_mixed:
         raise ItemsDiffer("some are integers and some floats")
     length = count_of(lists[0])
     arrays = []
@@ -427,7 +434,7 @@ def _items_in(one: list) -> list:
 
 def widen(pool: ListPool, kind: ItemKind, exact: bool = False) -> ListPool:
     """Let a pool have room for items of a kind."""
-    if exact and "mixed" in kind.flags and "mixed" not in pool.kind.flags:
+    if exact and kind.is_mixed and not pool.kind.is_mixed:
         raise ItemsDiffer("some are integers and some floats")
     for k, (array, t) in enumerate(zip(pool.arrays, types_of(kind), strict=True)):
         if dtype_of(array) != t.dtype:

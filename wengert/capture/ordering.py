@@ -24,6 +24,8 @@ from wengert.box.writing import settled
 from wengert.capture import hooks
 from wengert.capture.containers import about_to_change, flatten, note_created, unflatten
 from wengert.capture.exceptions import demand
+from wengert.capture.followed import heaps, searches
+from wengert.capture.instrument import staged
 from wengert.capture.open_lists import extreme_item, sorted_items
 from wengert.capture.opened import is_open
 from wengert.capture.stage import ifexp
@@ -300,20 +302,6 @@ def _inserting(original: Callable, position: Callable) -> Callable:
     return insort
 
 
-def _refusing(f: Callable, remedy: str) -> Callable:
-    eager = hooks.REPLACEMENTS.get(f, f)
-    name = f"{f.__module__.lstrip('_')}.{f.__name__}"
-
-    def called(*args: Any, **options: Any) -> Any:
-        if holds_symbols([*args, *options.values()]):
-            raise StagingError(f"{name} of values that are known only when the compiled program runs", remedy=remedy)
-        for a in args[:1]:
-            about_to_change(a)
-        return eager(*args, **options)
-
-    return called
-
-
 def _some(original: Callable, reverse: bool) -> Callable:
     """`heapq.nsmallest` or `heapq.nlargest`."""
 
@@ -329,7 +317,6 @@ def _some(original: Callable, reverse: bool) -> Callable:
     return first
 
 
-_HEAP = "the layout of a heap depends on how its items compare; use sorted, min or heapq.nsmallest, or np.sort"
 REPLACED: dict[Any, Callable] = {
     sorted: staged_sorted,
     max: extreme(max, operator.gt),
@@ -340,7 +327,19 @@ REPLACED: dict[Any, Callable] = {
     bisect.insort_right: _inserting(bisect.insort_right, _RIGHT),
     heapq.nsmallest: _some(heapq.nsmallest, False),
     heapq.nlargest: _some(heapq.nlargest, True),
-    **{f: _refusing(f, _HEAP) for f in (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace,
-                                        heapq.heappushpop)},
 }  # fmt: skip
 """What is called in place of functions that compare."""
+
+FOLLOWED: dict[Any, Callable] = {
+    heapq.heappush: heaps.pushed, heapq.heappop: heaps.popped, heapq.heapify: heaps.ordered,
+    heapq.heapreplace: heaps.replaced, heapq.heappushpop: heaps.pushed_and_popped,
+    bisect.bisect_left: searches.place_left, bisect.bisect_right: searches.place_right,
+    bisect.insort_left: searches.inserted_left, bisect.insort_right: searches.inserted_right,
+}  # fmt: skip
+"""What these do in plain Python, which is followed: on heaps, and on lists whose length only the program knows."""
+
+
+def on_list(f: Callable, otherwise: Callable, things: Any, *args: Any, **options: Any) -> Any:
+    """Call one of those."""
+    follows = f not in REPLACED or is_open(things)
+    return staged(FOLLOWED[f])(things, *args, **options) if follows else otherwise(things, *args, **options)

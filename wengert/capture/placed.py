@@ -57,7 +57,7 @@ def read(things: list | tuple, key: Any) -> Any:
         kind = kind_of_items(things)
     except ItemsDiffer:
         return None
-    if "mixed" in kind.flags or not types_of(kind):
+    if kind.is_mixed or not types_of(kind):
         return None
     return read_item([as_opened(things, kind)], key)
 

@@ -78,7 +78,7 @@ from wengert.capture.one_of import OneOf, demand_known_things
 from wengert.capture.open_lists import delete, extend, method, over_items, set_item
 from wengert.capture.opened import PooledRow, is_open, row_in
 from wengert.capture.optional import given_to_others, number_of, numbers_in
-from wengert.capture.ordering import number_in, place_in, sort_list
+from wengert.capture.ordering import FOLLOWED, number_in, on_list, place_in, sort_list
 from wengert.capture.outside import outside
 from wengert.capture.replacements import FOLLOW_ARGUMENTS, REPLACEMENTS, class_of, has_attribute
 from wengert.capture.session import current, is_method_of_array, is_object, is_of_libraries, is_of_user
@@ -132,6 +132,8 @@ def _staged_call(f: Any, operands: int, given: int) -> Any:
         follows = f in _FOLLOWING
         if f in _GOING_THROUGH or f in FILTERING or f in PASSING_ON:
             return functools.partial(_gone_through, f)
+        if f in FOLLOWED:
+            return functools.partial(on_list, f, _called(f, found, follows, operands, given))
     except TypeError:  # not hashable
         found, follows = None, False
     return _called(f, found, follows, operands, given)

@@ -86,8 +86,10 @@ def may_be_integer(x: Any) -> bool:
 
 def note_mixed(y: Any, mixed: bool) -> None:
     """Note of a float without axes whether it stands for an integer of Python's in some cases."""
-    symbol = innermost(y)
-    if symbol.__class__ is Sym and not shape_of(symbol) and dtype_of(symbol).kind == "f":
+    symbol = settled(y)
+    while isinstance(symbol, Box) and symbol.__class__ is not Sym and "_value" in symbol._state:  # (also of a batch)
+        symbol = settled(symbol._value)
+    if symbol.__class__ is Sym and not shape_of(y) and dtype_of(symbol).kind == "f":
         symbol._node.mixed = mixed
 
 

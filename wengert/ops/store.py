@@ -42,7 +42,7 @@ from wengert.ops.sizes import counting
 from wengert.ops.traits import CHEAP, FREE, NEVER, PLACE
 from wengert.ops.within import check
 from wengert.strides import copy_as
-from wengert.types import ndim_of, shape_of
+from wengert.types import dtype_of, ndim_of, shape_of
 
 
 def _store(x: Any, v: Any, *arrays: Any, pattern: tuple) -> Any:
@@ -158,7 +158,7 @@ def _rank_of_place(shape: tuple, arrays: Any, pattern: tuple) -> int:
     """How many axes has what a pattern names."""
     used = sum(1 for item in pattern if item is not None and item is not FLAG)
     kept = sum(1 for item in pattern if item is None or item.__class__ is slice)
-    return kept + len(shape) - used + max([1 if a.dtype == bool else ndim_of(a) for a in arrays], default=0)
+    return kept + len(shape) - used + max([1 if dtype_of(a).kind == "b" else ndim_of(a) for a in arrays], default=0)
 
 
 def place_in_batch(shape: tuple[int, ...], v: Any, v_mapped: bool, arrays: Any, pattern: tuple) -> Any:
