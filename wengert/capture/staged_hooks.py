@@ -31,7 +31,18 @@ import numpy as np
 from wengert.box.array_classes import ArrayClasses, Held, look_for_classes
 from wengert.box.box import Box
 from wengert.box.cells import Cell
-from wengert.capture import exceptions, hooks, managers, ownership, placed, retrying, rewrite, stage, staged_texts
+from wengert.capture import (
+    exceptions,
+    hooks,
+    managers,
+    ownership,
+    placed,
+    recursing,
+    retrying,
+    rewrite,
+    stage,
+    staged_texts,
+)
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
 from wengert.capture.chosen import chosen, filtered, in_place_of_lists
@@ -728,6 +739,9 @@ set_staged_hooks(
         lowering.EXTENDED: extended,
         lowering.CHOSEN_OF: chosen_of,
         lowering.HELD: held,
+        lowering.RECURSES: recursing.recurses,
+        lowering.RECURSED: recursing.recursed,
+        lowering.DEFAULT_OF: recursing.default_of,
         lowering.MADE: made,
         lowering.DEFINED: defined,
         lowering.NAMED: named,
