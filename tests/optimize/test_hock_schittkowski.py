@@ -5,6 +5,7 @@ import pytest
 
 from tests.optimize.hock_schittkowski import PROGRAMS
 from wengert import optimize
+from wengert.optimize.engines import ipopt
 
 
 def arrays(given):
@@ -30,3 +31,15 @@ def test_the_optimum_is_found(number):
         f, x0, equalities=equal, inequalities=unequal, bounds=bounds, engine="interior-point", jit=False
     )
     demand_optimal(found, given)
+
+
+@pytest.mark.skipif(not ipopt.is_there(), reason="ipyopt is not installed")
+def test_ipopt_satisfies_constraints_that_it_scales():
+    """In problem 97 it scales a constraint by 1e-3, and 1e-9 of what is scaled are 1e-6."""
+    given = PROGRAMS[97]
+    x0, bounds = np.array(given["start"]), list(zip(given["low"], given["high"], strict=True))
+    f, unequal = lambda x: given["f"](x, np), arrays(given["unequal"])
+    for tol in (1e-8, 1e-9):
+        found = optimize.nlp(f, x0, inequalities=unequal, bounds=bounds, engine="ipopt", jit=False, tol=tol)
+        demand_optimal(found, given)
+        assert found.constr_violation < 1e-7

@@ -14,7 +14,7 @@ from wengert.explain.nans import debug_nans
 from wengert.optimize.engines import interior_point, ipopt, trust_constr
 from wengert.optimize.limits import limits_of
 from wengert.optimize.objective import Unknowns, demand_function, explains_tuples, started
-from wengert.optimize.program import EngineResult, FlatProgram
+from wengert.optimize.program import FEASIBLE, EngineResult, FlatProgram
 from wengert.optimize.progress import ProgressBar
 from wengert.optimize.result import Solved
 from wengert.optimize.telling import Listener, Stopped
@@ -27,8 +27,6 @@ ENGINES: dict[str, Callable[..., EngineResult]] = {
 }
 KINDS = ("solved", "acceptable", "infeasible", "unbounded", "not finite", "stuck", "iterations", "stopped")
 """What can come out; `status` is the place in this list."""
-FEASIBLE = 1e-6
-"""A constraint that is violated by more is not satisfied, whatever an engine says."""
 
 
 @dataclass
@@ -147,7 +145,7 @@ def _checked(program: FlatProgram, unknowns: Unknowns, found: EngineResult, engi
     x = found.x
     with np.errstate(all="ignore"):
         value, slope, rows, jacobian = program.first(x)
-    violations = np.concatenate([np.abs(rows[: program.equal]), np.maximum(-rows[program.equal :], 0)])
+    violations = program.violations(rows)
     worst = float(np.max(violations, initial=0.0))
     reduced = slope - (jacobian.T @ found.rows if program.m else 0.0)
     fixed = program.lower == program.upper
@@ -155,7 +153,7 @@ def _checked(program: FlatProgram, unknowns: Unknowns, found: EngineResult, engi
     high = np.where(fixed, np.maximum(-reduced, 0), found.upper)
     stationarity = float(np.max(np.abs(reduced - low + high), initial=0.0))
     kind = found.kind
-    if kind in ("solved", "acceptable") and not worst <= FEASIBLE * max(1.0, float(np.max(np.abs(x), initial=0.0))):
+    if kind in ("solved", "acceptable") and not program.is_feasible(rows, x):
         kind = "infeasible"
     result = Solved(
         x=unknowns.container(x),

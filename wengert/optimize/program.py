@@ -25,6 +25,9 @@ from wengert.errors import MismatchError
 from wengert.optimize.last_used import LastUsed
 from wengert.optimize.objective import one_number
 
+FEASIBLE = 1e-6
+"""A constraint that is violated by more is not satisfied, whatever an engine says."""
+
 _kept = LastUsed()
 SMALL = 100
 """Up to so many variables and constraints matrices are dense."""
@@ -161,6 +164,15 @@ class FlatProgram:
         if not self.m:
             jacobian = self._no_rows
         return float(value), np.asarray(slope, float), np.asarray(rows, float), jacobian
+
+    def violations(self, rows: np.ndarray) -> np.ndarray:
+        """By how much each constraint is violated, given what they are at a point."""
+        return np.concatenate([np.abs(rows[: self.equal]), np.maximum(-rows[self.equal :], 0)])
+
+    def is_feasible(self, rows: np.ndarray, x: np.ndarray) -> bool:
+        """Whether all constraints are satisfied at x, where they are `rows`."""
+        worst = np.max(self.violations(rows), initial=0.0)
+        return bool(worst <= FEASIBLE * max(1.0, float(np.max(np.abs(x), initial=0.0))))
 
     def second(self, x: np.ndarray, weight: float, y: np.ndarray) -> Any:
         """The Hessian of weight · f + yᵀ(c, g), both triangles."""

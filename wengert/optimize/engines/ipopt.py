@@ -33,6 +33,10 @@ _KINDS = {
     -13: "not finite",
 }
 
+_RELAXED = (1e-9, 1e-11)
+"""How far Ipopt moves bounds out, which programs without an interior need, and how far in a second attempt. It moves
+those of scaled constraints, and scales may be 1e-3: one that is moved by 1e-9 is violated by 1e-6 then."""
+
 
 def is_there() -> bool:
     """Whether the package is installed."""
@@ -129,17 +133,25 @@ def solve(program: FlatProgram, tol: float, maxiter: int, watch: Watch | None, o
         guarded(second),
         intermediate_callback=guarded(each),
     )
-    settings = {"tol": tol, "max_iter": maxiter, "print_level": 0, "sb": "yes", "bound_relax_factor": 1e-9}
-    problem.set(**(settings | options))
-    y, low, high = np.zeros(program.m), np.zeros(program.n), np.zeros(program.n)
-    try:
-        x, _, status = problem.solve(program.x0.copy(), mult_g=y, mult_x_L=low, mult_x_U=high)
-    except BaseException as problem_of_ipopt:
-        if problems:
-            raise problems[0] from None
-        raise problem_of_ipopt
-    x = np.clip(x, program.lower, program.upper)
-    return EngineResult(x, -y, low, high, _KINDS.get(status, "stuck"), state["iterations"])
+    settings = {"tol": tol, "max_iter": maxiter, "print_level": 0, "sb": "yes"}
+
+    def attempt(relaxed: float) -> EngineResult:
+        problem.set(**(settings | {"bound_relax_factor": relaxed} | options))
+        y, low, high = np.zeros(program.m), np.zeros(program.n), np.zeros(program.n)
+        try:
+            x, _, status = problem.solve(program.x0.copy(), mult_g=y, mult_x_L=low, mult_x_U=high)
+        except BaseException as problem_of_ipopt:
+            if problems:
+                raise problems[0] from None
+            raise problem_of_ipopt
+        x = np.clip(x, program.lower, program.upper)
+        return EngineResult(x, -y, low, high, _KINDS.get(status, "stuck"), state["iterations"])
+
+    found = attempt(_RELAXED[0])
+    if found.kind == "solved" and not program.is_feasible(point.values(found.x)[1], found.x):
+        again = attempt(_RELAXED[1])
+        return again if again.kind == "solved" else found
+    return found
 
 
 def _entries(matrix: Any, wanted: Callable) -> tuple[np.ndarray, np.ndarray, Callable]:
