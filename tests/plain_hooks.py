@@ -23,6 +23,7 @@ from wengert.capture.instrument import STAGED, is_user_function, set_staged_hook
 from wengert.capture.lower import LOWERED_HOOKS, UNDEFINED, defined
 from wengert.capture.managers import swallowed
 from wengert.capture.matching import matched
+from wengert.capture.recursing import default_of
 from wengert.capture.rewrite import HOOKS
 
 seen = []
@@ -183,7 +184,8 @@ LOWERED = dict(zip(
      lambda iterable, make, is_lazy=False: make(iterable),
      swallowed, lambda manager: manager,
      lambda native, pushed, stopped: native(), lambda consumer, *of_suite: of_suite,
-     lambda iterable, native, choose: native(iterable), lambda iterable: iterable),
+     lambda iterable, native, choose: native(iterable), lambda iterable: iterable,
+     lambda callees: False, lambda depth: None, default_of),
     strict=True,
 ))  # fmt: skip
 

@@ -116,6 +116,68 @@ def test_a_table_is_made_by_the_first_reduction_of_it(rng):
             np.testing.assert_allclose(host(got), right, rtol=1e-11)
 
 
+def far_apart(x, y):
+    d = x[:, None] - y
+    t = np.exp(np.sin(d))
+    return np.sum(t, 0), np.sum(t * d, 1)
+
+
+def points_apart(x, y):
+    d = x[:, None, None] - np.stack([y, y * y, y + 1], 1)
+    t = np.exp(np.sin(d))
+    return np.sum(t, 1), np.sum(t * t, 0), np.sum(d, 1)
+
+
+@pytest.mark.parametrize("f", [far_apart, points_apart])
+@pytest.mark.parametrize(("rows", "columns"), [(64, 128), (100, 70), (3, 200), (50, 2), (33, 31)])
+def test_a_table_reduced_along_rows_and_columns_is_made_once_in_registers(f, rows, columns, rng):
+    x, y = rng.normal(size=rows), rng.normal(size=columns)
+    made = [line for line in wg.jit(f).lower(strict(x), strict(y)).report if "exp" in line]
+    assert len(made) == 1
+    assert made[0].count("sum") == len(f(x, y))
+    g = wg.jit(f)
+    for got, again, right in zip(g(strict(x), strict(y)), g(strict(x), strict(y)), f(x, y), strict=True):
+        np.testing.assert_allclose(host(got), right, rtol=1e-11, atol=1e-13)
+        assert np.all(host(got) == host(again))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128, np.int16])
+def test_dtypes_of_a_table_reduced_along_rows_and_columns(dtype, rng):
+    x, y = [(3 * rng.normal(size=n)).astype(dtype) for n in (37, 45)]
+    join = np.sum if dtype == np.complex128 else np.max
+
+    def f(x, y):
+        t = x[:, None] * y + y * dtype(2)
+        return join(t, 0), np.sum(t * t, 1), np.any(t == dtype(0), 0), np.all(t == t, 1)
+
+    for got, right in zip(wg.jit(f)(strict(x), strict(y)), f(x, y), strict=True):
+        assert got.dtype == right.dtype
+        np.testing.assert_allclose(host(got), right, rtol=1e-5 if dtype == np.float32 else 1e-12)
+
+
+def test_a_table_reduced_along_rows_and_columns_that_others_need_is_stored(rng):
+    x, y = rng.normal(size=40), rng.normal(size=50)
+
+    def f(x, y):
+        t = np.exp(np.sin(x[:, None] - y))
+        a, b = np.sum(t, 0), np.sum(t, 1)
+        return t, np.sum(t[::-1] * a * b[:, None], 1)
+
+    report = wg.jit(f).lower(strict(x), strict(y)).report
+    assert sum("exp" in line for line in report) == 1
+    for got, right in zip(wg.jit(f)(strict(x), strict(y)), f(x, y), strict=True):
+        np.testing.assert_allclose(host(got), right, rtol=1e-11)
+
+
+def test_infinities_among_rows_and_columns(rng):
+    """Threads without a column add nothing to a row: no NaN from what is not there, none lost from what is."""
+    x, y = rng.normal(size=20), rng.normal(size=37)
+    y[5], y[36], x[3] = np.inf, -np.inf, np.nan
+    f = lambda x, y: (np.max(x[:, None] * y, 1), np.sum(np.abs(x[:, None] * y), 0), np.sum(x[:, None] * y, 1))
+    for got, right in zip(wg.jit(f)(strict(x), strict(y)), f(x, y), strict=True):
+        np.testing.assert_allclose(host(got), right, rtol=1e-12)
+
+
 def test_a_table_that_a_reduction_reads_elsewhere_too_is_made_before_it(rng):
     x = rng.normal(size=(30, 30))
     turned = lambda x: np.sum(np.exp(np.sin(x)) * np.exp(np.sin(x)).T, 1)

@@ -1,4 +1,4 @@
-"""`sliding_window_view`, `place` and `putmask`, and the types of triangles and parts."""
+"""`sliding_window_view`, `as_strided`, `place` and `putmask`, and the types of triangles and parts."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import pytest
 import wengert as wg
 
 windows = np.lib.stride_tricks.sliding_window_view
+strided = np.lib.stride_tricks.as_strided
 X = np.sin(np.arange(6.0) * 2.1) + 0.05
 
 
@@ -28,6 +29,28 @@ def written_later(x):
     return v
 
 
+def frames(x):
+    y = np.sin(x)
+    step = y.itemsize
+    return strided(y, (2, 4), (2 * step, step)) * np.arange(1.0, 9).reshape(2, 4)
+
+
+def diagonals_of_two_matrices(x):
+    y = np.zeros((2, 3, 3))
+    y[:, 0] = x[:3]
+    strided(y, (2, 3), (9 * y.itemsize, 4 * y.itemsize))[:] = x[3:] ** 2
+    y[1] *= x[0]
+    return y
+
+
+def places_that_overlap(x):
+    y = x * x
+    v = strided(y, (3, 2), (y.itemsize, y.itemsize))
+    v[0] = x[3]
+    v[1, 0] += np.exp(x[4])
+    return np.append(y, v)
+
+
 def placed(x):
     y = np.outer(x, x)
     np.place(y.T, y.T < 0.1, [1.0, x[0], 3 * x[1]])
@@ -42,8 +65,11 @@ def put_by_a_mask(x):
 
 
 @pytest.mark.parametrize(
-    "f", [of_one_axis, of_two_axes, twice_of_one_axis, written_later, placed, put_by_a_mask], ids=lambda f: f.__name__
-)
+    "f",
+    [of_one_axis, of_two_axes, twice_of_one_axis, written_later, frames, diagonals_of_two_matrices, places_that_overlap,
+     placed, put_by_a_mask],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
 def test_values_and_derivatives(f):
     want = f(X)
     np.testing.assert_allclose(wg.jit(f)(X), want, rtol=1e-12)
@@ -58,6 +84,13 @@ def test_windows_are_read_only():
 
     with pytest.raises(ValueError, match="read-only"):
         wg.jit(f)(X)
+
+
+@pytest.mark.parametrize("f", [lambda x: strided((x * np.ones((2, 3))).T, (2,), (8,)),
+                               lambda x: strided(x * np.ones(3), (4,), (8,))])  # fmt: skip
+def test_strides_in_memory_that_nobody_knows(f):
+    with pytest.raises(wg.errors.UnsupportedFunctionError, match="as_strided"):
+        wg.jacrev(f)(2.0)
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, int, np.float32])

@@ -28,6 +28,12 @@ def out_with_where(x, v):
     return a
 
 
+def out_with_where_of_numbers(x, v):
+    a, b = np.array(7.0), np.zeros_like(np.var(x))
+    np.divide(1.0, x[0, 0] - 1.5, out=a, where=x[0, 0] > 1.6)
+    return a, np.divide(x[0, 1], np.var(x), out=b, where=np.var(x) > 1e-3)
+
+
 def out_of_functions(x, v):
     a, b, c = np.empty(3), np.empty((2, 3)), np.empty((4, 3))
     np.sum(x * x, axis=0, out=a)
@@ -227,7 +233,8 @@ def shuffle_by_swaps(x, v):
 
 
 WRITERS = [
-    out_of_ufuncs, out_with_where, out_of_functions, out_of_products, out_into_a_view, out_into_an_argument,
+    out_with_where_of_numbers, out_of_ufuncs, out_with_where,
+    out_of_functions, out_of_products, out_into_a_view, out_into_an_argument,
     out_is_returned, out_of_two, out_of_cells, add_at, add_at_2d, multiply_at, maximum_at, negative_at, power_at,
     copyto, put, put_cycles_and_repeats, putmask, place, put_along_axis, fill_diagonal, fill, sort_in_place,
     sort_of_a_part, flat, setitem_as_a_method, shuffle_by_swaps,

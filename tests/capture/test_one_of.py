@@ -267,3 +267,20 @@ def test_messages():
         for x, size in ((0.5, "small"), (3.0, "large")):
             with pytest.raises(error, match=f"it is {size}"):
                 g(x)
+
+
+def test_the_nearest_of_objects_of_several_classes_or_none():
+    def nearest(x):
+        best, found = np.inf, None
+        for part in (Spring(1.5 * x), Spring(2.0), Damper(x, 0.3)):
+            distance = abs(part.force(x)) - 0.1
+            if distance > 0 and distance < best:
+                best, found = distance, part
+        if found is None:
+            return 0.2 * x
+        return found.force(best) + x
+
+    for x in (0.7, 2.5, 0.04, -0.6):
+        assert wg.jit(nearest)(x) == pytest.approx(nearest(x), rel=1e-14)
+        slope = (nearest(x + 1e-6) - nearest(x - 1e-6)) / 2e-6
+        assert wg.jit(wg.grad(nearest))(x) == pytest.approx(slope, rel=1e-8)

@@ -604,3 +604,11 @@ def test_closeness_in_compiled_functions_and_batches():
         np.testing.assert_array_equal([compiled(x, y) for x, y in pairs], want)
     with pytest.raises(ValueError, match="non-negative"):
         wg.jit(lambda a: math.isclose(a, 1.0, rel_tol=-1.0))(0.5)
+
+
+def test_integers_written_in_a_base():
+    def f(x):
+        return x * int("1f", base=16) + int("101", 2)
+
+    assert wg.grad(f)(2.0) == 31.0
+    assert wg.jit(f)(2.0) == f(2.0) == 67.0

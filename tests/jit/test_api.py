@@ -437,10 +437,6 @@ def different_kinds(x):
     return x if kind == "positive" else -x
 
 
-def endless_recursion(x):
-    return x if x < 1 else endless_recursion(x / 2)
-
-
 def arrays_of_all_lengths(x):
     out, y = [], x[0]
     while y < 100.0:
@@ -501,13 +497,6 @@ def test_containers_of_arrays_are_looked_at_again():
         parts[0][:] += 1
         parts[1] = parts[1] * 2
         table["a"] = table["a"] - 3
-
-
-def test_recursion_on_what_is_not_known():
-    compiled = wg.jit(endless_recursion)
-    assert compiled(8.0) == endless_recursion(8.0)
-    with pytest.raises(RuntimeError, match="write a loop"):
-        compiled(1e9)
 
 
 def test_fallback():

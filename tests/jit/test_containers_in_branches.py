@@ -167,3 +167,29 @@ def in_a_loop(x, a):
 def test_what_another_name_may_stand_for_is_not_changed(f):
     with pytest.raises(wg.errors.StagingError, match="may stand for"):
         wg.jit(f)(X, 1.0)
+
+
+class Pair(tuple):
+    """A named tuple as it was written before there were any: fields, and no `_make`."""
+
+    __slots__ = ()
+    _fields = ("a", "b")
+
+    def __new__(cls, a, b):
+        return tuple.__new__(cls, (a, b))
+
+    @property
+    def a(self):
+        return self[0]
+
+
+def test_tuples_with_fields_that_data_choose():
+    def f(x):
+        pair = Pair(x, 2.0) if x > 1 else Pair(2 * x, 3.0)
+        for _ in range(3):
+            if pair.a < 5:
+                pair = Pair(pair.a * x, pair[1])
+        return pair.a + 10 * pair[1] + (pair.__class__ is Pair)
+
+    for x in (0.7, 1.3, 3.0):
+        assert wg.jit(f)(x) == pytest.approx(f(x), rel=1e-14)

@@ -127,6 +127,42 @@ def test_a_generator_that_is_found_outside():
         np.testing.assert_array_equal(step(1.0), one.step(1.0))
 
 
+@pytest.mark.parametrize("make", [random.Random, np.random.default_rng, np.random.RandomState])
+def test_shuffled_lists(make):
+    def f(x):
+        g, table, values = make(3), list(range(6)), [x, 2 * x, x**2]
+        g.shuffle(table)
+        g.shuffle(values)
+        return x * table[2] + np.arange(6.0)[table[4]] + values[0] * values[1] ** 2 + g.random()
+
+    assert wg.jit(f)(1.3) == pytest.approx(f(1.3), rel=1e-14)
+    slope = (f(1.3 + 1e-5) - f(1.3 - 1e-5)) / 2e-5
+    for gradient in (wg.grad(f), wg.jit(wg.grad(f)), lambda x: wg.jvp(f, (x,), (1.0,))[1]):
+        assert gradient(1.3) == pytest.approx(slope, rel=1e-8)
+
+    def of_words(x):
+        words = ["a", "b"]
+        make(3).shuffle(words)
+        return x if words[0] == "a" else 2 * x
+
+    with pytest.raises(wg.errors.StagingError, match="other things than numbers"):
+        wg.jit(of_words)(1.0)
+    assert wg.grad(of_words)(1.0) == of_words(1.0)
+
+
+def test_the_state_of_a_generator_while_derivatives_are_taken():
+    def f(x):
+        state = random.getstate()
+        random.seed(4)
+        y = random.sample([x, 2 * x, 3 * x], 2)[0] * random.choice([x, x**2]) + random.choices([x], k=2)[1]
+        random.setstate(state)
+        return y
+
+    before = random.getstate()
+    assert wg.grad(f)(1.3) == pytest.approx((f(1.3 + 1e-5) - f(1.3 - 1e-5)) / 2e-5, rel=1e-8)
+    assert random.getstate() == before
+
+
 def test_the_legacy_generator_and_python_own():
     def legacy(x):
         return x * np.random.normal(1.0, 2.0, 2) + np.random.rand() + np.random.randint(3) + np.random.randn(2)
@@ -199,8 +235,9 @@ def test_in_a_batch_all_examples_have_the_same_draw():
         np.testing.assert_allclose(batched(X), X + z)
     located = wg.jit(wg.vmap(lambda x: np.random.default_rng(4).normal(x, 2.0)))
     np.testing.assert_allclose(located(X), X + 2 * z)
-    with pytest.raises(wg.errors.UnsupportedFunctionError, match="batch"):
-        wg.jit(wg.vmap(lambda x: np.random.default_rng(4).gamma(x)))(X)
+    shaped = lambda x: np.random.default_rng(4).gamma(x)  # which is drawn for one after the other
+    for batched in (wg.vmap(shaped), wg.jit(wg.vmap(shaped))):
+        np.testing.assert_array_equal(batched(X), [shaped(x) for x in X])
 
 
 def test_a_generator_made_inside_is_one():

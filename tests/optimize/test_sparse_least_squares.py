@@ -86,6 +86,37 @@ def systems(rng):
     shape = (rows[-1] + 1, column + 1)
     yield csr_array((rng.normal(size=len(rows)), (rows, columns)), shape=shape)
     yield csr_array(np.triu(np.tril(rng.normal(size=(40, 40)), 2), -2))
+    yield csr_array(np.kron(np.eye(9), rng.normal(size=(3, 2))))  # nothing is left when the groups are taken out
+
+
+def ties(widths, rng):
+    """Groups of two unknowns, each of which has residuals in common with three of several sets of unknowns."""
+    rows, columns, row = [], [], 0
+    sets = np.split(np.arange(sum(widths)), np.cumsum(widths)[:-1])
+    for group in range(40):
+        for k in rng.choice(len(widths), 3, replace=False):
+            for _ in range(2):
+                mine = [*sets[k], *(sum(widths) + 2 * group + np.arange(2))]
+                rows += [row] * len(mine)
+                columns += mine
+                row += 1
+    return csr_array((rng.normal(size=len(rows)), (rows, columns)), shape=(row, sum(widths) + 80))
+
+
+@pytest.mark.parametrize("widths", [(6,) * 5, (5, 3, 7, 1, 5), (2, 2, 2, 3), (1,) * 8])
+def test_blocks_of_the_rest_of_any_width_give_the_step(widths, rng, monkeypatch):
+    """Blocks that are not full, compiled and not."""
+    jacobian = ties(widths, rng)
+    f, damping = rng.normal(size=jacobian.shape[0]), 0.1 + rng.random(jacobian.shape[1])
+    expected = -np.linalg.solve((jacobian.T @ jacobian).toarray() + np.diag(damping), jacobian.T @ f)
+    for least in (0, 10**9):
+        monkeypatch.setattr("wengert.optimize.schur._WORTH_COMPILING", least)
+        solver = solver_for(jacobian)
+        assert isinstance(solver, Complement)
+        squares, gradient = solver.take(jacobian, f)
+        np.testing.assert_allclose(squares, np.sum(jacobian.toarray() ** 2, axis=0), rtol=1e-12)
+        np.testing.assert_allclose(gradient, jacobian.T @ f, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(solver.step(damping), expected, rtol=1e-8, atol=1e-12)
 
 
 def test_steps_solve_the_damped_normal_equations(rng):

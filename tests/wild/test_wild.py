@@ -16,6 +16,7 @@ from wild import (
     programs_of_searches,
     programs_of_studios,
     programs_of_surveyors,
+    programs_of_textbooks,
     programs_of_workshops,
 )
 from wild.programs import LONG, PROGRAMS, REFUSED, REFUSED_COMPILED
@@ -33,6 +34,7 @@ _adds_more = (
     programs_of_searches,
     programs_of_studios,
     programs_of_surveyors,
+    programs_of_textbooks,
     programs_of_workshops,
 )
 

@@ -5,7 +5,9 @@ the rest (cameras). With U, W and V the blocks of JᵀJ for the rest, the rest w
 
     (U W; Wᵀ V) (c; e) = −(gc; ge)   ⇔   (U − W V⁻¹ Wᵀ) c = −(gc − W V⁻¹ ge),  e = −V⁻¹ (ge + Wᵀ c)
 
-and V is inverted group by group. W is kept by rows: one for each unknown of the rest that a group has to do with.
+and V is inverted group by group. The rest is divided into blocks of as many unknowns each, such as cameras, so that
+all products are those of small blocks of known size. W is kept by blocks, `size` × `width`: one for each block of the
+rest that a group has to do with.
 These are loops over integers, written to be compiled; they write into arrays that they are given. `optimize/schur.py`
 makes the index arrays.
 """
@@ -15,17 +17,17 @@ from __future__ import annotations
 import numpy as np
 
 
-def assemble(data, f, first, rows, inner, start, outer, column, place, u, v, w, gc, ge):
-    """Blocks of JᵀJ and Jᵀ f, from the entries `data` of J and f.
+def assemble(data, f, first, rows, inner, start, outer, block, place, u, v, w, gc, ge):
+    """Blocks of JᵀJ and Jᵀ f, from the entries `data` of J and f; of U the lower ones.
 
     Args:
         first: where the rows of each group start in `rows`.
         rows: residuals, group by group.
         inner: for each of these rows the places of its entries for the group, in `data`.
-        start: where the other entries of each row start in `outer`, `column` and `place`.
-        outer, column, place: the place of an entry in `data`, its column among the rest, and its row in W.
+        start: where the other entries of each row start in `outer`, `block` and `place`, block by block, sorted.
+        outer, block, place: the places of the entries of a block in `data`, the block, and its place in W.
     """
-    size = inner.shape[1]
+    size, width = inner.shape[1], outer.shape[1]
     for g in range(first.shape[0] - 1):
         for q in range(first[g], first[g + 1]):
             r = f[rows[q]]
@@ -35,22 +37,28 @@ def assemble(data, f, first, rows, inner, start, outer, column, place, u, v, w, 
                 for b in range(size):
                     v[g, a, b] += x * data[inner[q, b]]
             for p in range(start[q], start[q + 1]):
-                y = data[outer[p]]
+                i = block[p]
                 k = place[p]
-                i = column[p]
-                gc[i] += y * r
+                for b in range(width):
+                    gc[i, b] += data[outer[p, b]] * r
                 for a in range(size):
-                    w[k, a] += y * data[inner[q, a]]
-                for o in range(start[q], start[q + 1]):
-                    u[i, column[o]] += y * data[outer[o]]
+                    x = data[inner[q, a]]
+                    for b in range(width):
+                        w[k, a, b] += x * data[outer[p, b]]
+                for o in range(start[q], p + 1):
+                    j = block[o]
+                    for a in range(width):
+                        y = data[outer[p, a]]
+                        for b in range(width):
+                            u[i, j, a, b] += y * data[outer[o, b]]
 
 
-def eliminate(v, w, ge, damping, begin, columns, factors, y, s, rhs):
-    """Take the groups out: subtract W V⁻¹ Wᵀ from `s` (its lower part) and W V⁻¹ ge from `rhs`.
+def eliminate(v, w, ge, damping, begin, blocks, factors, y, s, rhs):
+    """Take the groups out: subtract W V⁻¹ Wᵀ from `s` (its lower blocks) and W V⁻¹ ge from `rhs`.
 
-    `damping` is what is added to the diagonals of V; `begin` is where the rows of W of each group start, `columns`,
-    sorted in each group, are the unknowns of the rest that they stand for. Cholesky's factors of V are left in
-    `factors`.
+    `damping` is what is added to the diagonals of V; `begin` is where the blocks of W of each group start, `blocks`,
+    sorted in each group, are those of the rest that they stand for. Cholesky's factors of V are left in `factors`, and
+    `y` is room for what they make of W.
     """
     size = v.shape[1]
     for g in range(v.shape[0]):
@@ -71,31 +79,26 @@ def eliminate(v, w, ge, damping, begin, columns, factors, y, s, rhs):
                 x -= factors[g, i, k] * t[k]
             t[i] = x / factors[g, i, i]
         for p in range(begin[g], begin[g + 1]):
-            i = columns[p]
-            z = 0.0
+            i = blocks[p]
             for a in range(size):
-                x = w[p, a]
+                row = w[p, a]
                 for k in range(a):
-                    x -= factors[g, a, k] * y[p, k]
-                x = x / factors[g, a, a]
-                y[p, a] = x
-                z += x * t[a]
-            rhs[i] -= z
+                    row = row - factors[g, a, k] * y[p, k]
+                row = row / factors[g, a, a]
+                y[p, a] = row
+                rhs[i] -= row * t[a]
             for o in range(begin[g], p + 1):
-                z = 0.0
-                for a in range(size):
-                    z += y[p, a] * y[o, a]
-                s[i, columns[o]] -= z
+                s[i, blocks[o]] -= y[p].T @ y[o]
 
 
-def back(w, ge, begin, columns, factors, c, e):
+def back(w, ge, begin, blocks, factors, c, e):
     """The unknowns of the groups, from those of the rest."""
     size = w.shape[1]
     for g in range(ge.shape[0]):
         for a in range(size):
             x = ge[g, a]
             for p in range(begin[g], begin[g + 1]):
-                x += w[p, a] * c[columns[p]]
+                x += np.sum(w[p, a] * c[blocks[p]])
             for k in range(a):
                 x -= factors[g, a, k] * e[g, k]
             e[g, a] = x / factors[g, a, a]

@@ -84,6 +84,13 @@ class Jitted(Generic[P, R]):
         self._leaves_something = False
         self._device_way: DeviceWay | None = None
         self._sees_order: bool | None = None
+        self._is_captured = 0
+        """How many captures of the function are under way: if it calls itself, it calls the function."""
+
+    @property
+    def compiled_function(self) -> Callable[..., Any]:
+        """The function of which this is the same, but for speed."""
+        return self._f
 
     def _become(self, call: Callable[..., Any]) -> None:
         """What a call comes to from now on."""
@@ -124,7 +131,7 @@ class Jitted(Generic[P, R]):
         way = self._device_way
         if way is not None and not kwargs and way.takes(args):
             return way.call(args)
-        if self._leaves_something and running.state.capture is not None:
+        if (self._leaves_something or self._is_captured) and running.state.capture is not None:
             return resolve(self._f)(*args, **kwargs)  # which the program around it leaves outside in its place
         watch = running.state.watch
         if watch is not None and running.state.capture is None:
@@ -311,7 +318,11 @@ class Jitted(Generic[P, R]):
             for found in self._versions.get(form.key, ()):
                 if found.is_for(leaves) and found.holds():
                     return found
-            found = captured(self._f, [type_of_value(x) for x in leaves], form.rebuild, form.names(), leaves)
+            self._is_captured += 1
+            try:
+                found = captured(self._f, [type_of_value(x) for x in leaves], form.rebuild, form.names(), leaves)
+            finally:
+                self._is_captured -= 1
             kept = self._versions.setdefault(form.key, [])
             kept.append(found.later or found)
             if len(kept) > _MOST_VERSIONS and found.pinned and kept[0].pinned:

@@ -17,7 +17,7 @@ import numpy as np
 from wengert.box.box import plain
 from wengert.box.cells import Cell, cell
 from wengert.box.dispatch import FUNCTIONS
-from wengert.box.functions.operands import NO_ARRAY, array_of, cast, holds_traced
+from wengert.box.functions.operands import NO_ARRAY, array_of, cast, fitted, holds_traced
 from wengert.box.functions.operands import array as as_operand
 from wengert.box.functions.shapes import copied
 from wengert.box.memory import UnknownOrder, laid_out
@@ -210,7 +210,7 @@ def array(obj: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", su
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     if dtype is not None and np.dtype(dtype) == object:
         return _of_objects(obj)
-    x = settled(as_operand(obj))
+    x = settled(as_operand(obj if dtype is None else fitted(obj, np.dtype(dtype))))
     if x is obj and copy:
         x = copied(x, order)
     if dtype is not None:
@@ -342,7 +342,8 @@ def arange(*args: Any, **kwargs: Any) -> Any:
     if not isinstance(start, Traced) and not isinstance(step, Traced):
         return cell(np.arange(start, _one_number(stop), step, dtype=kwargs.get("dtype")))
     count = math.ceil(_one_number((stop - start) / step))
-    return start + step * np.arange(max(count, 0))
+    found = start + step * np.arange(max(count, 0))
+    return found if kwargs.get("dtype") is None else cast(found, kwargs["dtype"])
 
 
 @_constructs(np.isscalar)

@@ -11,6 +11,7 @@ from wengert.box.functions.operands import array, operand
 from wengert.box.functions.shapes import astype
 from wengert.box.writing import HoldsNoDerivative, replace, settled
 from wengert.errors import UnsupportedFunctionError
+from wengert.ops import shape as s
 from wengert.ops.index import index, split_index
 from wengert.ops.op import Traced, call
 from wengert.types import SCALARS, dtype_of, shape_of
@@ -88,6 +89,14 @@ def _type_of(x: Any) -> Any:
 def _where(ufunc: Any, op: Any, inputs: tuple, out: Any, dtype: Any, mask: Any) -> Any:
     """`np.sqrt(x, out=y, where=x > 0)`: computed for the elements that are wanted, so others cannot spoil anything."""
     shape = shape_of(out)
+    if not shape and not isinstance(settled(mask), Traced):
+        y = op(*inputs) if settled(mask) else out
+        return out if y is out else into(out, y if dtype is None else astype(y, dtype), ufunc)
+    if not shape:  # one number, as the one element of an array
+        inputs = tuple([s.reshape(x, shape=(1,)) if isinstance(x, Traced) else x for x in inputs])
+        mask = s.reshape(mask, shape=(1,))
+        one = _where(ufunc, op, inputs, s.copy(s.reshape(array(out), shape=(1,))), dtype, mask)
+        return into((out,), one[0], ufunc)
     broadcast, mask = FUNCTIONS[np.broadcast_to], np.broadcast_to(settled(array(mask)), shape)
     pattern, arrays = split_index(mask)
     chosen = [settled(broadcast(array(x), shape)) if shape_of(x) else x for x in inputs]

@@ -18,7 +18,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from wengert.box.dispatch import FUNCTIONS, name_of, reject_out
 from wengert.box.functions.nan_reductions import nan_extreme
-from wengert.box.functions.operands import array, cast, join
+from wengert.box.functions.operands import array, cast, join, with_dtype
 from wengert.box.functions.reductions import NOTHING, as_mask, cast_if, is_given, kept_shape, reduced_axes
 from wengert.box.functions.statistics import logsumexp
 from wengert.errors import UnsupportedFunctionError
@@ -206,7 +206,7 @@ def outer(ufunc: Any, op: Callable, a: Any, b: Any, dtype: Any = None, out: Any 
         raise UnsupportedFunctionError(
             f"{name_of(ufunc)}.outer with where= on a traced value", remedy="apply np.where to the result"
         )
-    a, b = array(a), array(b)
+    a, b = with_dtype(a), with_dtype(b)
     result = ufunc.outer(_ones(a), _ones(b), dtype=dtype, **options).dtype
     if dtype is not None and result.kind != "b":
         a, b = cast(a, result), cast(b, result)

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from wengert.box.dispatch import FUNCTIONS, UFUNCS, WRITERS, implements, name_of
+from wengert.box.dispatch import FUNCTIONS, UFUNCS, WRITERS, implements, implements_blind, name_of
 from wengert.box.functions.lengths import refuse_if
-from wengert.box.functions.operands import array, cast, holds_traced, size_of
+from wengert.box.functions.operands import array, cast, fitted, holds_traced, operand, promoting, size_of
 from wengert.box.memory import UnknownOrder, laid_out, lengths, shares
 from wengert.box.ufunc_methods import METHODS
 from wengert.box.writing import HoldsNoDerivative, clone, link, replace, set_item, settled
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import library
 from wengert.ops import shape as s
-from wengert.ops.index import ARRAY, scatter, split_index
+from wengert.ops.index import ARRAY, index, scatter, split_index
 from wengert.ops.op import Op, Traced, call
 from wengert.ops.store import add_at, counted
 from wengert.running import running
@@ -57,6 +57,7 @@ def _writes(function: Any) -> Callable[[Callable], Callable]:
 
 @_writes(np.copyto)
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    src = fitted(src, dtype_of(dst))
     new = array(src) if where is True else FUNCTIONS[np.where](where, src, dst)
     if shape_of(new) == shape_of(dst):
         replace(dst, new)
@@ -80,16 +81,16 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
         outside = np.any((positions < -n) | (positions >= n))
         refuse_if(outside, IndexError, f"index out of bounds for array of size {n}")
     if len(positions):
-        values = np.ravel(array(v))
+        values = np.ravel(array(fitted(v, dtype_of(a))))
         set_item(a, np.unravel_index(positions % n, a.shape), values[np.arange(len(positions)) % size_of(values)])
 
 
 @_writes(np.place)
 def place(arr: Any, mask: Any, vals: Any) -> None:
     mask = np.reshape(settled(array(mask)), np.shape(arr)) != 0
-    values = np.ravel(array(vals))
+    values = np.ravel(array(fitted(vals, dtype_of(arr))))
     if size_of(values):
-        taken = values[(np.cumsum(np.ravel(mask)) - 1) % size_of(values)]
+        taken = np.take(values, (np.cumsum(np.ravel(mask)) - 1) % size_of(values))
         set_item(arr, Ellipsis, np.where(mask, np.reshape(taken, np.shape(arr)), arr))
     elif np.any(mask):
         raise ValueError("Cannot insert from an empty array!")
@@ -98,7 +99,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 @_writes(np.putmask)
 def putmask(a: Any, mask: Any, values: Any) -> None:
     mask = np.reshape(settled(array(mask)), np.shape(a)) != 0
-    values = np.ravel(array(values))
+    values = np.ravel(array(fitted(values, dtype_of(a))))
     if size_of(values):
         taken = values[np.arange(size_of(a)) % size_of(values)]
         set_item(a, Ellipsis, np.where(mask, np.reshape(taken, np.shape(a)), a))
@@ -180,8 +181,8 @@ def _at_symbols(ufunc: Any, a: Any, idx: Any, b: Any) -> None:
 def _in_common(a: Any, b: Any) -> Any:
     """The values in the type in which NumPy adds them to the elements: what is added up beforehand must not overflow,
     or be true or false, where the sum with the array would be a number."""
-    is_weak = b.__class__ in (bool, int, float, complex)
-    return cast(array(b), np.result_type(dtype_of(a), b if is_weak else dtype_of(array(b))))
+    b = operand(b)
+    return cast(array(b), np.result_type(dtype_of(a), promoting(b)))
 
 
 def _plain_index(idx: Any) -> Any:
@@ -255,6 +256,29 @@ _windows: Any = np.lib.stride_tricks.sliding_window_view
 _read_only: tuple[Any, ...] = (np.diagonal, np.linalg.diagonal, np.broadcast_to, _windows)
 for _frozen in _read_only:
     FUNCTIONS[_frozen] = _viewing(_frozen, FUNCTIONS[_frozen], readonly=True)
+
+
+@implements_blind(np.lib.stride_tricks.as_strided)
+def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True) -> Any:
+    x = array(x)
+    shape, strides = shape_of(x) if shape is None else shape, x.strides if strides is None else strides
+    places, rest = np.zeros((), int), 0
+    for length, stride in zip(shape, strides, strict=True):
+        step, more = divmod(stride, dtype_of(x).itemsize)
+        places, rest = np.add.outer(places, np.arange(length) * step), rest or more
+    n = size_of(x)
+    is_in_order = isinstance(n, int) and laid_out(x).flags.c_contiguous
+    if rest or not is_in_order or (places.size and not 0 <= places.min() <= places.max() < n):
+        raise UnsupportedFunctionError(
+            "np.lib.stride_tricks.as_strided of traced values that do not lie one after the other, or beyond them",
+            remedy="apply it to np.ascontiguousarray(x), or use np.lib.stride_tricks.sliding_window_view, or an index",
+        )
+
+    def strided(root: Any) -> Any:
+        return index(s.reshape(root, shape=(n,)), places, pattern=(ARRAY,))
+
+    y = strided(x)
+    return link(y, x, strided, readonly=not writeable) if isinstance(x, Traced) else y
 
 
 def _part(op: Op) -> Callable:

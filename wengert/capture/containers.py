@@ -291,7 +291,7 @@ def rebuilt(kind: Any, keys: tuple, parts: list[Any]) -> Any:
     if kind.__class__ is tuple:
         return defaultdict(kind[1], zip(keys, parts, strict=True))
     if issubclass(kind, tuple):
-        return kind._make(parts)
+        return tuple.__new__(kind, parts)  # as `_make`, which classes with `_fields` need not have
     if issubclass(kind, dict):
         return kind(zip(keys, parts, strict=True))
     new = object.__new__(kind)

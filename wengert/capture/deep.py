@@ -55,3 +55,8 @@ def _leave() -> None:
         _inside -= 1
         if not _inside and sys.getrecursionlimit() == max(_before, _FRAMES):
             sys.setrecursionlimit(_before)
+
+
+def frames_allowed() -> int:
+    """How many calls may be under way in programs of users."""
+    return _before if _inside else sys.getrecursionlimit()

@@ -28,6 +28,7 @@ from wengert.capture.values import is_symbolic
 from wengert.control.effects import called_back
 from wengert.errors import StagingError, UnsupportedFunctionError
 from wengert.ir.infer import Found
+from wengert.ir.numbers import as_python
 from wengert.ops.act import undifferentiable
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import Traced
@@ -98,13 +99,25 @@ _STATES = frozenset(("seed", "set_state", "get_state", "setstate", "getstate", "
                      "randbytes", "sample", "choices", "getrandbits"))  # fmt: skip
 
 
+_OF_ITEMS = frozenset(("shuffle", "sample", "choice", "choices", "getstate", "setstate", "get_state", "set_state"))
+"""What moves items of lists about, whatever they are, or the generator's own state."""
+
+
+def _holds_boxes(args: tuple, kwargs: dict) -> bool:
+    return any(isinstance(a, (Box, np.ndarray)) for a in (*args, *kwargs.values()))
+
+
 def _is_traced(args: tuple, kwargs: dict) -> bool:
     return any(isinstance(a, Traced) or holds_traced(a) for a in (*args, *kwargs.values()))
 
 
 def drawn(get: Callable[[], Any], sample: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
     """A method of a generator, which `get` gives when the program runs; `sample` is one of the same kind."""
+    if running.state.capture is None and name in _OF_ITEMS and not _holds_boxes(args, kwargs):
+        return getattr(get(), name)(*args, **kwargs)
     of_python = isinstance(sample, random.Random)
+    if name == "shuffle" and len(args) == 1 and not kwargs and args[0].__class__ is list:
+        return _shuffled(get, args[0])
     if name in ("permutation", "shuffle", "permuted", "choice") and not of_python:
         return _rearranged(get, sample, name, *args, **kwargs)
     if _is_traced(args, kwargs):
@@ -171,6 +184,26 @@ def _rearranged(get: Callable, sample: Any, name: str, x: Any, *args: Any, **kwa
         return y
     x[...] = y
     return None
+
+
+def _shuffled(get: Callable, items: Any) -> None:
+    """`shuffle` of a list of numbers, in a program: their positions are shuffled."""
+    n = len(items)
+
+    def positions() -> np.ndarray:
+        shuffled = list(range(n))
+        get().shuffle(shuffled)
+        return np.array(shuffled, np.int64)
+
+    if not all(x.__class__ in SCALARS or isinstance(x, Traced) for x in items):
+        raise StagingError(
+            "shuffle of a random generator, of a list of other things than numbers, in a compiled function",
+            remedy="shuffle a list of positions, and use them as indices",
+        )
+    (places,) = called_back(positions, (), (Found((n,), np.dtype(np.int64), False),))
+    is_of_python = all(x.__class__ in SCALARS for x in items)
+    moved = index(array(items), places, pattern=(ARRAY,))
+    items[:] = [as_python(moved[k]) if is_of_python else moved[k] for k in range(n)]
 
 
 _DUMMIES = (lambda k: None, lambda k: 0.5, lambda k: 0.25 * (k + 1), lambda k: 2 + k, lambda k: 5 - k)

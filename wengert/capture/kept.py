@@ -110,7 +110,7 @@ def _as_plain(x: Any, seen: set[int]) -> Any:
         items = [_as_plain(item, seen) for item in x]
         if all(a is b for a, b in zip(items, x, strict=True)):
             return x
-        return x._make(items) if hasattr(x, "_make") else x.__class__(items)
+        return tuple.__new__(x.__class__, items)
     own = own_dict(x) if has_own_dict(x) else None
     if isinstance(x, MUTABLE) or (own.__class__ is dict and not isinstance(x, FunctionType)):
         held = content(x)

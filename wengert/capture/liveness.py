@@ -21,6 +21,11 @@ def mark_live(body: list[ast.stmt]) -> None:
     _before(body, frozenset(), frozenset(captured(body)))
 
 
+def live_before(suite: Iterable[Any], after: Live) -> Live:
+    """The names that are live before statements, given those live after them."""
+    return _before(suite, after, frozenset())
+
+
 def _before(suite: Iterable[Any], after: Live, always: Live) -> Live:
     """The names that are live before a suite, given those live after it and those live all the time."""
     live = after | always

@@ -388,6 +388,7 @@ LOOPED.set_hooks(
         lowered.EXTENDED: lambda consumer, *of_suite: of_suite,
         lowered.CHOSEN_OF: lambda iterable, native, choose: native(iterable),
         lowered.HELD: lambda iterable: iterable,
+        lowered.RECURSES: lambda callees: False,
         lowered.TEST: lambda test: test,
         lowered.MADE: lambda made: made,
         lowered.UNDEFINED_NAME: UNDEFINED,

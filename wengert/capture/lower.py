@@ -26,6 +26,7 @@ become flags (`flags.py`); then suites become functions, which share the variabl
     [e for x in y if t]     filtered([chosen(t, lambda: e) for x in y])
     (e for x in y if t)     chosen_of(y, lambda items: (e for x in items if t), …)        (see `generated.py`)
     yield e                 emit(e), in a function beside the generator                   (see `generators.py`)
+    def f(x): … f(x / 2)    … begins with: if recurses(lambda: (f,)): return machine(x)   (see `recursion.py`)
 
 What `load` loads is neither local, nor of a function around it in the same source, nor a builtin. `names` are the
 variables that the suites may bind; `stores` those of them that are written into; `temporaries` those whose value nobody
@@ -75,6 +76,7 @@ from wengert.capture.lowered import (
 )
 from wengert.capture.names import binds_in_place, body_of, bound, evaluated_here, own_nodes, rebound, scope_of
 from wengert.capture.only_read import only_read, unpacked_names
+from wengert.capture.recursion import asked_first, callees_of, machine_of
 from wengert.capture.syntax import (
     OURS,
     assign,
@@ -151,6 +153,8 @@ class _Lowering(Expressions):
             self.optional = frozenset(optional)
             node.body = self.visit(node.body)
             return
+        machine = machine_of(node)
+        callees = callees_of(node)
         self.only_read = only_read(node)
         docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
         body = with_conditions_apart(node.body[len(docstring) :])
@@ -169,7 +173,11 @@ class _Lowering(Expressions):
         if empty:
             start.append(ast.Assign(list(empty), load(UNDEFINED_NAME)))
         start += [ast.Assign([ast.Name(name, ast.Store())], hook(DEFAULT, load(name))) for name in optional]
-        node.body = [*docstring, *[at(new, body[0]) for new in start], *self._suite(body)]
+        suite = self._suite(body)
+        if machine is not None:
+            self._nested(machine, self.in_class)
+            suite[:0] = asked_first(machine, self.visit(callees), self.scope.parameters)
+        node.body = [*docstring, *[at(new, body[0]) for new in start], *suite]
 
     def _nested(self, node: Any, in_class: bool) -> None:
         """Lower a function inside this one."""

@@ -7,6 +7,7 @@ from __future__ import annotations
     NAMED, GIVEN, SET_ATTRIBUTE, DELETE_ATTRIBUTE, DELETE_ITEM, TRYING, RAISED_HERE, CAUGHT, CATCHES, ERROR_OF,
     OWN_ERRORS, BASE, TEXT, IS, SUBJECT, ATTEMPTED, FAILED, PASSED, DEFAULT, BUILTIN, REBINDS, CHOSEN, FILTERED,
     EQUAL, ORDERED, OVER_ITEMS, SWALLOWED, MANAGED, GENERATED, EXTENDED, CHOSEN_OF, HELD,
+    RECURSES, RECURSED, DEFAULT_OF,
 ) = LOWERED_HOOKS = (
     "_wengert_if",
     "_wengert_for",
@@ -57,4 +58,7 @@ from __future__ import annotations
     "_wengert_extended",
     "_wengert_chosen_of",
     "_wengert_held",
+    "_wengert_recurses",
+    "_wengert_recursed",
+    "_wengert_default_of",
 )  # fmt: skip

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from wengert.capture.left import IsChanged, Left, left_outside
 from wengert.capture.one_of import demand_known_things
 from wengert.capture.opening import close_pools, undo_pools
 from wengert.capture.reachable import reached
+from wengert.capture.recursing import endless
 from wengert.capture.returned import Shared, as_returned, found_among
 from wengert.capture.returned_lists import with_returned_lists
 from wengert.capture.session import SMALL, Session, ValuesDecide, WrittenTo, current, is_number
@@ -262,13 +264,23 @@ def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, n
     opened: dict[tuple[int, Any], Any] = {}
     pinned: dict[int, Any] = {}
     deepest: int | None = None
+    machines: set[CodeType] = set()
+    are_tried = False
     orders = tuple([order_given(x) for x in values])
     arrays = {k for k, x in enumerate(values) if (x._is_array if isinstance(x, Box) else isinstance(x, np.ndarray))}
     while True:
         try:
             return _captured(f, types, rebuild, names, values, variable, held, opened, pinned, orders, arrays, kept,
-                             assumed, deepest)  # fmt: skip
+                             assumed, deepest, machines)  # fmt: skip
         except (*CANNOT_BE_CAPTURED, RecursionError) as error:
+            more = endless(error) - machines if isinstance(error, RecursionError) and not are_tried else None
+            if more:
+                machines |= more
+                continue
+            if machines:  # these functions are no loops
+                machines.clear()
+                are_tried = True
+                continue
             if isinstance(error, ConcretizationError) and _hold(error, held, variable):
                 continue
             # For any integer it cannot be done; but an axis, a shape or a key is mostly given, and does not change.
@@ -290,6 +302,7 @@ def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, n
             if not integers:
                 raise
             pinned.update(integers)
+            are_tried = False
         except (WrittenTo, IsChanged):
             continue  # `variable` or `opened` has grown
         except ValuesDecide as decide:
@@ -300,6 +313,11 @@ def _with_what_is_known(f: Callable, types: Sequence[Type], rebuild: Callable, n
                     remedy="convert variables to the type that they have after an iteration before the loop",
                 ) from None
             pinned.update(new)
+        except Exception:
+            if not machines:
+                raise
+            machines.clear()
+            are_tried = True
 
 
 def _hold(error: Exception, held: dict[int, np.ndarray], variable: set[int]) -> bool:
@@ -317,11 +335,11 @@ def _hold(error: Exception, held: dict[int, np.ndarray], variable: set[int]) -> 
 def _captured(f: Callable, types: Sequence[Type], rebuild: Callable, names: Sequence[str | None],
               values: Sequence[Any], variable: set[int], held: dict[int, np.ndarray],
               opened: dict[tuple[int, Any], Any], pinned: dict[int, Any], orders: tuple, arrays: set[int], kept: Kept,
-              assumed: Assumptions | None, deepest: int | None) -> Captured:  # fmt: skip
+              assumed: Assumptions | None, deepest: int | None, machines: set[CodeType]) -> Captured:  # fmt: skip
     top = Capture()
     session = Session(top, variable, held, opened)
     session.deepest, session.code = deepest, sys._getframe().f_code
-    session.assumed = assumed
+    session.assumed, session.machines = assumed, machines
     outer, current.session = current.session, session
     try:
         with capturing(top):

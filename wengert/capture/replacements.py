@@ -27,7 +27,7 @@ from wengert.box.constructors import CONSTRUCTORS
 from wengert.box.dispatch import BLIND, FUNCTIONS
 from wengert.box.functions import quadrature
 from wengert.box.functions.applying import Vectorized
-from wengert.box.functions.operands import array, cast, holds_traced
+from wengert.box.functions.operands import array, cast, fitted, holds_traced
 from wengert.box.operators import as_python_number, inside, python_number
 from wengert.box.writing import plain, settled
 from wengert.capture.domains import guarded
@@ -202,10 +202,10 @@ def _whole(original: Callable, x: Any) -> int:
 
 
 @_replaces(int)
-def _int(x: Any = 0, *base: Any) -> int:
+def _int(x: Any = 0, /, *base: Any, **named: Any) -> int:
     demand_number(x)
-    if not isinstance(x, Box) or base or dtype_of(x).kind == "c":
-        return int(x, *base)
+    if not isinstance(x, Box) or base or named or dtype_of(x).kind == "c":
+        return int(x, *base, **named)
     return _whole(int, s.reshape(x, shape=()) if shape_of(x) else x)
 
 
@@ -274,7 +274,7 @@ def _scalar_type(kind: Any) -> Callable:
     @functools.wraps(kind, updated=())
     def replacement(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and holds_traced(args[0]):
-            x = array(args[0])
+            x = array(fitted(args[0], np.dtype(kind)))
             if issubclass(kind, (np.integer, np.bool)) and dtype_of(x).kind in "fc" and running.state.capture is None:
                 name = f"np.{kind.__name__}"
                 raise ConcretizationError(

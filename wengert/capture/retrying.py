@@ -124,16 +124,15 @@ def _fails(trying: Trying, statement: Callable, attempt: Attempt, get: Callable,
 
 
 def undone_if_refused(function: Callable[[], Any], refusals: tuple) -> tuple[Any, Exception | None]:
-    """The result of a function in a program that is being captured. If it is refused, what it did is undone, and the
-    refusal returned, unless something has happened that cannot be undone."""
+    """The result of a function in a program that is being captured. If it is refused, what it did is undone, what the
+    program would have done outside (printing, drawing) is taken out of it, and the refusal is returned."""
     capture = running.state.capture
     around, capture.journal, nodes = capture.journal, [], len(capture.nodes)
     try:
         return function(), None
     except refusals as refusal:
-        if any(map(has_effect, capture.nodes[nodes:])):
-            raise
         _undo(capture.journal)
+        capture.nodes[nodes:] = _without_effects(capture.nodes[nodes:])
         return None, refusal
     finally:
         if around is not None:
@@ -157,6 +156,17 @@ def without_effects(items: Iterable[Any], function: str) -> list[Any]:
         if around is not None:
             around += capture.journal
         capture.journal = around
+
+
+def _without_effects(nodes: Sequence[Node]) -> list[Node]:
+    """Nodes, without those that do something outside, and without what is computed from these."""
+    kept, gone = [], set()
+    for node in nodes:
+        if has_effect(node) or any(id(x) in gone for x in (*node.args, *node.sizes)):
+            gone.update(map(id, node.outs))
+        else:
+            kept.append(node)
+    return kept
 
 
 def has_effect(node: Node) -> bool:

@@ -130,6 +130,8 @@ class Session:
         """Which branches are taken, by assumption (`assuming.py`); None if nothing is assumed."""
         self.deepest: int | None = None
         """How many calls of one function may be under way; with more the program raises, if it gets there."""
+        self.machines: set[Any] = set() if current.session is None else current.session.machines
+        """The code of functions that call themselves until data say that it is enough (`recursing.py`)."""
         self.code: Any = None
         """The code that captures the function."""
         self.branches = 0

@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.box.box import Box
 from wengert.box.dispatch import FUNCTIONS
-from wengert.box.functions.operands import cast
+from wengert.box.functions.operands import cast, fitted
 from wengert.box.writing import settled
 from wengert.capture import hooks, retrying, rewrite, stage
 from wengert.capture.copying import COPYING
@@ -94,15 +94,17 @@ def _len(x: Any) -> Any:
 def _conversion(original: Callable, dtype: Any, default: Any) -> Callable:
     eager = hooks.REPLACEMENTS.get(original, original)
 
-    def python_number(x: Any = default, *rest: Any) -> Any:
+    def python_number(x: Any = default, /, *base: Any, **named: Any) -> Any:
         demand_number(x)
+        if base or named:  # of a text
+            return eager(x, *base, **named)
         if is_symbolic(x) and dtype is np.int64:
             check_whole(x)
         if _is_plain_symbol(x):
             return as_number(x, dtype)
         if is_symbolic(x) and dtype is np.int64:
             return as_number(e.stop_gradient(x), dtype)
-        y = eager(x, *rest)
+        y = eager(x)
         return as_python(y) if is_symbolic(y) else y
 
     return python_number
@@ -120,7 +122,7 @@ def _numpy_scalar(kind: type) -> Callable:
             return eager(*args)
         x = args[0]
         if settled(x).__class__ is Sym and not shape_of(x):
-            return converted(x, Type((), np.dtype(kind), False))
+            return converted(fitted(x, np.dtype(kind)), Type((), np.dtype(kind), False))
         return eager(x)
 
     return converted_to
@@ -365,15 +367,19 @@ def _full_like(a: Any, fill_value: Any, dtype: Any = None, *rest: Any, shape: An
 
 @replaces(np.arange)
 def _arange(*args: Any, **options: Any) -> Any:
-    bounds = [settled(a) for a in args]
+    given = dict(zip(("stop",) if len(args) == 1 else ("start", "stop", "step", "dtype"), args, strict=False)) | options
+    bounds = [settled(given[k]) for k in ("start", "stop", "step") if given.get(k) is not None]
     if not any(map(is_symbolic, bounds)):
         return hooks.REPLACEMENTS[np.arange](*args, **options)
+    dtype = None if given.get("dtype") is None else np.dtype(given["dtype"])
+    if dtype is not None and len(bounds) > 1:
+        fitted(bounds[0], dtype)
     if any(dtype_of(b).kind not in "iu" for b in bounds):
         raise StagingError("np.arange with bounds that are no integers and known only when the compiled program runs",
                            remedy="use a + step * np.arange(n)")  # fmt: skip
     items = counted_range(*bounds)
     counted = running.state.capture.process(iota, (), {"n": items.count})
-    return items.item(counted)
+    return items.item(counted) if dtype is None else cast(items.item(counted), dtype)
 
 
 def _of_lists(original: Callable) -> Callable:

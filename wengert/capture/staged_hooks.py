@@ -31,7 +31,18 @@ import numpy as np
 from wengert.box.array_classes import ArrayClasses, Held, look_for_classes
 from wengert.box.box import Box
 from wengert.box.cells import Cell
-from wengert.capture import exceptions, hooks, managers, ownership, placed, retrying, rewrite, stage, staged_texts
+from wengert.capture import (
+    exceptions,
+    hooks,
+    managers,
+    ownership,
+    placed,
+    recursing,
+    retrying,
+    rewrite,
+    stage,
+    staged_texts,
+)
 from wengert.capture import lowered as lowering
 from wengert.capture.branching import defined
 from wengert.capture.chosen import chosen, filtered, in_place_of_lists
@@ -310,9 +321,10 @@ def made(container: Any) -> Any:
 
 
 def given(value: Any) -> Any:
-    """What a function returns that may have returned before."""
-    for leaf in leaves(value):
-        running.state.capture.links.wake(leaf)
+    """What a function returns that may have returned before; a program may have kept it, and call it when it runs."""
+    if (capture := running.state.capture) is not None:
+        for leaf in leaves(value):
+            capture.links.wake(leaf)
     return value
 
 
@@ -624,9 +636,9 @@ def passed(value: Any, is_read: bool) -> Any:
 
 def attr(owner: Any, name: str) -> Any:
     """`owner.name`."""
+    owner = number_of(owner, name)
     if owner.__class__ is OneOf:
         return each(owner, lambda one: attr(one, name))
-    owner = number_of(owner, name)
     if isinstance(owner, Box):
         if name == "__class__":
             return class_of(owner)
@@ -728,6 +740,9 @@ set_staged_hooks(
         lowering.EXTENDED: extended,
         lowering.CHOSEN_OF: chosen_of,
         lowering.HELD: held,
+        lowering.RECURSES: recursing.recurses,
+        lowering.RECURSED: recursing.recursed,
+        lowering.DEFAULT_OF: recursing.default_of,
         lowering.MADE: made,
         lowering.DEFINED: defined,
         lowering.NAMED: named,

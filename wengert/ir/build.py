@@ -297,6 +297,8 @@ class Capture(Trace):
         # (what a mode holds is lifted first: its symbol says whether it is a number of Python's)
         args = tuple([self.lift(a) if isinstance(a, Traced) and a.__class__ not in _SYMBOLIC else a for a in args])
         is_assured = op.raises is VALUES and op.pure and not op.effect and ask_before(op, args, params)
+        if op.compares and (found := numbers.compared(op, args)) is not None:
+            return found
         args = numbers.in_bounds(op, args, params)
         several, found = results(op, args, params)
         ys = self.emit(op, args, params, found)

@@ -19,7 +19,7 @@ import numpy as np
 
 from wengert.box.operators import COMPLEX_POWER
 from wengert.box.writing import settled
-from wengert.ir.infer import is_weak
+from wengert.ir.infer import is_weak, results
 from wengert.ir.lengths import interval_from, interval_of
 from wengert.ir.symbol import Dim, Sym
 from wengert.ops import elementwise as e
@@ -251,6 +251,23 @@ def check_whole(x: Any) -> None:
           f"{message_of(int, math.inf)}, nor one beyond 64 bits in a compiled function")  # fmt: skip
 
 
+def compared(op: Op, args: tuple) -> Any:
+    """A comparison of one of Python's integers, which may be negative, with unsigned integers of 64 bits: they have no
+    type in common. `None` if it is not one."""
+    if len(args) != 2 or not all(dtype_of(x).kind in "iu" for x in args):
+        return None
+    weak = [x.__class__ is Sym and is_weak(x) for x in args]
+    if weak[0] == weak[1] or dtype_of(args[weak[0]]) != np.uint64:
+        return None
+    x = args[weak[1]]
+    low, _ = interval_of(x)
+    if low is not None and low >= 0:
+        return None
+    always = bool(op.impl(*[-1 if is_x else 0 for is_x in weak]))  # what is negative is less than all of them
+    y = astype(e.maximum(x, 0), dtype=np.dtype(np.uint64))
+    return e.where(e.less(x, 0), always, op(*[y if is_x else a for a, is_x in zip(args, weak, strict=True)]))
+
+
 def in_bounds(op: Op, args: tuple, params: dict) -> tuple:
     """The operands of an op among which integers of Python's meet a short or unsigned type of NumPy's.
 
@@ -267,6 +284,11 @@ def in_bounds(op: Op, args: tuple, params: dict) -> tuple:
         if not others:
             return args
         short = np.result_type(*others)
+        kind = "" if op.compares or short.kind not in "iu" else results(op, args, params)[1][0].dtype.kind
+        if kind in ("f", "c"):
+            return args  # a quotient: they become floats at once
+        if kind == "b":  # whether they are zero is asked
+            return tuple([e.not_equal(x, 0) if x.__class__ is Sym and is_weak(x) else x for x in args])
     else:
         return args
     if short.kind not in "iu" or short == np.dtype(int):
@@ -276,7 +298,7 @@ def in_bounds(op: Op, args: tuple, params: dict) -> tuple:
         if x.__class__ is not Sym or not is_weak(x) or x.dtype.kind != "i":
             continue
         low, high = interval_of(x)
-        if low is not None and low >= limits.min and high is not None and high <= limits.max:
+        if low is not None and low >= limits.min and (short.itemsize == 8 or (high is not None and high <= limits.max)):
             continue
         if op.compares and short.itemsize < 8:
             return tuple([a if is_weak(a) else astype(a, dtype=np.dtype(int)) for a in args])

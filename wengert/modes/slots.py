@@ -180,13 +180,45 @@ def _of_operand(
         return None
     if len(sources) == 1:
         return [TangentSlot(_at(s.numbers, sources[0]), _applied(op, k, args, s, params)) for s in own]
+    patterns = [_slices_at(places, args[k].shape, aval.shape) for places in sources]
     found = []
     for s in own:
-        flat = reshape(_filled(s.value, args[k].shape), shape=(len(s.numbers),))
-        for places in sources:
-            value = index(flat, np.maximum(places, 0), pattern=(ARRAY,))
+        whole = _filled(s.value, args[k].shape)
+        for places, pattern in zip(sources, patterns, strict=True):
+            if pattern is not None:
+                value = index(whole, pattern=pattern)
+            else:
+                flat = reshape(whole, shape=(len(s.numbers),))
+                value = index(flat, np.maximum(places, 0), pattern=(ARRAY,))
             found.append(TangentSlot(_at(s.numbers, places), reshape(value, shape=aval.shape)))
     return found
+
+
+def _slices_at(places: np.ndarray, own: tuple, result: tuple) -> tuple | None:
+    """Slices that take the elements at flat places of an array, in the order of a result; None if none do.
+
+    The terms of a sum along an axis are slices `x[:, k : k + 1]`, which are computed where they are read. A gather
+    would have to wait for all of `x`.
+    """
+    if not len(places) or places.min() < 0:
+        return None
+    along = [a for a, n in enumerate(result) if n != 1]
+    pattern: list[slice] = []
+    kept = []
+    for axis, coordinate in enumerate(np.unravel_index(places, own)):
+        first = int(coordinate[0])
+        if np.all(coordinate == first):
+            pattern.append(slice(first, first + 1, None))
+            continue
+        if len(kept) == len(along) or result[along[len(kept)]] != own[axis]:
+            return None
+        b = along[len(kept)]
+        counted = np.arange(own[axis]).reshape([-1 if j == b else 1 for j in range(len(result))])
+        if not np.array_equal(coordinate.reshape(result), np.broadcast_to(counted, result)):
+            return None
+        pattern.append(slice(None, None, None))
+        kept.append(b)
+    return tuple(pattern) if len(kept) == len(along) else None
 
 
 def _contracted(
@@ -297,8 +329,19 @@ def _together(a: TangentSlot, b: TangentSlot, shape: tuple) -> TangentSlot | Non
     if not np.all(~has | ~other | (m == n)):
         return None
     numbers = np.where(has, m, n)
-    mask = has.reshape(shape)
+    mask = _mask(has, shape)
     if not np.any(has & other):
         return TangentSlot(numbers, call(where, mask, a.value, b.value))
-    value = call(where, mask, a.value, 0) + call(where, other.reshape(shape), b.value, 0)
+    value = call(where, mask, a.value, 0) + call(where, _mask(other, shape), b.value, 0)
     return TangentSlot(numbers, value)
+
+
+def _mask(has: np.ndarray, shape: tuple) -> np.ndarray:
+    """Flat truth values in a shape that broadcasts to the given one, as small as can be: what is the same in all rows
+    is known beforehand, and a row can be read without the others."""
+    mask = has.reshape(shape)
+    for axis in range(len(shape)):
+        first = mask[(*(slice(None),) * axis, slice(0, 1))]
+        if np.array_equal(mask, np.broadcast_to(first, mask.shape)):
+            mask = first
+    return mask

@@ -115,14 +115,17 @@ class SwitchTrace(Trace):
             return Followed(self, call(op, *values, **params) if any(isinstance(v, Traced) for v in values) else y)
         y = call(op, *values, **params)
         if isinstance(op, Zero):
-            if op.pure and not op.marks:
-                self.notes.append(Note(op, np.asarray(plain(y)), values, params))
-            return y
+            return self.note(op, y, values, params) if op.pure and not op.marks else y
         if op.switch is not None:
             op.switch(*args)  # which notes it
         if y.__class__ is tuple:
             return tuple([Followed(self, v) for v in y])
         return Followed(self, y)
+
+    def note(self, op: Op, y: Any, values: tuple, params: dict) -> Any:
+        """What the op is to have decided."""
+        self.notes.append(Note(op, np.asarray(plain(y)), values, params))
+        return y
 
     def inside(self, x: Any) -> Any:
         return x._value if x.__class__ is Followed and x._owner is self else x
@@ -161,9 +164,11 @@ class _AsPython(Watch):
 
 
 @contextmanager
-def _followed(function: Callable, t: Any, parameters: Sequence[Any]) -> Iterator[tuple[Any, list[Any]]]:
+def followed(
+    function: Callable, t: Any, parameters: Sequence[Any], kind: Callable[[], SwitchTrace] = SwitchTrace
+) -> Iterator[tuple[Any, list[Any]]]:
     """The value of a function and its notes, while they may be used."""
-    trace = SwitchTrace()
+    trace = kind()
     watched = nullcontext() if running.state.watch is not None else looking_on(_AsPython())
     with watched, entered(trace):
         boxes = [as_argument(Followed(trace, p), p) for p in parameters]
@@ -179,7 +184,7 @@ class NotedSamples:
         self.found: dict[float, list[Any]] = {}
 
     def __call__(self, t: float, *_: Any) -> Any:
-        with _followed(self.function, t, self.parameters) as (y, notes):
+        with followed(self.function, t, self.parameters) as (y, notes):
             self.found[t] = [note._replace(operands=()) if note.__class__ is Note else note for note in notes]
             return plain(y)
 
@@ -214,7 +219,7 @@ def switches(integrand: Any, a: float, b: float, parameters: Sequence[Any]) -> l
     found = []
     for low, high in pairs:
         differing = [
-            where for where in _differing(samples.at(low), samples.at(high))
+            where for where in differing_notes(samples.at(low), samples.at(high))
             if _passes(integrand.function, where, low, parameters, _NEAR * (max(samples.found) - min(samples.found)))
         ]  # fmt: skip
         if differing:
@@ -235,7 +240,7 @@ def _passes(function: Callable, where: tuple, place: float, parameters: Sequence
     return away == 0 or (bool(u_t != 0) and away <= near * abs(float(u_t)))
 
 
-def _keys(notes: list[Any]) -> list[Any]:
+def keys(notes: list[Any]) -> list[Any]:
     return [note.key for note in notes]
 
 
@@ -247,7 +252,7 @@ def _pairs(samples: NotedSamples) -> list[tuple[float, float]]:
     found: list[tuple[float, float]] = []
     while waiting:
         low, high = waiting.pop()
-        first, last = _keys(samples.at(low)), _keys(samples.at(high))
+        first, last = keys(samples.at(low)), keys(samples.at(high))
         if first == last:
             continue
         middle = low + (high - low) / 2
@@ -266,11 +271,11 @@ def _pairs(samples: NotedSamples) -> list[tuple[float, float]]:
     return found
 
 
-def _differing(first: list[Any], second: list[Any]) -> Iterator[tuple[tuple[int, ...], int]]:
+def differing_notes(first: list[Any], second: list[Any]) -> Iterator[tuple[tuple[int, ...], int]]:
     """Paths to notes that differ, as long as they are notes of the same op, and the elements that do."""
     for i, (x, y) in enumerate(zip(first, second, strict=False)):
         if x.__class__ is NotesWithin and y.__class__ is NotesWithin:
-            for path, element in _differing(x.runs[0], y.runs[0]) if x.runs and y.runs else ():
+            for path, element in differing_notes(x.runs[0], y.runs[0]) if x.runs and y.runs else ():
                 yield (i, 0, *path), element
         elif x.__class__ is NotesWithin or y.__class__ is NotesWithin or x.key[:2] != y.key[:2]:
             return
@@ -279,9 +284,9 @@ def _differing(first: list[Any], second: list[Any]) -> Iterator[tuple[tuple[int,
                 yield (i,), int(place)
 
 
-def _noted(notes: list[Any], path: tuple[int, ...]) -> Note:
+def noted(notes: list[Any], path: tuple[int, ...]) -> Note:
     found: Any = notes[path[0]]
-    return found if len(path) == 1 else _noted(found.runs[path[1]], path[2:])
+    return found if len(path) == 1 else noted(found.runs[path[1]], path[2:])
 
 
 def jumps(integrand: Any, a: float, b: float, parameters: Sequence[Any]) -> Iterator[tuple[float, Any, list[Any]]]:
@@ -345,8 +350,8 @@ def _quantity_and_slopes(
     seen, unknown = [], []
 
     def quantity(t: Any, *parameters: Any) -> list[Any]:
-        with _followed(function, t, parameters) as (_, notes):
-            note = _noted(notes, path)
+        with followed(function, t, parameters) as (_, notes):
+            note = noted(notes, path)
             u = note.quantity()
             seen.append(note)
             if u is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -32,6 +32,8 @@ _WORTH = 0.3
 """The part of the unknowns that must be eliminated for the complement to pay."""
 _MOST_PAIRS = 50_000_000
 _MOST_NEAR = 200_000
+_OVERHEAD = 30
+"""What a product of two blocks of the rest costs beside its elements."""
 _WORTH_COMPILING = 200_000
 """How many steps take Python, in all iterations, about as long as it takes to compile them."""
 
@@ -138,10 +140,11 @@ class WholeSystem:
         self._square: Any = None
         self._gradient: Any = None
 
-    def take(self, jacobian: csr_array, f: np.ndarray) -> None:
-        """The Jacobian and the residuals at a new point."""
+    def take(self, jacobian: csr_array, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The Jacobian and the residuals at a new point: sums of squares of the columns, and Jᵀ f."""
         self._square = (jacobian.T @ jacobian).tocsc()
         self._gradient = jacobian.T @ f
+        return self._square.diagonal(), self._gradient
 
     def step(self, diagonal: np.ndarray) -> np.ndarray:
         """The step for a damping."""
@@ -150,14 +153,45 @@ class WholeSystem:
         return -found.solve(self._gradient)
 
 
+class Blocks(NamedTuple):
+    """The rest of the unknowns in blocks of `width`: those that have to do with the same groups, in so many blocks, of
+    which the last one may have room left."""
+
+    width: int
+    many: int
+    place: np.ndarray
+    """Of each of all columns, counted through the blocks; −1 for those of groups."""
+
+    def matrix(self, blocks: np.ndarray) -> np.ndarray:
+        """A matrix of blocks as one of numbers."""
+        n = self.many * self.width
+        return np.ascontiguousarray(blocks.transpose(0, 2, 1, 3)).reshape(n, n)
+
+
+def _in_blocks(rest: np.ndarray, groups: np.ndarray, columns: np.ndarray, n: int) -> Blocks:
+    """The rest in blocks; `groups` and `columns` say which groups have residuals in common with which unknowns."""
+    random = np.random.default_rng(0).integers(1, 2**61, int(groups.max(initial=-1)) + 1)
+    kinds, degrees = np.zeros(n, np.int64), np.bincount(columns, minlength=n)
+    np.add.at(kinds, columns, random[groups])  # wraps around, which does no harm
+    _, first, kind, sizes = np.unique(kinds[rest], return_index=True, return_inverse=True, return_counts=True)
+    weights = degrees[rest][first] + 1.0
+    cost = lambda width: np.sum(weights * np.ceil(sizes / width)) ** 2 * (width**2 + _OVERHEAD)
+    width = min(range(1, _LARGEST_GROUP + 1), key=cost)
+    blocks = -(-sizes // width)
+    order = np.argsort(kind, kind="stable")
+    inside = np.arange(len(rest)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    place = np.full(n, -1)
+    place[rest[order]] = np.repeat((np.cumsum(blocks) - blocks) * width, sizes) + inside
+    return Blocks(width, int(np.sum(blocks)), place)
+
+
 class Bucket:
     """Groups of one size: index arrays for the kernels, and the blocks they fill."""
 
     def __init__(self, pattern: csr_array, size: int, columns: np.ndarray, group_of: np.ndarray, place: np.ndarray,
-                 rest: np.ndarray):  # fmt: skip
+                 blocks: Blocks):  # fmt: skip
         """`columns` are those of the groups; `group_of` gives each of all columns its group here, or −1."""
-        self.size = size
-        groups = len(columns) // size
+        groups, width = len(columns) // size, blocks.width
         self.columns = np.empty((groups, size), int)
         self.columns[group_of[columns], place[columns]] = columns
         of_row = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
@@ -174,38 +208,39 @@ class Bucket:
         self.inner = np.full((len(rows), size), pattern.nnz)  # where a zero stands behind the data
         self.inner[number[of_row[mine]], place[pattern.indices[mine]]] = mine
         others = np.flatnonzero((number[of_row] >= 0) & (of_group < 0))
-        others = others[np.lexsort((pattern.indices[others], number[of_row[others]]))]
-        self.outer = others
-        self.column = rest[pattern.indices[others]]
-        counts = np.bincount(number[of_row[others]], minlength=len(rows))
-        self.start = np.concatenate(([0], np.cumsum(counts)))
-        pairs = row_group[of_row[others]] * (rest.max() + 1) + self.column
-        distinct, place_of = np.unique(pairs, return_inverse=True)
+        block, inside = np.divmod(blocks.place[pattern.indices[others]], width)
+        ties, tie = np.unique(number[of_row[others]] * blocks.many + block, return_inverse=True)
+        self.outer = np.full((len(ties), width), pattern.nnz)
+        self.outer[tie.ravel(), inside] = others
+        row, self.block = np.divmod(ties, blocks.many)
+        self.start = np.searchsorted(row, np.arange(len(rows) + 1))
+        distinct, place_of = np.unique(row_group[rows[row]] * blocks.many + self.block, return_inverse=True)
         self.place = place_of.ravel()
-        self.outer_columns = distinct % (rest.max() + 1)
-        self.begin = np.searchsorted(distinct, np.arange(groups + 1) * (rest.max() + 1))
-        steps = np.sum((counts + size) ** 2) + size * np.sum(np.diff(self.begin) ** 2)
+        self.outer_blocks = distinct % blocks.many
+        self.begin = np.searchsorted(distinct, np.arange(groups + 1) * blocks.many)
+        self.padded = bool(self.inner.max(initial=0) == pattern.nnz or self.outer.max(initial=0) == pattern.nnz)
+        steps = np.sum((np.diff(self.start) * width + size) ** 2) + size * np.sum((np.diff(self.begin) * width) ** 2)
         self._run = _compiled if steps > _WORTH_COMPILING else lambda kernel: kernel
+        self.v, self.factors = np.empty((groups, size, size)), np.empty((groups, size, size))
+        self.w, self._y = np.empty((len(distinct), size, width)), np.empty((len(distinct), size, width))
+        self.ge = np.empty((groups, size))
 
     def take(self, data: np.ndarray, f: np.ndarray, u: np.ndarray, gc: np.ndarray) -> None:
         """Fill the blocks, and add to those of the rest."""
-        groups, size = self.columns.shape
-        self.v = np.zeros((groups, size, size))
-        self.w = np.zeros((len(self.outer_columns), size))
-        self.ge = np.zeros((groups, size))
-        self._run(kernels.assemble)(data, f, self.first, self.rows, self.inner, self.start, self.outer, self.column,
+        for filled in (self.v, self.w, self.ge):
+            filled.fill(0.0)
+        self._run(kernels.assemble)(data, f, self.first, self.rows, self.inner, self.start, self.outer, self.block,
                                     self.place, u, self.v, self.w, gc, self.ge)  # fmt: skip
 
     def eliminate(self, diagonal: np.ndarray, s: np.ndarray, rhs: np.ndarray) -> None:
         """Take these groups out of the system of the rest."""
-        self.factors = np.zeros_like(self.v)
-        self._run(kernels.eliminate)(self.v, self.w, self.ge, diagonal[self.columns], self.begin, self.outer_columns,
-                                     self.factors, np.zeros_like(self.w), s, rhs)  # fmt: skip
+        self._run(kernels.eliminate)(self.v, self.w, self.ge, diagonal[self.columns], self.begin, self.outer_blocks,
+                                     self.factors, self._y, s, rhs)  # fmt: skip
 
     def back(self, c: np.ndarray, step: np.ndarray) -> None:
         """Compute the step of these groups."""
         e = np.zeros(self.columns.shape)
-        self._run(kernels.back)(self.w, self.ge, self.begin, self.outer_columns, self.factors, c, e)
+        self._run(kernels.back)(self.w, self.ge, self.begin, self.outer_blocks, self.factors, c, e)
         step[self.columns] = e
 
 
@@ -213,10 +248,16 @@ class Complement:
     """Some unknowns eliminated, the rest by a dense factorisation."""
 
     def __init__(self, pattern: csr_array, number: np.ndarray, place: np.ndarray):
-        n = pattern.shape[1]
+        m, n = pattern.shape
         self.rest = np.flatnonzero(number < 0)
-        where = np.full(n, -1)
-        where[self.rest] = np.arange(len(self.rest))
+        of_row = np.repeat(np.arange(m), np.diff(pattern.indptr))
+        of_group = number[pattern.indices]
+        row_group = np.full(m, -1)
+        row_group[of_row[of_group >= 0]] = of_group[of_group >= 0]
+        shared = (of_group < 0) & (row_group[of_row] >= 0)
+        pairs = np.unique(row_group[of_row[shared]] * n + pattern.indices[shared])
+        self._blocks = _in_blocks(self.rest, *np.divmod(pairs, n), n)
+        self._at = self._blocks.place[self.rest]
         sizes = np.bincount(number[number >= 0])
         self.buckets: list[Bucket] = []
         for size in np.unique(sizes):
@@ -225,30 +266,41 @@ class Complement:
             renumbered[chosen] = np.arange(len(chosen))
             group_of = renumbered[number]  # −1 is the last
             columns = np.flatnonzero(group_of >= 0)
-            self.buckets.append(Bucket(pattern, int(size), columns, group_of, place, where))
-        covered = np.zeros(pattern.shape[0], bool)
-        for bucket in self.buckets:
-            covered[bucket.rows] = True
-        self._alone = np.flatnonzero(~covered)  # residuals of the rest only
+            self.buckets.append(Bucket(pattern, int(size), columns, group_of, place, self._blocks))
+        self._alone = np.flatnonzero(row_group < 0)  # residuals of the rest only
         self.description = f"Schur complement: {n - len(self.rest)} of {n} unknowns eliminated"
 
-    def take(self, jacobian: csr_array, f: np.ndarray) -> None:
-        """The Jacobian and the residuals at a new point."""
-        k = len(self.rest)
-        self._u, self._gc = np.zeros((k, k)), np.zeros(k)
+    def take(self, jacobian: csr_array, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The Jacobian and the residuals at a new point: sums of squares of the columns, and Jᵀ f."""
+        count, width = self._blocks.many, self._blocks.width
+        self._u, self._gc = np.zeros((count, count, width, width)), np.zeros((count, width))
         if len(self._alone):
             part = jacobian[self._alone][:, self.rest]
-            self._u += (part.T @ part).toarray()
-            self._gc += part.T @ f[self._alone]
-        data = np.append(jacobian.data, 0.0)
+            square = (part.T @ part).tocoo()
+            i, a = np.divmod(self._at[square.row], width)
+            j, b = np.divmod(self._at[square.col], width)
+            self._u[i, j, a, b] += square.data
+            self._gc.reshape(-1)[self._at] += part.T @ f[self._alone]
+        data = np.append(jacobian.data, 0.0) if any(b.padded for b in self.buckets) else jacobian.data
         for bucket in self.buckets:
             bucket.take(data, f, self._u, self._gc)
+        squares, gradient = np.empty(jacobian.shape[1]), np.empty(jacobian.shape[1])
+        squares[self.rest] = np.einsum("iiaa->ia", self._u).reshape(-1)[self._at]
+        gradient[self.rest] = self._gc.reshape(-1)[self._at]
+        for bucket in self.buckets:
+            squares[bucket.columns] = np.einsum("gaa->ga", bucket.v)
+            gradient[bucket.columns] = bucket.ge
+        return squares, gradient
 
     def step(self, diagonal: np.ndarray) -> np.ndarray:
         """The step for a damping."""
-        s, rhs = self._u + np.diag(diagonal[self.rest]), self._gc.copy()
+        blocks, of_blocks = self._u.copy(), self._gc.copy()
         for bucket in self.buckets:
-            bucket.eliminate(diagonal, s, rhs)
+            bucket.eliminate(diagonal, blocks, of_blocks)
+        s, rhs = self._blocks.matrix(blocks), of_blocks.reshape(-1)
+        added = np.ones(len(rhs))  # where blocks have room left
+        added[self._at] = diagonal[self.rest]
+        s.reshape(-1)[:: len(rhs) + 1] += added
         if len(rhs) ** 3 > _WORTH_COMPILING and len(rhs) <= _LARGEST_OWN:
             _compiled(kernels.solve)(s, rhs)
             c = -rhs
@@ -257,7 +309,7 @@ class Complement:
         else:
             c = rhs
         step = np.zeros(len(diagonal))
-        step[self.rest] = c
+        step[self.rest] = c[self._at]
         for bucket in self.buckets:
-            bucket.back(c, step)
+            bucket.back(c.reshape(-1, self._blocks.width), step)
         return step

@@ -64,15 +64,13 @@ def sparse_levenberg(problem: Any, pattern: Any, method: str, tolerances: list[f
     try:
         while status == 0 and count < maxiter:
             if fresh:
-                norms, gradient = of_columns(jacobian, f)
+                norms, gradient = (of_columns if problem.bounded else solver.take)(jacobian, f)
                 scale = np.maximum(scale, norms)
                 held = _pushed(problem, state, gradient)
                 size = np.abs(np.where(held, 0.0, gradient)) / np.sqrt(np.where(norms > 0, norms, 1.0))
                 if np.max(size, initial=0.0) <= gtol * np.sqrt(2 * cost):
                     status = 1
                     break
-                if not problem.bounded:
-                    solver.take(jacobian, f)
             diagonal = damping * np.where(scale > 0, scale, 1.0)
             count += 1
             if problem.bounded:

@@ -10,6 +10,7 @@ the times.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,6 +33,7 @@ from wengert.ops.op import Traced
 from wengert.ops.products import matmul
 from wengert.ops.shape import reshape
 from wengert.running import running
+from wengert.solvers.ode_switches import guarded, pieces
 from wengert.solvers.parameters import Packing, Parameters, vector
 from wengert.solvers.stiff import dense_mass, radau, rosenbrock
 from wengert.types import shape_of
@@ -57,6 +59,7 @@ def trajectory(
 ) -> Any:
     """The states at the times `t`; arguments as for `odeint`. With `shared`, the examples of a batch are integrated
     together, by the same steps."""
+    original = f
     f = instrument(f)
     times = vector(t)
     parameters = Parameters((f, params))
@@ -66,6 +69,7 @@ def trajectory(
     start = packing.vector(y0)
     traced_times = isinstance(settled(times), Traced)
     integrator = Integrator(packing, parameters, method, rtol, atol, maxsteps, traced_times)
+    integrator.original = original, params
     masses = [] if mass is None or scipy.sparse.issparse(mass) else [array(mass)]
     if scipy.sparse.issparse(mass):
         integrator.sparse_mass = mass
@@ -74,7 +78,8 @@ def trajectory(
     if shape_of(times)[0] == 1:
         out = reshape(start, shape=(1, *shape_of(start)))
     elif derivative == "adjoint":
-        out = _by_adjoint(integrator)(start, times, list(parameters.values))
+        watched = guarded(integrator, start, times, parameters.values, None)
+        out = _by_adjoint(integrator)(*watched)
     elif derivative == "forward":
         out = _by_sensitivities(integrator)(start, times, list(parameters.values), masses)
     else:
@@ -124,11 +129,30 @@ class Integrator:
         self.hit = hit
         self.worst: Callable = stop_gradient
         self.sparse_mass: Any = None
+        self.original: tuple = ()
 
     def slope(self, t: Any, y: Any, values: Sequence[Any]) -> Any:
         """The right-hand side, of vectors."""
         f, params = self.parameters.put(values)
         return self.slope_of(f, params, t, y)
+
+    def of_numbers(self) -> Integrator:
+        """The same at plain times and values."""
+        other = copy.copy(self)
+        other.hit = False
+        return other
+
+    def called_later(self) -> Integrator:
+        """The same with the user's function as it was given, for when a program runs that is captured now."""
+        other = self.of_numbers()
+        other.parameters = Parameters(self.original)
+        return other
+
+    def with_slope(self, slope: Callable) -> Integrator:
+        """The same with another right-hand side."""
+        other = copy.copy(self)
+        other.slope = slope  # type: ignore[method-assign]
+        return other
 
     def slope_of(self, f: Callable, params: Sequence[Any], t: Any, y: Any) -> Any:
         """The same of a function that is given."""
@@ -166,6 +190,15 @@ class Integrator:
 
     def __call__(self, y: Any, times: Any, values: Sequence[Any], masses: Sequence[Any] = ()) -> Any:
         """`masses` has the mass matrix, if there is one; `self.sparse_mass` is one that is sparse, and constant."""
+        if running.state.capture is not None:
+            y, times, values = guarded(self, y, times, values, masses[0] if masses else self.sparse_mass)
+        elif (found := pieces(self, y, times, values, masses[0] if masses else self.sparse_mass)) is not None:
+            of = lambda slope: self if slope is None else self.with_slope(slope)
+            return found(y, times, values, lambda slope, y, times: of(slope).through(y, times, values))
+        return self.through(y, times, values, masses)
+
+    def through(self, y: Any, times: Any, values: Sequence[Any], masses: Sequence[Any] = ()) -> Any:
+        """The same by one run, whatever the right-hand side decides on the way."""
         plain, f = stop_gradient(times), self.in_intervals(times, values)
         gap = lambda i: times[i] - times[i - 1]
         velocity = lambda: f
@@ -229,11 +262,11 @@ def _by_adjoint(integrator: Integrator) -> Callable:
     a' = −a·f_y, and the gradient of what f depends on gathers a·f_p; the states at the times asked for are kept, and y
     is integrated backwards with the rest in between.
     """
-    solve = custom_vjp(lambda y, times, values: integrator(y, times, values))
+    solve = custom_vjp(lambda y, times, values: integrator.through(y, times, values))
     solve.pushes_function = True  # tangents need no adjoint equation, and steps that are chosen are not linear in it
 
     def forward(y: Any, times: Any, values: Any) -> tuple:
-        out = integrator(y, times, values)
+        out = integrator.through(y, times, values)
         return out, (out, times, values)
 
     def backward(kept: Any, out_bar: Any) -> tuple:

@@ -16,6 +16,7 @@ from wengert.errors import MismatchError
 from wengert.ops.elementwise import stop_gradient
 from wengert.solvers.implicit import Equation, Implicit
 from wengert.solvers.ode import Integrator
+from wengert.solvers.ode_switches import guarded
 from wengert.solvers.parameters import Packing, Parameters, vector
 from wengert.types import shape_of
 
@@ -49,7 +50,9 @@ def trajectory_with_events(
     start = vector(array(y0))
     integrator = _WithEvents(Packing(start), parameters, method, rtol, atol, maxsteps, False)
     integrator.sparse_mass = mass
-    found = integrator.run(start, times, parameters.values, directions, counts, maxevents)
+    integrator.original = f, params, list(events)
+    start, times, values = guarded(integrator, start, times, parameters.values, mass)
+    found = integrator.run(start, times, values, directions, counts, maxevents)
     reached, states, event_times, event_states, status = found
     return OdeResult(
         t=reached,

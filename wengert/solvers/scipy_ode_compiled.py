@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.algorithms import ode_steps
-from wengert.box.functions.operands import array, cast, demand, join, part
+from wengert.box.functions.operands import array, cast, demand, join, part, stacked
 from wengert.capture.hooks import instrument
 from wengert.control.effects import called_back
 from wengert.errors import UnsupportedFunctionError
@@ -27,6 +27,7 @@ from wengert.ops.op import Traced
 from wengert.ops.shape import transpose
 from wengert.solvers.given import Given, not_converged
 from wengert.solvers.ode import EXPLICIT, METHODS, Integrator, trajectory
+from wengert.solvers.ode_switches import guarded
 from wengert.solvers.parameters import Packing, Parameters, vector
 from wengert.types import shape_of
 
@@ -91,8 +92,11 @@ def _after_all_steps(arguments: dict[str, Any], method: str, rtol: Any, atol: An
     y0 = vector(array(arguments["y0"]))
     parameters = Parameters((instrument(arguments["fun"]), arguments["args"]))
     integrator = Integrator(Packing(y0), parameters, method, rtol, atol, 0, False)
-    attempt, _, _, order = integrator.steps(y0, None, parameters.values, None)
-    slope = integrator.in_intervals(None, parameters.values)
+    integrator.original = arguments["fun"], arguments["args"]
+    y0, ends, values = guarded(integrator, y0, stacked([begin, end], 0), parameters.values, None)
+    begin, end = part(ends, 0, 0), part(ends, 0, 1)
+    attempt, _, _, order = integrator.steps(y0, None, values, None)
+    slope = integrator.in_intervals(None, values)
     times, states = instrument(ode_steps.integrate_by_steps)(
         slope, y0, begin, end, stop_gradient, attempt, order, rtol, atol, first, longest
     )

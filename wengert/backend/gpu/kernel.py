@@ -29,6 +29,7 @@ from wengert.backend.gpu.elements import (
 from wengert.backend.gpu.scalar import KernelContext, combined, divisors_of_several, flat, gathered, parts_of
 from wengert.backend.llvm.arrays.buffer import I64, POINTER, VOID, store_element
 from wengert.backend.llvm.scalars.values import convert
+from wengert.ir.node import Node
 
 I32 = ir.IntType(32)
 _FITS = 1 << 30
@@ -114,7 +115,7 @@ def _parts(length: int, tiles: int, in_a_row: bool, threads: int, lanes: int) ->
     return -(-length // chunk)
 
 
-class _Kernel:
+class KernelWriter:
     """A kernel being written: its function, its parameters, and elements."""
 
     def __init__(self, region: Any, layouts: Sequence[OperandLayout], name: str):
@@ -124,7 +125,7 @@ class _Kernel:
         ]
         self.from_lane = ir.Function(module, ir.FunctionType(I64, [I64, I32]), "wg_from_lane")
         passed = [POINTER if y.strides is not None else _by_value(y.dtype) for y in layouts]
-        outs = [POINTER] * (len(region.outputs) + len(region.reductions))
+        outs = [POINTER] * len(region.made)
         function = ir.Function(module, ir.FunctionType(VOID, [*passed, *outs]), name)
         function.calling_convention = "ptx_kernel"
         for argument in function.args:
@@ -160,7 +161,7 @@ def _largest(region: Any, layouts: Sequence[OperandLayout]) -> int:
 def write_kernel(region: Any, layouts: Sequence[OperandLayout], name: str, tiling: Tiling | None = None) -> str:
     """The kernel of a region, for operands that lie so. Its parameters are the inputs, the outputs, and for each
     reduction where the numbers of the threads go; a reduction along some axes has a tiling."""
-    k = _Kernel(region, layouts, name)
+    k = KernelWriter(region, layouts, name)
     if len(region.axes) < len(region.shape):
         _write_reduction(k, region, tiling or tiling_for(region, 1, 1))
     else:
@@ -168,10 +169,10 @@ def write_kernel(region: Any, layouts: Sequence[OperandLayout], name: str, tilin
     return str(k.module)
 
 
-class _Totals:
+class Totals:
     """What the reductions of a kernel have come to, in a loop, for each number of a tile."""
 
-    def __init__(self, k: _Kernel, region: Any, tile: Sequence[int] = ()):
+    def __init__(self, k: KernelWriter, region: Any, tile: Sequence[int] = ()):
         self._k, self._outs = k, k.outs[len(region.outputs) :]
         self.places = list(np.ndindex(*tile))
         self._nodes = [(node, place) for node in region.reductions for place in self.places]
@@ -194,15 +195,8 @@ class _Totals:
 
     def join(self, lanes: int) -> None:
         """Let the first of so many threads in a row have what all of them have found, by halves."""
-        k = self._k
         for n, (node, _) in enumerate(self._nodes):
-            dtype = node.outs[0].type.dtype
-            step = lanes // 2
-            while step:
-                other = [_from_lane(k, x, step) for x in self._after[n]]
-                new = combined(k.cx, node, gathered(self._after[n], dtype), gathered(other, dtype))
-                self._after[n] = flat(new)
-                step //= 2
+            self._after[n] = joined_lanes(self._k, node, self._after[n], lanes)
 
     def store(self, number: Callable[[tuple[int, ...]], ir.Value]) -> None:
         """Leave the numbers where they belong among those of each reduction."""
@@ -216,7 +210,7 @@ _PATCH = (8, 32)
 more than one processor of the device, and most come from its own cache."""
 
 
-def _counted(k: _Kernel, region: Any, i: ir.Value) -> Coordinates:
+def _counted(k: KernelWriter, region: Any, i: ir.Value) -> Coordinates:
     """The coordinates of a thread's element number so and so."""
     es, shape = k.elements, region.shape
     if len(shape) < 2 or any(n % m for n, m in zip(shape[-2:], _PATCH, strict=True)) or not reads_other_rows(region):
@@ -232,7 +226,7 @@ def _counted(k: _Kernel, region: Any, i: ir.Value) -> Coordinates:
     return (*outer, *inner)
 
 
-def _write_elements(k: _Kernel, region: Any) -> None:
+def _write_elements(k: KernelWriter, region: Any) -> None:
     b, es = k.b, k.elements
     entry, loop, done, end = b.block, *[b.append_basic_block(n) for n in ("loop", "done", "end")]
     size = I64(math.prod(region.shape))
@@ -241,7 +235,7 @@ def _write_elements(k: _Kernel, region: Any) -> None:
     b.position_at_end(loop)
     i = b.phi(I64)
     i.add_incoming(first, entry)
-    totals = _Totals(k, region)
+    totals = Totals(k, region)
     with es.scope():
         coordinates = _counted(k, region, i)
         place = es.offset(coordinates, contiguous(region.shape))
@@ -259,7 +253,25 @@ def _write_elements(k: _Kernel, region: Any) -> None:
     b.ret_void()
 
 
-def _from_lane(k: _Kernel, x: ir.Value, step: int) -> ir.Value:
+def joined_lanes(
+    k: KernelWriter, node: Node, own: Sequence[ir.Value], lanes: int, among: tuple[ir.Value, int] | None = None
+) -> list[ir.Value]:
+    """What so many threads in a row have found, joined by halves: the first of them has it then. `among`: the number of
+    a thread, and how many there are, if those after the last have nothing."""
+    b, dtype, found, step = k.b, node.outs[0].type.dtype, list(own), lanes // 2
+    is_even = among is None or among[1] % lanes == 0
+    while step:
+        other = [_from_lane(k, x, step) for x in found]
+        new = flat(combined(k.cx, node, gathered(found, dtype), gathered(other, dtype)))
+        if among is not None and not is_even:
+            place, count = among
+            is_there = b.icmp_unsigned("<", b.add(place, place.type(step)), place.type(count))
+            new = [b.select(is_there, p, q) for p, q in zip(new, found, strict=True)]
+        found, step = new, step // 2
+    return found
+
+
+def _from_lane(k: KernelWriter, x: ir.Value, step: int) -> ir.Value:
     """The number in the same register of the thread that many further on."""
     b, kind = k.b, x.type
     bits = ir.IntType(kind.width) if isinstance(kind, ir.IntType) else I64 if kind == ir.DoubleType() else I32
@@ -269,7 +281,7 @@ def _from_lane(k: _Kernel, x: ir.Value, step: int) -> ir.Value:
     return there if kind == bits else b.bitcast(there, kind)
 
 
-def _write_reduction(k: _Kernel, region: Any, tiling: Tiling) -> None:
+def _write_reduction(k: KernelWriter, region: Any, tiling: Tiling) -> None:
     """Thread t works on tile t ÷ parts or t mod tiles, so that neighbours read neighbours: in a row, each every so
     many-th element, otherwise each so many in a row. Threads too many work on the last tile, in vain."""
     b, es, shape, axes = k.b, k.elements, region.shape, region.axes
@@ -302,11 +314,11 @@ def _write_reduction(k: _Kernel, region: Any, tiling: Tiling) -> None:
     b.position_at_end(loop)
     r = b.phi(number)
     r.add_incoming(start, work)
-    totals = _Totals(k, region, tile)
+    totals = Totals(k, region, tile)
     with es.scope():
         along = es.coordinates(r, reduced)
         points = {place: merged(own(place), along, axes) for place in totals.places}
-        _store_outputs(k, region, list(points.values()))
+        store_outputs(k, region, list(points.values()))
         totals.take(b.icmp_unsigned("==", r, start), lambda place: points[place])
     after = b.add(r, step)
     r.add_incoming(after, b.block)
@@ -332,7 +344,7 @@ def _write_reduction(k: _Kernel, region: Any, tiling: Tiling) -> None:
     b.ret_void()
 
 
-def _store_outputs(k: _Kernel, region: Any, points: Sequence[Coordinates]) -> None:
+def store_outputs(k: KernelWriter, region: Any, points: Sequence[Coordinates]) -> None:
     """Store what a reduction makes on its way, at each element that its points come to. (Threads that come to the same
     one store the same number.)"""
     for out, argument in zip(region.outputs, k.outs, strict=False):

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.backend.gpu.crossing import Crossing, crossing_for, write_crossing
 from wengert.backend.gpu.elements import OperandLayout
 from wengert.backend.gpu.kernel import Tiling, contiguous, tiling_for, write_kernel
 from wengert.backend.gpu.regions import KernelRegion
 from wengert.ir.node import Const, Node, Var
 from wengert.running import running
 from wengert.types import SCALARS
-
-_FEWER = 64
-"""So many numbers of threads are reduced to one, by the next kernel."""
 
 
 def value_of(a: Any, values: dict) -> Any:
@@ -42,14 +41,24 @@ def usual(a: Any) -> OperandLayout:
     return OperandLayout(a.type.dtype, contiguous(a.type.shape))
 
 
-def kernel_for(region: KernelRegion, operands: Sequence[Any], device: Any, tiling: Tiling | None = None) -> Any:
+def kernel_for(
+    region: KernelRegion, operands: Sequence[Any], device: Any, shared: Tiling | Crossing | None = None
+) -> Any:
     """The kernel for operands that lie like these."""
     key = tuple([x.__class__ if _is_number(x) else x.strides for x in operands])
     kernel = region.kernels.get(key)
     if kernel is None:
-        text = write_kernel(region, [_layout(x) for x in operands], "wg_kernel", tiling)
+        text = text_of(region, [_layout(x) for x in operands], shared)
         kernel = region.kernels[key] = device.load(text, "wg_kernel")
     return kernel
+
+
+def text_of(region: KernelRegion, layouts: Sequence[OperandLayout], shared: Tiling | Crossing | None = None) -> str:
+    """A kernel of a region in LLVM's language, for operands that lie so."""
+    if region.crossing:
+        crossing = shared if isinstance(shared, Crossing) else crossing_for(region, 1, 1)
+        return write_crossing(region, layouts, "wg_kernel", crossing)
+    return write_kernel(region, layouts, "wg_kernel", None if isinstance(shared, Crossing) else shared)
 
 
 _WAVES = 4
@@ -64,21 +73,51 @@ def threads_for(region: KernelRegion, device: Any) -> int:
 def launch(region: KernelRegion, values: dict, device: Any, into: Mapping[Any, Any]) -> None:
     """Compute what a region makes. `into` says where in memory some values are to be."""
     operands = [_operand(value_of(a, values)) for a in region.inputs]
-    tiling = None if len(region.axes) == len(region.shape) else _tiling(region, device)
-    threads = threads_for(region, device) if tiling is None else region.kept // tiling.numbers * tiling.parts
-    kernel = kernel_for(region, operands, device, tiling)
+    shared = _shared(region, device)
+    kernel = kernel_for(region, operands, device, shared)
     outs = [into[v] if v in into else device.empty(v.type.shape, v.type.dtype) for v in region.outputs]
-    left = threads if tiling is None else region.kept * (tiling.parts // tiling.joined)
-    partial = [device.empty((left,), node.outs[0].type.dtype) for node in region.reductions]
+    threads, left = _threads(region, shared, device)
+    nodes = [*region.reductions, *region.crossing]
+    partial = [device.empty((math.prod(p.shape),), n.outs[0].type.dtype) for p, n in zip(left, nodes, strict=True)]
     device.start(kernel, threads, [*[_argument(x) for x in operands], *outs, *partial])
     values.update(zip(region.outputs, outs, strict=True))
-    for node, numbers in zip(region.reductions, partial, strict=True):
-        total = (
-            _reduced(region, node, numbers, device)
-            if tiling is None
-            else _joined(region, node, numbers, tiling, device)
-        )
+    for node, numbers, parts in zip(nodes, partial, left, strict=True):
+        total = _joined(region, node, numbers, parts, device)
         values[node.outs[0]] = total.reshape(node.outs[0].type.shape)
+
+
+class _Left(NamedTuple):
+    """The numbers that threads leave: for each of `kept` so many `parts`, in a row or after each other."""
+
+    kept: int
+    parts: int
+    in_a_row: bool
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.kept, self.parts) if self.in_a_row else (self.parts, self.kept)
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        return (1,) if self.in_a_row else (0,)
+
+    @staticmethod
+    def by(tiling: Tiling, kept: int) -> _Left:
+        return _Left(kept, tiling.parts // tiling.joined, tiling.in_a_row)
+
+
+def _threads(region: KernelRegion, shared: Tiling | Crossing | None, device: Any) -> tuple[int, list[_Left]]:
+    """How many threads compute a region, and what they leave of each reduction."""
+    if shared is None:
+        threads = threads_for(region, device)
+        return threads, [_Left(1, threads, True)] * len(region.reductions)
+    if isinstance(shared, Crossing):
+        down, across = (
+            _Left(region.kept, shared.parts, False),
+            _Left(region.size // region.shape[1], shared.groups, True),
+        )
+        return shared.threads, [down] * len(region.reductions) + [across] * len(region.crossing)
+    return region.kept // shared.numbers * shared.parts, [_Left.by(shared, region.kept)] * len(region.reductions)
 
 
 def _operand(x: Any) -> Any:
@@ -94,37 +133,26 @@ def _argument(x: Any) -> Any:
     return x
 
 
-def _tiling(region: KernelRegion, device: Any) -> Tiling:
-    found = region.kernels.get("tiling")
+def _shared(region: KernelRegion, device: Any) -> Tiling | Crossing | None:
+    """How threads share the work of a reduction along axes."""
+    if len(region.axes) == len(region.shape):
+        return None
+    found = region.kernels.get("shared")
     if found is None:
-        found = region.kernels["tiling"] = tiling_for(region, device.width * device.blocks, device.lanes)
+        choose = crossing_for if region.crossing else tiling_for
+        found = region.kernels["shared"] = choose(region, device.width * device.blocks, device.lanes)
     return found
 
 
-def _joined(region: KernelRegion, node: Node, numbers: Any, tiling: Tiling, device: Any) -> Any:
-    """The numbers of a reduction along axes, from those of the threads that shared the work for each."""
-    kept, parts = region.kept, tiling.parts // tiling.joined
-    while parts > 1:
-        shape, axes = ((kept, parts), (1,)) if tiling.in_a_row else ((parts, kept), (0,))
-        step = _further(region, node, shape, axes)
-        tiling = _tiling(step, device)
-        parts = tiling.parts // tiling.joined
-        fewer = device.empty((kept * parts,), numbers.dtype)
-        kernel = kernel_for(step, [numbers.reshape(shape)], device, tiling)
-        device.start(kernel, kept // tiling.numbers * tiling.parts, [numbers, fewer])
-        numbers = fewer
-    return numbers
-
-
-def _reduced(region: KernelRegion, node: Node, numbers: Any, device: Any) -> Any:
-    """One number from those of the threads, by 64 times fewer threads at a time."""
-    while numbers.shape[0] > 1:
-        step = _further(region, node, numbers.shape, (0,))
-        threads = -(-numbers.shape[0] // _FEWER)
-        if threads > device.width:
-            threads += -threads % device.width  # whole blocks: each thread leaves a number
-        fewer = device.empty((threads,), numbers.dtype)
-        device.start(kernel_for(step, [numbers], device), threads, [numbers, fewer])
+def _joined(region: KernelRegion, node: Node, numbers: Any, left: _Left, device: Any) -> Any:
+    """The numbers of a reduction, from those of the threads that shared the work for each."""
+    while left.parts > 1:
+        step = _further(region, node, left.shape, left.axes)
+        tiling: Any = _shared(step, device)
+        kernel = kernel_for(step, [numbers.reshape(left.shape)], device, tiling)
+        left = _Left.by(tiling, left.kept)
+        fewer = device.empty((left.kept * left.parts,), numbers.dtype)
+        device.start(kernel, left.kept // tiling.numbers * tiling.parts, [numbers, fewer])
         numbers = fewer
     return numbers
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert.backend.gpu.device import device_of
-from wengert.backend.gpu.kernel import write_kernel
-from wengert.backend.gpu.launch import usual
+from wengert.backend.gpu.launch import text_of, usual
 from wengert.backend.gpu.prepared import PreparedLaunches
 from wengert.backend.gpu.ptx import ptx_of
 from wengert.backend.gpu.recording import Recordings
@@ -37,14 +36,14 @@ class DevicePlan:
         used = {*self.block.results, *[a for step in self.steps for a in operands_of(step)]}
         self.read = [k for k, p in enumerate(self.block.params) if p in used]
         """Which arguments are needed on the device."""
-        self.recordings = Recordings()
+        self.recordings = Recordings(self.block)
         self.prepared = PreparedLaunches.of(self.block, self.steps, self.constants)
 
     @property
     def ptx(self) -> str:
         """The kernels, for operands in C order."""
         regions = [step for step in self.steps if isinstance(step, KernelRegion)]
-        return "\n".join([ptx_of(write_kernel(r, [usual(a) for a in r.inputs], "wg_kernel")) for r in regions])
+        return "\n".join([ptx_of(text_of(r, [usual(a) for a in r.inputs])) for r in regions])
 
     @property
     def report(self) -> list[str]:

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.backend.gpu.recording import is_worth_recording, launches_of
+from wengert.backend.gpu.recording import bytes_of, is_worth_recording, launches_of
 from wengert.backend.gpu.regions import KernelRegion, Step
-from wengert.backend.gpu.scalar import lengths
 from wengert.ir.node import Block
 from wengert.ops.library import is_foreign
 
@@ -67,8 +66,8 @@ class PreparedLaunches:
         if not all(isinstance(s, KernelRegion) or s.op.name in _START_WHERE_THEIR_OPERAND_DOES for s in steps):
             return None
         launches = launches_of(steps, lambda _: ())
-        sizes = [math.prod(lengths(p)) * p.type.dtype.itemsize for p in block.params if p.type.is_static]
-        if not launches or is_worth_recording(launches, sizes):
+        moved, returned = bytes_of(block.params), sum(bytes_of(block.results))
+        if not launches or is_worth_recording(launches, moved, returned):
             return None
         return PreparedLaunches(constants.values())
 

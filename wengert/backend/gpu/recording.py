@@ -11,6 +11,7 @@ is run as always.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,8 +20,9 @@ import numpy as np
 
 from wengert.backend.gpu import blas
 from wengert.backend.gpu.regions import VIEWS, KernelRegion, Step, counts, is_count
+from wengert.backend.gpu.scalar import lengths
 from wengert.control.loop import loop
-from wengert.ir.node import Const, Node
+from wengert.ir.node import Block, Const, Node
 from wengert.ops.library import is_foreign
 
 _FEWEST = 8
@@ -35,7 +37,7 @@ def launches_of(steps: Sequence[Step], inner: Callable[[Any], Sequence[Step]]) -
     total = 0
     for step in steps:
         if isinstance(step, KernelRegion):
-            total += 1 + 2 * len(step.reductions)
+            total += 1 + 2 * (len(step.reductions) + len(step.crossing))
         elif blas.fits(step):
             total += 1
         elif step.op is loop:
@@ -49,9 +51,15 @@ def launches_of(steps: Sequence[Step], inner: Callable[[Any], Sequence[Step]]) -
     return total
 
 
-def is_worth_recording(launches: int, moved: Sequence[int]) -> bool:
-    """Whether so many launches are better recorded, though so many bytes of each argument are moved then."""
-    return launches >= _FEWEST + 2 * len(moved) and sum(moved) <= launches * _BYTES_A_LAUNCH
+def is_worth_recording(launches: int, moved: Sequence[int], returned: int) -> bool:
+    """Whether so many launches are better recorded, though so many bytes of each argument and of the results are moved
+    then."""
+    return launches >= _FEWEST + 2 * len(moved) and sum(moved) + returned <= launches * _BYTES_A_LAUNCH
+
+
+def bytes_of(values: Sequence[Any]) -> list[int]:
+    """How long arrays of known shapes are."""
+    return [math.prod(lengths(v)) * v.type.dtype.itemsize for v in values if v.type.is_static]
 
 
 def _is_view(node: Node) -> bool:
@@ -76,15 +84,17 @@ class Recording:
 class Recordings:
     """Those of a plan."""
 
-    def __init__(self) -> None:
+    def __init__(self, block: Block) -> None:
         self.launches: int | None = -1
+        self._returned = sum(bytes_of(block.results))
         self._known: dict[Any, Recording | None] = {}
 
     def run(self, device: Any, args: Sequence[Any], run: Callable[[Sequence[Any]], list[Any]]) -> list[Any]:
         """What `run` gives for arguments: the second time for arguments that lie so recorded, from then on repeated."""
         if any(a.__class__ is np.ndarray for a in args):
             return run(args)
-        if not self.launches or not is_worth_recording(self.launches, [a.nbytes for a in args if is_foreign(a)]):
+        moved = [a.nbytes for a in args if is_foreign(a)]
+        if not self.launches or not is_worth_recording(self.launches, moved, self._returned):
             return run(args)
         key = tuple([(a.strides, a.dtype) if is_foreign(a) else (a.__class__, repr(a)) for a in args])
         if key not in self._known:

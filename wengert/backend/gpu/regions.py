@@ -9,7 +9,8 @@ places, or for many elements each.
 
 A kernel computes values of one shape, and reductions of all elements of that shape; or reductions along the same axes.
 It comes as soon as all that it reads is there (`level`), together with others of its shape that could come then. A
-table that is reduced along axes, in several ways, is made by the first of these reductions, and the others read it.
+table that is reduced along axes, in several ways, is made by the first of these reductions, and the others read it; if
+it is reduced along rows and along columns and needed for nothing else, one kernel does both, and it is not in memory.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ class KernelRegion:
         self.kept = math.prod([n for k, n in enumerate(shape) if k not in axes])
         self.outputs: list[Var] = []
         self.reductions: list[Node] = []
+        self.crossing: list[Node] = []
+        """Reductions of the same table along its other axis, where it is reduced along the first."""
         self.inside: dict[Var, Node] = {}
         """The nodes that make the values in registers."""
         self.inputs: list[Any] = []
@@ -58,16 +61,16 @@ class KernelRegion:
     @property
     def made(self) -> list[Var]:
         """What is in memory afterwards."""
-        return [*self.outputs, *[node.outs[0] for node in self.reductions]]
+        return [*self.outputs, *[node.outs[0] for node in (*self.reductions, *self.crossing)]]
 
     @property
     def nodes(self) -> list[Node]:
         """All nodes, in an order in which they can run."""
-        return [*self.inside.values(), *self.reductions]
+        return [*self.inside.values(), *self.reductions, *self.crossing]
 
     @property
     def is_full(self) -> bool:
-        many = len(self.outputs) + len(self.reductions) >= _MOST_OUTPUTS
+        many = len(self.made) >= _MOST_OUTPUTS
         return many or len(self.inputs) >= _MOST_INPUTS or len(self.inside) >= _MOST_NODES
 
 
@@ -193,13 +196,54 @@ class _Partition:
         for k, table in enumerate(steps):
             if not isinstance(table, KernelRegion) or table.reductions or len(table.axes) < len(table.shape):
                 continue
-            for n in range(k + 1, len(steps)):
-                step = steps[n]
-                if n not in joined and isinstance(step, KernelRegion) and self._makes(step, table, levels[k]):
-                    steps[k] = _made_in(step, table)
-                    joined.add(n)
-                    break
-        return [step for k, step in enumerate(steps) if k not in joined]
+            able = {
+                n: step
+                for n, step in enumerate(steps)
+                if n > k and n not in joined and isinstance(step, KernelRegion) and self._makes(step, table, levels[k])
+            }
+            if able:
+                (first, making), *others = able.items()
+                across = next((n for n, step in others if _are_across(making, step)), None)
+                region = _made_in(making, table)
+                joined.add(first)
+                if across is not None:
+                    region = self._both(region, able[across])
+                    joined.add(across)
+                steps[k] = region
+        left = [k for k in range(len(steps)) if k not in joined]
+        return self._crossed([(levels[k], steps[k]) for k in left])
+
+    def _crossed(self, found: list[tuple[int, Step]]) -> list[Step]:
+        """Have one kernel for reductions along rows and along columns that can come at the same time and have work in
+        common."""
+        steps: list[Step] = []
+        alone: list[tuple[int, int, KernelRegion]] = []
+        """Reductions that have none across, with their levels and places."""
+        for level, step in found:
+            if isinstance(step, KernelRegion) and len(step.axes) < len(step.shape) and not step.crossing:
+                met = next((m for m in alone if m[0] == level and _have_common_work(m[2], step)), None)
+                if met is not None:
+                    steps[met[1]] = self._both(met[2], step)
+                    alone.remove(met)
+                    continue
+                alone.append((level, len(steps), step))
+            steps.append(step)
+        return steps
+
+    def _both(self, one: KernelRegion, other: KernelRegion) -> KernelRegion:
+        """One region for reductions along rows and along columns: of the tables that they make, in memory is what
+        others need."""
+        down, across = (one, other) if one.axes == (0,) else (other, one)
+        region = KernelRegion(one.shape, (0,))
+        region.reductions, region.crossing = down.reductions, across.reductions
+        region.inside = {**one.inside, **other.inside}
+        tables = [*one.outputs, *other.outputs]
+        region.inputs = list(dict.fromkeys([a for a in (*one.inputs, *other.inputs) if a not in tables]))
+        nodes = set(region.nodes)
+        region.outputs = [
+            v for v in tables if v in self.block.results or any(user not in nodes for user in self.users.get(v, ()))
+        ]
+        return region
 
     def _makes(self, reduction: KernelRegion, table: KernelRegion, level: int) -> bool:
         """Whether the threads of a reduction come to every element of a table, few times each, and could do so when the
@@ -287,6 +331,25 @@ def _is_read_in_place(reduction: KernelRegion, values: list[Var]) -> bool:
             keeps = is_in_place and (node.op.elementwise or node.op.name == "broadcast_to")
             left += [(b, keeps) for b in node.args]
     return True
+
+
+def _are_across(one: KernelRegion, other: KernelRegion) -> bool:
+    """Whether one of two reductions of a table is along its first axis and one along its second, what follows these is
+    short, and there is room for both in a kernel."""
+    if one.shape != other.shape or {one.axes, other.axes} != {(0,), (1,)}:
+        return False
+    rows, columns, *own = one.shape
+    many = len(one.made) + len(other.made) > _MOST_OUTPUTS or len(one.inputs) + len(other.inputs) > _MOST_INPUTS
+    return rows > 1 < columns and math.prod(own) <= _SHORT and not many
+
+
+def _have_common_work(one: KernelRegion, other: KernelRegion) -> bool:
+    """Whether two reductions across each other compute or read a table of which they see every element."""
+    if not _are_across(one, other):
+        return False
+    theirs = {id(a) for a in (*other.inside, *other.inputs)}
+    common = [a for a in (*one.inside, *one.inputs) if id(a) in theirs and not is_number(a)]
+    return any(_is_seen_in_full(lengths(a), one.shape) for a in common)
 
 
 def _made_in(reduction: KernelRegion, table: KernelRegion) -> KernelRegion:

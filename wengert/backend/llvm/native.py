@@ -48,15 +48,16 @@ class Compiled(NamedTuple):
 
 
 @functools.lru_cache(maxsize=256)
-def _ways_to_call(signature: Signature, level: int) -> Object:
-    """The object code by which Python calls kernels of a signature."""
-    return kept_object(f"ways {level} {signature}", lambda: OptimisedModule(ways(signature), level=level).object())
+def _ways_to_call(signature: Signature) -> Object:
+    """The object code by which Python calls kernels of a signature. Optimising it takes as long as many a small program
+    needs in all, and saves 4 ns an argument."""
+    return kept_object(f"ways {signature}", lambda: OptimisedModule(ways(signature), level=0).object())
 
 
 def compiled(program: Program) -> Compiled:
     """A program compiled, but not yet loaded."""
     kernel = write_kernel(program)
-    called_by = _ways_to_call(kernel.signature, objects.level())
+    called_by = _ways_to_call(kernel.signature)
     return Compiled(objects.object_code(kernel.text), called_by, kernel.interface, kernel.constants, kernel.callbacks)
 
 

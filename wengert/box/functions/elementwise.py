@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import NONDIFFERENTIABLE, UFUNCS, implements, reject_out
-from wengert.box.functions.operands import cast, operand
+from wengert.box.functions.lengths import refuse_if
+from wengert.box.functions.operands import cast, operand, promoting, with_dtype
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import bits
 from wengert.ops import elementwise as e
@@ -183,10 +184,25 @@ def clip(
     low = _given(a_min, min)
     high = _given(a_max, max)
     if low is not None:
-        a = e.maximum(a, operand(low))
+        a = e.maximum(a, _bound(operand(low), dtype_of(a), e.maximum, "min"))
     if high is not None:
-        a = e.minimum(a, operand(high))
+        a = e.minimum(a, _bound(operand(high), dtype_of(a), e.minimum, "max"))
     return a
+
+
+def _bound(x: Any, dtype: np.dtype, nearer: Any, which: str) -> Any:
+    """A bound of `np.clip`: an integer of Python's that lies beyond all that the array could hold is none."""
+    if dtype.kind not in "iu" or promoting(x).__class__ is not int:
+        return x
+    limits = np.iinfo(dtype)
+    limit = getattr(limits, which)
+    if x.__class__ is int:
+        return dtype.type(limit) if (x < limit if which == "min" else x > limit) else x
+    other = limits.max if which == "min" else limits.min
+    if -(2**63) <= other < 2**63:
+        wrong = e.greater(x, other) if which == "min" else e.less(x, other)
+        refuse_if(wrong, OverflowError, f"Python integer out of bounds for {dtype}")
+    return cast(nearer(x, limit) if limit < 2**63 else x, dtype)
 
 
 def _given(*alternatives: Any) -> Any:
@@ -240,7 +256,7 @@ def sinc(x: Any) -> Any:
 
 @implements(np.isclose)
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
-    return e.isclose(operand(a), operand(b), rtol, atol, equal_nan=equal_nan)
+    return e.isclose(with_dtype(a), with_dtype(b), rtol, atol, equal_nan=equal_nan)
 
 
 @implements(np.allclose)

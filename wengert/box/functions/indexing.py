@@ -22,6 +22,7 @@ from wengert.box.functions.operands import (
     join,
     operand,
     pick,
+    promoting,
     size_of,
 )
 from wengert.ops import elementwise as e
@@ -30,7 +31,7 @@ from wengert.ops import shape as s
 from wengert.ops.index import ARRAY, index
 from wengert.ops.op import Traced
 from wengert.ops.sizes import require
-from wengert.types import SCALARS, broadcast_shapes, dtype_of, ndim_of, shape_of
+from wengert.types import broadcast_shapes, dtype_of, ndim_of, shape_of
 
 # ------------------------------------------------------------------------------------------------------ by position
 
@@ -193,10 +194,10 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
             raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
     choices = [operand(c) for c in choicelist]
     result = operand(default)
-    kinds: list[Any] = [x if x.__class__ in SCALARS else dtype_of(x) for x in (*choices, result)]
+    dtype = np.result_type(*[promoting(x) for x in (*choices, result)])
     for c, x in zip(conditions[::-1], choices[::-1], strict=True):
         result = e.where(c, x, result)
-    return cast(result, np.result_type(*kinds))
+    return cast(result, dtype)
 
 
 @implements(np.choose)

@@ -14,6 +14,7 @@ from wengert.box.functions.operands import (
     array,
     arrays_of,
     cast,
+    fitted,
     flat,
     flat_if_none,
     join,
@@ -240,7 +241,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     if n.__class__ is not int or isinstance(obj, Traced):
         return _inserted_at(arr, obj, values, axis)
     count = np.insert(np.arange(n), obj, -1).size - n
-    values = cast(array(values), dtype_of(arr))
+    values = cast(array(fitted(values, dtype_of(arr))), dtype_of(arr))
     if count == 1:  # one place, which takes all of `values`
         missing = max(len(shape) - ndim_of(values), 0)
         values = s.reshape(values, shape=(1,) * missing + shape_of(values))
@@ -256,7 +257,7 @@ def _inserted_at(arr: Any, obj: Any, values: Any, axis: int) -> Any:
     shape = shape_of(arr)
     n = known(shape[axis])
     place = _only_place("np.insert", obj, n)
-    values = cast(array(values), dtype_of(arr))
+    values = cast(array(fitted(values, dtype_of(arr))), dtype_of(arr))
     values = s.reshape(values, shape=(1,) * max(ndim_of(arr) - ndim_of(values), 0) + shape_of(values))
     values = moveaxis(values, 0, axis)
     count = shape_of(values)[axis]

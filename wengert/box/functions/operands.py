@@ -29,7 +29,7 @@ from wengert.ops.op import Traced
 from wengert.ops.reduce import searchsorted
 from wengert.ops.sizes import require
 from wengert.running import running
-from wengert.types import PLAIN, dtype_of, ndim_of, numpys_number, shape_of
+from wengert.types import PLAIN, SCALARS, dtype_of, ndim_of, numpys_number, shape_of
 
 
 def operand(x: Any) -> Any:
@@ -132,6 +132,38 @@ def flat_if_none(x: Any, axis: Any) -> tuple[Any, int]:
         if axis is None or (axis in (0, -1) and ndim_of(x) == 0)
         else (x, normalize_axis_index(axis, ndim_of(x)))
     )
+
+
+_SAMPLES = {"b": True, "i": 1, "f": 1.0, "c": 1j}
+
+
+def promoting(x: Any) -> Any:
+    """What `np.result_type` is to be given for an operand: a number of Python's, or a dtype."""
+    if x.__class__ in SCALARS:
+        return x
+    is_pythons = isinstance(x, Traced) and x._is_python_number  # type: ignore[attr-defined]
+    return _SAMPLES[dtype_of(x).kind] if is_pythons else dtype_of(x)
+
+
+def with_dtype(x: Any) -> Any:
+    """An operand as `np.asarray` makes one: a number of Python's no longer takes over the dtype of what it meets."""
+    if isinstance(x, Traced):
+        return s.copy(x) if x._is_python_number else x  # type: ignore[attr-defined]
+    return array(x)
+
+
+def fitted(x: Any, dtype: np.dtype) -> Any:
+    """What is put into an array of integers, items of lists too: Python's integers have to fit, others wrap around."""
+    if dtype.kind not in "iu":
+        return x
+    if x.__class__ is int:
+        return dtype.type(x)  # raises what NumPy raises
+    if x.__class__ in (list, tuple):
+        return x.__class__([fitted(item, dtype) for item in x])
+    if isinstance(x, Traced) and dtype_of(x) != dtype and dtype_of(x).kind == "i" and not shape_of(x):
+        if x._is_python_number:  # type: ignore[attr-defined]
+            return s.as_integer(x, dtype=dtype)
+    return x
 
 
 def cast(x: Any, dtype: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.box.dispatch import implements, lookup
 from wengert.box.functions.lengths import known, refuse_if
-from wengert.box.functions.operands import array, cast, join, operand, part, pick, unsupported_option
+from wengert.box.functions.operands import array, cast, fitted, join, operand, part, pick, unsupported_option
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
 from wengert.ops.index import index
@@ -81,13 +81,18 @@ def _pairs(values: Any, ndim: int) -> Any:
     return s.broadcast_to(_array(operand(values)), shape=(ndim, 2))
 
 
+def _put_in(values: Any, dtype: np.dtype) -> Any:
+    """NumPy writes the constants as numbers of its own: those that do not fit wrap around only if there is no sign."""
+    return fitted(values, dtype) if dtype.kind == "i" else values
+
+
 def _rule(mode: Any, ndim: int, options: dict) -> Callable:
     """How one axis is padded: a function of the array, the axis and the two widths."""
     if mode == "empty":
         return lambda x, axis, before, after: _between(x, axis, *[_block(0, x, axis, n) for n in (before, after)])
     if mode == "constant":
-        constants = _pairs(options.get("constant_values", 0), ndim)
-        return lambda x, axis, *widths: _constant(x, axis, constants, widths)
+        given = options.get("constant_values", 0)
+        return lambda x, axis, *widths: _constant(x, axis, _pairs(_put_in(given, dtype_of(x)), ndim), widths)
     if mode == "linear_ramp":
         ends = _pairs(options.get("end_values", 0), ndim)
         return lambda x, axis, *widths: _linear_ramp(x, axis, ends, widths)

@@ -17,7 +17,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from wengert.box.dispatch import if_present, implements, reject_out
 from wengert.box.functions.elementwise import is_complex
 from wengert.box.functions.lengths import diagonal_length, diagonal_places
-from wengert.box.functions.operands import cast, flat, join, operand
+from wengert.box.functions.operands import cast, flat, join, operand, with_dtype
 from wengert.errors import UnsupportedFunctionError
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -91,7 +91,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     a, b = operand(a), operand(b)
     a_rank, b_rank = len(shape_of(a)), len(shape_of(b))
     if a_rank == 0 or b_rank == 0:
-        return e.multiply(a, b)
+        return e.multiply(with_dtype(a), with_dtype(b))
     return matmul(a, b) if b_rank <= 2 else tensordot(a, b, axes=([-1], [-2]))
 
 
@@ -110,7 +110,7 @@ def inner(a: Any, b: Any, /) -> Any:
     a, b = operand(a), operand(b)
     a_rank, b_rank = ndim_of(a), ndim_of(b)
     if a_rank == 0 or b_rank == 0:
-        return e.multiply(a, b)
+        return e.multiply(with_dtype(a), with_dtype(b))
     if b_rank <= 2:
         return matmul(a, b if b_rank == 1 else swap_last_axes(b))
     return tensordot(a, b, axes=([-1], [-1]))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.box.dispatch import implements
-from wengert.box.functions.operands import array, cast, operand
+from wengert.box.functions.operands import array, cast, operand, promoting
 from wengert.box.functions.products import move_axis
 from wengert.ops import elementwise as e
 from wengert.ops import shape as s
@@ -21,8 +21,7 @@ def _fractions(num: Any, endpoint: bool, *ends: Any) -> Any:
     if n < 0:
         raise ValueError(f"Number of samples, {n}, must be non-negative.")
     rank = max(ndim_of(x) for x in ends)
-    weak: list[Any] = [x if x.__class__ in SCALARS else dtype_of(x) for x in ends]
-    dtype = np.result_type(*weak, 1.0)
+    dtype = np.result_type(*[promoting(x) for x in ends], 1.0)
     steps = n - 1 if endpoint else n
     real = np.zeros((), dtype).real.dtype
     return (np.arange(n).reshape((n,) + (1,) * rank) / max(steps, 1)).astype(real)
@@ -35,7 +34,9 @@ def _finish(y: Any, dtype: Any, axis: int) -> Any:
 
 def _inexact(x: Any) -> Any:
     """An end, not of a type in which differences wrap around."""
-    return x if x.__class__ in SCALARS or dtype_of(x).kind in "fc" else cast(x, np.float64)
+    if x.__class__ in SCALARS or dtype_of(x).kind in "fc":
+        return x
+    return x * 1.0 if promoting(x).__class__ in SCALARS else cast(x, np.float64)
 
 
 def _as_numpy_adds(start: Any, stop: Any, t: Any, y: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from llvmlite import ir
@@ -28,15 +29,35 @@ LONG = frozenset(("pow", "powf"))
 """Those with so many steps and constants that several at a time do not fit into the registers."""
 
 
+class _Ready(ir.Function):
+    """A function of which the text is known already: writing one out takes longer than LLVM does with most programs."""
+
+    def __init__(self, module: ir.Module, type: ir.FunctionType, name: str, text: str):
+        super().__init__(module, type, name)
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text
+
+
 def vector_function(module: ir.Module, name: str, lanes: int, count: int) -> ir.Function:
     """The function of `count` vectors of so many lanes, written into the module if it is not there yet."""
     symbol = f"wg_{name}_{lanes}"
-    function = module.globals.get(symbol)
-    if function is None:
-        type = ir.VectorType(F32 if name.endswith("f") else F64, lanes)
-        function = ir.Function(module, ir.FunctionType(type, [type] * count), symbol)
-        function.linkage = "internal"
-        function.attributes.add("alwaysinline")  # steps of several vectors then go on at the same time
-        v = Vectors(module, function)
-        v.b.ret(FUNCTIONS[name](v, *function.args))
-    return function
+    if symbol not in module.globals:
+        for part, (type, text) in _written(name, symbol, lanes, count).items():
+            if part not in module.globals:
+                _Ready(module, type, part, text)
+    return module.globals[symbol]
+
+
+@functools.cache
+def _written(name: str, symbol: str, lanes: int, count: int) -> dict[str, tuple[ir.FunctionType, str]]:
+    """The function and those that it calls, by their names: types and texts."""
+    module = ir.Module()
+    type = ir.VectorType(F32 if name.endswith("f") else F64, lanes)
+    function = ir.Function(module, ir.FunctionType(type, [type] * count), symbol)
+    function.linkage = "internal"
+    function.attributes.add("alwaysinline")  # steps of several vectors then go on at the same time
+    v = Vectors(module, function)
+    v.b.ret(FUNCTIONS[name](v, *function.args))
+    return {part.name: (part.ftype, str(part)) for part in module.functions}
