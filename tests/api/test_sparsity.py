@@ -226,6 +226,15 @@ def test_compiled_functions_are_looked_through():
     np.testing.assert_array_equal(wg.sparsity(g)(X).toarray(), EYE | (COLUMNS == 0))
 
 
+def test_a_compiled_function_of_a_number_says_nothing_of_the_op_after_it():
+    square = wg.jit(lambda q: q * q)
+    f = lambda x: np.concatenate([np.ravel(square(np.sum(x[1:]))), 2.0 * x])
+    expected = np.vstack([np.arange(3) > 0, np.eye(3, dtype=bool)])
+    for local in (False, True):
+        found = wg.sparsity(f, local=local)(np.array([0.4, -0.2, -1.1])).toarray()
+        np.testing.assert_array_equal(found != 0, expected)
+
+
 def test_rules_of_users_decide():
     @wg.custom_jvp
     def opaque(x):

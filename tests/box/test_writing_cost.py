@@ -296,7 +296,7 @@ def test_memory_is_proportional_to_the_number_of_elements(program, sweep):
             tracemalloc.stop()
 
     peak(40)
-    assert peak(800) < 8.0 * peak(200)
+    assert peak(800) < 10.0 * peak(200)  # four times, up to 8.1 with what a process has kept; a copy each time: 16
 
 
 def test_forward_mode_needs_no_memory_for_its_past():

@@ -104,7 +104,10 @@ class United(PatternTrace):
             return self._any_number_of(given[0], params["shape"], node.outs[0].type.dtype)
         if any(isinstance(a, Traced) for a in given) and not has_batch(given):
             self._expected = node.outs
-            return self.process(op, given, params)
+            try:
+                return self.process(op, given, params)
+            finally:
+                self._expected = None  # (numbers are not asked about: it would be said of another op's result)
         with np.errstate(all="ignore"):
             return call(op, *given, **params)
 
