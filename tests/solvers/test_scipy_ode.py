@@ -125,7 +125,12 @@ def test_under_jit_at_given_times():
 
 @pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853"])
 def test_under_jit_at_its_own_times(method):
-    """As many steps as SciPy takes, and the same ones: backwards, with a largest step, a first one, none at all."""
+    """As many steps as SciPy takes, and the same ones: backwards, with a largest step, a first one, none at all.
+
+    DOP853's estimate of the error of a step is what is left of numbers that nearly cancel: SciPy's own steps move by
+    4e-9 if the start moves by one unit in the last place.
+    """
+    rtol = 1e-7 if method == "DOP853" else 1e-9
 
     def found(a, end, **options):
         result = si.solve_ivp(lambda t, y: [a * y[1], -y[0] * t], (1.0, end), [1.0, a], method, **options)
@@ -134,7 +139,7 @@ def test_under_jit_at_its_own_times(method):
     for end, options in ((4.0, {"max_step": 0.3, "first_step": 0.01}), (-2.0, {}), (1.0, {})):
         f = lambda a: found(a, end, **options)  # noqa: B023
         for compiled, own in zip(wg.jit(f)(1.3), f(1.3), strict=True):
-            np.testing.assert_allclose(compiled, own, rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(compiled, own, rtol=rtol, atol=1e-12)
 
 
 def test_derivatives_under_jit_at_its_own_times():

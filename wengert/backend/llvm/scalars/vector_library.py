@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
@@ -44,15 +45,23 @@ def vector_function(module: ir.Module, name: str, lanes: int, count: int) -> ir.
     """The function of `count` vectors of so many lanes, written into the module if it is not there yet."""
     symbol = f"wg_{name}_{lanes}"
     if symbol not in module.globals:
-        for part, (type, text) in _written(name, symbol, lanes, count).items():
+        parts, hints = _written(name, symbol, lanes, count)
+        numbers = [module.add_metadata(hint).get_reference() for hint in hints]
+        for part, (type, text) in parts.items():
             if part not in module.globals:
-                _Ready(module, type, part, text)
+                _Ready(module, type, part, _HINT.sub(lambda found: numbers[int(found[1])], text))
     return module.globals[symbol]
 
 
+_HINT = re.compile(r"!(\d+)")
+"""How a text speaks of metadata: by its number in the module."""
+
+
 @functools.cache
-def _written(name: str, symbol: str, lanes: int, count: int) -> dict[str, tuple[ir.FunctionType, str]]:
-    """The function and those that it calls, by their names: types and texts."""
+def _written(
+    name: str, symbol: str, lanes: int, count: int
+) -> tuple[dict[str, tuple[ir.FunctionType, str]], Sequence[Sequence[ir.Value]]]:
+    """The function and those that it calls, by their names: types and texts; and the metadata that the texts number."""
     module = ir.Module()
     type = ir.VectorType(F32 if name.endswith("f") else F64, lanes)
     function = ir.Function(module, ir.FunctionType(type, [type] * count), symbol)
@@ -60,4 +69,5 @@ def _written(name: str, symbol: str, lanes: int, count: int) -> dict[str, tuple[
     function.attributes.add("alwaysinline")  # steps of several vectors then go on at the same time
     v = Vectors(module, function)
     v.b.ret(FUNCTIONS[name](v, *function.args))
-    return {part.name: (part.ftype, str(part)) for part in module.functions}
+    parts = {part.name: (part.ftype, str(part)) for part in module.functions}
+    return parts, [hint.operands for hint in module.metadata]
