@@ -111,15 +111,19 @@ def _further(found: Any, objective: Objective, rows: RowsBetweenLimits, solve: C
         lower = lower_point(objective.value, objective.jac(x), x, float(found.fun), rows)
         if lower is None:
             return found
-        after = solve(lower) if again < _RESTARTS else None
-        if after is None or not after.success or not after.fun < found.fun:
+        if again == _RESTARTS:
             found.success, found.status = False, _NO_MINIMUM
             found.message = (
                 f"{found.message}; but this is no minimum: along the constraints the value falls from {found.fun:.6g} "
                 f'to {objective.value(lower):.6g} nearby; use method="interior-point"'
             )
             return found
-        after.nit, after.nfev = after.nit + found.nit, after.nfev + found.nfev
+        after = solve(lower)
+        nit, nfev = after.nit + found.nit, after.nfev + found.nfev
+        if not after.success or not after.fun < found.fun:  # the method fails there, or goes back
+            after = scipy.optimize.OptimizeResult(found, x=lower, fun=objective.value(lower), jac=objective.jac(lower))
+            after.pop("multipliers", None)
+        after.nit, after.nfev = nit, nfev
         found = after
     return found
 
