@@ -110,6 +110,11 @@ PROGRAMS = [
     lambda x: x[0] if all(v > 0.0 for v in x) else x[1],
     sorted_in_place, place_of_the_largest, sorted_pairs, sorted_dicts, by_tuples, rows_of_arrays, in_a_loop, median,
     inserted, found, table,
+    lambda x: dot([v for _, v in sorted({"q": x[0], "p": x[1], "r": x[2] * x[0]}.items())]),
+    lambda x: dot([np.sum(v) for _, v in sorted({"q": x[0] * np.ones(2), "p": x[1:]}.items(), reverse=True)]),
+    lambda x: dot([ord(n) * v for n, v in sorted([("b", x[0]), ("a", x[1]), ("b", x[2]), ("a", -x[0])], reverse=True)]),
+    lambda x: dot([v * k for k, _, v in sorted([(2, "b", x[0]), (1, "q", x[1]), (2, "b", x[2]), (2, "a", x[3])])]),
+    lambda x: max([("b", x[0]), ("a", x[1]), ("b", x[2])])[1] * min([("b", x[0]), ("a", x[1]), ("a", x[2])])[1],
 ]  # fmt: skip
 
 

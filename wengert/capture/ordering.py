@@ -10,6 +10,7 @@ from __future__ import annotations
 import bisect
 import functools
 import heapq
+import itertools
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -101,16 +102,29 @@ def _equalities(items: list | tuple, value: Any) -> list[Any] | None:
 
 
 def _in_order(items: list, key: Any, reverse: Any, name: str) -> list:
-    keys = [_called(key)(item) for item in items]
-    if not holds_symbols(keys):
+    return _by_keys(items, [_called(key)(item) for item in items], reverse, name)
+
+
+def _by_keys(items: list, keys: list, reverse: Any, name: str) -> list:
+    if len(items) < 2 or not holds_symbols(keys):
         order = sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
         return [items[k] for k in order]
+    if all(_begins_with_what_is_known(key) for key in keys):
+        order = sorted(range(len(items)), key=lambda k: keys[k][0], reverse=reverse)
+        runs = [list(run) for _, run in itertools.groupby(order, key=lambda k: keys[k][0])]
+        ordered = (_by_keys([items[k] for k in run], [keys[k][1:] for k in run], reverse, name) for run in runs)
+        return list(itertools.chain.from_iterable(ordered))
     if is_symbolic(reverse):
         raise StagingError(f"{name} in an order that is known only when the compiled program runs",
                            remedy="sort in one order, and reverse the result with np.where")  # fmt: skip
     if reverse:  # items that compare equal keep their order
         return _gathered(items[::-1], _positions(keys[::-1], name), name)[::-1]
     return _gathered(items, _positions(keys, name), name)
+
+
+def _begins_with_what_is_known(key: Any) -> bool:
+    """Whether a key is a tuple that begins with a text or a number that equals itself."""
+    return isinstance(key, tuple) and len(key) > 0 and isinstance(key[0], (str, int, float)) and key[0] == key[0]
 
 
 def _positions(keys: Sequence[Any], name: str) -> Any:
@@ -231,12 +245,14 @@ def _place_of_extreme(x: Any, original: Callable) -> Any:
 
 def _compared(better: Callable, a: Any, b: Any) -> Any:
     """a < b or a > b, for numbers and tuples of them."""
-    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and holds_symbols([a, b]):
-        answer: Any = better(len(a), len(b))
-        for x, y in reversed(list(zip(a, b, strict=False))):
-            answer = e.logical_or(better(x, y), e.logical_and(e.equal(x, y), answer))
-        return answer
-    return better(a, b)
+    if not isinstance(a, (tuple, list)) or not isinstance(b, (tuple, list)) or not holds_symbols([a, b]):
+        return better(a, b)
+    if not a or not b:
+        return better(len(a), len(b))
+    x, y = a[0], b[0]
+    if not holds_symbols([x, y]):
+        return _compared(better, a[1:], b[1:]) if x is y or x == y else better(x, y)
+    return e.logical_or(better(x, y), e.logical_and(e.equal(x, y), _compared(better, a[1:], b[1:])))
 
 
 def _either(test: Any, a: Any, b: Any) -> Any:
